@@ -1,0 +1,57 @@
+"""Switches everything on in any Scrapy project, with one line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.misc import load_object
+from scrapy.utils.reactor import _asyncio_reactor_path
+
+from crawler.options import Options, our_settings
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+REPLACED = {
+    "REQUEST_FINGERPRINTER_CLASS": "crawler.fingerprinter.CanonicalFingerprinter",
+    "DUPEFILTER_CLASS": "crawler.dupefilter.SeenFilter",
+    "SCHEDULER": "crawler.scheduler.FrontierScheduler",
+}
+"""Scrapy's components that are replaced, unless the project has chosen one of its own."""
+
+ADDED = (
+    ("SPIDER_MIDDLEWARES", "crawler.spidermiddlewares.DuplicateLinks", 950),
+    ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.PrivateAddresses", 60),
+    ("ITEM_PIPELINES", "crawler.pipelines.NearDuplicatesPipeline", 900),
+    ("EXTENSIONS", "crawler.extensions.JobKeeper", 10),
+    ("EXTENSIONS", "crawler.extensions.CrawlDelay", 20),
+    ("EXTENSIONS", "crawler.extensions.Progress", 30),
+)
+
+
+class NearDuplicates:
+    """``ADDONS = {"crawler.addon.NearDuplicates": 300}``.
+
+    Sets our defaults, replaces fingerprinter, dupe filter and scheduler, and
+    adds the pipeline, middlewares and extensions. Whatever the project sets
+    itself wins; a component is moved or switched off as any other of Scrapy's
+    (``ITEM_PIPELINES = {"crawler.pipelines.NearDuplicatesPipeline": None}``).
+    """
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Called by Scrapy before the crawl is put together.
+
+        Raises:
+            NotConfigured: Switched off, or the crawl does not run on asyncio.
+        """
+        for name, value in our_settings().items():
+            settings.set(name, value, priority="addon")
+        if not Options(settings).boolean("NEARDUP_ENABLED"):
+            raise NotConfigured("NEARDUP_ENABLED is False")
+        if settings["TWISTED_REACTOR"] != _asyncio_reactor_path:
+            raise NotConfigured("the asyncio reactor is needed, which is Scrapy's default")
+        for name, path in REPLACED.items():
+            settings.set(name, path, priority="addon")
+        for setting, path, order in ADDED:
+            settings.setdefault_in_component_priority_dict(setting, load_object(path), order)

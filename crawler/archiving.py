@@ -1,0 +1,163 @@
+"""What our spiders share: a response becomes a judged page and the requests that follow."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from scrapy import Request, Spider
+from scrapy.exceptions import CloseSpider, ResponseDataLossError
+
+from crawler.failures import explain
+from crawler.jobs import job_of
+from crawler.options import Options, did_you_mean
+from crawler.page_items import page_of_capture
+from crawler.pages import verdicts
+from crawler.pages.capture import Captured, Fetched
+from crawler.robots_header import robots_words
+from crawler.urls.canonical import MalformedUrl
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator, Mapping
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from crawler.job import Job
+
+SEED = "crawl_seed"
+"""Key of ``Request.meta``: the seed, as the user wrote it, that this request stands for."""
+
+
+class ArchivingSpider(Spider):
+    """Captures every response and yields it as a ``Page`` with its verdict."""
+
+    arguments: ClassVar[Mapping[str, str]] = {}
+    """Name and meaning of every ``-a`` argument."""
+
+    job: Job
+    follow_duplicates: bool
+    _agent: str
+
+    @classmethod
+    def check_arguments(cls, arguments: Mapping[str, str]) -> None:
+        """Look at the arguments before anything starts.
+
+        Raises:
+            ValueError: One of them is unknown, missing or bad; the message says which.
+        """
+        reject_unknown(arguments, cls.arguments)
+
+    @classmethod
+    def folder_name(cls, arguments: Mapping[str, str]) -> str:
+        """The folder below ``CRAWL_DIRECTORY`` for a crawl with these arguments."""
+        return cls.name
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Check the arguments and share the crawl's job."""
+        cls.check_arguments(kwargs)
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.job = job_of(crawler)
+        spider._agent = str(crawler.settings["USER_AGENT"])
+        spider.follow_duplicates = Options(crawler.settings).boolean("NEARDUP_FOLLOW_DUPLICATES")
+        return spider
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        """Capture a page, yield it, then the requests for its links."""
+        fetched = self.fetched_of(response)
+        captured = await self._capture(fetched)
+        if "dataloss" in response.flags:
+            self.job.store.note(captured.row.id, "truncated: the server sent less than it said")
+        self.job.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
+        self._count(captured)
+        self._note_seed(response, captured)
+        yield page_of_capture(captured)
+        if self.follow_duplicates or captured.verdict not in verdicts.DUPLICATES:
+            for request in self.follow(response, captured):
+                yield request
+
+    async def _capture(self, fetched: Fetched) -> Captured:
+        """Capture an answer; a store that can no longer be written to ends the crawl."""
+        try:
+            return await self.job.archivist.capture(fetched)
+        except (sqlite3.Error, OSError) as error:
+            self.job.broken = f"{self.job.folder}: cannot be written: {error}"
+            raise CloseSpider("storage") from error
+
+    def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
+        """The requests that a captured page leads to: none, unless a spider says otherwise."""
+        yield from ()
+
+    def failed(self, failure: Failure) -> Iterator[Any]:
+        """Store that a request gave no page; try a truncated one again as it comes."""
+        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
+        if isinstance(failure.value, ResponseDataLossError) and request.meta.get(
+            "download_fail_on_dataloss", True
+        ):
+            meta = {**request.meta, "download_fail_on_dataloss": False, "dont_retry": True}
+            yield request.replace(meta=meta, dont_filter=True)
+            return
+        verdict, reason, status = explain(failure, self.settings)
+        depth = request.meta.get("depth", 0)
+        captured = self.job.store_failure(request.url, verdict, reason, status=status, depth=depth)
+        self.crawler.stats.inc_value(f"neardup/{verdict}")
+        if SEED in request.meta:
+            self.job.dead_seeds[request.meta[SEED]] = reason
+        yield page_of_capture(captured)
+
+    def fetched_of(self, response: Response) -> Fetched:
+        """A response without anything of Scrapy's."""
+        header = response.headers.get
+        return Fetched(
+            url=response.url,
+            canonical_url=self._canonical(response.url),
+            key=self._key(response.request or Request(response.url)),
+            depth=response.meta.get("depth", 0),
+            status=response.status,
+            body=response.body,
+            content_type=_text(header(b"Content-Type")),
+            etag=_text(header(b"ETag")),
+            last_modified=_text(header(b"Last-Modified")),
+            robots=robots_words(
+                [value.decode("latin-1") for value in response.headers.getlist(b"X-Robots-Tag")],
+                self._agent,
+            ),
+        )
+
+    def _canonical(self, url: str) -> str:
+        try:
+            return self.job.canonicalizer(url)
+        except MalformedUrl:
+            return url
+
+    def _key(self, request: Request) -> bytes:
+        return self.crawler.request_fingerprinter.fingerprint(request)
+
+    def _count(self, captured: Captured) -> None:
+        duplicate = captured.verdict in verdicts.DUPLICATES
+        self.job.count(captured.verdict, captured.row.body_bytes, duplicate=duplicate)
+        self.crawler.stats.inc_value(f"neardup/{captured.verdict}")
+
+    def _note_seed(self, response: Response, captured: Captured) -> None:
+        seed = response.meta.get(SEED)
+        if seed is not None and captured.verdict in {verdicts.UNREADABLE, verdicts.NOT_HTML}:
+            self.job.dead_seeds[seed] = captured.row.reason or captured.verdict
+
+
+def reject_unknown(arguments: Mapping[str, str], known: Mapping[str, str]) -> None:
+    """Refuse an argument that a spider does not know.
+
+    Raises:
+        ValueError: The message names the argument and those that there are.
+    """
+    for name in arguments:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"; there are {', '.join(known)}"
+            raise ValueError(f"unknown argument -a {name}{hint}")
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode("latin-1")

@@ -1,0 +1,75 @@
+"""What our commands share: one clear line for what a user can get wrong, exit status 2."""
+
+from __future__ import annotations
+
+import sys
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+USAGE_ERROR = 2
+
+
+class CommandError(Exception):
+    """Something that the user can mend; the message says how."""
+
+
+class PlainCommand(ScrapyCommand):
+    """A command whose errors are one line on standard error."""
+
+    requires_crawler_process = False
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do the command's work, or say in one line why not."""
+        try:
+            self.act(args, opts)
+        except CommandError as error:
+            self.exitcode = complain(self, str(error))
+        except BrokenPipeError:
+            # The reader (head, a pager) has had enough; that is no error.
+            sys.stderr.close()
+
+    @abstractmethod
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
+        """The command's work."""
+
+
+def complain(command: ScrapyCommand, message: str) -> int:
+    """Print one line; return the exit status for it."""
+    name = type(command).__module__.rpartition(".")[2]
+    print(f"scrapy {name}: {message}", file=sys.stderr)
+    return USAGE_ERROR
+
+
+def one_directory(args: list[str]) -> str:
+    """The only positional argument of a command.
+
+    Raises:
+        CommandError: There is none, or more.
+    """
+    refuse_options(args)
+    if len(args) != 1:
+        got = "none" if not args else " ".join(args)
+        raise CommandError(f"one crawl directory is needed, got {got}")
+    return args[0]
+
+
+def refuse_options(args: list[str]) -> None:
+    """Refuse what looks like an option and was not recognised as one.
+
+    Raises:
+        CommandError: There is such an argument.
+    """
+    for argument in args:
+        if argument.startswith("-") and argument != "-":
+            raise CommandError(f"unknown option {argument}; see --help")
+
+
+def is_writable_file(path: Path) -> bool:
+    """Whether a file can be made at a path."""
+    return path.parent.is_dir() and not path.is_dir()

@@ -1,0 +1,142 @@
+"""``scrapy crawl``: Scrapy's own command, with arguments checked before anything starts."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.commands.crawl import Command as ScrapyCrawl
+
+from crawler.archiving import ArchivingSpider
+from crawler.command_line import CommandError, complain, refuse_options
+from crawler.jobs import prepare_job
+from crawler.options import Options, did_you_mean
+from crawler.pages.database import open_for_reading
+from crawler.pages.errors import JobError
+from crawler.pages.report import make_report
+from crawler.report_text import report_lines
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy import Spider
+
+    from crawler.job import Job
+
+INCOMPLETE = 1
+
+
+class Command(ScrapyCrawl):
+    """Says first where the state of the crawl goes, and last what was found.
+
+    Exit status: 0 when the crawl ran, 1 when a seed gave no page, 2 when an
+    argument, a setting or the crawl directory is wrong.
+    """
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check, crawl, report."""
+        try:
+            name = _one_spider(args)
+            spidercls = self._spider(name)
+            if issubclass(spidercls, ArchivingSpider):
+                self._crawl(spidercls, args, opts)
+                return
+        except (CommandError, ValueError, JobError) as error:
+            self.exitcode = complain(self, str(error))
+            return
+        super().run(args, opts)
+
+    def _spider(self, name: str) -> type[Spider]:
+        assert self.crawler_process is not None
+        loader = self.crawler_process.spider_loader
+        try:
+            return loader.load(name)
+        except KeyError:
+            names = sorted(loader.list())
+            hint = did_you_mean(name, names) or f"; there are {', '.join(names)}"
+            raise CommandError(f"no spider {name!r}{hint}") from None
+
+    def _crawl(
+        self, spidercls: type[ArchivingSpider], args: list[str], opts: argparse.Namespace
+    ) -> None:
+        spidercls.check_arguments(opts.spargs)
+        assert self.settings is not None
+        if not self.settings["JOBDIR"]:
+            parent = Path(str(Options(self.settings).raw("CRAWL_DIRECTORY")))
+            folder = parent / spidercls.folder_name(opts.spargs)
+            self.settings.set("JOBDIR", str(folder), priority="cmdline")
+        job = prepare_job(self.settings)
+        try:
+            say(_first_line(job, str(self.settings["JOBDIR"])), opts)
+            _echo_signals()
+            super().run(args, opts)
+        finally:
+            job.close()
+        self._conclude(job, opts)
+
+    def _conclude(self, job: Job, opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        folder = str(self.settings["JOBDIR"])
+        assert job.folder is not None
+        with closing(open_for_reading(job.folder)) as connection:
+            report = make_report(connection)
+        for line in report_lines(report):
+            say(line, opts)
+        if report.queued:
+            say(f"not finished: the same command goes on with the {report.queued:,} queued", opts)
+        say(f"pages: scrapy pages {folder} -o pages.jsonl", opts)
+        if job.broken is not None:
+            print(f"scrapy crawl: {job.broken}", file=sys.stderr)
+            self.exitcode = INCOMPLETE
+        if job.broken_requests:
+            print(
+                f"scrapy crawl: {job.broken_requests:,} requests broke, see the errors above; "
+                "the same command tries them again",
+                file=sys.stderr,
+            )
+            self.exitcode = INCOMPLETE
+        for seed, reason in job.dead_seeds.items():
+            print(f"scrapy crawl: {seed}: {reason}", file=sys.stderr)
+            self.exitcode = INCOMPLETE
+
+
+def say(line: str, opts: argparse.Namespace) -> None:
+    """Print to standard output, or to standard error where a feed goes to the former."""
+    feeds = [*(opts.output or ()), *(opts.overwrite_output or ())]
+    taken = any(feed.startswith("-") for feed in feeds)
+    print(line, file=sys.stderr if taken else sys.stdout, flush=True)
+
+
+def _first_line(job: Job, folder: str) -> str:
+    queued = len(job.queue)
+    if job.is_new:
+        return f"crawl directory: {folder} (new)"
+    if queued:
+        return f"crawl directory: {folder} (going on: {queued:,} URLs queued)"
+    return (
+        f"crawl directory: {folder} (finished before: visiting again to see what changed; "
+        "for a fresh start remove it or give -s JOBDIR=DIR)"
+    )
+
+
+def _one_spider(args: list[str]) -> str:
+    refuse_options(args)
+    if len(args) != 1:
+        got = "none" if not args else " ".join(args)
+        raise CommandError(f"one spider is needed, got {got}; try: scrapy crawl site -a url=URL")
+    return args[0]
+
+
+class _EchoSignals(logging.Handler):
+    """Shows what Scrapy says of Ctrl-C at a level that is not shown by default."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if str(record.msg).startswith("Received"):
+            print(f"\n{record.getMessage().strip()}", file=sys.stderr, flush=True)
+
+
+def _echo_signals() -> None:
+    logging.getLogger("scrapy.crawler").addHandler(_EchoSignals(logging.INFO))

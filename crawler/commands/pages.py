@@ -1,0 +1,83 @@
+"""``scrapy pages DIR``: the pages of a crawl, through Scrapy's exporters."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler.command_line import CommandError, PlainCommand, one_directory
+from crawler.export_files import EXPORTERS, export
+from crawler.options import did_you_mean
+from crawler.pages.database import open_for_reading
+from crawler.pages.errors import JobError
+from crawler.pages.export import KEPT_FILTER, export_pages
+from crawler.pages.verdicts import VERDICTS
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class Command(PlainCommand):
+    """One row a URL, its newest capture; the text stands with the page that is kept."""
+
+    def syntax(self) -> str:
+        """Shown in the usage line."""
+        return "[-o FILE] [--verdict V] DIR"
+
+    def short_desc(self) -> str:
+        """Shown in the list of commands."""
+        return "Export the pages of a crawl as jsonl, json, csv, xml or parquet"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """The options of this command."""
+        super().add_options(parser)
+        parser.add_argument(
+            "-o",
+            "--output",
+            metavar="FILE",
+            default="-:jsonl",
+            help="where to; the ending gives the format, FILE:FORMAT names it (default: jsonl to "
+            "standard output)",
+        )
+        parser.add_argument(
+            "--verdict",
+            metavar="V",
+            help=f"only these: {KEPT_FILTER} (every page whose text is held, each once), "
+            f"{', '.join(VERDICTS)}",
+        )
+
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Export a crawl directory."""
+        folder = Path(one_directory(args))
+        choices = (KEPT_FILTER, *VERDICTS)
+        if opts.verdict is not None and opts.verdict not in choices:
+            hint = did_you_mean(opts.verdict, choices)
+            raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
+        name, kind = _destination(opts.output)
+        try:
+            with closing(open_for_reading(folder)) as connection:
+                count = export(export_pages(connection, opts.verdict), name, kind)
+        except (JobError, OSError) as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise CommandError(str(error)) from None
+        if name != "-":
+            print(f"{count:,} rows in {name}", file=sys.stderr)
+
+
+def _destination(output: str) -> tuple[str, str]:
+    """File name and format of ``-o FILE`` or ``-o FILE:FORMAT``."""
+    name, colon, kind = output.rpartition(":")
+    if not colon or kind not in EXPORTERS:
+        name, kind = output, Path(output).suffix.lstrip(".").lower()
+    if name == "-" and not kind:
+        kind = "jsonl"
+    if kind not in EXPORTERS:
+        raise CommandError(
+            f"-o {output}: its ending names no format; there are {', '.join(EXPORTERS)}"
+        )
+    if name != "-" and not Path(name).parent.is_dir():
+        raise CommandError(f"-o {output}: no such directory: {Path(name).parent}")
+    return name, kind

@@ -1,0 +1,47 @@
+"""``scrapy report DIR``: what a crawl found."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler.command_line import CommandError, PlainCommand, one_directory
+from crawler.pages.database import open_for_reading
+from crawler.pages.errors import JobError
+from crawler.pages.report import make_report
+from crawler.report_text import report_lines
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class Command(PlainCommand):
+    """Also while the crawl is running."""
+
+    def syntax(self) -> str:
+        """Shown in the usage line."""
+        return "[--json] DIR"
+
+    def short_desc(self) -> str:
+        """Shown in the list of commands."""
+        return "Say what a crawl found: verdicts, clusters of duplicates, what was saved"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """The options of this command."""
+        super().add_options(parser)
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Print the report of a crawl directory."""
+        folder = Path(one_directory(args))
+        try:
+            with closing(open_for_reading(folder)) as connection:
+                report = make_report(connection)
+        except JobError as error:
+            raise CommandError(str(error)) from None
+        if opts.json:
+            print(report.to_json())
+            return
+        for line in report_lines(report):
+            print(line)

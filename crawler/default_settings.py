@@ -1,0 +1,86 @@
+"""Every setting of ours: name, default, meaning. Scrapy's own settings are not listed here.
+
+The add-on sets each of them with the priority "addon": a project's settings, a
+spider's and the command line's ``-s NAME=VALUE`` win.
+"""
+
+from __future__ import annotations
+
+NEARDUP_ENABLED = True
+"""Judge pages and items at all; False makes the add-on stand aside."""
+
+NEARDUP_MAX_DISTANCE = 3
+"""Fingerprints at most this many bits apart (0 to 8) are candidates for near-duplicates."""
+
+NEARDUP_VERIFY = True
+"""Confirm each candidate by the Jaccard similarity of the texts before a page is dropped."""
+
+NEARDUP_MIN_SIMILARITY = 0.8
+"""Least Jaccard similarity (0 to 1, word 5-shingles) that confirms a candidate."""
+
+NEARDUP_MIN_WORDS = 50
+"""Texts of fewer words are duplicates only where they are equal, case and space apart."""
+
+NEARDUP_SHINGLE_SIZE = 3
+"""Consecutive words that make one feature of a fingerprint; fixed for a crawl directory."""
+
+NEARDUP_FOLLOW_DUPLICATES = True
+"""Queue the links of duplicates too; False saves fetches and can miss pages that only they link."""
+
+NEARDUP_URL_FIELDS = ["url"]
+"""Fields of foreign items that may hold the page's URL; the first one that is there counts."""
+
+NEARDUP_TEXT_FIELDS = ["text"]
+"""Fields of foreign items that may hold the text to judge."""
+
+NEARDUP_HTML_FIELDS = ["html", "body"]
+"""Fields of foreign items that may hold HTML, read for its text where there is no text field."""
+
+URLS_DISABLED_RULES: list[str] = []
+"""Names of URL rules to switch off (docs/urls.md lists them); fixed for a crawl directory."""
+
+READING_WORKERS = 0
+"""Worker processes that read pages; 0 means one a core."""
+
+READING_TIMEOUT_SECS = 20.0
+"""A page that takes longer to read is stored as unreadable, its worker replaced."""
+
+READING_MEMORY_LIMIT_MB = 1024
+"""A worker that wants more memory for a page gives it up as unreadable."""
+
+READING_MAX_LINKS = 100_000
+"""Distinct links taken from one page; what is cut is counted."""
+
+PAGES_KEEP_HTML = False
+"""Store the HTML of kept pages beside their text."""
+
+CRAWL_DIRECTORY = "crawls"
+"""Where a crawl without JOBDIR keeps its state: a folder for each host below this one."""
+
+CRAWL_OBEY_NOFOLLOW = True
+"""Do not follow links marked rel=nofollow."""
+
+CRAWL_OBEY_ROBOTS_META = True
+"""Obey noindex, nofollow and none in robots meta tags and X-Robots-Tag headers."""
+
+CRAWL_OBEY_CRAWL_DELAY = True
+"""Obey the Crawl-delay of robots.txt."""
+
+CRAWL_MAX_CRAWL_DELAY_SECS = 60.0
+"""A longer Crawl-delay is cut to this."""
+
+CRAWL_PRIVATE_ADDRESSES = False
+"""Let a crawl of public seeds go to loopback, link-local and private addresses."""
+
+CRAWL_SKIPPED_EXTENSIONS = (
+    "7z avi bin bmp bz2 css deb dmg doc docx dvi eot eps exe flac gif gz ico iso jar jpeg jpg js "
+    "m4a mid mkv mov mp3 mp4 mpeg mpg odp ods odt ogg otf pdf png pps ppt pptx ps rar rpm rss svg "
+    "tar tgz tif tiff ttf wav webm webp wmv woff woff2 xls xlsx xz zip zst"
+).split()
+"""Links to files with these endings are not fetched; seeds and lists of URLs are."""
+
+PROGRESS_ENABLED = True
+"""Show progress: a live panel on a terminal, plain lines elsewhere."""
+
+PROGRESS_INTERVAL_SECS = 10.0
+"""Time between two plain lines of progress."""

@@ -1,0 +1,54 @@
+"""Scrapy's dupe filter over the job's seen set."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy.dupefilters import BaseDupeFilter
+
+from crawler.jobs import job_of
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+
+class SeenFilter(BaseDupeFilter):
+    """Filters requests by the fingerprint of their canonical URL.
+
+    A Bloom filter is asked first, the exact set in ``crawl.db`` after it
+    (``crawler.frontier.seen``). A redirect to the very page that redirects,
+    as sites do that set a cookie or take off a session id, goes through:
+    filtering it would lose the page. ``REDIRECT_MAX_TIMES`` ends a loop.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._seen = job_of(crawler).seen
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> SeenFilter:
+        """Share the crawl's job."""
+        return cls(crawler)
+
+    def request_seen(self, request: Request) -> bool:
+        """Whether the request was queued before; from now on it was."""
+        fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
+        if self._seen.add(fingerprint):
+            return False
+        return not self._is_own_redirect(request, fingerprint)
+
+    def _is_own_redirect(self, request: Request, fingerprint: bytes) -> bool:
+        of = self._crawler.request_fingerprinter.fingerprint
+        return any(
+            of(request.replace(url=url)) == fingerprint
+            for url in request.meta.get("redirect_urls", ())
+        )
+
+    def log(self, request: Request, spider: Spider) -> None:
+        """Count, and name at debug level, a request that was filtered."""
+        logger.debug("queued before: %s", request, extra={"spider": spider})
+        self._crawler.stats.inc_value("dupefilter/filtered")

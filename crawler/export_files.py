@@ -1,0 +1,123 @@
+"""Rows into files, through Scrapy's exporters; parquet where pyarrow is there."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from scrapy.exporters import (
+    BaseItemExporter,
+    CsvItemExporter,
+    JsonItemExporter,
+    JsonLinesItemExporter,
+    XmlItemExporter,
+)
+
+from crawler.command_line import CommandError
+from crawler.items import PAGE_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+PARQUET_BATCH = 1_000
+"""Rows of a parquet row group: bounded memory, whatever the crawl."""
+
+
+class ParquetItemExporter(BaseItemExporter):
+    """Rows of ``crawler.items.Page`` as parquet, written in row groups."""
+
+    def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        try:
+            import pyarrow as pa  # noqa: PLC0415
+            import pyarrow.parquet as pq  # noqa: PLC0415
+        except ImportError:
+            raise CommandError("parquet needs pyarrow: pip install pyarrow") from None
+        self._pa = pa
+        numbers = {
+            "status": pa.int32(),
+            "depth": pa.int32(),
+            "words": pa.int32(),
+            "distance": pa.int32(),
+            "similarity": pa.float64(),
+        }
+        self._schema = pa.schema([(name, numbers.get(name, pa.string())) for name in PAGE_FIELDS])
+        self._writer = pq.ParquetWriter(file, self._schema)
+        self._rows: list[dict[str, Any]] = []
+
+    def export_item(self, item: Any) -> None:
+        """Take a row."""
+        self._rows.append(item)
+        if len(self._rows) >= PARQUET_BATCH:
+            self._write()
+
+    def finish_exporting(self) -> None:
+        """Write what is left, and the footer."""
+        self._write()
+        self._writer.close()
+
+    def _write(self) -> None:
+        if self._rows:
+            self._writer.write_table(self._pa.Table.from_pylist(self._rows, schema=self._schema))
+            self._rows.clear()
+
+
+EXPORTERS: dict[str, Callable[..., BaseItemExporter]] = {
+    "jsonl": JsonLinesItemExporter,
+    "jl": JsonLinesItemExporter,
+    "json": JsonItemExporter,
+    "csv": CsvItemExporter,
+    "xml": XmlItemExporter,
+    "parquet": ParquetItemExporter,
+}
+
+
+def export(rows: Iterable[dict[str, Any]], name: str, kind: str) -> int:
+    """Write rows to a file, or to standard output for ``-``; return how many.
+
+    A file appears under its name only when it is complete.
+    """
+    count = 0
+    with _destination(name) as file:
+        exporter = EXPORTERS[kind](file, fields_to_export=list(PAGE_FIELDS), encoding="utf-8")
+        exporter.start_exporting()
+        for row in rows:
+            exporter.export_item(_clean(row) if kind == "xml" else row)
+            count += 1
+        exporter.finish_exporting()
+    return count
+
+
+@contextmanager
+def _destination(name: str) -> Iterator[IO[bytes]]:
+    if name == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(name)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _clean(row: dict[str, Any]) -> dict[str, Any]:
+    """Without the control characters that XML 1.0 cannot hold."""
+    return {
+        name: value.translate(_CONTROL) if isinstance(value, str) else value
+        for name, value in row.items()
+    }
+
+
+_CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535))

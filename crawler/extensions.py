@@ -1,0 +1,134 @@
+"""Keeps the job of a crawl: commits, obeys Crawl-delay, shows progress, closes everything."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+
+from crawler.jobs import job_of
+from crawler.options import Options
+from crawler.progress import LiveProgress, PlainProgress
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.robotstxt import RobotParser
+
+logger = logging.getLogger(__name__)
+
+
+class JobKeeper:
+    """Commits at intervals and closes the job when the engine has stopped."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not Options(crawler.settings).boolean("NEARDUP_ENABLED"):
+            raise NotConfigured("NEARDUP_ENABLED is False")
+        self._crawler = crawler
+        self._job = job_of(crawler)
+        self._loop = create_looping_call(self._job.commit_if_due)
+        connect = crawler.signals.connect
+        connect(self._opened, signals.spider_opened)
+        connect(self._broke, signals.spider_error)
+        connect(self._closed, signals.spider_closed)
+        connect(self._stopped, signals.engine_stopped)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> JobKeeper:
+        """Open the crawl's job."""
+        return cls(crawler)
+
+    async def _opened(self) -> None:
+        await self._job.start_pool()
+        if self._job.visit == 0:  # another scheduler than ours begins no visit
+            self._job.begin_visit()
+        self._loop.start(1.0, now=False)
+
+    def _broke(self, response: Response) -> None:
+        request_broke = getattr(self._crawler.engine.scheduler, "request_broke", None)
+        request = getattr(response, "request", None)
+        self._job.broken_requests += 1
+        if request_broke is not None and request is not None:
+            request_broke(request)
+
+    async def _closed(self) -> None:
+        self._loop.stop()
+        self._job.commit()
+        await self._job.close_pool()
+
+    def _stopped(self) -> None:
+        self._job.close()
+
+
+class CrawlDelay:
+    """Obeys the ``Crawl-delay`` of robots.txt, which Scrapy reads and does not apply."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        options = Options(crawler.settings)
+        if not options.boolean("CRAWL_OBEY_CRAWL_DELAY"):
+            raise NotConfigured
+        self._longest_secs = options.number("CRAWL_MAX_CRAWL_DELAY_SECS")
+        self._crawler = crawler
+        crawler.signals.connect(self._robots_parsed, signals.robots_parsed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> CrawlDelay:
+        """Listen for robots.txt."""
+        return cls(crawler)
+
+    def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
+        settings = self._crawler.settings
+        agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
+        delay = robotparser.crawl_delay(agent)
+        if not delay:
+            return
+        delay = min(float(delay), self._longest_secs)
+        downloader = self._crawler.engine.downloader
+        key = downloader.get_slot_key(request)
+        pace = {"delay": delay, "concurrency": 1, "jitter": 0.0}
+        # For the slot that is there, and for the one made after that was swept up.
+        downloader.per_slot_settings[key] = pace
+        slot = downloader.slots.get(key)
+        if slot is not None and slot.delay < delay:
+            slot.delay, slot.jitter, slot.concurrency = delay, 0.0, 1
+        logger.info("%s asks for %s s between requests", key, delay)
+
+
+class Progress:
+    """Shows how the crawl goes: live on a terminal, plain lines elsewhere."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        options = Options(crawler.settings)
+        if not options.boolean("PROGRESS_ENABLED"):
+            raise NotConfigured
+        self._job = job_of(crawler)
+        self._interval_secs = options.number("PROGRESS_INTERVAL_SECS", at_least=0.1)
+        self._display: LiveProgress | PlainProgress | None = None
+        self._loop: Any = None
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Progress:
+        """Share the crawl's job."""
+        return cls(crawler)
+
+    def _opened(self, spider: Spider) -> None:
+        live = LiveProgress(self._job)
+        if live.is_possible:
+            live.start()
+            self._display = live
+            return
+        self._display = PlainProgress(self._job)
+        self._loop = create_looping_call(self._display.show)
+        self._loop.start(self._interval_secs, now=False)
+
+    def _closed(self) -> None:
+        if self._loop is not None and self._loop.running:
+            self._loop.stop()
+        if self._display is not None:
+            self._display.stop()

@@ -1,0 +1,1 @@
+"""Which URL next, and have we had it?"""

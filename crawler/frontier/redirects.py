@@ -1,0 +1,48 @@
+"""Which URL sends the reader to which, and whether they go round in a circle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawler.pages.database import Database
+
+
+class Redirects:
+    """Every redirect that was met, one a source.
+
+    Two pages that send the reader to one another are each filtered as seen
+    when the other leads to them; only here it shows that neither is a page.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def note(self, source: bytes, source_url: str, target: bytes) -> None:
+        """Remember a redirect; both are request fingerprints."""
+        self._database.write(
+            "INSERT OR REPLACE INTO redirects VALUES (?, ?, ?)", (source, source_url, target)
+        )
+
+    def circle(self, start: bytes) -> list[str]:
+        """The URLs of the circle that a source is part of, empty where it is in none.
+
+        Complexity: O(length of the chain).
+        """
+        urls: list[str] = []
+        passed: set[bytes] = set()
+        key = start
+        while key not in passed:
+            passed.add(key)
+            row = self._database.read(
+                "SELECT url, target FROM redirects WHERE key = ?", (key,)
+            ).fetchone()
+            if row is None:
+                return []
+            urls.append(str(row[0]))
+            key = bytes(row[1])
+        return urls if key == start else []
+
+    def clear(self) -> None:
+        """Forget every redirect, for another visit."""
+        self._database.write("DELETE FROM redirects")

@@ -1,0 +1,265 @@
+"""One crawl, one directory: opens, holds and closes everything that belongs together."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from crawler.frontier.queue import RequestQueue
+from crawler.frontier.redirects import Redirects
+from crawler.frontier.seen import SeenSet
+from crawler.pages.capture import Archivist, Captured, CaptureOptions, Fetched
+from crawler.pages.database import FILE_NAME, Database
+from crawler.pages.documents import PageDocuments
+from crawler.pages.errors import JobError, JobInUseError, JobVersionError
+from crawler.pages.store import PageStore
+from crawler.pages.verdicts import FAILED
+from crawler.reading.options import ReadingOptions
+from crawler.reading.pool import ReadingPool
+from crawler.urls.canonical import Canonicalizer, MalformedUrl
+from neardup import Deduplicator, HammingIndex, NearDupError, Parameters, payload_digest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INDEX_INTERVAL_SECS = 30.0
+"""The fingerprint index is flushed this often; what it lacks is read back from crawl.db."""
+
+_FOREIGN = ("requests.queue", "requests.seen")
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """Everything a crawl is told by its settings."""
+
+    parameters: Parameters = field(default_factory=Parameters)
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    capture: CaptureOptions = field(default_factory=CaptureOptions)
+    disabled_url_rules: tuple[str, ...] = ()
+
+
+class Job:
+    """The state of a crawl: queue, seen set, pages, fingerprints, workers.
+
+    Args:
+        folder: The crawl directory, made where it is missing; None keeps
+            everything in temporary files.
+        options: What the settings say.
+
+    Files:
+        crawl.db: The truth: requests, pages, verdicts (``crawler.pages.schema``).
+        fingerprints/: The Hamming index. It is flushed after the database is
+            committed, so that it never knows a page which the database lacks,
+            and caught up or rebuilt from the database when it is opened.
+        seen.bloom: The Bloom filter before the seen set.
+        lock: Held while a process writes.
+
+    Raises:
+        JobInUseError: Another process writes to the folder.
+        JobVersionError: It was made with another format, other URL rules or features.
+        JobError: It is not a crawl directory or cannot be written.
+    """
+
+    def __init__(self, folder: Path | None, options: JobOptions) -> None:
+        self.folder = folder
+        self.options = options
+        self.canonicalizer = Canonicalizer(disabled=options.disabled_url_rules)
+        self.started = time.monotonic()
+        self.counts: Counter[str] = Counter()
+        self.saved_bytes = 0
+        self.limit: int | None = None
+        self.dead_seeds: dict[str, str] = {}
+        self.broken: str | None = None
+        self.broken_requests = 0
+        self._closed = False
+        self._lock = _lock(folder)
+        try:
+            self.database = Database(folder)
+            self._open_parts()
+        except BaseException:
+            self._release()
+            raise
+
+    def _open_parts(self) -> None:
+        folder = self.folder
+        self._check_identity()
+        self.store = PageStore(self.database)
+        self.queue = RequestQueue(self.database)
+        self.seen = SeenSet(self.database, folder / "seen.bloom" if folder else None)
+        self.redirects = Redirects(self.database)
+        self.visit = int(self.database.meta("visit") or 0)
+        index = open_index(folder, self.store, self.options.parameters.max_distance)
+        deduplicator = Deduplicator(
+            self.options.parameters, documents=PageDocuments(self.store), index=index
+        )
+        self.pool = ReadingPool(self.options.reading)
+        self._index = index
+        self._index_flushed = time.monotonic()
+        self.archivist = Archivist(
+            self.store, self.pool, deduplicator, self.visit, self.options.capture
+        )
+        self._stage_totals: dict[str, float] = json.loads(self.database.meta("stages") or "{}")
+
+    def _check_identity(self) -> None:
+        """Refuse a directory whose keys or fingerprints mean something else."""
+        parameters = self.options.parameters
+        identity = {
+            "URL rules (URLS_DISABLED_RULES)": self.canonicalizer.version,
+            "features (NEARDUP_SHINGLE_SIZE)": f"word {parameters.shingle_size}-shingles, set",
+        }
+        for name, wanted in identity.items():
+            found = self.database.meta(name)
+            if found is None:
+                self.database.set_meta(name, wanted)
+            elif found != wanted:
+                raise JobVersionError(
+                    f"{self.folder}: made with {name} '{found}', now they are '{wanted}'; "
+                    "use the same setting, or another JOBDIR"
+                )
+        self.database.commit()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing was ever queued here."""
+        return self.visit == 0
+
+    def begin_visit(self) -> bool:
+        """Go on where the last process stopped, or start over; say whether it goes on.
+
+        A visit that left nothing to do is finished: the next one fetches every
+        page again, to find what changed.
+        """
+        if self.visit and len(self.queue):
+            return True
+        self.visit += 1
+        self.queue.clear()
+        self.seen.clear()
+        self.redirects.clear()
+        self.database.set_meta("visit", str(self.visit))
+        self.database.set_meta("stages", "{}")
+        self._stage_totals = {}
+        self.archivist.visit = self.visit
+        self.database.commit()
+        return False
+
+    @property
+    def pages(self) -> int:
+        """Pages that this process fetched, whatever the verdict."""
+        return self.counts.total() - self.counts[FAILED]
+
+    def widened_by(self) -> list[str]:
+        """Where seeds were redirected to, in this crawl."""
+        found: list[str] = json.loads(self.database.meta("widened") or "[]")
+        return found
+
+    def widen(self, url: str) -> None:
+        """Remember for a resumed crawl that a seed was redirected."""
+        self.database.set_meta("widened", json.dumps([*self.widened_by(), url]))
+
+    def count(self, verdict: str, body_bytes: int, *, duplicate: bool) -> None:
+        """Count a verdict of this process."""
+        self.counts[verdict] += 1
+        if duplicate:
+            self.saved_bytes += body_bytes
+
+    def store_failure(
+        self, url: str, verdict: str, reason: str, *, status: int = 0, depth: int = 0
+    ) -> Captured:
+        """Store and count that a URL gave no page, and why; status 0 where no answer came."""
+        try:
+            canonical_url, key = self.canonicalizer(url), self.canonicalizer.key(url)
+        except MalformedUrl:
+            canonical_url, key = url, payload_digest(url.encode("utf-8", "surrogatepass"))
+        fetched = Fetched(url, canonical_url, key, depth, status, b"")
+        captured = self.archivist.store_failure(fetched, verdict, reason)
+        self.count(verdict, 0, duplicate=False)
+        return captured
+
+    def commit_if_due(self) -> None:
+        """Make durable what was done, at intervals."""
+        if self.database.commit_if_due():
+            now = time.monotonic()
+            if now - self._index_flushed >= INDEX_INTERVAL_SECS:
+                self._index.flush()
+                self._index_flushed = now
+
+    def commit(self) -> None:
+        """Make durable what was done, now."""
+        spent = self.archivist.seconds
+        stages = {name: secs + self._stage_totals.get(name, 0.0) for name, secs in spent.items()}
+        self.database.set_meta("stages", json.dumps(stages))
+        self.database.commit()
+        self._index.flush()
+
+    async def start_pool(self) -> None:
+        """Start the worker processes."""
+        await self.pool.start()
+
+    async def close_pool(self) -> None:
+        """End the worker processes."""
+        await self.pool.close()
+
+    def close(self) -> None:
+        """Commit and release the directory; closing twice is allowed."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self.queue.close()
+            self.commit()
+            self._index.close()
+            self.seen.save()
+            self.database.close()
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+
+
+def open_index(folder: Path | None, store: PageStore, radius: int) -> HammingIndex:
+    """Open the fingerprint index and make it say what the page store says."""
+    path = folder / "fingerprints" if folder else None
+    try:
+        index = HammingIndex(path, radius=radius)
+        if store.count_fingerprints(index.max_id) != len(index):
+            index.close()
+            raise NearDupError("it does not agree with crawl.db")
+    except NearDupError:
+        # The index is derived: whatever is wrong with it, the pages are in crawl.db.
+        if path is not None:
+            shutil.rmtree(path, ignore_errors=True)
+        index = HammingIndex(path, radius=radius)
+    missing = list(store.fingerprints(after=index.max_id))
+    if missing:
+        ids, fingerprints = zip(*missing, strict=True)
+        index.add_many(fingerprints, ids)
+        index.flush()
+    return index
+
+
+def _lock(folder: Path | None) -> FileLock | None:
+    if folder is None:
+        return None
+    if folder.exists() and not folder.is_dir():
+        raise JobError(f"{folder}: is a file, not a directory; choose another JOBDIR")
+    if any((folder / name).exists() for name in _FOREIGN) and not (folder / FILE_NAME).exists():
+        raise JobVersionError(
+            f"{folder}: holds the state of Scrapy's own scheduler; choose another JOBDIR"
+        )
+    lock = FileLock(folder / "lock", timeout=0)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        raise JobInUseError(f"{folder}: in use by another process") from None
+    except OSError as error:
+        raise JobError(f"{folder}: cannot be written: {error.strerror}") from error
+    return lock

@@ -1,0 +1,134 @@
+"""One reader of our settings: a name that is not set, or a bad value, raises."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from crawler import default_settings
+from crawler.job import JobOptions
+from crawler.pages.capture import CaptureOptions
+from crawler.reading.options import ReadingOptions
+from neardup import NearDupError, Parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from scrapy.settings import BaseSettings
+
+T = TypeVar("T")
+N = TypeVar("N", int, float)
+
+PREFIXES = ("NEARDUP_", "URLS_", "READING_", "PAGES_", "CRAWL_", "PROGRESS_")
+
+
+def our_settings() -> dict[str, Any]:
+    """Name and default of every setting of ours."""
+    return {name: value for name, value in vars(default_settings).items() if name.isupper()}
+
+
+class Options:
+    """Typed access to our settings over Scrapy's."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        self._settings = settings
+
+    def raw(self, name: str) -> Any:
+        """A setting, or its default where neither add-on nor user set it."""
+        defaults = our_settings()
+        if name not in defaults:
+            raise KeyError(f"{name} is not a setting of ours")
+        return self._settings.get(name, defaults[name])
+
+    def boolean(self, name: str) -> bool:
+        """A setting that is true or false."""
+        return self._read(name, "True or False", lambda: self._settings.getbool(name))
+
+    def integer(self, name: str, *, at_least: int = 0) -> int:
+        """A whole number."""
+        value = self._read(name, "a whole number", lambda: int(self.raw(name)))
+        return self._bound(name, value, at_least)
+
+    def number(self, name: str, *, at_least: float = 0.0) -> float:
+        """A number."""
+        return self._bound(
+            name, self._read(name, "a number", lambda: float(self.raw(name))), at_least
+        )
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """A list of strings; on the command line separated by commas."""
+        value = self.raw(name)
+        parts = value.split(",") if isinstance(value, str) else value
+        return tuple(str(part).strip() for part in parts if str(part).strip())
+
+    def _read(self, name: str, kind: str, read: Callable[[], T]) -> T:
+        value = self.raw(name)
+        if self._settings.get(name) is None:
+            return value  # type: ignore[no-any-return]  # the default has the type
+        try:
+            return read()
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} must be {kind}, got {value!r}") from None
+
+    @staticmethod
+    def _bound(name: str, value: N, at_least: N) -> N:
+        if not value >= at_least:
+            raise ValueError(f"{name} must be at least {at_least}, got {value}")
+        return value
+
+
+def job_options(settings: BaseSettings) -> JobOptions:
+    """Everything a crawl needs to know.
+
+    Raises:
+        ValueError: A setting has a bad value; the message names it.
+    """
+    options = Options(settings)
+    disabled = options.names("URLS_DISABLED_RULES")
+    parameters = _parameters(options)
+    return JobOptions(
+        parameters=parameters,
+        disabled_url_rules=disabled,
+        capture=CaptureOptions(obey_robots_meta=options.boolean("CRAWL_OBEY_ROBOTS_META")),
+        reading=ReadingOptions(
+            workers=options.integer("READING_WORKERS"),
+            timeout_secs=options.number("READING_TIMEOUT_SECS", at_least=0.1),
+            memory_limit_mb=options.integer("READING_MEMORY_LIMIT_MB", at_least=256),
+            max_links=options.integer("READING_MAX_LINKS", at_least=1),
+            keep_html=options.boolean("PAGES_KEEP_HTML"),
+            disabled_url_rules=disabled,
+            parameters=parameters,
+        ),
+    )
+
+
+def _parameters(options: Options) -> Parameters:
+    try:
+        return Parameters(
+            shingle_size=options.integer("NEARDUP_SHINGLE_SIZE"),
+            max_distance=options.integer("NEARDUP_MAX_DISTANCE"),
+            min_words=options.integer("NEARDUP_MIN_WORDS"),
+            verify=options.boolean("NEARDUP_VERIFY"),
+            min_similarity=options.number("NEARDUP_MIN_SIMILARITY"),
+        )
+    except NearDupError as error:
+        parameter, _, rest = str(error).partition(" ")
+        raise ValueError(f"NEARDUP_{parameter.upper()} {rest}") from None
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse settings that look like ours and are not.
+
+    Raises:
+        ValueError: A name is misspelt; the message says what was meant.
+    """
+    known = our_settings()
+    for name in names:
+        if name.startswith(PREFIXES) and name not in known:
+            raise ValueError(f"unknown setting {name}{did_you_mean(name, known)}")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A hint for a misspelt word, or nothing."""
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""

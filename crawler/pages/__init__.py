@@ -1,0 +1,1 @@
+"""What was fetched, what was said of it, and which copy is kept."""

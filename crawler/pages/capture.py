@@ -1,0 +1,261 @@
+"""A page's way from the bytes that came to the stored verdict."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.pages import verdicts
+from crawler.pages.documents import unpack
+from crawler.pages.page import PageRow
+from crawler.pages.preference import is_better
+from crawler.reading.reading import Extract
+from neardup import hamming, jaccard, payload_digest
+
+if TYPE_CHECKING:
+    from crawler.pages.store import PageStore
+    from crawler.reading.pool import ReadingPool
+    from crawler.reading.reading import Link, Reading
+    from neardup import Deduplicator, Document
+
+
+STAGES = ("download", "parse", "extract", "judge and store")
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An answer of a server, without anything of Scrapy's."""
+
+    url: str
+    canonical_url: str
+    key: bytes
+    depth: int
+    status: int
+    body: bytes
+    content_type: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    robots: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What became of an answer: the stored row, and where the page leads."""
+
+    row: PageRow
+    verdict: str
+    links: tuple[Link, ...] = ()
+    nofollow: bool = False
+    kept_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureOptions:
+    """What the user chose about capturing."""
+
+    follow_duplicates: bool = True
+    obey_robots_meta: bool = True
+
+
+@dataclass(slots=True)
+class Archivist:
+    """Reads, judges and stores answers, cheapest layer first.
+
+    The judgement and the store are one step without an ``await`` between
+    them, so that of two equal pages read at the same time one is kept.
+    """
+
+    store: PageStore
+    pool: ReadingPool
+    deduplicator: Deduplicator
+    visit: int
+    options: CaptureOptions
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+
+    async def capture(self, fetched: Fetched) -> Captured:
+        """Carry one answer through to its verdict and store it."""
+        payload = payload_digest(fetched.body)
+        text_needed = self._needs_text(fetched, payload)
+        reading = await self._read(fetched, links_only=not text_needed)
+        if not text_needed and self._needs_text(fetched, payload):
+            # Another request captured this very page in the meantime.
+            reading = await self._read(fetched, links_only=False)
+        started = time.perf_counter()
+        captured = self._store(fetched, payload, reading)
+        self.seconds["judge and store"] += time.perf_counter() - started
+        return captured
+
+    def _needs_text(self, fetched: Fetched, payload: bytes) -> bool:
+        """Whether the bytes alone do not decide."""
+        if not fetched.body:
+            return True
+        previous = self.store.previous(fetched.key)
+        if previous is not None:
+            return previous.payload_digest != payload or not self.store.is_held(previous)
+        return self.store.find_payload(payload) is None
+
+    async def _read(self, fetched: Fetched, *, links_only: bool) -> Reading:
+        reading = await self.pool.read(
+            fetched.url,
+            fetched.body,
+            fetched.content_type,
+            links_only=links_only,
+            known=self._known,
+        )
+        self.seconds["parse"] += reading.parse_secs
+        self.seconds["extract"] += reading.extract_secs
+        return reading
+
+    def _known(self, visible_digest: bytes) -> Extract | None:
+        row = self.store.find_visible(visible_digest)
+        if row is None or row.text is None or row.text_digest is None or row.words is None:
+            return None
+        return Extract(
+            text_zstd=row.text,
+            words=row.words,
+            digest=row.text_digest,
+            fingerprint=row.fingerprint,
+        )
+
+    def capture_read(self, fetched: Fetched, reading: Reading) -> Captured:
+        """Judge and store what was read by somebody else, such as the text of an item."""
+        return self._store(fetched, payload_digest(fetched.body), reading)
+
+    def _store(self, fetched: Fetched, payload: bytes, reading: Reading) -> Captured:
+        """Judge and insert, with nothing awaited in between."""
+        row = self._row(fetched, payload, reading)
+        previous = self.store.previous(fetched.key)
+        if previous is not None and self._is_unchanged(previous, fetched, payload, reading):
+            return self._unchanged(previous, row, fetched, reading)
+        original = self.store.find_payload(payload) if fetched.body else None
+        if original is not None and previous is None:
+            _repeat(row, original)
+        elif reading.failure is not None:
+            row.verdict, row.reason = verdicts.UNREADABLE, reading.failure
+        elif reading.not_html is not None:
+            row.verdict, row.reason = verdicts.NOT_HTML, reading.not_html
+        elif self.options.obey_robots_meta and _says(fetched, reading, "noindex"):
+            row.verdict = verdicts.NOINDEX
+        elif reading.extract is not None:
+            self._judge(row, previous, reading.extract.document)
+        return self._insert(row, fetched, reading)
+
+    def _is_unchanged(
+        self, previous: PageRow, fetched: Fetched, payload: bytes, reading: Reading
+    ) -> bool:
+        """Whether a page says what it said, and that is still held, by itself or its original."""
+        same_payload = bool(fetched.body) and previous.payload_digest == payload
+        extract = reading.extract
+        same_text = extract is not None and previous.text_digest == extract.digest
+        return (same_payload or same_text) and self.store.is_held(previous)
+
+    def _insert(self, row: PageRow, fetched: Fetched, reading: Reading) -> Captured:
+        kept = self.store.get(row.duplicate_of) if row.duplicate_of is not None else None
+        if kept is not None:
+            row.better_copy = int(is_better(row, kept))
+        if row.verdict in verdicts.KEPT:
+            row.text, row.html = reading.text_zstd, reading.html_zstd
+        self.store.insert(row)
+        return Captured(
+            row,
+            row.verdict,
+            reading.links,
+            nofollow=self.options.obey_robots_meta and _says(fetched, reading, "nofollow"),
+            kept_url=None if kept is None else kept.url,
+        )
+
+    def _judge(self, row: PageRow, previous: PageRow | None, document: Document) -> None:
+        row.words, row.text_digest = document.words, document.digest
+        row.fingerprint = document.fingerprint
+        if previous is not None and previous.text is not None:
+            # A kept page goes on being kept: what it says now replaces what it said.
+            self.deduplicator.add_document(row.id, document)
+            row.verdict = verdicts.CHANGED
+            _measure_change(row, previous, document)
+            return
+        own = () if previous is None else (previous.id,)
+        verdict = self.deduplicator.judge_document(row.id, document, exclude=own)
+        row.verdict, row.duplicate_of = verdict.kind, verdict.duplicate_of
+        row.distance, row.similarity = verdict.distance, verdict.similarity
+        if previous is not None and not verdict.is_duplicate:
+            was_same = previous.text_digest == document.digest
+            row.verdict = verdict.kind if was_same else verdicts.CHANGED
+
+    def _unchanged(
+        self, previous: PageRow, row: PageRow, fetched: Fetched, reading: Reading
+    ) -> Captured:
+        previous.payload_digest, previous.etag = row.payload_digest, row.etag
+        previous.last_modified = row.last_modified
+        self.store.touch(previous, self.visit, row.fetched_at)
+        nofollow = self.options.obey_robots_meta and _says(fetched, reading, "nofollow")
+        return Captured(previous, verdicts.UNCHANGED, reading.links, nofollow=nofollow)
+
+    def _row(self, fetched: Fetched, payload: bytes, reading: Reading) -> PageRow:
+        now = time.time()
+        return PageRow(
+            id=self.store.new_id(),
+            key=fetched.key,
+            url=fetched.url,
+            canonical_url=fetched.canonical_url,
+            latest=1,
+            visit=self.visit,
+            fetched_at=now,
+            seen_visit=self.visit,
+            seen_at=now,
+            depth=fetched.depth,
+            status=fetched.status,
+            content_type=fetched.content_type,
+            etag=fetched.etag,
+            last_modified=fetched.last_modified,
+            body_bytes=len(fetched.body),
+            title=reading.title,
+            author=reading.author,
+            date=reading.date,
+            language=reading.language,
+            declared_url=reading.canonical_url,
+            payload_digest=payload,
+            visible_digest=reading.visible_digest,
+        )
+
+    def store_failure(self, fetched: Fetched, verdict: str, reason: str) -> Captured:
+        """Store that a URL gave no page, and why; ``fetched.status`` is 0 where no answer came."""
+        now = time.time()
+        row = PageRow(
+            id=self.store.new_id(),
+            key=fetched.key,
+            url=fetched.url,
+            canonical_url=fetched.canonical_url,
+            latest=1,
+            visit=self.visit,
+            fetched_at=now,
+            seen_visit=self.visit,
+            seen_at=now,
+            depth=fetched.depth,
+            status=fetched.status or None,
+            content_type=fetched.content_type,
+            body_bytes=len(fetched.body),
+            verdict=verdict,
+            reason=reason,
+        )
+        self.store.insert(row)
+        return Captured(row, verdict)
+
+
+def _repeat(row: PageRow, original: PageRow) -> None:
+    """Say of a page that it is an original's bytes again."""
+    row.verdict, row.distance, row.similarity = verdicts.EXACT_DUPLICATE, 0, 1.0
+    row.duplicate_of = original.id
+    row.text_digest, row.fingerprint = original.text_digest, original.fingerprint
+    row.visible_digest, row.words = original.visible_digest, original.words
+
+
+def _measure_change(row: PageRow, previous: PageRow, document: Document) -> None:
+    if row.fingerprint is not None and previous.fingerprint is not None:
+        row.distance = hamming(row.fingerprint, previous.fingerprint)
+    if previous.text is not None:
+        row.similarity = jaccard(unpack(previous.text), document.text)
+
+
+def _says(fetched: Fetched, reading: Reading, word: str) -> bool:
+    return bool({word, "none"} & (fetched.robots | set(reading.robots)))

@@ -1,0 +1,155 @@
+"""The connection to ``crawl.db``: opened, checked, and committed in groups."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from typing import TYPE_CHECKING, Any
+
+from crawler.pages.errors import JobError, JobVersionError
+from crawler.pages.schema import SCHEMA_VERSION, TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+COMMIT_INTERVAL_SECS = 0.5
+"""At most this much work is done again after a kill."""
+
+FILE_NAME = "crawl.db"
+
+
+class Database:
+    """One writer's connection to a crawl's database.
+
+    Writes open a transaction, which ``commit`` ends; ``commit_if_due`` does so
+    every ``COMMIT_INTERVAL_SECS``, because a commit for each page costs more
+    than the page.
+
+    Args:
+        folder: The crawl directory, or None for a private temporary database
+            that vanishes when it is closed.
+
+    Files:
+        crawl.db, crawl.db-wal, crawl.db-shm: SQLite in WAL mode. With
+        ``synchronous=NORMAL`` what was committed survives a killed process;
+        a power failure may take the last commits, never the consistency.
+
+    Raises:
+        JobError: The file is not ours, damaged, or cannot be written.
+        JobVersionError: It has another schema.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.path = folder / FILE_NAME if folder else None
+        name = str(self.path) if self.path else ""
+        try:
+            self._connection = sqlite3.connect(name, isolation_level=None, timeout=30)
+        except sqlite3.Error as error:
+            raise JobError(f"{name}: cannot be opened: {error}") from error
+        try:
+            self._prepare()
+        except sqlite3.DatabaseError as error:
+            self._connection.close()
+            raise JobError(f"{name}: not a crawl database: {error}") from error
+        except JobError:
+            self._connection.close()
+            raise
+        self._committed_at = time.monotonic()
+
+    def _prepare(self) -> None:
+        execute = self._connection.execute
+        execute("PRAGMA journal_mode = WAL")
+        execute("PRAGMA synchronous = NORMAL")
+        execute("PRAGMA cache_size = -32768")  # KiB
+        execute("PRAGMA temp_store = MEMORY")
+        tables = {name for (name,) in execute("SELECT name FROM sqlite_master")}
+        if not tables:
+            self._connection.executescript(f"BEGIN; {TABLES} COMMIT;")
+            self.set_meta("schema_version", str(SCHEMA_VERSION))
+            self.commit()
+        elif "meta" not in tables:
+            raise JobError(f"{self.path}: a database of something else; choose another JOBDIR")
+        check_schema(self._connection, self.path)
+
+    def read(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run a query; what this connection wrote is seen before its commit."""
+        return self._connection.execute(sql, parameters)
+
+    def write(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run a statement inside the open transaction, opening one where there is none."""
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN IMMEDIATE")
+        return self._connection.execute(sql, parameters)
+
+    def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run a statement once a row inside the open transaction."""
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.executemany(sql, rows)
+
+    def commit(self) -> None:
+        """Make everything written so far durable, as one."""
+        if self._connection.in_transaction:
+            self._connection.execute("COMMIT")
+        self._committed_at = time.monotonic()
+
+    def commit_if_due(self) -> bool:
+        """Commit where the last one is long enough ago; say whether it did."""
+        if time.monotonic() - self._committed_at < COMMIT_INTERVAL_SECS:
+            return False
+        self.commit()
+        return True
+
+    def meta(self, name: str) -> str | None:
+        """Read one value of the crawl's own settings."""
+        row = self.read("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_meta(self, name: str, value: str) -> None:
+        """Write one value of the crawl's own settings."""
+        self.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def close(self) -> None:
+        """Commit and close; closing twice is allowed."""
+        try:
+            self.commit()
+        except sqlite3.ProgrammingError:  # closed before
+            return
+        self._connection.close()
+
+
+def check_schema(connection: sqlite3.Connection, path: Path | None) -> None:
+    """Refuse a database of another version of this program.
+
+    Raises:
+        JobVersionError: The version is another one than ours.
+    """
+    row = connection.execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()
+    found = row[0] if row else "none"
+    if found != str(SCHEMA_VERSION):
+        raise JobVersionError(
+            f"{path}: schema {SCHEMA_VERSION} expected, got {found}; "
+            "crawl into another JOBDIR, or use the version of the crawler that made it"
+        )
+
+
+def open_for_reading(folder: Path) -> sqlite3.Connection:
+    """Open a crawl's database beside the process that may be writing to it.
+
+    Raises:
+        JobError: There is no crawl in the folder, or none that can be read.
+        JobVersionError: It has another schema.
+    """
+    path = folder / FILE_NAME
+    if not folder.is_dir():
+        raise JobError(f"{folder}: no such directory")
+    if not path.is_file():
+        raise JobError(f"{folder}: no crawl in it (no {FILE_NAME})")
+    try:
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=30)
+        check_schema(connection, path)
+    except sqlite3.DatabaseError as error:
+        raise JobError(f"{path}: not a crawl database: {error}") from error
+    connection.row_factory = sqlite3.Row
+    return connection

@@ -1,0 +1,20 @@
+"""What can be wrong with a crawl directory.
+
+JobError
+├── JobInUseError
+└── JobVersionError
+"""
+
+from __future__ import annotations
+
+
+class JobError(Exception):
+    """The crawl directory cannot be used; the message says why and what to do."""
+
+
+class JobInUseError(JobError):
+    """Another process is writing to the crawl directory."""
+
+
+class JobVersionError(JobError):
+    """The crawl directory was made with another format, other URL rules or other features."""

@@ -1,0 +1,80 @@
+"""Rows of the page store as people read them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from crawler.pages.documents import unpack
+from crawler.pages.page import to_unsigned
+from crawler.pages.verdicts import UNCHANGED
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+KEPT_FILTER = "kept"
+"""A filter for every verdict under which the text is held."""
+
+_ROWS = """
+SELECT pages.*, kept.url AS kept_url
+FROM pages LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
+WHERE pages.latest = 1
+ORDER BY pages.id
+"""
+
+
+def export_pages(
+    connection: sqlite3.Connection, verdict: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """One mapping a URL, its newest capture, in the order in which pages were captured.
+
+    Args:
+        connection: As ``open_for_reading`` gives it.
+        verdict: Only these; ``kept`` for all whose text is held; None for all.
+    """
+    for row in connection.execute(_ROWS):
+        page = page_of(row)
+        if verdict in {None, page["verdict"]} or (verdict == KEPT_FILTER and row["text"]):
+            yield page
+
+
+def page_of(row: sqlite3.Row) -> dict[str, Any]:
+    """The fields of ``crawler.items.Page`` for a row of ``pages`` with ``kept_url``."""
+    unchanged = row["seen_visit"] > row["visit"]
+    return {
+        "url": row["url"],
+        "canonical_url": row["canonical_url"],
+        "status": row["status"],
+        "fetched_at": iso_time(row["seen_at"] if unchanged else row["fetched_at"]),
+        "depth": row["depth"],
+        "title": row["title"],
+        "author": row["author"],
+        "date": row["date"],
+        "language": row["language"],
+        "words": row["words"],
+        "text": None if row["text"] is None else unpack(row["text"]),
+        "payload_digest": hex_digest(row["payload_digest"]),
+        "text_digest": hex_digest(row["text_digest"]),
+        "fingerprint": hex_fingerprint(to_unsigned(row["fingerprint"])),
+        "verdict": UNCHANGED if unchanged else row["verdict"],
+        "reason": row["reason"],
+        "duplicate_of": row["kept_url"],
+        "distance": row["distance"],
+        "similarity": row["similarity"],
+    }
+
+
+def iso_time(seconds: float) -> str:
+    """Seconds since 1970 as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def hex_digest(digest: bytes | None) -> str | None:
+    """A digest as hexadecimal digits."""
+    return None if digest is None else digest.hex()
+
+
+def hex_fingerprint(fingerprint: int | None) -> str | None:
+    """A fingerprint as 16 hexadecimal digits."""
+    return None if fingerprint is None else f"{fingerprint:016x}"

@@ -1,0 +1,78 @@
+"""One capture of a page, as it stands in the table ``pages``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+_SIGN_BIT = 1 << 63
+_WRAP = 1 << 64
+
+
+@dataclass(slots=True)
+class PageRow:
+    """A row of ``pages``, in the order of its columns; digests are 16 bytes, ``text`` is zstd."""
+
+    id: int
+    key: bytes
+    url: str
+    canonical_url: str
+    latest: int
+    visit: int
+    fetched_at: float
+    seen_visit: int
+    seen_at: float
+    depth: int
+    status: int | None
+    content_type: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    body_bytes: int = 0
+    title: str | None = None
+    author: str | None = None
+    date: str | None = None
+    language: str | None = None
+    declared_url: str | None = None
+    words: int | None = None
+    payload_digest: bytes | None = None
+    visible_digest: bytes | None = None
+    text_digest: bytes | None = None
+    fingerprint: int | None = None
+    verdict: str = ""
+    reason: str | None = None
+    duplicate_of: int | None = None
+    distance: int | None = None
+    similarity: float | None = None
+    better_copy: int = 0
+    text: bytes | None = None
+    html: bytes | None = None
+
+    def values(self) -> tuple[object, ...]:
+        """The row as SQLite takes it: the fingerprint as a signed number."""
+        row = [getattr(self, name) for name in COLUMNS]
+        row[_FINGERPRINT] = to_signed(self.fingerprint)
+        return tuple(row)
+
+
+COLUMNS = tuple(field.name for field in fields(PageRow))
+_FINGERPRINT = COLUMNS.index("fingerprint")
+
+
+def row_of(values: tuple[object, ...]) -> PageRow:
+    """Read a row selected as ``COLUMNS``."""
+    row = PageRow(*values)  # type: ignore[arg-type]  # the schema gives the types
+    row.fingerprint = to_unsigned(row.fingerprint)
+    return row
+
+
+def to_signed(fingerprint: int | None) -> int | None:
+    """Read 64 bits as SQLite's signed integer."""
+    if fingerprint is None or fingerprint < _SIGN_BIT:
+        return fingerprint
+    return fingerprint - _WRAP
+
+
+def to_unsigned(fingerprint: int | None) -> int | None:
+    """Undo ``to_signed``."""
+    if fingerprint is None or fingerprint >= 0:
+        return fingerprint
+    return fingerprint + _WRAP

@@ -1,0 +1,130 @@
+"""What a crawl found: counts, clusters of duplicates, time by stage, what was saved."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from crawler.pages.verdicts import DUPLICATES, FAILED, UNCHANGED, VERDICTS
+
+if TYPE_CHECKING:
+    import sqlite3
+
+LARGEST = 10
+"""Clusters, and URLs of each, that a report names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A kept page and the URLs that gave it again."""
+
+    kept: str
+    size: int
+    duplicates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What ``scrapy report`` says; counts of the last visit, except ``kept`` and ``clusters``."""
+
+    visit: int
+    fetched: int
+    kept: int
+    queued: int
+    failed: int
+    duplicates: int
+    verdicts: dict[str, int]
+    reasons: dict[str, int]
+    clusters: tuple[Cluster, ...]
+    better_copies: int
+    stage_secs: dict[str, float]
+    saved_bytes: int
+    saved_extractions: int
+    fetched_bytes: int
+
+    def to_json(self) -> str:
+        """The report as one JSON object."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False)
+
+
+def make_report(connection: sqlite3.Connection) -> Report:
+    """Read a report from a crawl's database. Complexity: O(pages)."""
+    meta: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
+    visit = int(meta.get("visit", 0))
+    counts = _count_verdicts(connection, visit)
+    duplicates = sum(counts[verdict] for verdict in DUPLICATES)
+    fetched = sum(counts.values()) - counts[FAILED]
+    return Report(
+        visit=visit,
+        fetched=fetched,
+        kept=_scalar(connection, "SELECT count(*) FROM pages WHERE latest AND text IS NOT NULL"),
+        queued=_scalar(connection, "SELECT count(*) FROM requests WHERE state IN (0, 1, 3)"),
+        failed=counts[FAILED],
+        duplicates=duplicates,
+        verdicts=counts,
+        reasons=_count_reasons(connection, visit),
+        clusters=_clusters(connection),
+        better_copies=_scalar(
+            connection, "SELECT count(*) FROM pages WHERE latest AND better_copy"
+        ),
+        stage_secs={
+            name: round(secs, 3) for name, secs in json.loads(meta.get("stages", "{}")).items()
+        },
+        saved_bytes=_sum_bytes(connection, visit, "duplicate_of IS NOT NULL"),
+        saved_extractions=counts["exact_duplicate"] + counts[UNCHANGED],
+        fetched_bytes=_sum_bytes(connection, visit, "1"),
+    )
+
+
+def _count_verdicts(connection: sqlite3.Connection, visit: int) -> dict[str, int]:
+    counts = dict.fromkeys(VERDICTS, 0)
+    rows = connection.execute(
+        "SELECT verdict, count(*) FROM pages WHERE visit = ? GROUP BY verdict", (visit,)
+    )
+    for verdict, count in rows:
+        counts[verdict] = count
+    counts[UNCHANGED] = _scalar(
+        connection, "SELECT count(*) FROM pages WHERE seen_visit = ? AND visit < ?", visit, visit
+    )
+    return counts
+
+
+def _count_reasons(connection: sqlite3.Connection, visit: int) -> dict[str, int]:
+    rows = connection.execute(
+        "SELECT verdict || ': ' || coalesce(reason, '?'), count(*) FROM pages"
+        " WHERE visit = ? AND verdict IN ('failed', 'unreadable', 'not_html')"
+        " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?",
+        (visit, LARGEST),
+    )
+    return {str(reason): int(count) for reason, count in rows}
+
+
+def _clusters(connection: sqlite3.Connection) -> tuple[Cluster, ...]:
+    largest = connection.execute(
+        "SELECT duplicate_of, count(*) FROM pages WHERE latest AND duplicate_of IS NOT NULL"
+        " GROUP BY duplicate_of ORDER BY 2 DESC, 1 LIMIT ?",
+        (LARGEST,),
+    ).fetchall()
+    return tuple(_cluster(connection, kept, count) for kept, count in largest)
+
+
+def _cluster(connection: sqlite3.Connection, kept: int, count: int) -> Cluster:
+    url = connection.execute("SELECT url FROM pages WHERE id = ?", (kept,)).fetchone()
+    members = connection.execute(
+        "SELECT url FROM pages WHERE latest AND duplicate_of = ? ORDER BY id LIMIT ?",
+        (kept, LARGEST),
+    )
+    return Cluster(url[0], count + 1, tuple(row[0] for row in members))
+
+
+def _sum_bytes(connection: sqlite3.Connection, visit: int, condition: str) -> int:
+    return _scalar(
+        connection,
+        f"SELECT coalesce(sum(body_bytes), 0) FROM pages WHERE seen_visit = ? AND {condition}",  # noqa: S608
+        visit,
+    )
+
+
+def _scalar(connection: sqlite3.Connection, sql: str, *parameters: Any) -> int:
+    return int(connection.execute(sql, parameters).fetchone()[0])

@@ -1,0 +1,78 @@
+"""The tables of ``crawl.db``, the one file that holds the truth of a crawl.
+
+Grammar and an example stand in ``docs/formats.md``.
+"""
+
+from __future__ import annotations
+
+SCHEMA_VERSION = 1
+
+TABLES = """
+CREATE TABLE meta (
+    name  TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE seen (
+    key BLOB PRIMARY KEY            -- request fingerprint, 16 bytes
+) WITHOUT ROWID;
+
+CREATE TABLE requests (
+    id       INTEGER PRIMARY KEY,   -- order of arrival: breadth first
+    state    INTEGER NOT NULL,      -- 0 todo, 1 leased, 2 done, 3 broke in our own code
+    priority INTEGER NOT NULL,
+    url      TEXT NOT NULL,
+    request  BLOB NOT NULL          -- the rest of the request, pickled
+);
+CREATE INDEX requests_todo ON requests (priority DESC, id) WHERE state = 0;
+CREATE INDEX requests_unfinished ON requests (id) WHERE state IN (1, 3);
+
+CREATE TABLE redirects (
+    key    BLOB PRIMARY KEY,        -- request fingerprint of the URL that redirects
+    url    TEXT NOT NULL,
+    target BLOB NOT NULL            -- request fingerprint of where it leads
+) WITHOUT ROWID;
+
+CREATE TABLE pages (
+    id             INTEGER PRIMARY KEY,  -- one capture of a page; its id in the fingerprint index
+    key            BLOB NOT NULL,        -- hash of the canonical URL, 16 bytes
+    url            TEXT NOT NULL,        -- as requested
+    canonical_url  TEXT NOT NULL,
+    latest         INTEGER NOT NULL,     -- 1: the newest capture under this key
+    visit          INTEGER NOT NULL,     -- the visit that captured it
+    fetched_at     REAL NOT NULL,        -- seconds since 1970
+    seen_visit     INTEGER NOT NULL,     -- the last visit that found it unchanged
+    seen_at        REAL NOT NULL,
+    depth          INTEGER NOT NULL,
+    status         INTEGER,              -- HTTP status; NULL where no answer came
+    content_type   TEXT,
+    etag           TEXT,
+    last_modified  TEXT,
+    body_bytes     INTEGER NOT NULL,
+    title          TEXT,
+    author         TEXT,
+    date           TEXT,
+    language       TEXT,
+    declared_url   TEXT,                 -- rel=canonical of the page
+    words          INTEGER,
+    payload_digest BLOB,                 -- xxh3-128 of the body
+    visible_digest BLOB,                 -- xxh3-128 of all visible text, folded
+    text_digest    BLOB,                 -- xxh3-128 of the judged text, folded
+    fingerprint    INTEGER,              -- SimHash, the 64 bits read as a signed number
+    verdict        TEXT NOT NULL,
+    reason         TEXT,
+    duplicate_of   INTEGER,              -- pages.id of the kept page
+    distance       INTEGER,              -- bits
+    similarity     REAL,                 -- Jaccard, 0 to 1
+    better_copy    INTEGER NOT NULL,     -- 1: would have been the better one to keep
+    text           BLOB,                 -- zstd
+    html           BLOB                  -- zstd, where PAGES_KEEP_HTML is set
+);
+CREATE INDEX pages_key ON pages (key);
+CREATE INDEX pages_payload ON pages (payload_digest)
+    WHERE verdict IN ('new', 'changed', 'too_short', 'not_html');
+CREATE INDEX pages_visible ON pages (visible_digest) WHERE text IS NOT NULL;
+CREATE INDEX pages_text ON pages (text_digest) WHERE text IS NOT NULL;
+CREATE INDEX pages_fingerprint ON pages (id, fingerprint)
+    WHERE fingerprint IS NOT NULL AND text IS NOT NULL;
+"""

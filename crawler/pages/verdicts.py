@@ -1,0 +1,36 @@
+"""What can be said of a fetched page, and what follows from it."""
+
+from __future__ import annotations
+
+NEW = "new"
+EXACT_DUPLICATE = "exact_duplicate"
+TEXT_DUPLICATE = "text_duplicate"
+NEAR_DUPLICATE = "near_duplicate"
+TOO_SHORT = "too_short"
+UNREADABLE = "unreadable"
+NOT_HTML = "not_html"
+NOINDEX = "noindex"
+UNCHANGED = "unchanged"
+CHANGED = "changed"
+FAILED = "failed"
+
+VERDICTS: dict[str, str] = {
+    NEW: "no kept page resembles it: kept",
+    CHANGED: "fetched before, its text is another one now: kept",
+    TOO_SHORT: "too few words to compare, its text is not known yet: kept",
+    UNCHANGED: "fetched before, the same text as then",
+    EXACT_DUPLICATE: "byte for byte a page that is kept",
+    TEXT_DUPLICATE: "word for word a page that is kept",
+    NEAR_DUPLICATE: "nearly the words of a page that is kept",
+    NOINDEX: "asks not to be kept (robots meta or X-Robots-Tag)",
+    NOT_HTML: "not a page: an image, an archive, JSON ...",
+    UNREADABLE: "an answer came and could not be read",
+    FAILED: "no page came: an HTTP error, no connection, forbidden by robots.txt",
+}
+"""Every verdict with its meaning, in the order of reports."""
+
+KEPT = frozenset({NEW, CHANGED, TOO_SHORT})
+"""Verdicts under which the text is stored and the item goes on."""
+
+DUPLICATES = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE, NEAR_DUPLICATE})
+"""Verdicts that name another page as the kept one."""

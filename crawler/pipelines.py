@@ -1,0 +1,72 @@
+"""Drops what is a duplicate, and judges the items of spiders that know nothing of us."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import DropItem, NotConfigured
+
+from crawler.foreign_items import ForeignItems
+from crawler.items import Page
+from crawler.jobs import job_of
+from crawler.options import Options
+from crawler.pages.verdicts import DUPLICATES, KEPT
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+
+class DuplicatePage(DropItem):
+    """The page is a duplicate; the message names the kept URL and the distance."""
+
+
+class PageNotKept(DropItem):
+    """The page is no duplicate and yet not kept: unchanged, unreadable, not HTML ..."""
+
+
+class NearDuplicatesPipeline:
+    """Lets items through whose text is kept, and drops the others.
+
+    ``Page`` items of our spiders carry their verdict. For items of other
+    spiders it is obtained here; those that hold neither text nor HTML nor a
+    URL in the configured fields pass untouched.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not Options(crawler.settings).boolean("NEARDUP_ENABLED"):
+            raise NotConfigured("NEARDUP_ENABLED is False")
+        self._foreign = ForeignItems.of(crawler)
+        self._job = job_of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> NearDuplicatesPipeline:
+        """Share the crawl's job."""
+        return cls(crawler)
+
+    async def process_item(self, item: Any) -> Any:
+        """Return the item, or drop it.
+
+        Raises:
+            DuplicatePage: Its text is kept already.
+            PageNotKept: There is nothing to keep.
+        """
+        if isinstance(item, Page):
+            _check(item.verdict, item.url, item.duplicate_of, item.distance, item.reason)
+            return item
+        captured = await self._foreign.captured(item)
+        if captured is not None:
+            row = captured.row
+            _check(captured.verdict, row.url, captured.kept_url, row.distance, row.reason)
+        return item
+
+
+def _check(
+    verdict: str, url: str, kept_url: str | None, distance: int | None, reason: str | None
+) -> None:
+    if verdict in DUPLICATES:
+        raise DuplicatePage(
+            f"{verdict} of {kept_url} at distance {distance}: {url}", log_level="DEBUG"
+        )
+    if verdict not in KEPT:
+        why = f" ({reason})" if reason else ""
+        raise PageNotKept(f"{verdict}{why}: {url}", log_level="DEBUG")

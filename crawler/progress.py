@@ -1,0 +1,146 @@
+"""The numbers of a running crawl, as a live panel or as plain lines, on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+
+from crawler.pages.verdicts import DUPLICATES, FAILED, KEPT
+
+if TYPE_CHECKING:
+    from crawler.job import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What can be said of a crawl at one moment; counts are those of this process."""
+
+    pages: int
+    pages_per_sec: float
+    kept: int
+    duplicates: dict[str, int]
+    other: dict[str, int]
+    failed: int
+    queued: int
+    saved_bytes: int
+    busy: int
+    workers: int
+
+
+def numbers_of(job: Job) -> Numbers:
+    """Read the numbers; cheap, and safe from another thread."""
+    counts = dict(job.counts)
+    elapsed = max(time.monotonic() - job.started, 0.001)
+    return Numbers(
+        pages=job.pages,
+        pages_per_sec=job.pages / elapsed,
+        kept=sum(counts.get(verdict, 0) for verdict in KEPT),
+        duplicates={v: n for v, n in counts.items() if v in DUPLICATES},
+        other={v: n for v, n in counts.items() if v not in DUPLICATES | KEPT | {FAILED}},
+        failed=counts.get(FAILED, 0),
+        queued=len(job.queue),
+        saved_bytes=job.saved_bytes,
+        busy=job.pool.busy,
+        workers=job.pool.size,
+    )
+
+
+def plain_line(numbers: Numbers) -> str:
+    """One line that says it all."""
+    parts = [
+        f"{numbers.pages:,} pages ({numbers.pages_per_sec:.1f}/s)",
+        f"{numbers.kept:,} kept",
+        *(_words(verdict, count) for verdict, count in numbers.duplicates.items()),
+        *(_words(verdict, count) for verdict, count in numbers.other.items()),
+        f"{numbers.queued:,} queued",
+        f"{readable_bytes(numbers.saved_bytes)} saved",
+    ]
+    if numbers.failed:
+        parts.append(f"{numbers.failed:,} failed")
+    parts.append(f"{numbers.busy}/{numbers.workers} workers busy")
+    return ", ".join(parts)
+
+
+def _words(verdict: str, count: int) -> str:
+    noun = verdict.replace("_", " ")
+    return f"{count:,} {noun}s" if verdict in DUPLICATES and count != 1 else f"{count:,} {noun}"
+
+
+def readable_bytes(count: float) -> str:
+    """A size that a person reads at a glance, in powers of 1,000."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+class PlainProgress:
+    """A line at an interval, for logs."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def show(self) -> None:
+        """Print the line."""
+        stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+        print(f"{stamp} {plain_line(numbers_of(self._job))}", file=sys.stderr, flush=True)
+
+    def stop(self) -> None:
+        """Print it a last time."""
+        self.show()
+
+
+class LiveProgress:
+    """A panel that is drawn again twice a second; log lines pass above it."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._console = Console(stderr=True)
+        self._live = Live(
+            get_renderable=self._panel,
+            console=self._console,
+            refresh_per_second=2,
+            transient=True,
+        )
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether standard error is a terminal that can be drawn on."""
+        return self._console.is_terminal and not self._console.is_dumb_terminal
+
+    def start(self) -> None:
+        """Begin to draw."""
+        self._live.start()
+
+    def stop(self) -> None:
+        """Take the panel away; the report follows."""
+        self._live.stop()
+
+    def _panel(self) -> Panel:
+        numbers = numbers_of(self._job)
+        table = Table.grid(padding=(0, 2))
+        for _ in range(4):
+            table.add_column(justify="right")
+            table.add_column()
+        table.add_row(
+            f"[bold]{numbers.pages:,}[/]", "pages", f"{numbers.pages_per_sec:.1f}", "pages/s",
+            f"{numbers.queued:,}", "queued", f"{numbers.busy}/{numbers.workers}", "workers busy",
+        )  # fmt: skip
+        cells = [f"[green]{numbers.kept:,}[/]", "kept"]
+        for verdict, count in (*numbers.duplicates.items(), *numbers.other.items()):
+            cells += [f"{count:,}", verdict.replace("_", " ")]
+        cells += [readable_bytes(numbers.saved_bytes), "saved"]
+        if numbers.failed:
+            cells += [f"[red]{numbers.failed:,}[/]", "failed"]
+        for start in range(0, len(cells), 8):
+            table.add_row(*cells[start : start + 8])
+        title = str(self._job.folder) if self._job.folder else "crawl"
+        return Panel(table, title=title, title_align="left", expand=False)

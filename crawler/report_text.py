@@ -1,0 +1,62 @@
+"""A report as people read it on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.pages.verdicts import VERDICTS
+from crawler.progress import readable_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.pages.report import Cluster, Report
+
+SHOWN_CLUSTERS = 5
+SHOWN_DUPLICATES = 3
+
+
+def report_lines(report: Report) -> Iterator[str]:
+    """The lines of a report, widest 100 characters where URLs allow."""
+    yield (
+        f"{report.fetched:,} fetched, {report.kept:,} kept, {report.duplicates:,} duplicates, "
+        f"{report.failed:,} failed, {report.queued:,} queued"
+        + (f" (visit {report.visit})" if report.visit > 1 else "")
+    )
+    yield ""
+    for verdict, count in report.verdicts.items():
+        if count:
+            yield f"  {count:>9,}  {verdict:<16} {VERDICTS.get(verdict, '')}"
+    if report.reasons:
+        yield ""
+        for reason, count in report.reasons.items():
+            yield f"  {count:>9,}  {reason}"
+    yield from _clusters(report)
+    yield ""
+    yield (
+        f"saved: {readable_bytes(report.saved_bytes)} of {readable_bytes(report.fetched_bytes)} "
+        f"not stored again, {report.saved_extractions:,} extractions"
+    )
+    if report.better_copies:
+        yield f"better copies: {report.better_copies:,} duplicates rank above the page kept first"
+    if report.stage_secs:
+        stages = ", ".join(f"{name} {secs:.1f} s" for name, secs in report.stage_secs.items())
+        yield f"time by stage, all pages and workers together: {stages}"
+
+
+def _clusters(report: Report) -> Iterator[str]:
+    if not report.clusters:
+        return
+    yield ""
+    yield "largest clusters of duplicates:"
+    for cluster in report.clusters[:SHOWN_CLUSTERS]:
+        yield from _cluster(cluster)
+
+
+def _cluster(cluster: Cluster) -> Iterator[str]:
+    yield f"  {cluster.size:>9,}  {cluster.kept}"
+    for url in cluster.duplicates[:SHOWN_DUPLICATES]:
+        yield f"             = {url}"
+    hidden = cluster.size - 1 - min(len(cluster.duplicates), SHOWN_DUPLICATES)
+    if hidden:
+        yield f"             = {hidden:,} more"

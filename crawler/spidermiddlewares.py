@@ -1,0 +1,71 @@
+"""Where duplicates are not followed: the verdict falls before the links are queued."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request, signals
+from scrapy.exceptions import NotConfigured
+
+from crawler.foreign_items import ForeignItems
+from crawler.items import Page
+from crawler.options import Options
+from crawler.pages.verdicts import DUPLICATES
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+
+class DuplicateLinks:
+    """Holds the requests of a callback back until its items are judged.
+
+    Only with ``NEARDUP_FOLLOW_DUPLICATES = False``: where one of a response's
+    items is a duplicate, none of the response's requests is queued. Our own
+    spiders see to it themselves; for those of others, requests wait until the
+    callback is through.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        options = Options(crawler.settings)
+        if not options.boolean("NEARDUP_ENABLED"):
+            raise NotConfigured("NEARDUP_ENABLED is False")
+        if options.boolean("NEARDUP_FOLLOW_DUPLICATES"):
+            raise NotConfigured
+        self._foreign = ForeignItems.of(crawler)
+        self._stats = crawler.stats
+        crawler.signals.connect(self._item_dropped, signals.item_dropped)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> DuplicateLinks:
+        """Share the crawl's judge of items."""
+        return cls(crawler)
+
+    async def process_spider_output(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        """Yield items as they come, and requests at the end unless the page is a duplicate."""
+        requests: list[Request] = []
+        duplicate = False
+        async for output in result:
+            if isinstance(output, Request):
+                requests.append(output)
+                continue
+            duplicate |= await self._is_duplicate(output)
+            yield output
+        if duplicate:
+            self._stats.inc_value("neardup/links_not_followed", len(requests))
+            return
+        for request in requests:
+            yield request
+
+    async def _is_duplicate(self, item: Any) -> bool:
+        if isinstance(item, Page):
+            return item.verdict in DUPLICATES
+        captured = await self._foreign.judge_ahead(item)
+        return captured is not None and captured.verdict in DUPLICATES
+
+    def _item_dropped(self, item: Any) -> None:
+        self._foreign.forget(item)

@@ -1,0 +1,181 @@
+"""The spider that crawls a site: from its seeds along the links, each page once."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlsplit
+
+from scrapy import Request, signals
+
+from crawler.archiving import SEED, ArchivingSpider, reject_unknown
+from crawler.options import Options
+from crawler.sitemaps import read_sitemap
+from crawler.urls.scope import Scope
+from crawler.urls.seeds import check_seed, host_folder
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator, Mapping
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.robotstxt import RobotParser
+
+    from crawler.pages.capture import Captured
+    from crawler.reading.reading import Link
+
+_BETWEEN_SEEDS = re.compile(r",(?=\s*[a-z]+://)", re.IGNORECASE)
+
+
+class SiteSpider(ArchivingSpider):
+    """Breadth first from the seeds, within their scope."""
+
+    name = "site"
+    arguments: ClassVar[Mapping[str, str]] = {
+        "url": "where to start; several are separated by commas",
+        "scope": "prefix (the folder of the URL, default), host or domain",
+        "max_pages": "stop after so many pages",
+        "max_depth": "links away from a seed, at most",
+        "sitemaps": "yes (default) or no: take URLs from the sitemaps that robots.txt names",
+        "allow": "regular expression that a URL must match somewhere",
+        "deny": "regular expression that a URL must not match",
+    }
+
+    url: str
+    scope: str = "prefix"
+    max_pages: str = ""
+    max_depth: str = ""
+    sitemaps: str = "yes"
+    allow: str | None = None
+    deny: str | None = None
+
+    seeds: list[str]
+    within: Scope
+    depth_limit: int | None
+    obey_nofollow: bool
+    skipped: tuple[str, ...]
+
+    @classmethod
+    def check_arguments(cls, arguments: Mapping[str, str]) -> None:
+        """See the base class."""
+        reject_unknown(arguments, cls.arguments)
+        seeds = _seeds(arguments)
+        _scope(seeds, arguments)
+        for name in ("max_pages", "max_depth"):
+            _whole_number(name, arguments.get(name, ""))
+        _yes_or_no("sitemaps", arguments.get("sitemaps", "yes"))
+
+    @classmethod
+    def folder_name(cls, arguments: Mapping[str, str]) -> str:
+        """The host of the first seed."""
+        return host_folder(_seeds(arguments)[0])
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Read the arguments, listen for robots.txt."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        options = Options(crawler.settings)
+        spider.seeds = _seeds(kwargs)
+        spider.within = _scope(spider.seeds, kwargs)
+        spider.depth_limit = _whole_number("max_depth", spider.max_depth)
+        spider.job.limit = _whole_number("max_pages", spider.max_pages)
+        spider.obey_nofollow = options.boolean("CRAWL_OBEY_NOFOLLOW")
+        skipped = options.names("CRAWL_SKIPPED_EXTENSIONS")
+        spider.skipped = tuple(f".{extension.lower().lstrip('.')}" for extension in skipped)
+        for redirected in spider.job.widened_by():
+            spider.within = spider.within.widened(redirected)
+        if _yes_or_no("sitemaps", spider.sitemaps):
+            crawler.signals.connect(spider.robots_parsed, signals.robots_parsed)
+        return spider
+
+    async def start(self) -> AsyncIterator[Request]:
+        """One request a seed."""
+        for seed in self.seeds:
+            yield Request(seed, errback=self.failed, meta={SEED: seed, "depth": 0})
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        """Capture a page that is within the scope, wherever it was redirected to."""
+        if SEED in response.meta and not self.within.allows(response.url):
+            # http to https, or to www: the site moved, and the scope with it.
+            self.within = self.within.widened(response.url)
+            self.job.widen(response.url)
+        if not self.within.allows(response.url):
+            self.crawler.stats.inc_value("crawl/redirected_out_of_scope")
+            return
+        async for result in super().parse(response):
+            yield result
+
+    def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
+        """Requests for the links that were never queued, are allowed and not too deep."""
+        depth = response.meta.get("depth", 0) + 1
+        if captured.nofollow or (self.depth_limit is not None and depth > self.depth_limit):
+            return
+        for link in captured.links:
+            if self._is_wanted(link):
+                yield Request(link.url, errback=self.failed)
+
+    def _is_wanted(self, link: Link) -> bool:
+        if link.key in self.job.seen or (link.nofollow and self.obey_nofollow):
+            return False
+        return self.within.allows(link.url) and not self._is_skipped(link.url)
+
+    def _is_skipped(self, url: str) -> bool:
+        return urlsplit(url).path.lower().endswith(self.skipped)
+
+    def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
+        """Queue the sitemaps that robots.txt names."""
+        parser = getattr(robotparser, "rp", None)
+        for url in getattr(parser, "sitemaps", ()):
+            if url.startswith(("http://", "https://")):
+                sitemap = Request(url, callback=self.parse_sitemap, errback=self.sitemap_failed)
+                self.crawler.engine.crawl(sitemap)
+
+    def parse_sitemap(self, response: Response) -> Iterator[Request]:
+        """Requests for the pages within the scope, and for further sitemaps."""
+        sitemap = read_sitemap(response.body, self.settings.getint("DOWNLOAD_MAXSIZE"))
+        if sitemap is None:
+            self.logger.warning("%s: not a sitemap", response.url)
+            return
+        for location in sitemap.locations:
+            url = response.urljoin(location)
+            if not url.startswith(("http://", "https://")):
+                continue
+            if sitemap.is_index:
+                yield Request(url, callback=self.parse_sitemap, errback=self.sitemap_failed)
+            elif self.within.allows(url) and not self._is_skipped(url):
+                yield Request(url, errback=self.failed)
+
+    def sitemap_failed(self, failure: Any) -> None:
+        """A sitemap that is not there takes nothing away from the crawl."""
+        self.logger.warning("%s: no sitemap: %s", failure.request.url, failure.getErrorMessage())
+
+
+def _seeds(arguments: Mapping[str, str]) -> list[str]:
+    urls = [url for url in _BETWEEN_SEEDS.split(arguments.get("url", "")) if url.strip()]
+    if not urls:
+        raise ValueError("where to start? give -a url=https://...")
+    return [check_seed(url) for url in urls]
+
+
+def _scope(seeds: list[str], arguments: Mapping[str, str]) -> Scope:
+    return Scope(
+        seeds,
+        kind=arguments.get("scope", "prefix"),
+        allow=arguments.get("allow"),
+        deny=arguments.get("deny"),
+    )
+
+
+def _whole_number(name: str, value: str) -> int | None:
+    if not value:
+        return None
+    if not value.isdecimal():
+        raise ValueError(f"-a {name} must be a whole number, got {value!r}")
+    return int(value)
+
+
+def _yes_or_no(name: str, value: str) -> bool:
+    if value not in {"yes", "no"}:
+        raise ValueError(f"-a {name} must be yes or no, got {value!r}")
+    return value == "yes"

@@ -1,0 +1,76 @@
+"""The spider that fetches a list of URLs and nothing else."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, TextIO
+
+from scrapy import Request
+
+from crawler.archiving import ArchivingSpider, reject_unknown
+from crawler.urls.canonical import MalformedUrl
+from crawler.urls.seeds import check_seed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+STANDARD_INPUT = "-"
+
+
+class UrlsSpider(ArchivingSpider):
+    """One URL a line, from a file or from standard input; only those are fetched."""
+
+    name = "urls"
+    arguments: ClassVar[Mapping[str, str]] = {
+        "file": "a file with one URL a line, or - for standard input; # begins a comment",
+    }
+
+    file: str
+
+    @classmethod
+    def check_arguments(cls, arguments: Mapping[str, str]) -> None:
+        """See the base class."""
+        reject_unknown(arguments, cls.arguments)
+        name = arguments.get("file", "")
+        if not name:
+            raise ValueError("which URLs? give -a file=FILE, or -a file=- for standard input")
+        if name == STANDARD_INPUT:
+            return
+        path = Path(name)
+        if path.is_dir():
+            raise ValueError(f"-a file: {name} is a directory")
+        try:
+            path.open("rb").close()
+        except OSError as error:
+            raise ValueError(f"-a file: {name}: {error.strerror}") from None
+
+    @classmethod
+    def folder_name(cls, arguments: Mapping[str, str]) -> str:
+        """The name of the file without its ending."""
+        name = arguments["file"]
+        return "stdin" if name == STANDARD_INPUT else f"list-{Path(name).stem}"
+
+    async def start(self) -> AsyncIterator[Request]:
+        """A request for each line that is a URL; the others are named."""
+        malformed = 0
+        with self._open() as lines:
+            for number, line in enumerate(lines, 1):
+                text = line.strip()
+                if not text or text.startswith("#"):
+                    continue
+                try:
+                    url = check_seed(text)
+                except MalformedUrl as error:
+                    malformed += 1
+                    self.logger.warning("%s, line %d: %s", self.file, number, error)
+                    continue
+                yield Request(url, errback=self.failed, meta={"depth": 0})
+        if malformed:
+            self.crawler.stats.set_value("crawl/malformed_urls", malformed)
+
+    def _open(self) -> TextIO:
+        if self.file == STANDARD_INPUT:
+            # Not the stream itself: closing it would take it from the process.
+            return open(sys.stdin.fileno(), encoding="utf-8", errors="replace", closefd=False)
+        return Path(self.file).open(encoding="utf-8-sig", errors="replace")

@@ -1,0 +1,41 @@
+"""The profile that ``scrapy.cfg`` names: crawl politely, keep each page once.
+
+Literals only. Our own settings have their defaults in ``crawler/default_settings.py``.
+"""
+
+BOT_NAME = "crawl-once"
+SPIDER_MODULES = ["crawler.spiders"]
+NEWSPIDER_MODULE = "crawler.spiders"
+COMMANDS_MODULE = "crawler.commands"
+ADDONS = {"crawler.addon.NearDuplicates": 300}
+
+USER_AGENT = "crawl-once/0.1"
+ROBOTSTXT_OBEY = True
+
+# Hosts of others: two requests at a time, half a second apart. This machine's own: as it comes.
+DOWNLOAD_DELAY = 0.5
+CONCURRENT_REQUESTS = 32
+CONCURRENT_REQUESTS_PER_DOMAIN = 2
+DOWNLOAD_SLOTS = {
+    "127.0.0.1": {"delay": 0, "concurrency": 16},
+    "localhost": {"delay": 0, "concurrency": 16},
+    "::1": {"delay": 0, "concurrency": 16},
+}
+
+# Only http and https are fetched.
+DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}
+DOWNLOAD_TIMEOUT = 60
+DOWNLOAD_MAXSIZE = 33554432  # 32 MiB, also after decompression
+DOWNLOAD_WARNSIZE = 0
+URLLENGTH_LIMIT = 8192
+
+# The meta refresh of a page is read with everything else, in a worker process.
+METAREFRESH_ENABLED = False
+
+RETRY_GIVE_UP_LOG_LEVEL = "DEBUG"
+REMOTE_CONTROL_ENABLED = False  # it runs arbitrary Python for whoever reads its token
+TELNETCONSOLE_ENABLED = False
+LOGSTATS_INTERVAL = 0  # progress is shown by crawler.extensions.Progress
+STATS_DUMP = False
+LOG_LEVEL = "WARNING"
+FEED_EXPORT_ENCODING = "utf-8"
