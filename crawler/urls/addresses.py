@@ -1,0 +1,109 @@
+"""Which hosts are nobody else's business: addresses and names that lead into a private network.
+
+Judged by the spelling alone, without DNS: a public name that resolves to a private address is not
+found out here.
+"""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+from crawler.urls.errors import MalformedUrl
+from crawler.urls.hosts import canonical_host
+
+# https://www.iana.org/assignments/iana-ipv4-special-registry and the one for IPv6: whatever is not
+# globally reachable. Written out since ipaddress.is_private differs between versions of Python.
+_PRIVATE_IPV4 = tuple(
+    map(
+        IPv4Network,
+        (
+            "0.0.0.0/8",  # this network; 0.0.0.0 reaches the machine itself
+            "10.0.0.0/8",
+            "100.64.0.0/10",  # carrier-grade NAT
+            "127.0.0.0/8",  # loopback
+            "169.254.0.0/16",  # link-local, and the metadata of cloud machines
+            "172.16.0.0/12",
+            "192.0.0.0/24",  # protocol assignments
+            "192.0.2.0/24",  # documentation, as the two below
+            "192.168.0.0/16",
+            "198.18.0.0/15",  # benchmarks
+            "198.51.100.0/24",
+            "203.0.113.0/24",
+            "224.0.0.0/4",  # multicast
+            "240.0.0.0/4",  # reserved, and broadcast
+        ),
+    )
+)
+_PRIVATE_IPV6 = tuple(
+    map(
+        IPv6Network,
+        (
+            "::/127",  # unspecified and loopback
+            "64:ff9b:1::/48",  # NAT64 of a local network
+            "100::/64",  # discarded
+            "2001:db8::/32",  # documentation, as the next
+            "3fff::/20",
+            "fc00::/7",  # unique local
+            "fe80::/10",  # link-local
+            "fec0::/10",  # site-local, deprecated
+            "ff00::/8",  # multicast
+        ),
+    )
+)
+# Networks whose addresses carry an IPv4 address, which is where they lead; how many bits stand to
+# the right of it, and whether they are inverted.
+_CARRIERS = (
+    (IPv6Network("::/96"), 0, False),  # IPv4-compatible, deprecated
+    (IPv6Network("::ffff:0:0/96"), 0, False),  # IPv4-mapped
+    (IPv6Network("::ffff:0:0:0/96"), 0, False),  # IPv4-translated, RFC 2765
+    (IPv6Network("64:ff9b::/96"), 0, False),  # NAT64, RFC 6052
+    (IPv6Network("2002::/16"), 80, False),  # 6to4, RFC 3056
+    (IPv6Network("2001::/32"), 0, True),  # Teredo, RFC 4380: the client, inverted
+)
+_DOTTED = re.compile(r"[0-9]+(?:\.[0-9]+){3}")
+# localhost: RFC 6761. local: RFC 6762, the names of one link. internal: reserved by ICANN for
+# private use, and the metadata of Google's machines. home.arpa: RFC 8375.
+_PRIVATE_DOMAINS = (".localhost", ".localdomain", ".local", ".internal", ".home.arpa")
+
+
+def is_private(host: str) -> bool:
+    """Does the host lead into a private network, or to this machine?
+
+    Addresses in every spelling that a resolver accepts (``0x7f.1``, ``2130706433``, ``[::1]``,
+    ``::ffff:10.0.0.1``, with a zone or a dot at the end); names that are reserved for private
+    networks; names without a dot, which only a search list of one's own can resolve. A text that
+    is no host is not called public: the answer is True. Nothing is ever raised.
+
+    Args:
+        host: Of a URL, with or without brackets, without a port.
+    """
+    try:
+        name = canonical_host(_bracketed(host))
+    except MalformedUrl:
+        return True
+    if name.startswith("["):
+        return _is_private_ipv6(IPv6Address(name[1:-1]))
+    if _DOTTED.fullmatch(name):
+        return _is_private_ipv4(IPv4Address(name))
+    name = name.rstrip(".")
+    return "." not in name or name.endswith(_PRIVATE_DOMAINS) or name == "home.arpa"
+
+
+def _bracketed(host: str) -> str:
+    host = host.partition("%")[0] if ":" in host else host  # fe80::1%eth0
+    return f"[{host.strip('[]')}]" if ":" in host else host
+
+
+def _is_private_ipv4(address: IPv4Address) -> bool:
+    return any(address in network for network in _PRIVATE_IPV4)
+
+
+def _is_private_ipv6(address: IPv6Address) -> bool:
+    if any(address in network for network in _PRIVATE_IPV6):
+        return True
+    for network, shift, inverted in _CARRIERS:
+        if address in network:
+            bits = int(address) >> shift & 0xFFFFFFFF
+            return _is_private_ipv4(IPv4Address(bits ^ 0xFFFFFFFF if inverted else bits))
+    return False

@@ -1,0 +1,150 @@
+"""Which URLs belong to a crawl: those near its seeds, less what the user rules out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import tldextract
+
+from crawler.urls import plain
+from crawler.urls.canonical import Canonicalizer, MalformedUrl
+from crawler.urls.errors import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: What a scope can be, and what it covers around each seed.
+KINDS = {
+    "prefix": "the folder of the seed and all below it",
+    "host": "the host of the seed, at its port",
+    "domain": "the registered domain of the seed with all its subdomains, at any port",
+}
+
+_canonicalize = Canonicalizer()
+# No list is ever downloaded: the one that the package brings along. Its private part too, so that
+# the domain of someone.github.io is not all of github.io.
+_extract = tldextract.TLDExtract(
+    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+)
+# Canonical already, as most URLs are. No dot segment may hide in the path: "/3/../private" is not
+# below "/3/".
+_PLAIN = re.compile(rf"https?://({plain.HOST})({plain.PORT})({plain.PATH})(?:[?#]|\Z)")
+_CANONICAL = re.compile(r"https?://(?:[^@/]*@)?(\[[^\]]*\]|[^:/]*)((?::[0-9]+)?)(/.*)")
+_AFTER_PATH = re.compile(r"[?#].*", re.DOTALL)
+
+
+class _Place(NamedTuple):
+    host: str
+    origin: str
+    path: str
+
+
+class Scope:
+    """The URLs of a crawl.
+
+    http and https count as the same; so do different spellings of a URL. A seed is always in
+    scope, whatever ``allow`` and ``deny`` say of it. Immutable; can be pickled.
+    """
+
+    def __init__(
+        self,
+        seeds: Sequence[str],
+        kind: str = "prefix",
+        allow: str | None = None,
+        deny: str | None = None,
+    ) -> None:
+        """Draw the scope around the seeds.
+
+        Args:
+            seeds: URLs.
+            kind: One of ``KINDS``.
+            allow: Regular expression that must be found in a URL.
+            deny: Regular expression that must not be found in it; stronger than ``allow``.
+
+        Raises:
+            ValueError: An unknown kind or a bad regular expression, in one line that names it.
+            MalformedUrl: A seed is no URL.
+        """
+        if kind not in KINDS:
+            raise ValueError(f"scope: {shown(kind)} is none of {', '.join(KINDS)}")
+        self._allow = _compile("allow", allow)
+        self._deny = _compile("deny", deny)
+        self.seeds = tuple(seeds)
+        self.kind = kind
+        self._canonical_seeds = frozenset(map(_canonicalize, self.seeds))
+        places = [_place(seed) for seed in self.seeds]
+        self._folders = _folders(places)
+        self._origins = frozenset(place.origin for place in places)
+        # Only for the kind that needs it is the list of public suffixes read.
+        hosts = {place.host for place in places} if kind == "domain" else set()
+        domains = {host: _registered_domain(host) for host in hosts}
+        self._hosts = frozenset(domain or host for host, domain in domains.items())
+        self._subdomains = tuple({f".{domain}" for domain in domains.values() if domain})
+
+    def allows(self, url: str) -> bool:
+        """Is the URL in scope? A text that is no URL is not; nothing is ever raised."""
+        try:
+            if not self._covers(_place(url)):
+                return False
+            return self._passes(url) or _canonicalize(url) in self._canonical_seeds
+        except MalformedUrl:
+            return False
+
+    def widened(self, seed_url: str) -> Scope:
+        """Make a scope that covers another seed too, such as where the first one redirects to.
+
+        Raises:
+            MalformedUrl: The seed is no URL.
+        """
+        allow = self._allow.pattern if self._allow else None
+        deny = self._deny.pattern if self._deny else None
+        return Scope((*self.seeds, seed_url), self.kind, allow, deny)
+
+    def _covers(self, place: _Place) -> bool:
+        if self.kind == "host":
+            return place.origin in self._origins
+        if self.kind == "prefix":
+            return place.path.startswith(self._folders.get(place.origin, ()))
+        return place.host in self._hosts or place.host.endswith(self._subdomains)
+
+    def _passes(self, url: str) -> bool:
+        if self._deny and self._deny.search(url):
+            return False
+        return not self._allow or self._allow.search(url) is not None
+
+
+def _compile(argument: str, pattern: str | None) -> re.Pattern[str] | None:
+    if pattern is None:
+        return None
+    try:
+        return re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(
+            f"{argument}: {shown(pattern)} is no regular expression: {error}"
+        ) from None
+
+
+def _place(url: str) -> _Place:
+    found = _PLAIN.match(url)
+    if not found:
+        # The query can be long, and says nothing about the place.
+        found = _CANONICAL.match(_canonicalize(_AFTER_PATH.sub("", url)))
+        if not found:
+            raise MalformedUrl(f"{shown(url)} has no host")
+    host, port, path = found.groups()
+    return _Place(host, host + port, path)
+
+
+def _folders(places: list[_Place]) -> dict[str, tuple[str, ...]]:
+    folders: dict[str, list[str]] = {}
+    for place in places:
+        folder = place.path[: place.path.rindex("/") + 1]
+        folders.setdefault(place.origin, []).append(folder)
+    return {origin: tuple(paths) for origin, paths in folders.items()}
+
+
+def _registered_domain(host: str) -> str:
+    """Find the registered domain; "" for an address, localhost and other names without one."""
+    found = _extract(host)
+    return f"{found.domain}.{found.suffix}" if found.domain and found.suffix else ""

@@ -1,0 +1,1 @@
+"""The files of an index: see docs/formats.md."""

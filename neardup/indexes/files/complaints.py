@@ -1,0 +1,12 @@
+"""What is said of a file that cannot be used."""
+
+from pathlib import Path
+
+from neardup.errors import IndexFileError
+
+REMEDY = "restore it from a copy, or delete the index directory and add its documents again"
+
+
+def unusable(path: Path, expected: str, found: str, remedy: str = REMEDY) -> IndexFileError:
+    """Return the error that names the file, what was expected, what was found and what to do."""
+    return IndexFileError(f"{path}: expected {expected}, found {found}; {remedy}")

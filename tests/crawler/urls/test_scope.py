@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+
+from crawler.urls.canonical import MalformedUrl
+from crawler.urls.scope import KINDS, Scope
+from tests.crawler.urls.strategies import texts, urls
+
+SEED = "https://docs.python.org/3/library/index.html"
+
+ALLOWED = {
+    "prefix": [
+        SEED,
+        "https://docs.python.org/3/library/",
+        "http://docs.python.org/3/library/asyncio.html#top",
+        "https://docs.python.org/3/library/a/b?q=../../x",
+        "HTTPS://Docs.Python.ORG.:443/3/%6Cibrary/a",
+        "https://user@docs.python.org/3/library/a",
+        "https://docs.python.org/3/howto/../library/a",
+        " https://docs.python.org/3/library/a\n",
+        "https://docs.python.org\\3\\library\\a",
+        "https://docs.python.org/3/library//x/.hidden",
+        "https://docs.python.org/3/library/a;jsessionid=1?utm_source=x",
+    ],
+    "host": [SEED, "http://docs.python.org/", "https://docs.python.org/2?x#y"],
+    "domain": [
+        SEED,
+        "http://python.org/",
+        "https://www.python.org/a",
+        "https://a.b.python.org:8080/",
+        "https://PYTHON.org/",
+    ],
+}
+REFUSED = {
+    "prefix": [
+        "https://docs.python.org/3/library",
+        "https://docs.python.org/3/libraryx/",
+        "https://docs.python.org/3/Library/a",
+        "https://docs.python.org/3/library/../secret",
+        "https://docs.python.org/3/library/%2e%2e/secret",
+        "https://docs.python.org/3/library\\..\\secret",
+        "https://docs.python.org/",
+        "https://docs.python.org:8080/3/library/a",
+        "https://docs.python.org@evil.org/3/library/a",
+        "https://evil.org\\@docs.python.org/3/library/a",
+        "https://evil.org/docs.python.org/3/library/a",
+        "https://xdocs.python.org/3/library/a",
+        "//docs.python.org/3/library/a",
+        "ftp://docs.python.org/3/library/a",
+        "",
+        "\ud800",
+    ],
+    "host": [
+        "https://python.org/",
+        "https://docs.python.org:8443/",
+        "http://docs.python.org:443/",
+        "https://docs.python.org.evil.org/",
+        "https://a.docs.python.org/",
+    ],
+    "domain": ["https://xpython.org/", "https://python.org.evil.org/", "https://org/", "http:///"],
+}
+
+
+class TestKinds:
+    @pytest.mark.parametrize(
+        ("kind", "url"), [(kind, url) for kind, found in ALLOWED.items() for url in found]
+    )
+    def test_url_near_the_seed_is_in_scope(self, kind: str, url: str) -> None:
+        assert Scope([SEED], kind).allows(url)
+
+    @pytest.mark.parametrize(
+        ("kind", "url"), [(kind, url) for kind, found in REFUSED.items() for url in found]
+    )
+    def test_url_elsewhere_is_out_of_scope(self, kind: str, url: str) -> None:
+        assert not Scope([SEED], kind).allows(url)
+
+    @pytest.mark.parametrize(
+        ("seed", "folder", "outside"),
+        [
+            ("http://h", "http://h/a/b", "http://i/"),
+            ("http://h/3", "http://h/", "http://h:1/"),
+            ("http://h/3/", "http://h/3/a", "http://h/4"),
+            ("http://h/a%20b/c", "http://h/a b/d", "http://h/a/d"),
+            ("http://[::1]:8000/a/", "http://[0::1]:8000/a/b", "http://[::1]/a/b"),
+            ("http://127.0.0.1/a/?b=/c/", "http://127.1/a/d", "http://127.0.0.1/d"),
+        ],
+    )
+    def test_prefix_is_the_folder_of_the_seed(self, seed: str, folder: str, outside: str) -> None:
+        scope = Scope([seed])
+        assert scope.allows(folder)
+        assert not scope.allows(outside)
+
+    @pytest.mark.parametrize(
+        ("seed", "inside", "outside"),
+        [
+            ("http://a.co.uk/", "http://b.a.co.uk/", "http://b.co.uk/"),
+            ("http://me.github.io/", "http://x.me.github.io/", "http://you.github.io/"),
+            ("http://bücher.ch/", "http://www.xn--bcher-kva.ch/", "http://ch/"),
+            ("http://localhost:1/", "http://localhost:2/", "http://a.localhost:1/"),
+            ("http://1.2.3.4/", "http://1.2.3.4:8080/", "http://5.2.3.4/"),
+            ("http://[::1]/", "http://[0:0::1]:8080/", "http://[::2]/"),
+            ("http://wiki.local/", "http://wiki.local/a", "http://a.wiki.local/"),
+            ("http://co.uk/", "http://co.uk/a", "http://a.co.uk/"),
+        ],
+    )
+    def test_domain_is_the_registered_one(self, seed: str, inside: str, outside: str) -> None:
+        scope = Scope([seed], "domain")
+        assert scope.allows(inside)
+        assert not scope.allows(outside)
+
+    def test_several_seeds_are_a_union(self) -> None:
+        scope = Scope(["http://h/a/", "http://h/b/", "https://i/"])
+        assert all(map(scope.allows, ["https://h/a/1", "http://h/b/1", "http://i/x"]))
+        assert not scope.allows("http://h/c/1")
+
+    def test_no_seeds_allow_nothing(self) -> None:
+        assert not any(Scope([], kind).allows(SEED) for kind in KINDS)
+
+
+class TestExpressions:
+    def test_allow_must_be_found_and_deny_must_not(self) -> None:
+        scope = Scope(["http://h/"], allow=r"/docs/|\?page=", deny=r"\.pdf$")
+        assert scope.allows("http://h/docs/a")
+        assert scope.allows("http://h/x?page=2")
+        assert not scope.allows("http://h/x")
+        assert not scope.allows("http://h/docs/a.pdf")
+        assert not scope.allows("http://i/docs/a")
+
+    def test_seed_is_allowed_whatever_they_say(self) -> None:
+        scope = Scope(["http://h/start?b=1&a=2"], allow="/docs/", deny="start")
+        assert scope.allows("HTTP://h:80/start?a=2&b=1#x")
+        assert not scope.allows("http://h/start")
+
+
+class TestErrors:
+    def test_unknown_kind_is_named_with_the_known_ones(self) -> None:
+        with pytest.raises(ValueError, match=r"^scope: 'page' is none of prefix, host, domain$"):
+            Scope([SEED], "page")
+
+    @pytest.mark.parametrize("argument", ["allow", "deny"])
+    @pytest.mark.parametrize("pattern", ["(", "a{2,1}", "[z-a]", "*", "a{99999999999}", "(" * 9999])
+    def test_bad_expression_is_named_in_one_line(self, argument: str, pattern: str) -> None:
+        with pytest.raises(ValueError, match=f"^{argument}: .* is no regular expression") as caught:
+            Scope([SEED], **{argument: pattern})
+        assert str(caught.value).isprintable()
+
+    def test_malformed_seed_is_refused(self) -> None:
+        with pytest.raises(MalformedUrl):
+            Scope([SEED, "docs.python.org"])
+
+
+class TestWidened:
+    def test_widened_scope_covers_both_and_keeps_the_rest(self) -> None:
+        narrow = Scope(["http://h/3"], allow="x", deny="y")
+        wide = narrow.widened("https://www.h/3/")
+        assert wide.allows("http://h/x")
+        assert wide.allows("http://www.h/3/x")
+        assert wide.allows("https://www.h/3/")
+        assert not wide.allows("http://www.h/3/xy")
+        assert not wide.allows("http://www.h/x")
+        assert not narrow.allows("http://www.h/3/x")
+        assert wide.seeds == ("http://h/3", "https://www.h/3/")
+
+    def test_widening_by_no_url_is_refused(self) -> None:
+        with pytest.raises(MalformedUrl):
+            Scope([SEED]).widened("/3/")
+
+
+class TestScopeProperties:
+    @given(texts)
+    def test_allows_never_raises(self, text: str) -> None:
+        for kind in KINDS:
+            assert Scope(["http://h/a/"], kind, deny="x").allows(text) in (True, False)
+
+    @given(urls)
+    def test_a_seed_is_in_its_own_scope(self, url: str) -> None:
+        for kind in KINDS:
+            try:
+                scope = Scope([url], kind, allow="(?!)", deny="")
+            except MalformedUrl:
+                continue
+            assert scope.allows(url)
+            assert pickle.loads(pickle.dumps(scope)).allows(url)
+
+    @given(urls)
+    def test_kinds_contain_each_other(self, url: str) -> None:
+        seeds = ["http://h.org/a/", "http://localhost:8080/", "http://1.2.3.4/a"]
+        prefix, host, domain = (Scope(seeds, kind).allows(url) for kind in KINDS)
+        assert prefix <= host <= domain

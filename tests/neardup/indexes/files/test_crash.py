@@ -1,0 +1,45 @@
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from neardup import HammingIndex
+from tests.neardup.indexes.files.flushing import fingerprint_of
+
+REPOSITORY = Path(__file__).parents[4]
+KILLS = 8
+
+
+def promised_before_a_kill(path: Path, seed: int, after_secs: float) -> int:
+    """Let a process add and flush, kill it, and return how many entries it promised last."""
+    command = [sys.executable, "-m", "tests.neardup.indexes.files.flushing", str(path), str(seed)]
+    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline()]
+        time.sleep(after_secs)
+        process.send_signal(signal.SIGKILL)
+        lines += process.stdout.readlines()
+    assert process.returncode == -signal.SIGKILL
+    # The last line may have been cut by the kill; what it said whole was promised.
+    return max(int(line) for line in lines if line.endswith("\n"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_kill_9_at_any_moment_keeps_all_that_was_promised_and_invents_nothing(
+    tmp_path: Path,
+) -> None:
+    moments = random.Random(9)
+    held = 0
+    for seed in range(KILLS):
+        promised = promised_before_a_kill(tmp_path / "index", seed, moments.uniform(0, 0.3))
+        with HammingIndex(tmp_path / "index", radius=0) as index:
+            assert len(index) >= promised > held
+            held = len(index)
+            assert index.max_id == held - 1
+            found = index.query_many([fingerprint_of(number) for number in range(held)])
+        assert found.positions.tolist() == list(range(held))
+        assert found.ids.tolist() == list(range(held))

@@ -1,0 +1,46 @@
+"""Fingerprints as hypothesis and the larger tests draw them, and a second way to scan them."""
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from neardup.indexes import Match
+
+unhurried = settings(deadline=None)
+"""Tests assert nothing about speed: a busy machine is no bug."""
+
+MASK = 2**64 - 1
+radii = st.integers(0, 8)
+ids = st.integers(0, 2**63 - 1)
+
+
+@st.composite
+def fingerprints(draw: st.DrawFn) -> int:
+    """Few centres and few flipped bits: so that entries are near each other, and blocks shared."""
+    centre = draw(st.sampled_from([0, MASK, 0x0123456789ABCDEF, 0x1234 << 48, 1 << 63]))
+    for bit in draw(st.lists(st.integers(0, 63), max_size=9)):
+        centre ^= 1 << bit
+    return draw(st.one_of(st.just(centre), st.integers(0, MASK)))
+
+
+entries = st.lists(st.tuples(fingerprints(), ids), max_size=60)
+
+
+def scanned(
+    stored: npt.NDArray[np.uint64], numbers: npt.NDArray[np.int64], value: int, radius: int
+) -> list[Match]:
+    """What ScanIndex answers (a test says so), fast enough for 100,000 entries."""
+    distances = np.bitwise_count(stored ^ np.uint64(value))
+    near = np.flatnonzero(distances <= radius).tolist()
+    return sorted((Match(int(numbers[i]), int(distances[i])) for i in near), key=lambda m: m[::-1])
+
+
+def planted(stored: npt.NDArray[np.uint64], count: int, flips: int, seed: int) -> list[int]:
+    """Return values that are up to ``flips`` bits from stored ones, any bits."""
+    random = np.random.default_rng(seed)
+    values = []
+    for value in random.choice(stored, count).tolist():
+        bits = random.choice(64, int(random.integers(flips + 1)), replace=False)
+        values.append(value ^ sum(1 << bit for bit in bits.tolist()))
+    return values
