@@ -37,6 +37,9 @@ class ArchivingSpider(Spider):
     arguments: ClassVar[Mapping[str, str]] = {}
     """Name and meaning of every ``-a`` argument."""
 
+    planned: ClassVar[tuple[str, ...]] = ()
+    """The arguments that say what a crawl is about."""
+
     job: Job
     follow_duplicates: bool
     _agent: str
@@ -56,11 +59,18 @@ class ArchivingSpider(Spider):
         return cls.name
 
     @classmethod
+    def plan(cls, arguments: Mapping[str, str]) -> str:
+        """What a crawl with these arguments is about: what may not change while it lasts."""
+        chosen = [f"-a {name}={arguments[name]}" for name in cls.planned if name in arguments]
+        return " ".join([cls.name, *chosen])
+
+    @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Check the arguments and share the crawl's job."""
         cls.check_arguments(kwargs)
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.job = job_of(crawler)
+        spider.job.claim(cls.plan(kwargs))
         spider._agent = str(crawler.settings["USER_AGENT"])
         spider.follow_duplicates = Options(crawler.settings).boolean("NEARDUP_FOLLOW_DUPLICATES")
         return spider

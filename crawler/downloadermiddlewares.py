@@ -1,19 +1,20 @@
-"""Keeps a crawl of public sites from being led into private networks."""
+"""Keeps a crawl of public sites out of private networks; decompresses without guessing."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import Response
 
 from crawler.options import Options
 from crawler.urls.addresses import is_private
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
 
 class PrivateAddressError(IgnoreRequest):
@@ -73,6 +74,24 @@ class PrivateAddresses:
 
     def _is_private(self, host: str) -> bool:
         return host in self._private_names or is_private(host)
+
+
+class Decompression(HttpCompressionMiddleware):
+    """Scrapy's, without the charset detection that it runs over the compressed bytes.
+
+    ``TextResponse.replace`` asks for the encoding even where it is given another
+    one; on a gzipped page without a declared charset that took a fifth of the
+    main process's time.
+    """
+
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Request | Response:
+        """Decompress an answer."""
+        if type(response) is not Response and response.headers.get(b"Content-Encoding"):
+            parts = {name: getattr(response, name) for name in Response.attributes}
+            response = Response(**parts)
+        return super().process_response(request, response)
 
 
 def _source(request: Request) -> str | None:

@@ -124,6 +124,27 @@ class Job:
                 )
         self.database.commit()
 
+    def claim(self, plan: str) -> None:
+        """Say what this crawl is about, so that another one does not take over its queue.
+
+        Args:
+            plan: The spider with its seeds and its scope, as people read it.
+
+        Raises:
+            JobError: The directory is in the middle of a crawl with another plan.
+        """
+        found = self.database.meta("plan")
+        if found == plan:
+            return
+        if found is not None and len(self.queue):
+            raise JobError(
+                f"{self.folder}: in the middle of another crawl ({found}); "
+                "finish that one first, or give -s JOBDIR=DIR"
+            )
+        self.database.set_meta("plan", plan)
+        self.database.set_meta("widened", "[]")
+        self.database.commit()
+
     @property
     def is_new(self) -> bool:
         """Whether nothing was ever queued here."""

@@ -29,6 +29,12 @@ DOWNLOAD_MAXSIZE = 33554432  # 32 MiB, also after decompression
 DOWNLOAD_WARNSIZE = 0
 URLLENGTH_LIMIT = 8192
 
+DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+    "crawler.downloadermiddlewares.Decompression": 590,
+}
+CONCURRENT_ITEMS = 1  # of one page; each more costs a task for every page
+
 # The meta refresh of a page is read with everything else, in a worker process.
 METAREFRESH_ENABLED = False
 

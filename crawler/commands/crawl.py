@@ -70,6 +70,7 @@ class Command(ScrapyCrawl):
             self.settings.set("JOBDIR", str(folder), priority="cmdline")
         job = prepare_job(self.settings)
         try:
+            job.claim(spidercls.plan(opts.spargs))
             say(_first_line(job, str(self.settings["JOBDIR"])), opts)
             _echo_signals()
             super().run(args, opts)

@@ -42,6 +42,8 @@ class SiteSpider(ArchivingSpider):
         "deny": "regular expression that a URL must not match",
     }
 
+    planned = ("url", "scope", "allow", "deny")
+
     url: str
     scope: str = "prefix"
     max_pages: str = ""

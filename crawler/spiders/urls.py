@@ -26,6 +26,8 @@ class UrlsSpider(ArchivingSpider):
         "file": "a file with one URL a line, or - for standard input; # begins a comment",
     }
 
+    planned = ("file",)
+
     file: str
 
     @classmethod
