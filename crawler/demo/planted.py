@@ -1,0 +1,101 @@
+"""The declared truth of the demo site: what was hidden where, to be held against a crawl."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SESSION_IDS = ("9f0c1d7be2a84c5f8d36e1b07a94c2d5", "03ab5e86c1f74d29b8e05d7f6a1c9e42")
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A hidden thing.
+
+    Attributes:
+        kind: What a crawl ought to make of it, one of the keys of ``MEANINGS``.
+        path: Its path with the query, as the site links to it.
+        of: The path of the page that it repeats or leads to, where there is one.
+    """
+
+    kind: str
+    path: str
+    of: str = ""
+
+
+MEANINGS: Mapping[str, str] = {
+    "same_url": "another spelling of an address: one key, never fetched twice",
+    "exact_duplicate": "the same bytes at another path",
+    "text_duplicate": "the same main text inside other markup",
+    "near_duplicate": "a text with a date or a sentence edited",
+    "too_short": "fewer words than a fingerprint needs, or none",
+    "not_html": "another type of file",
+    "odd": "damaged or mislabelled, yet a page to keep",
+    "calendar": "a month of a calendar that goes on, each a page of its own",
+    "redirect": "an address that has moved to a page of the site",
+    "redirect_loop": "two addresses that send the reader to one another",
+    "missing": "a link to nothing: 404",
+    "nofollow": "linked with rel=nofollow only: not fetched",
+    "disallowed": "closed by robots.txt: not fetched",
+    "noindex": "fetched, and by its own wish not kept",
+    "sitemap_only": "linked from nowhere, listed in the sitemap",
+}
+
+PLANTED = (
+    Planted("same_url", "/ropes/bowline?utm_source=newsletter&utm_medium=email", "/ropes/bowline"),
+    Planted("same_url", "/lights/lens?utm_campaign=spring", "/lights/lens"),
+    Planted("same_url", "/weather/tides?gclid=Cj0KCQiA5NSdBhDfARIsALzs2EC", "/weather/tides"),
+    Planted("same_url", f"/boats/keel?PHPSESSID={SESSION_IDS[0]}", "/boats/keel"),
+    Planted("same_url", f"/pilotage/chart?PHPSESSID={SESSION_IDS[1]}", "/pilotage/chart"),
+    Planted("same_url", "/find?order=name&kind=term", "/find?kind=term&order=name"),
+    Planted("exact_duplicate", "/mirror/ropes/splice", "/ropes/splice"),
+    Planted("exact_duplicate", "/mirror/lights/buoyage", "/lights/buoyage"),
+    Planted("exact_duplicate", "/mirror/weather/clouds", "/weather/clouds"),
+    Planted("exact_duplicate", "/mirror/fr/gardien", "/fr/gardien"),
+    Planted("text_duplicate", "/print/harbour/quay", "/harbour/quay"),
+    Planted("text_duplicate", "/print/boats/sails", "/boats/sails"),
+    Planted("text_duplicate", "/print/pilotage/sextant", "/pilotage/sextant"),
+    Planted("text_duplicate", "/print/ja/minato", "/ja/minato"),
+    Planted("near_duplicate", "/notices/autumn", "/notices/spring"),
+    Planted("near_duplicate", "/notices/summer", "/notices/spring"),
+    Planted("near_duplicate", "/drafts/harbourmaster", "/harbour/harbourmaster"),
+    Planted("near_duplicate", "/drafts/walk", "/walk"),
+    Planted("too_short", "/hours"),
+    Planted("too_short", "/envelope"),
+    Planted("not_html", "/files/harbour-plan"),
+    Planted("odd", "/fr/phare-mal-etiquete"),
+    Planted("odd", "/nest"),
+    Planted("calendar", "/tides?month=2024-01"),
+    Planted("calendar", "/tides?month=2024-02"),
+    Planted("calendar", "/tides?month=2024-03"),
+    Planted("calendar", "/tides?month=2024-04"),
+    Planted("calendar", "/tides?month=2024-05"),
+    Planted("calendar", "/tides?month=2024-06"),
+    Planted("redirect", "/old/bowline", "/ropes/bowline"),
+    Planted("redirect_loop", "/round/about"),
+    Planted("redirect_loop", "/round/again"),
+    Planted("missing", "/lost"),
+    Planted("nofollow", "/staff/rota"),
+    Planted("disallowed", "/private/cellar"),
+    Planted("noindex", "/staff/minutes"),
+    Planted("sitemap_only", "/appendix"),
+)
+
+EXPECTED: Mapping[str, int] = Counter(planted.kind for planted in PLANTED)
+"""How many of each kind the site hides."""
+
+DUPLICATE_KINDS = ("exact_duplicate", "text_duplicate", "near_duplicate")
+
+DUPLICATES: Mapping[str, str] = {
+    planted.path: planted.of for planted in PLANTED if planted.kind in DUPLICATE_KINDS
+}
+"""Each path that repeats another page, and that page's path."""
+
+
+def of_kind(*kinds: str) -> tuple[Planted, ...]:
+    """The planted things of some kinds, in the order of the table."""
+    return tuple(planted for planted in PLANTED if planted.kind in kinds)
