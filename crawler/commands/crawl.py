@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +12,7 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from crawler.archiving import ArchivingSpider
 from crawler.command_line import CommandError, complain, refuse_options
 from crawler.jobs import prepare_job
+from crawler.log_lines import tidy_logs
 from crawler.options import Options, did_you_mean
 from crawler.pages.database import open_for_reading
 from crawler.pages.errors import JobError
@@ -72,7 +72,7 @@ class Command(ScrapyCrawl):
         try:
             job.claim(spidercls.plan(opts.spargs))
             say(_first_line(job, str(self.settings["JOBDIR"])), opts)
-            _echo_signals()
+            tidy_logs()
             super().run(args, opts)
         finally:
             job.close()
@@ -130,14 +130,3 @@ def _one_spider(args: list[str]) -> str:
         raise CommandError(f"one spider is needed, got {got}; try: scrapy crawl site -a url=URL")
     return args[0]
 
-
-class _EchoSignals(logging.Handler):
-    """Shows what Scrapy says of Ctrl-C at a level that is not shown by default."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if str(record.msg).startswith("Received"):
-            print(f"\n{record.getMessage().strip()}", file=sys.stderr, flush=True)
-
-
-def _echo_signals() -> None:
-    logging.getLogger("scrapy.crawler").addHandler(_EchoSignals(logging.INFO))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from neardup import IndexFileError
-from neardup.bloom import ScalableBloomFilter
+from neardup import IndexFileError, ScalableBloomFilter
 
 if TYPE_CHECKING:
     from pathlib import Path

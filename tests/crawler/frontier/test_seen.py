@@ -1,0 +1,109 @@
+"""The seen set over a real SQLite file and a real Bloom filter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.frontier import seen as seen_module
+from crawler.frontier.seen import SeenSet
+from crawler.pages.database import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    database = Database(tmp_path)
+    yield database
+    database.close()
+
+
+def key(number: int) -> bytes:
+    return number.to_bytes(16, "big")
+
+
+def test_a_key_is_new_once(database: Database, tmp_path: Path) -> None:
+    seen = SeenSet(database, tmp_path / "seen.bloom")
+    assert key(1) not in seen
+    assert seen.add(key(1))
+    assert not seen.add(key(1))
+    assert key(1) in seen
+    assert len(seen) == 1
+
+
+def test_no_key_is_lost_to_a_false_positive_of_the_filter(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a filter that is nearly always wrong the exact set still decides."""
+    monkeypatch.setattr(seen_module, "BLOOM_ERROR_RATE", 0.9)
+    monkeypatch.setattr(seen_module, "BLOOM_CAPACITY", 10)
+    seen = SeenSet(database, tmp_path / "seen.bloom")
+    assert all(seen.add(key(n * 7919)) for n in range(500))
+    assert len(seen) == 500
+
+
+def test_keys_survive_a_clean_close(tmp_path: Path) -> None:
+    with_keys(tmp_path, range(100), save=True)
+    assert (tmp_path / "seen.bloom").exists()
+    database = Database(tmp_path)
+    seen = SeenSet(database, tmp_path / "seen.bloom")
+    assert all(key(n) in seen for n in range(100))
+    assert key(100) not in seen
+    database.close()
+
+
+def test_keys_survive_a_kill_and_the_filter_is_made_again(tmp_path: Path) -> None:
+    with_keys(tmp_path, range(100), save=True)
+    with_keys(tmp_path, range(100, 200), save=False)
+    assert not (tmp_path / "seen.bloom").exists()
+    database = Database(tmp_path)
+    seen = SeenSet(database, tmp_path / "seen.bloom")
+    assert all(key(n) in seen for n in range(200))
+    assert len(seen) == 200
+    database.close()
+
+
+def test_a_damaged_filter_is_named_and_made_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with_keys(tmp_path, range(100), save=True)
+    path = tmp_path / "seen.bloom"
+    path.write_bytes(path.read_bytes()[:-10])
+    database = Database(tmp_path)
+    seen = SeenSet(database, path)
+    assert all(key(n) in seen for n in range(100))
+    assert "seen.bloom" in caplog.text
+    database.close()
+
+
+def test_recent_keys_are_forgotten_from_memory_and_found_in_the_table(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seen_module, "RECENT_KEYS", 10)
+    seen = SeenSet(database, tmp_path / "seen.bloom")
+    for n in range(100):
+        seen.add(key(n))
+    assert all(key(n) in seen for n in range(100))
+
+
+def test_clear_forgets_everything(database: Database, tmp_path: Path) -> None:
+    seen = SeenSet(database, tmp_path / "seen.bloom")
+    seen.add(key(1))
+    seen.clear()
+    assert key(1) not in seen
+    assert seen.add(key(1))
+
+
+def with_keys(folder: Path, numbers: range, *, save: bool) -> None:
+    database = Database(folder)
+    seen = SeenSet(database, folder / "seen.bloom")
+    for n in numbers:
+        seen.add(key(n))
+    database.commit()
+    if save:
+        seen.save()
+    database.close()

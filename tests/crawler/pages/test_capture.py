@@ -1,0 +1,196 @@
+"""A page's way to its verdict, with real workers and a real database."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.job import Job, JobOptions
+from crawler.pages.capture import Captured, Fetched
+from crawler.reading.options import ReadingOptions
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+OPTIONS = JobOptions(reading=ReadingOptions(workers=1))
+
+
+def html(text: str, title: str = "A page", head: str = "") -> bytes:
+    return (
+        f"<html><head><title>{title}</title>{head}</head>"
+        f"<body><main><article><h1>{title}</h1><p>{text}</p></article></main></body></html>"
+    ).encode()
+
+
+def fetched(job: Job, path: str, body: bytes, content_type: str = "text/html") -> Fetched:
+    url = f"http://example.com{path}"
+    return Fetched(
+        url=url,
+        canonical_url=job.canonicalizer(url),
+        key=job.canonicalizer.key(url),
+        depth=0,
+        status=200,
+        body=body,
+        content_type=content_type,
+    )
+
+
+def capture(folder: Path, answers: Iterable[tuple[str, bytes]]) -> list[Captured]:
+    """One visit in which these answers come one after the other."""
+
+    async def visit() -> list[Captured]:
+        job = Job(folder, OPTIONS)
+        try:
+            job.begin_visit()
+            await job.start_pool()
+            return [await job.archivist.capture(fetched(job, *answer)) for answer in answers]
+        finally:
+            await job.close_pool()
+            job.close()
+
+    return asyncio.run(visit())
+
+
+def verdicts(captured: list[Captured]) -> list[str]:
+    return [one.verdict for one in captured]
+
+
+LONG = prose("long", 300)
+OTHER = prose("other", 300)
+
+
+def test_each_layer_names_its_verdict_and_the_kept_page(tmp_path: Path) -> None:
+    found = capture(
+        tmp_path,
+        [
+            ("/a", html(LONG)),
+            ("/same-bytes", html(LONG)),
+            ("/same-text", html(LONG, head="<!-- other bytes -->")),
+            ("/edited", html(LONG + " One word.")),
+            ("/other", html(OTHER, "Another")),
+            ("/short", html("Only a few words.", "Short")),
+            ("/empty", b""),
+            ("/also-empty", b""),
+        ],
+    )
+    assert verdicts(found) == [
+        "new",
+        "exact_duplicate",
+        "text_duplicate",
+        "near_duplicate",
+        "new",
+        "too_short",
+        "too_short",
+        "too_short",
+    ]
+    assert [one.kept_url for one in found[1:4]] == ["http://example.com/a"] * 3
+    near = found[3].row
+    assert near.distance is not None
+    assert near.similarity is not None
+    assert near.distance <= 3
+    assert near.similarity >= 0.8
+
+
+def test_equal_pages_read_at_the_same_time_are_kept_once(tmp_path: Path) -> None:
+    async def visit() -> list[Captured]:
+        job = Job(tmp_path, JobOptions(reading=ReadingOptions(workers=2)))
+        job.begin_visit()
+        await job.start_pool()
+        capture = job.archivist.capture
+        pages = [fetched(job, f"/{n}", html(LONG, head=f"<!-- {n % 3} -->")) for n in range(12)]
+        found = await asyncio.gather(*(capture(page) for page in pages))
+        await job.close_pool()
+        job.close()
+        return found
+
+    found = verdicts(asyncio.run(visit()))
+    assert found.count("new") == 1
+    assert found.count("exact_duplicate") + found.count("text_duplicate") == 11
+
+
+def test_a_page_is_unchanged_or_changed_and_never_its_own_duplicate(tmp_path: Path) -> None:
+    capture(tmp_path, [("/a", html(LONG)), ("/b", html(OTHER))])
+    second = capture(tmp_path, [("/a", html(LONG)), ("/b", html(OTHER + " Now with an end."))])
+    assert verdicts(second) == ["unchanged", "changed"]
+    changed = second[1].row
+    assert changed.distance is not None
+    assert changed.distance <= 3
+    assert changed.similarity is not None
+    assert 0.9 < changed.similarity < 1
+    third = capture(tmp_path, [("/b", html(OTHER, head="<!-- a new clock -->"))])
+    assert verdicts(third) == ["changed"]
+
+
+def test_markup_alone_does_not_change_a_page(tmp_path: Path) -> None:
+    capture(tmp_path, [("/a", html(LONG))])
+    assert verdicts(capture(tmp_path, [("/a", html(LONG, head="<!-- 2 -->"))])) == ["unchanged"]
+
+
+def test_a_duplicate_is_kept_when_its_original_says_something_else(tmp_path: Path) -> None:
+    capture(tmp_path, [("/a", html(LONG)), ("/copy", html(LONG))])
+    second = capture(tmp_path, [("/a", html(OTHER)), ("/copy", html(LONG))])
+    assert verdicts(second) == ["changed", "new"]
+    assert second[1].row.text is not None
+    third = capture(tmp_path, [("/a", html(OTHER)), ("/copy", html(LONG))])
+    assert verdicts(third) == ["unchanged", "unchanged"]
+
+
+def test_an_unchanged_duplicate_is_unchanged(tmp_path: Path) -> None:
+    answers = [("/a", html(LONG)), ("/copy", html(LONG)), ("/near", html(LONG + " One word."))]
+    assert verdicts(capture(tmp_path, answers))[1:] == ["exact_duplicate", "near_duplicate"]
+    assert verdicts(capture(tmp_path, answers)) == ["unchanged"] * 3
+
+
+def test_a_page_that_asks_not_to_be_kept_is_no_original(tmp_path: Path) -> None:
+    asks = html(LONG, head='<meta name="robots" content="noindex, nofollow">')
+    found = capture(tmp_path, [("/private", asks), ("/public", html(LONG))])
+    assert verdicts(found) == ["noindex", "new"]
+    assert found[0].nofollow
+    assert found[0].row.text is None
+
+
+def test_what_is_not_html_is_told_and_its_copy_too(tmp_path: Path) -> None:
+    found = capture(tmp_path, [("/x.png", b"\x89PNG\r\n\x1a\n" * 9), ("/y", b"\x89PNG\r\n\x1a\n" * 9)])
+    assert verdicts(found) == ["not_html", "exact_duplicate"]
+
+
+def test_a_failure_does_not_take_the_place_of_what_is_held(tmp_path: Path) -> None:
+    capture(tmp_path, [("/a", html(LONG))])
+
+    async def fail() -> None:
+        job = Job(tmp_path, OPTIONS)
+        job.begin_visit()
+        job.archivist.store_failure(fetched(job, "/a", b""), "failed", "HTTP 500")
+        await job.close_pool()
+        job.close()
+
+    asyncio.run(fail())
+    assert verdicts(capture(tmp_path, [("/a", html(LONG))])) == ["unchanged"]
+
+
+def test_a_lost_index_is_made_again_from_the_pages(tmp_path: Path) -> None:
+    capture(tmp_path, [("/a", html(LONG))])
+    index = tmp_path / "fingerprints"
+    for path in index.iterdir():
+        path.unlink()
+    found = capture(tmp_path, [("/near", html(LONG + " One word."))])
+    assert verdicts(found) == ["near_duplicate"]
+
+
+def test_a_damaged_index_is_made_again_from_the_pages(tmp_path: Path) -> None:
+    capture(tmp_path, [("/a", html(LONG))])
+    for path in (tmp_path / "fingerprints").iterdir():
+        path.write_bytes(b"damaged")
+    found = capture(tmp_path, [("/near", html(LONG + " One word."))])
+    assert verdicts(found) == ["near_duplicate"]
+
+
+@pytest.mark.parametrize("copies", [2, 5])
+def test_the_better_copy_is_recorded(tmp_path: Path, copies: int) -> None:
+    answers = [(f"/{'x' * (10 - n)}", html(LONG)) for n in range(copies)]
+    found = capture(tmp_path, answers)
+    assert [one.row.better_copy for one in found] == [0] + [1] * (copies - 1)

@@ -1,0 +1,68 @@
+"""What the database refuses, and what survives."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.pages.database import Database, open_for_reading
+from crawler.pages.errors import JobError, JobVersionError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_file_of_something_else_is_named(tmp_path: Path) -> None:
+    (tmp_path / "crawl.db").write_bytes(b"no database " * 100)
+    with pytest.raises(JobError, match=r"crawl\.db: not a crawl database"):
+        Database(tmp_path)
+    with pytest.raises(JobError, match=r"crawl\.db: not a crawl database"):
+        open_for_reading(tmp_path)
+
+
+def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "crawl.db")
+    connection.execute("CREATE TABLE songs (title TEXT)")
+    connection.close()
+    with pytest.raises(JobError, match="a database of something else"):
+        Database(tmp_path)
+
+
+def test_another_schema_is_refused_and_named(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    database.set_meta("schema_version", "99")
+    database.close()
+    with pytest.raises(JobVersionError, match="schema 1 expected, got 99"):
+        Database(tmp_path)
+    with pytest.raises(JobVersionError, match="schema 1 expected, got 99"):
+        open_for_reading(tmp_path)
+
+
+def test_a_missing_directory_and_a_directory_without_a_crawl_are_told_apart(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(JobError, match="no such directory"):
+        open_for_reading(tmp_path / "absent")
+    with pytest.raises(JobError, match="no crawl in it"):
+        open_for_reading(tmp_path)
+
+
+def test_what_was_not_committed_is_not_there(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    database.set_meta("a", "1")
+    database.commit()
+    database.set_meta("b", "2")
+    reader = open_for_reading(tmp_path)
+    names = {row["name"] for row in reader.execute("SELECT name FROM meta")}
+    assert "a" in names
+    assert "b" not in names
+    reader.close()
+    database.close()
+
+
+def test_closing_twice_is_allowed(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    database.close()
+    database.close()

@@ -1,0 +1,68 @@
+"""The ``scrapy`` command as a user runs it: a process of its own, in the project's folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+PROJECT = Path(__file__).parents[2]
+TIMEOUT_SECS = 300
+
+
+def scrapy(
+    *arguments: str,
+    cwd: Path = PROJECT,
+    stdin: str | None = None,
+    environment: dict[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end; the output is text."""
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", *arguments],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECS,
+        check=False,
+        env={**os.environ, **(environment or {})},
+    )
+
+
+def start_scrapy(*arguments: str, cwd: Path = PROJECT) -> subprocess.Popen[str]:
+    """Start a command in a process group of its own, to be stopped by the test."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "scrapy", *arguments],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def crawl(url: str, jobdir: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Crawl a site into a directory and expect that it ran."""
+    done = scrapy("crawl", "site", "-a", f"url={url}", "-s", f"JOBDIR={jobdir}", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def report(jobdir: Path) -> dict[str, Any]:
+    """What ``scrapy report --json`` says."""
+    done = scrapy("report", str(jobdir), "--json")
+    assert done.returncode == 0, done.stderr
+    loaded: dict[str, Any] = json.loads(done.stdout)
+    return loaded
+
+
+def pages(jobdir: Path, *arguments: str) -> list[dict[str, Any]]:
+    """What ``scrapy pages`` exports."""
+    done = scrapy("pages", str(jobdir), *arguments)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]

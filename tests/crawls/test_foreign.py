@@ -1,0 +1,115 @@
+"""The add-on in a Scrapy project that knows nothing of us."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.demo import DemoServer
+from tests.crawls.command import PROJECT, scrapy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SPIDER = '''
+import scrapy
+
+
+class Foreign(scrapy.Spider):
+    name = "foreign"
+
+    async def start(self):
+        yield scrapy.Request(self.url)
+
+    def parse(self, response):
+        for request in response.follow_all(css="a"):
+            yield request
+        yield {"url": response.url, FIELD: response.VALUE}
+        if response.url.endswith("/walk"):
+            yield {"number": 42}
+'''
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[DemoServer]:
+    with DemoServer() as server:
+        yield server
+
+
+def make_project(folder: Path, field: str, value: str, settings: str = "") -> None:
+    package = folder / "strangers"
+    package.mkdir()
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = strangers.settings\n")
+    (package / "__init__.py").write_text("")
+    (package / "settings.py").write_text(
+        'SPIDER_MODULES = ["strangers.spider"]\n'
+        'ADDONS = {"crawler.addon.NearDuplicates": 300}\n'
+        'LOG_LEVEL = "WARNING"\n'
+        f"{settings}\n"
+    )
+    code = SPIDER.replace("FIELD", repr(field)).replace("VALUE", value)
+    (package / "spider.py").write_text(code)
+
+
+def run(folder: Path, url: str, *arguments: str) -> list[dict[str, object]]:
+    output = folder / "items.jsonl"
+    done = scrapy(
+        "crawl", "foreign", "-a", f"url={url}", "-O", str(output), *arguments,
+        cwd=folder, environment={"PYTHONPATH": str(PROJECT)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    return [json.loads(line) for line in output.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("html", "text"), ("body", "body.decode('utf-8', 'replace')")],
+)
+def test_items_with_html_are_kept_once(
+    server: DemoServer, tmp_path: Path, field: str, value: str
+) -> None:
+    make_project(tmp_path, field, value)
+    items = run(tmp_path, server.url)
+    urls = {str(item["url"]).removeprefix(server.url.rstrip("/")) for item in items if "url" in item}
+    assert "/ropes/splice" in urls or "/mirror/ropes/splice" in urls
+    assert not {"/ropes/splice", "/mirror/ropes/splice"} <= urls
+    assert not {"/harbour/quay", "/print/harbour/quay"} <= urls
+    assert not {"/notices/spring", "/notices/summer"} <= urls
+    assert {"/ropes/bowline", "/boats/keel", "/zh/gangkou"} & urls
+
+
+def test_items_without_any_of_the_fields_pass_untouched(
+    server: DemoServer, tmp_path: Path
+) -> None:
+    make_project(tmp_path, "html", "text")
+    assert {"number": 42} in run(tmp_path, server.url)
+
+
+def test_text_stands_in_a_field_of_another_name(server: DemoServer, tmp_path: Path) -> None:
+    settings = 'NEARDUP_TEXT_FIELDS = ["words"]'
+    make_project(tmp_path, "words", "xpath('string(//main)').get()", settings)
+    items = run(tmp_path, server.url)
+    texts = [" ".join(str(item["words"]).split()) for item in items if item.get("words")]
+    assert len(texts) == len(set(texts)) > 20
+
+
+def test_links_of_duplicates_are_not_queued_where_that_is_chosen(
+    server: DemoServer, tmp_path: Path
+) -> None:
+    make_project(tmp_path, "html", "text", "NEARDUP_FOLLOW_DUPLICATES = False")
+    items = run(tmp_path, server.url, "-s", f"JOBDIR={tmp_path / 'job'}")
+    assert len(items) > 20
+    report = scrapy("report", str(tmp_path / "job"), "--json")
+    assert json.loads(report.stdout)["duplicates"] > 5
+
+
+def test_state_in_a_jobdir_is_taken_up_again(server: DemoServer, tmp_path: Path) -> None:
+    make_project(tmp_path, "html", "text")
+    first = run(tmp_path, server.url, "-s", f"JOBDIR={tmp_path / 'job'}")
+    second = run(tmp_path, server.url, "-s", f"JOBDIR={tmp_path / 'job'}")
+    assert len(first) > 20
+    assert [item for item in second if "url" in item] == []
