@@ -1,0 +1,233 @@
+"""The one door: an id and a text in, a verdict out."""
+
+import os
+from collections.abc import Collection
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from neardup.document import Document, analyse
+from neardup.errors import ClosedError, DuplicateIdError, ParameterError
+from neardup.fingerprints.digest import EMPTY_DIGEST
+from neardup.indexes.arrays import checked_id
+from neardup.indexes.hamming import HammingIndex
+from neardup.parameters import DEFAULTS, Parameters
+from neardup.storage.directory import open_directory
+from neardup.storage.documents import Documents
+from neardup.storage.memory import MemoryDocuments
+from neardup.verdict import NEAR_DUPLICATE, NEW, TEXT_DUPLICATE, TOO_SHORT, Verdict
+from neardup.verification import similarity, split
+
+if TYPE_CHECKING:
+    from neardup.storage.sqlite import SqliteDocuments
+
+
+class Deduplicator:
+    """Judges texts one after the other against those that it kept.
+
+    A text is kept, and later ones are compared with it, when its verdict is no duplicate and it is
+    not empty. A duplicate is never kept: verdicts name originals, not chains. No text is lost to
+    the index alone: a match whose text is not stored makes no verdict.
+
+    An id stands for one text. Judged again with the same text (after a crash, say), a kept id gets
+    its verdict again and nothing changes; with another text it is an error. An id is never its own
+    duplicate.
+
+    One owner: neither threads nor processes may share it.
+
+    Files:
+        ``path/documents.sqlite``: the kept texts, the truth.
+        ``path/index/``: fingerprints; made anew from the texts when it is damaged or missing.
+
+    Args:
+        parameters: What counts as the same.
+        path: A directory, made where there is none; None for memory.
+        documents: Where kept texts live, instead of ``path``. Whoever passes it makes it durable
+            and closes it.
+        index: The fingerprints of ``documents``, instead of ``path``. Whoever passes it keeps it
+            in step with ``documents`` and closes it.
+
+    Raises:
+        ParameterError: ``path`` together with ``documents`` or ``index``, or an index of a
+            smaller radius than ``max_distance``.
+        DocumentsFileError: The texts of ``path`` are damaged, foreign, of another
+            ``shingle_size`` or open in another process.
+        IndexLockedError: The index of ``path`` is open in another process.
+    """
+
+    def __init__(
+        self,
+        parameters: Parameters = DEFAULTS,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        documents: Documents | None = None,
+        index: HammingIndex | None = None,
+    ) -> None:
+        if path is not None and (documents is not None or index is not None):
+            raise ParameterError("path excludes documents and index; pass the one or the other")
+        radius = parameters.max_distance
+        if index is not None and index.radius < radius:
+            raise ParameterError(f"index.radius must be at least {radius}, got {index.radius}")
+        self.parameters = parameters
+        self._closed = False
+        self._owns_index = index is None
+        # The store that is ours to flush and to close; None where the texts live elsewhere.
+        self._store: MemoryDocuments | SqliteDocuments | None = None
+        if path is not None:
+            documents, index = open_directory(path, parameters)
+            self._store = documents
+        elif documents is None:
+            documents = self._store = MemoryDocuments()
+        self._documents: Documents = documents
+        self._index = HammingIndex(radius=radius) if index is None else index
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        """Return the number of fingerprints that a text is compared with."""
+        return len(self._index)
+
+    def judge(
+        self,
+        id: int,  # noqa: A002  (the field's word)
+        text: str,
+        *,
+        exclude: Collection[int] = (),
+    ) -> Verdict:
+        """Decide whether a text repeats a kept one, and keep it where it does not.
+
+        Args:
+            id: 0..2**63-1, the name of this text in later verdicts.
+            text: Any text; an empty one is too short, never a duplicate and never kept.
+            exclude: Ids that this text cannot repeat, such as earlier captures of the same page.
+
+        Raises:
+            DuplicateIdError: The id is kept with another text.
+            DocumentError: The id is out of range.
+            StorageError: The texts or the index cannot be read or written.
+            ClosedError: Used after ``close``.
+
+        Complexity: O(length), one query of the index, and O(length of both texts) for each text
+        within ``max_distance`` until one is confirmed.
+        """
+        return self.judge_document(id, analyse(text, self.parameters), exclude=exclude)
+
+    def judge_document(
+        self,
+        id: int,  # noqa: A002  (the field's word)
+        document: Document,
+        *,
+        exclude: Collection[int] = (),
+    ) -> Verdict:
+        """Do as ``judge`` does with a text that was analysed before, with the same parameters.
+
+        A document without a fingerprint is compared by equality alone, however long it is. What
+        ``judge`` raises, this raises too.
+        """
+        if self._closed:
+            raise ClosedError("the deduplicator was closed")
+        number, document = checked_id(id), self._checked(document)
+        if self._is_kept(number, document):
+            return self._kept_verdict(document)
+        if document.digest == EMPTY_DIGEST:
+            return Verdict(TOO_SHORT)
+        found = self._find(document, {number, *exclude})
+        if found is not None:
+            return found
+        self._keep(number, document)
+        return self._kept_verdict(document)
+
+    def add_document(self, id: int, document: Document) -> None:  # noqa: A002  (the field's word)
+        """Keep a document without asking, so that later texts are compared with it.
+
+        For a page that goes on being kept although its text is another one now.
+
+        Raises:
+            DuplicateIdError: The id is kept with another text.
+            DocumentError: The id is out of range.
+            ClosedError: Used after ``close``.
+        """
+        if self._closed:
+            raise ClosedError("the deduplicator was closed")
+        number, document = checked_id(id), self._checked(document)
+        if document.digest != EMPTY_DIGEST and not self._is_kept(number, document):
+            self._keep(number, document)
+
+    def _keep(self, number: int, document: Document) -> None:
+        self._documents.add(number, document)
+        if document.fingerprint is not None:
+            self._index.add(document.fingerprint, number)
+
+    def flush(self) -> None:
+        """Make durable what was kept so far: the texts first, then their fingerprints.
+
+        Texts that live in ``documents`` are to be made durable by their owner before.
+        """
+        if self._closed:
+            raise ClosedError("the deduplicator was closed")
+        if self._store is not None:
+            self._store.flush()
+        self._index.flush()
+
+    def close(self) -> None:
+        """Flush and close what was opened here; closing twice does no harm."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self._store is not None:
+                self._store.close()
+        finally:
+            if self._owns_index:
+                self._index.close()
+
+    def _checked(self, document: Document) -> Document:
+        if document.words < self.parameters.min_words:
+            # It may have been analysed with a lower min_words; such a fingerprint misleads.
+            return replace(document, fingerprint=None)
+        return document
+
+    def _is_kept(self, number: int, document: Document) -> bool:
+        held = None if self._store is None else self._store.digest(number)
+        if held is not None and held != document.digest:
+            raise DuplicateIdError(f"id {number} is kept with another text; give each text its id")
+        return held is not None
+
+    def _kept_verdict(self, document: Document) -> Verdict:
+        return Verdict(TOO_SHORT if document.words < self.parameters.min_words else NEW)
+
+    def _find(self, document: Document, excluded: set[int]) -> Verdict | None:
+        equal = self._documents.find_digest(document.digest, excluded)
+        if equal is not None:
+            return Verdict(TEXT_DUPLICATE, equal, distance=0, similarity=1.0)
+        if document.fingerprint is None:
+            return None
+        return self._find_near(document, document.fingerprint, excluded)
+
+    def _find_near(
+        self, document: Document, fingerprint: int, excluded: set[int]
+    ) -> Verdict | None:
+        matches = self._index.query(fingerprint)
+        words = split(document.text) if matches and self.parameters.verify else []
+        for match in matches:
+            if match.distance > self.parameters.max_distance:
+                break
+            text = None if match.id in excluded else self._documents.text(match.id)
+            # The index may know what is not stored, or not any more: that must cost no page.
+            if text is None:
+                continue
+            if not self.parameters.verify:
+                return Verdict(NEAR_DUPLICATE, match.id, match.distance)
+            shared = similarity(words, split(text), self.parameters.verify_shingle_size)
+            if shared >= self.parameters.min_similarity:
+                return Verdict(NEAR_DUPLICATE, match.id, match.distance, shared)
+        return None

@@ -1,0 +1,1 @@
+"""How good are the verdicts? Labelled pairs, and errors counted in crawl order."""

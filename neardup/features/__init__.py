@@ -1,0 +1,1 @@
+"""From a text to hashes of its shingles: folding, tokens of every script, hashing."""

@@ -1,0 +1,30 @@
+"""Digests: equality in 128 bits."""
+
+import xxhash
+
+from neardup.features.folding import fold
+
+DIGEST_BYTES = 16
+
+
+def text_digest(text: str) -> bytes:
+    """Return 16 bytes that are the same for texts that fold alike: xxh3-128 of the folded text.
+
+    Not a cryptographic hash: whoever wants two texts to collide can make such texts.
+    """
+    return folded_digest(fold(text))
+
+
+def folded_digest(folded: str) -> bytes:
+    """Return the ``text_digest`` of a text that is folded already."""
+    # A page may hold half of a surrogate pair, which plain UTF-8 refuses.
+    return xxhash.xxh3_128_digest(folded.encode("utf-8", "surrogatepass"))
+
+
+def payload_digest(payload: bytes) -> bytes:
+    """Return 16 bytes that stand for raw bytes as they came: their xxh3-128."""
+    return xxhash.xxh3_128_digest(payload)
+
+
+# The digest of every text in which a reader would see nothing.
+EMPTY_DIGEST = folded_digest("")

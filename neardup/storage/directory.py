@@ -1,0 +1,35 @@
+"""Texts and their index in one directory."""
+
+import os
+from pathlib import Path
+
+from neardup.indexes.hamming import HammingIndex
+from neardup.parameters import Parameters
+from neardup.storage.catch_up import open_index
+from neardup.storage.sqlite import SqliteDocuments
+
+
+def open_directory(
+    path: str | os.PathLike[str], parameters: Parameters
+) -> tuple[SqliteDocuments, HammingIndex]:
+    """Open the texts and the index of a directory, in step; make both where there is nothing.
+
+    Files:
+        ``path/documents.sqlite``: the texts, the truth.
+        ``path/index/``: their fingerprints; made anew from the texts where they disagree.
+
+    Raises:
+        DocumentsFileError: The file of texts is damaged, foreign, of another ``shingle_size`` or
+            open in another process.
+        IndexLockedError: The index is open in another process.
+        IndexFileError: ``path/index`` holds files that are none of an index.
+    """
+    folder = Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    documents = SqliteDocuments(folder / "documents.sqlite", shingle_size=parameters.shingle_size)
+    try:
+        index = open_index(folder / "index", documents, radius=parameters.max_distance)
+    except BaseException:
+        documents.close()
+        raise
+    return documents, index

@@ -1,0 +1,56 @@
+"""Kept texts in memory."""
+
+from collections.abc import Collection
+
+from neardup.document import Document
+from neardup.errors import DuplicateIdError
+from neardup.indexes.arrays import checked_id
+from neardup.storage.texts import compress, decompress
+
+
+class MemoryDocuments:
+    """Documents that last as long as the process; texts are held compressed (zstd)."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, bytes] = {}
+        self._digests: dict[int, bytes] = {}
+        # All ids of a digest, the first stored first: a page that was captured again may be kept
+        # beside its earlier self.
+        self._ids: dict[bytes, tuple[int, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
+        """Return the first stored id with this text digest that is not excluded."""
+        ids = self._ids.get(digest, ())
+        return next((found for found in ids if found not in exclude), None)
+
+    def digest(self, id: int) -> bytes | None:  # noqa: A002  (the field's word)
+        """Return the text digest stored under an id; None where there is none."""
+        return self._digests.get(id)
+
+    def text(self, id: int) -> str | None:  # noqa: A002  (the field's word)
+        """Return the text stored under an id; None where there is none."""
+        frame = self._texts.get(id)
+        return None if frame is None else decompress(frame)
+
+    def add(self, id: int, document: Document) -> None:  # noqa: A002  (the field's word)
+        """Store a document.
+
+        Raises:
+            DuplicateIdError: The id holds a document.
+            DocumentError: The id does not fit in 63 bits.
+        """
+        number = checked_id(id)
+        if number in self._texts:
+            raise DuplicateIdError(f"id {number} holds a document")
+        self._texts[number] = compress(document.text)
+        self._digests[number] = document.digest
+        self._ids[document.digest] = (*self._ids.get(document.digest, ()), number)
+
+    def flush(self) -> None:
+        """Do nothing: memory has no durability to promise."""
+
+    def close(self) -> None:
+        """Do nothing: memory is freed with the object."""

@@ -1,0 +1,175 @@
+"""Kept texts in one SQLite file."""
+
+import os
+import sqlite3
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from neardup.document import Document
+from neardup.errors import ClosedError, DocumentsFileError, DuplicateIdError
+from neardup.indexes.arrays import checked_id
+from neardup.storage.sqlite_format import open_database
+from neardup.storage.texts import compress, decompress
+
+# A run that never flushes loses no more than so many documents.
+_COMMIT_EVERY = 1000
+
+_SIGN = 1 << 63
+_FETCHED = 4096
+# Named, since the planner would rather read the table with all its texts.
+_POSTINGS = "FROM documents INDEXED BY postings WHERE fingerprint IS NOT NULL"
+
+
+class SqliteDocuments:
+    """Documents in a file, for one process at a time.
+
+    What ``flush`` promised survives a killed process and a power cut. Every 1,000 documents it is
+    called by itself.
+
+    Files:
+        ``path``: SQLite in WAL mode; ``neardup.storage.sqlite_format`` draws its tables. While it
+        is open, ``path-wal`` stands beside it.
+
+    Args:
+        path: The file; made where there is none, in a folder that exists.
+        shingle_size: That of the fingerprints, which the file remembers.
+
+    Raises:
+        DocumentsFileError: The file is damaged, foreign, of another ``shingle_size`` or open in
+            another process. Later calls raise it when the file cannot be read or written.
+        ClosedError: Used after ``close``.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, shingle_size: int = 3) -> None:
+        self._path = Path(path)
+        self._unflushed = 0
+        self._database: sqlite3.Connection | None = None
+        with _errors(self._path):
+            self._database = open_database(self._path, shingle_size)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return int(self._ask("SELECT count(*) FROM documents")[0][0])
+
+    def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
+        """Return the first stored id with this text digest that is not excluded."""
+        # Ids are distinct, so one more than are excluded is enough.
+        query = "SELECT id FROM documents WHERE digest = ? ORDER BY seq LIMIT ?"
+        rows = self._ask(query, digest, len(exclude) + 1)
+        return next((found for (found,) in rows if found not in exclude), None)
+
+    def digest(self, id: int) -> bytes | None:  # noqa: A002  (the field's word)
+        """Return the text digest stored under an id; None where there is none."""
+        rows = self._ask("SELECT digest FROM documents WHERE id = ?", id)
+        return rows[0][0] if rows else None
+
+    def text(self, id: int) -> str | None:  # noqa: A002  (the field's word)
+        """Return the text stored under an id; None where there is none."""
+        rows = self._ask("SELECT text FROM documents WHERE id = ?", id)
+        if not rows:
+            return None
+        try:
+            return decompress(rows[0][0])
+        except ValueError as error:
+            raise DocumentsFileError(
+                f"{self._path}: {error}, id {id}; restore the file from a copy"
+            ) from error
+
+    def add(self, id: int, document: Document) -> None:  # noqa: A002  (the field's word)
+        """Store a document; durable after ``flush``.
+
+        Raises:
+            DuplicateIdError: The id holds a document.
+            DocumentError: The id does not fit in 63 bits.
+        """
+        number, frame = checked_id(id), compress(document.text)
+        fingerprint = document.fingerprint
+        signed = None if fingerprint is None else (fingerprint ^ _SIGN) - _SIGN
+        row = (number, document.digest, document.words, signed, frame)
+        if not self._open().in_transaction:
+            self._ask("BEGIN")
+        self._ask(
+            "INSERT INTO documents (id, digest, words, fingerprint, text) VALUES (?, ?, ?, ?, ?)",
+            *row,
+        )
+        self._unflushed += 1
+        if self._unflushed >= _COMMIT_EVERY:
+            self.flush()
+
+    def count_fingerprints(self) -> int:
+        """Return the number of documents that have a fingerprint. O(n)."""
+        return int(self._ask(f"SELECT count(*) {_POSTINGS}")[0][0])
+
+    def highest_id(self, first: int) -> int:
+        """Return the highest id of the first so many fingerprints, -1 where there is none. O(n)."""
+        query = f"SELECT max(id) FROM (SELECT id {_POSTINGS} ORDER BY seq LIMIT ?)"  # noqa: S608  (a constant)
+        highest = self._ask(query, first)[0][0]
+        return -1 if highest is None else int(highest)
+
+    def fingerprints(self, skip: int = 0) -> Iterator[tuple[int, int]]:
+        """Yield each fingerprint with its id, in the order in which they were added.
+
+        Args:
+            skip: How many to leave out at the front.
+        """
+        query = f"SELECT fingerprint, id {_POSTINGS} ORDER BY seq LIMIT -1 OFFSET ?"
+        with _errors(self._path):
+            cursor = self._open().execute(query, (skip,))
+            while rows := cursor.fetchmany(_FETCHED):
+                yield from ((signed % (1 << 64), found) for signed, found in rows)
+
+    def flush(self) -> None:
+        """Make durable what was added."""
+        if self._open().in_transaction:
+            self._ask("COMMIT")
+        self._unflushed = 0
+
+    def close(self) -> None:
+        """Flush and let the file go; closing twice does no harm."""
+        if self._database is None:
+            return
+        try:
+            self.flush()
+        finally:
+            database, self._database = self._database, None
+            database.close()
+
+    def _open(self) -> sqlite3.Connection:
+        if self._database is None:
+            raise ClosedError(f"{self._path} was closed")
+        return self._database
+
+    def _ask(self, query: str, *values: Any) -> list[Any]:
+        with _errors(self._path):
+            return self._open().execute(query, values).fetchall()
+
+
+@contextmanager
+def _errors(path: Path) -> Iterator[None]:
+    """Raise what SQLite says as an error of ours that names the file."""
+    try:
+        yield
+    except sqlite3.IntegrityError as error:
+        raise DuplicateIdError(f"{path}: this id holds a document ({error})") from error
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            raise DocumentsFileError(f"{path}: open in another process; end it first") from error
+        raise DocumentsFileError(f"{path}: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise DocumentsFileError(
+            f"{path}: damaged or no file of neardup ({error}); restore it from a copy, or choose "
+            "another path"
+        ) from error

@@ -1,0 +1,96 @@
+"""The file of kept texts: its tables, and how it is opened.
+
+::
+
+    about      name, value              what the fingerprints were made of: shingle_size
+    documents  seq                      1, 2, ... in the order in which they were added
+               id, digest, words        digest: 16 bytes, xxh3-128 of the folded text
+               fingerprint              64 bits, signed as SQLite wants it; NULL for short texts
+               text                     a zstd frame of UTF-8 (lone surrogates as surrogatepass)
+
+Nothing is ever changed or deleted, so the first n documents of a file stay the first n.
+"""
+
+import sqlite3
+from pathlib import Path
+
+from neardup.errors import DocumentsFileError
+
+APPLICATION_ID = 0x6E647570  # "ndup"
+VERSION = 1
+
+_SCHEMA = f"""
+CREATE TABLE about (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE documents (
+    seq INTEGER PRIMARY KEY,
+    id INTEGER NOT NULL UNIQUE,
+    digest BLOB NOT NULL,
+    words INTEGER NOT NULL,
+    fingerprint INTEGER,
+    text BLOB NOT NULL
+) STRICT;
+CREATE INDEX documents_by_digest ON documents (digest);
+CREATE INDEX postings ON documents (seq, fingerprint, id) WHERE fingerprint IS NOT NULL;
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {VERSION};
+"""
+
+_WAIT_SECS = 1.0
+
+
+def open_database(path: Path, shingle_size: int) -> sqlite3.Connection:
+    """Open the file for this process alone, and make it where there is none.
+
+    Raises:
+        DocumentsFileError: Foreign, of another version or of another ``shingle_size``.
+        sqlite3.Error: Damaged, or open in another process.
+    """
+    database = sqlite3.connect(path, timeout=_WAIT_SECS, isolation_level=None)
+    try:
+        # Exclusive: the lock lasts until the file is closed, and a killed process leaves none.
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        database.execute("BEGIN EXCLUSIVE")
+        if _is_empty(database):
+            _create(database, shingle_size)
+        _check(database, path, shingle_size)
+        database.execute("COMMIT")
+        # After the check, since it changes the file.
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _is_empty(database: sqlite3.Connection) -> bool:
+    (tables,) = database.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    return not tables and not _pragma(database, "application_id")
+
+
+def _create(database: sqlite3.Connection, shingle_size: int) -> None:
+    # Not executescript, which would commit first: a kill must leave all of the schema or none.
+    for statement in _SCHEMA.split(";"):
+        database.execute(statement)
+    database.execute("INSERT INTO about VALUES ('shingle_size', ?)", (shingle_size,))
+
+
+def _check(database: sqlite3.Connection, path: Path, shingle_size: int) -> None:
+    if _pragma(database, "application_id") != APPLICATION_ID:
+        raise DocumentsFileError(f"{path}: not a file of neardup; choose another path")
+    version = _pragma(database, "user_version")
+    if version != VERSION:
+        raise DocumentsFileError(
+            f"{path}: version {VERSION} expected, got {version}; open it with the neardup that "
+            "made it, or choose another path"
+        )
+    held = database.execute("SELECT value FROM about WHERE name = 'shingle_size'").fetchone()[0]
+    if held != shingle_size:
+        raise DocumentsFileError(
+            f"{path}: its fingerprints are of shingle_size {held}, got {shingle_size}; pass "
+            f"shingle_size={held}, or choose another path"
+        )
+
+
+def _pragma(database: sqlite3.Connection, name: str) -> int:
+    return int(database.execute(f"PRAGMA {name}").fetchone()[0])

@@ -1,0 +1,65 @@
+"""Verification: how much of two texts is the same, counted, not estimated."""
+
+from collections import defaultdict
+from itertools import count
+
+import numpy as np
+
+from neardup.errors import ParameterError
+from neardup.features.folding import normal_form
+from neardup.features.hashing import Hashes
+from neardup.features.shingles import distinct
+from neardup.features.tokens import pack
+
+
+def jaccard(first: str, second: str, *, shingle_size: int = 5) -> float:
+    """Return the Jaccard similarity of two texts' sets of word shingles, 0 to 1.
+
+    Exact: shingles are compared by their words, not by hashes of them. A text with fewer words
+    than ``shingle_size`` is one shingle, so two texts without any word have similarity 1.
+
+    Raises:
+        ParameterError: ``shingle_size`` is below 1.
+
+    Complexity: O(n log n) for n words.
+    Reference: Broder, On the resemblance and containment of documents, 1997, section 2.
+    """
+    if shingle_size < 1:
+        raise ParameterError(f"shingle_size must be at least 1, got {shingle_size}")
+    return similarity(split(first), split(second), shingle_size)
+
+
+def split(text: str) -> list[bytes]:
+    """Return the tokens of a text as UTF-8."""
+    return pack(normal_form(text)).split()
+
+
+def similarity(first: list[bytes], second: list[bytes], shingle_size: int) -> float:
+    """Return the ``jaccard`` of two texts that are split already."""
+    if min(len(first), len(second)) < shingle_size:
+        # A shingle of fewer words equals no longer one.
+        return float(first == second)
+    # A token's number is that of its first appearance.
+    ranks: defaultdict[bytes, int] = defaultdict(count().__next__)
+    both = first + second
+    numbers = np.fromiter(map(ranks.__getitem__, both), np.uint64, len(both))
+    shingles = _number_runs(numbers, len(ranks), shingle_size)
+    ours = distinct(shingles[: len(first) - shingle_size + 1])
+    # Between the two lie the runs that begin in the first text and end in the second.
+    theirs = distinct(shingles[len(first) :])
+    union = len(distinct(np.concatenate((ours, theirs))))
+    return (len(ours) + len(theirs) - union) / union
+
+
+def _number_runs(numbers: Hashes, bound: int, size: int) -> Hashes:
+    """Give each run of ``size`` numbers below ``bound`` a number that no other run has."""
+    last = len(numbers) - size + 1
+    runs, possible = numbers[:last], bound
+    for place in range(1, size):
+        if possible * bound > 1 << 64:
+            # Too many words for a number in base ``bound`` to fit: count the runs that occur.
+            found, ranks = np.unique(runs, return_inverse=True)
+            runs, possible = ranks.astype(np.uint64), len(found)
+        runs = runs * np.uint64(bound) + numbers[place : place + last]
+        possible *= bound
+    return runs

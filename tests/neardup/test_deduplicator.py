@@ -1,0 +1,369 @@
+import subprocess
+import sys
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from neardup import (
+    ClosedError,
+    Deduplicator,
+    Document,
+    DocumentError,
+    DuplicateIdError,
+    HammingIndex,
+    MemoryDocuments,
+    ParameterError,
+    Parameters,
+    Verdict,
+    analyse,
+    hamming,
+    jaccard,
+    simhash,
+)
+from tests.neardup.texts import changed, prose
+
+NEW = Verdict("new")
+TOO_SHORT = Verdict("too_short")
+PAGE = prose(1, 1000)
+NEAR = changed(PAGE, 1)
+FAR = prose(2, 1000)
+SHORT = prose(3, 49)
+
+KILLED = """
+import os, signal, sys
+from neardup import Deduplicator
+from tests.neardup.texts import prose
+deduplicator = Deduplicator(path=sys.argv[1])
+for number in range(60):
+    deduplicator.judge(number, prose(number, 400))
+    if number == 39:
+        deduplicator.flush()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+class CrawlDatabase:
+    """The store of a crawler, which keeps the pages itself and lets ``add`` do nothing."""
+
+    def __init__(self) -> None:
+        self.pages: dict[int, Document] = {}
+
+    def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
+        found = (number for number, page in self.pages.items() if page.digest == digest)
+        return next((number for number in found if number not in exclude), None)
+
+    def text(self, id: int) -> str | None:  # noqa: A002  (the field's word)
+        return self.pages[id].text if id in self.pages else None
+
+    def add(self, id: int, document: Document) -> None:  # noqa: A002  (the field's word)
+        pass
+
+
+def test_texts_are_judged_against_those_kept_before() -> None:
+    deduplicator = Deduplicator()
+    assert deduplicator.judge(10, PAGE) == NEW
+    assert deduplicator.judge(11, FAR) == NEW
+    assert deduplicator.judge(12, f"\n{PAGE.upper()} ") == Verdict("text_duplicate", 10, 0, 1.0)
+    near = deduplicator.judge(13, NEAR)
+    assert near.kind == "near_duplicate"
+    assert near.is_duplicate
+    assert near.duplicate_of == 10
+    assert near.distance == (simhash(PAGE) ^ simhash(NEAR)).bit_count() <= 3
+    assert near.similarity == jaccard(PAGE, NEAR) >= 0.8
+    assert not NEW.is_duplicate
+    assert len(deduplicator) == 2
+
+
+def test_only_equality_counts_below_min_words() -> None:
+    deduplicator = Deduplicator()
+    assert deduplicator.judge(1, SHORT) == TOO_SHORT
+    assert deduplicator.judge(2, SHORT.title()) == Verdict("text_duplicate", 1, 0, 1.0)
+    assert deduplicator.judge(3, SHORT.rsplit(" ", 1)[0]) == TOO_SHORT
+    assert deduplicator.judge(4, "☃☃") == TOO_SHORT
+    assert deduplicator.judge(5, " ☃☃") == Verdict("text_duplicate", 4, 0, 1.0)
+    assert len(deduplicator) == 0
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "\u200b\ufeff"])
+def test_an_empty_text_is_never_a_duplicate_and_never_kept(text: str) -> None:
+    documents = MemoryDocuments()
+    deduplicator = Deduplicator(documents=documents)
+    assert deduplicator.judge(1, text) == TOO_SHORT
+    assert deduplicator.judge(2, text) == TOO_SHORT
+    assert deduplicator.judge(1, text) == TOO_SHORT
+    assert len(documents) == 0
+
+
+def test_duplicates_name_originals_and_are_not_kept() -> None:
+    deduplicator = Deduplicator()
+    deduplicator.judge(1, PAGE)
+    for number, text in enumerate([PAGE, NEAR, NEAR, PAGE + " end"], start=2):
+        assert deduplicator.judge(number, text).duplicate_of == 1
+    assert len(deduplicator) == 1
+
+
+def test_the_nearest_is_named_and_of_equals_the_lowest_id() -> None:
+    deduplicator = Deduplicator(Parameters(max_distance=8, min_similarity=0.5))
+    farther = changed(PAGE, 7, count=8)
+    assert hamming(simhash(farther), simhash(NEAR)) > hamming(simhash(PAGE), simhash(NEAR))
+    deduplicator.judge(1, farther)
+    assert deduplicator.judge(9, PAGE, exclude={1}) == NEW
+    assert deduplicator.judge(5, PAGE, exclude={1, 9}) == NEW
+    assert deduplicator.judge(20, NEAR, exclude={5, 9}).duplicate_of == 1
+    assert deduplicator.judge(20, NEAR).duplicate_of == 5
+
+
+class TestExclude:
+    def test_a_page_is_no_duplicate_of_its_earlier_captures(self) -> None:
+        deduplicator = Deduplicator()
+        deduplicator.judge(1, PAGE)
+        assert deduplicator.judge(2, PAGE, exclude=[1]) == NEW
+        assert deduplicator.judge(3, NEAR, exclude=(1, 2)) == NEW
+        assert deduplicator.judge(4, PAGE, exclude={1}).duplicate_of == 2
+        assert deduplicator.judge(5, NEAR, exclude={1, 2}).duplicate_of == 3
+
+    def test_short_captures_are_excluded_too(self) -> None:
+        deduplicator = Deduplicator()
+        deduplicator.judge(1, "short")
+        assert deduplicator.judge(2, "short", exclude={1}) == TOO_SHORT
+        assert deduplicator.judge(3, "short").duplicate_of == 1
+
+
+class TestTheSameId:
+    def test_a_kept_id_gets_its_verdict_again(self) -> None:
+        deduplicator = Deduplicator()
+        for number, text, verdict in ((1, PAGE, NEW), (2, SHORT, TOO_SHORT)):
+            assert deduplicator.judge(number, text) == verdict
+            assert deduplicator.judge(number, text.upper()) == verdict
+        assert len(deduplicator) == 1
+
+    @pytest.mark.parametrize("text", [FAR, NEAR, SHORT, ""])
+    def test_a_kept_id_with_another_text_is_an_error(self, text: str) -> None:
+        deduplicator = Deduplicator()
+        deduplicator.judge(1, PAGE)
+        with pytest.raises(DuplicateIdError, match="id 1 is kept with another text"):
+            deduplicator.judge(1, text)
+        assert len(deduplicator) == 1
+
+    def test_an_id_whose_text_was_dropped_is_judged_anew(self) -> None:
+        deduplicator = Deduplicator()
+        deduplicator.judge(1, PAGE)
+        assert deduplicator.judge(2, PAGE).duplicate_of == 1
+        assert deduplicator.judge(2, FAR) == NEW
+
+    @pytest.mark.parametrize("text", [PAGE, SHORT])
+    def test_it_is_not_its_own_duplicate_in_the_store_of_others(self, text: str) -> None:
+        database = CrawlDatabase()
+        deduplicator = Deduplicator(documents=database)
+        verdict = deduplicator.judge(1, text)
+        database.pages[1] = analyse(text)
+        assert deduplicator.judge(1, text) == verdict
+        assert not verdict.is_duplicate
+
+    @pytest.mark.parametrize("number", [-1, 2**63, 1.5, "1", None])
+    def test_what_is_no_id_is_refused(self, number: int) -> None:
+        deduplicator = Deduplicator()
+        with pytest.raises(DocumentError, match="id must be"):
+            deduplicator.judge(number, PAGE)
+        assert deduplicator.judge(1, PAGE) == NEW
+
+
+class TestVerification:
+    # Two texts of other words: only a forged fingerprint makes them candidates.
+    FORGED = Document(1000, analyse(FAR).digest, simhash(PAGE), FAR)
+
+    def test_a_candidate_that_is_not_alike_makes_no_verdict(self) -> None:
+        deduplicator = Deduplicator()
+        deduplicator.judge(1, PAGE)
+        assert deduplicator.judge_document(2, self.FORGED) == NEW
+
+    def test_unverified_the_distance_decides(self) -> None:
+        deduplicator = Deduplicator(Parameters(verify=False))
+        deduplicator.judge(1, PAGE)
+        verdict = deduplicator.judge_document(2, self.FORGED)
+        assert verdict == Verdict("near_duplicate", 1, 0, None)
+
+    def test_the_least_similarity_is_enough(self) -> None:
+        deduplicator = Deduplicator(Parameters(min_similarity=1))
+        deduplicator.judge(1, PAGE)
+        assert deduplicator.judge(2, PAGE + "!") == Verdict("near_duplicate", 1, 0, 1.0)
+        assert deduplicator.judge(3, NEAR) == NEW
+
+    def test_a_farther_candidate_is_taken_when_the_nearest_is_not_alike(self) -> None:
+        deduplicator = Deduplicator()
+        deduplicator.judge(1, NEAR)
+        assert deduplicator.judge_document(2, self.FORGED) == NEW
+        assert deduplicator.judge(3, PAGE).duplicate_of == 1
+
+
+class TestNoPageIsLost:
+    @pytest.mark.parametrize("verify", [True, False])
+    def test_a_fingerprint_without_its_text_makes_no_verdict(self, verify: bool) -> None:
+        index = HammingIndex()
+        index.add(simhash(PAGE), 1)
+        deduplicator = Deduplicator(Parameters(verify=verify), index=index)
+        assert deduplicator.judge(2, PAGE) == NEW
+        assert deduplicator.judge(3, NEAR).duplicate_of == 2
+
+    @pytest.mark.parametrize("verify", [True, False])
+    def test_a_text_that_its_owner_never_stored_makes_no_verdict(self, verify: bool) -> None:
+        database = CrawlDatabase()
+        deduplicator = Deduplicator(Parameters(verify=verify), documents=database)
+        assert deduplicator.judge(1, PAGE) == NEW
+        assert deduplicator.judge(2, PAGE) == NEW
+        assert deduplicator.judge(3, NEAR) == NEW
+        database.pages[2] = analyse(PAGE)
+        assert deduplicator.judge(4, NEAR).duplicate_of == 2
+
+    def test_what_flush_promised_survives_a_kill(self, tmp_path: Path) -> None:
+        ran = subprocess.run(
+            [sys.executable, "-c", KILLED, str(tmp_path)],
+            env={"PYTHONPATH": ":".join([str(Path(__file__).parents[2]), *sys.path])},
+            check=False,
+            timeout=60,
+        )
+        assert ran.returncode == -9
+        with Deduplicator(path=tmp_path) as deduplicator:
+            assert len(deduplicator) == 40
+            # A crawl that resumes may judge again what it does not know to be kept.
+            for number in range(30, 60):
+                assert deduplicator.judge(number, prose(number, 400)) == NEW
+            for number in range(60):
+                copy = deduplicator.judge(1000 + number, prose(number, 400))
+                assert copy.duplicate_of == number
+
+
+class TestDirectory:
+    def test_verdicts_go_on_where_they_were(self, tmp_path: Path) -> None:
+        with Deduplicator(path=tmp_path / "state") as deduplicator:
+            deduplicator.judge(1, PAGE)
+            deduplicator.judge(2, SHORT)
+            deduplicator.flush()
+        with Deduplicator(path=str(tmp_path / "state")) as deduplicator:
+            assert len(deduplicator) == 1
+            assert deduplicator.judge(3, NEAR).duplicate_of == 1
+            assert deduplicator.judge(4, SHORT).duplicate_of == 2
+            assert deduplicator.judge(1, PAGE) == NEW
+
+    def test_other_distances_open_the_same_directory(self, tmp_path: Path) -> None:
+        with Deduplicator(path=tmp_path) as deduplicator:
+            deduplicator.judge(1, PAGE)
+        for distance in (0, 8):
+            with Deduplicator(Parameters(max_distance=distance), tmp_path) as deduplicator:
+                assert deduplicator.judge(2, PAGE).duplicate_of == 1
+
+    def test_an_error_within_the_block_keeps_what_was_judged(self, tmp_path: Path) -> None:
+        def fail() -> None:
+            with Deduplicator(path=tmp_path) as deduplicator:
+                deduplicator.judge(1, PAGE)
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            fail()
+        with Deduplicator(path=tmp_path) as deduplicator:
+            assert deduplicator.judge(2, PAGE).duplicate_of == 1
+
+
+class TestGivenParts:
+    def test_a_path_excludes_them(self, tmp_path: Path) -> None:
+        with pytest.raises(ParameterError, match="path excludes documents and index"):
+            Deduplicator(path=tmp_path, index=HammingIndex())
+        with pytest.raises(ParameterError, match="path excludes documents and index"):
+            Deduplicator(path=tmp_path, documents=MemoryDocuments())
+        assert list(tmp_path.iterdir()) == []
+
+    def test_an_index_of_a_smaller_radius_would_miss_duplicates(self) -> None:
+        with pytest.raises(ParameterError, match=r"index\.radius must be at least 3, got 2"):
+            Deduplicator(index=HammingIndex(radius=2))
+
+    def test_an_index_of_a_larger_radius_finds_no_more_than_max_distance(self) -> None:
+        deduplicator = Deduplicator(
+            Parameters(max_distance=0, min_similarity=0), index=HammingIndex(radius=8)
+        )
+        deduplicator.judge(1, PAGE)
+        assert deduplicator.judge(2, changed(PAGE, 3, count=10)) == NEW
+
+    def test_closing_leaves_them_open(self) -> None:
+        documents, index = MemoryDocuments(), HammingIndex()
+        with Deduplicator(documents=documents, index=index) as deduplicator:
+            deduplicator.judge(1, PAGE)
+            deduplicator.flush()
+        assert [match.id for match in index.query(simhash(PAGE))] == [1]
+        with Deduplicator(documents=documents, index=index) as deduplicator:
+            assert deduplicator.judge(2, NEAR).duplicate_of == 1
+
+
+class TestJudgeDocument:
+    def test_it_judges_what_was_analysed_elsewhere(self) -> None:
+        deduplicator = Deduplicator()
+        assert deduplicator.judge_document(1, analyse(PAGE)) == NEW
+        assert deduplicator.judge_document(2, analyse(NEAR)).duplicate_of == 1
+
+    def test_a_long_document_without_a_fingerprint_is_compared_by_equality(self) -> None:
+        deduplicator = Deduplicator()
+        bare = replace(analyse(PAGE), fingerprint=None)
+        assert deduplicator.judge_document(1, bare) == NEW
+        assert deduplicator.judge_document(2, bare) == Verdict("text_duplicate", 1, 0, 1.0)
+        assert deduplicator.judge(3, NEAR) == NEW
+        assert len(deduplicator) == 1
+
+    def test_the_fingerprint_of_a_short_document_does_not_count(self) -> None:
+        deduplicator = Deduplicator(Parameters(verify=False))
+        low = Parameters(min_words=1)
+        assert deduplicator.judge_document(1, analyse(SHORT, low)) == TOO_SHORT
+        assert deduplicator.judge_document(2, analyse(SHORT + "!", low)) == TOO_SHORT
+        assert len(deduplicator) == 0
+
+
+class TestAddDocument:
+    def test_later_texts_are_compared_with_what_was_added_unasked(self) -> None:
+        deduplicator = Deduplicator()
+        deduplicator.judge(1, PAGE)
+        deduplicator.add_document(2, analyse(NEAR))
+        assert deduplicator.judge(3, PAGE, exclude={1}).duplicate_of == 2
+        assert deduplicator.judge(4, NEAR) == Verdict("text_duplicate", 2, 0, 1.0)
+        assert len(deduplicator) == 2
+
+    def test_adding_again_changes_nothing_and_another_text_is_an_error(self) -> None:
+        deduplicator = Deduplicator()
+        deduplicator.judge(1, PAGE)
+        deduplicator.add_document(1, analyse(PAGE))
+        assert len(deduplicator) == 1
+        with pytest.raises(DuplicateIdError):
+            deduplicator.add_document(1, analyse(FAR))
+
+    def test_an_empty_text_is_not_kept(self) -> None:
+        documents = MemoryDocuments()
+        Deduplicator(documents=documents).add_document(1, analyse(" "))
+        assert len(documents) == 0
+
+    @pytest.mark.parametrize("text", [SHORT, PAGE])
+    def test_a_short_text_is_found_by_equality_and_a_long_one_by_distance(self, text: str) -> None:
+        deduplicator = Deduplicator()
+        deduplicator.add_document(1, analyse(text, Parameters(min_words=1)))
+        assert deduplicator.judge(2, text).duplicate_of == 1
+        assert deduplicator.judge(3, changed(text, 1)).is_duplicate == (text == PAGE)
+
+
+@pytest.mark.parametrize(
+    "text", ["\0" * 60, "\ud800 " * 60, "a\ud800 " * 60, "字" * 60, "w" * 5_000_000]
+)
+def test_odd_texts_get_a_verdict(text: str, tmp_path: Path) -> None:
+    with Deduplicator(path=tmp_path) as deduplicator:
+        first = deduplicator.judge(1, text)
+        assert first in {NEW, TOO_SHORT}
+        assert deduplicator.judge(2, text).duplicate_of == 1
+
+
+def test_it_is_not_used_after_closing(tmp_path: Path) -> None:
+    deduplicator = Deduplicator(path=tmp_path)
+    deduplicator.close()
+    deduplicator.close()
+    with pytest.raises(ClosedError):
+        deduplicator.judge(1, PAGE)
+    with pytest.raises(ClosedError):
+        deduplicator.add_document(1, analyse(PAGE))
+    with pytest.raises(ClosedError):
+        deduplicator.flush()

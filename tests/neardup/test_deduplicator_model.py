@@ -1,0 +1,130 @@
+"""The deduplicator against the plain rule: compare each text with every text that was kept."""
+
+import random
+import shutil
+import tempfile
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from neardup import Deduplicator, Document, Parameters, Verdict, analyse, hamming, jaccard
+from tests.neardup.texts import changed, prose
+
+PARAMETERS = st.builds(
+    Parameters,
+    shingle_size=st.integers(1, 3),
+    max_distance=st.sampled_from([0, 3, 8, 8]),
+    min_words=st.sampled_from([1, 30]),
+    verify=st.booleans(),
+    min_similarity=st.sampled_from([0.3, 0.8]),
+    verify_shingle_size=st.integers(1, 5),
+)
+# Few originals, and most texts near one of them.
+TEXTS = st.one_of(
+    st.sampled_from(["", "☃", "short", "Short "]),
+    st.builds(
+        changed,
+        st.builds(prose, st.integers(0, 2), st.sampled_from([25, 300])),
+        st.integers(0, 9),
+        st.integers(0, 3),
+    ),
+)
+
+
+class Model:
+    """Every kept document, compared one by one."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self.kept: dict[int, Document] = {}
+
+    def judge(self, number: int, text: str, exclude: set[int]) -> Verdict:
+        document = analyse(text, self.parameters)
+        kind = "too_short" if document.fingerprint is None else "new"
+        if number in self.kept or not text.strip():
+            return Verdict(kind)
+        others = [(other, kept) for other, kept in self.kept.items() if other not in exclude]
+        for other, kept in others:
+            if kept.digest == document.digest:
+                return Verdict("text_duplicate", other, 0, 1.0)
+        near = [self._near(document, other, kept) for other, kept in others]
+        found = [verdict for verdict in near if verdict is not None]
+        if found:
+            return min(found, key=lambda verdict: (verdict.distance, verdict.duplicate_of))
+        self.kept[number] = document
+        return Verdict(kind)
+
+    def _near(self, document: Document, other: int, kept: Document) -> Verdict | None:
+        if document.fingerprint is None or kept.fingerprint is None:
+            return None
+        distance = hamming(document.fingerprint, kept.fingerprint)
+        size = self.parameters.verify_shingle_size
+        similarity = jaccard(document.text, kept.text, shingle_size=size)
+        if distance > self.parameters.max_distance:
+            return None
+        if not self.parameters.verify:
+            return Verdict("near_duplicate", other, distance)
+        if similarity < self.parameters.min_similarity:
+            return None
+        return Verdict("near_duplicate", other, distance, similarity)
+
+
+class DeduplicatorMachine(RuleBasedStateMachine):
+    """One in memory and one in a directory that is closed and opened at any time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.path = Path(tempfile.mkdtemp())
+
+    @initialize(parameters=PARAMETERS)
+    def start(self, parameters: Parameters) -> None:
+        self.model = Model(parameters)
+        self.memory = Deduplicator(parameters)
+        self.directory = Deduplicator(parameters, self.path)
+        self.texts: dict[int, str] = {}
+
+    @rule(text=TEXTS, number=st.integers(0, 60), source=st.randoms())
+    def judge(self, text: str, number: int, source: random.Random) -> None:
+        # An id stands for one text.
+        text = self.texts.setdefault(number, text)
+        exclude = {other for other in self.texts if source.random() < 0.2}
+        expected = self.model.judge(number, text, exclude)
+        assert self.memory.judge(number, text, exclude=exclude) == expected
+        assert self.directory.judge(number, text, exclude=exclude) == expected
+        if expected.is_duplicate:
+            assert expected.duplicate_of in self.model.kept.keys() - exclude - {number}
+
+    @rule()
+    def flush(self) -> None:
+        self.directory.flush()
+
+    @rule()
+    def open_again(self) -> None:
+        self.directory.close()
+        self.directory = Deduplicator(self.model.parameters, self.path)
+
+    @rule()
+    def lose_the_index(self) -> None:
+        self.directory.close()
+        shutil.rmtree(self.path / "index")
+        self.directory = Deduplicator(self.model.parameters, self.path)
+
+    @invariant()
+    def check(self) -> None:
+        if not hasattr(self, "model"):
+            return
+        held = sum(kept.fingerprint is not None for kept in self.model.kept.values())
+        assert len(self.memory) == len(self.directory) == held
+
+    def teardown(self) -> None:
+        if hasattr(self, "directory"):
+            self.directory.close()
+        shutil.rmtree(self.path)
+
+
+DeduplicatorMachine.TestCase.settings = settings(
+    max_examples=40, stateful_step_count=30, deadline=None
+)
+TestDeduplicatorProperties = DeduplicatorMachine.TestCase

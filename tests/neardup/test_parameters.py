@@ -1,0 +1,55 @@
+import dataclasses
+from typing import Any
+
+import pytest
+
+from neardup import NearDupError, ParameterError, Parameters
+
+
+def test_the_defaults_are_those_of_the_measurements() -> None:
+    assert dataclasses.astuple(Parameters()) == (3, 3, 50, True, 0.8, 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("shingle_size", 0, "1..16"),
+        ("shingle_size", 17, "1..16"),
+        ("shingle_size", 3.0, "1..16"),
+        ("shingle_size", True, "1..16"),
+        ("max_distance", -1, "0..8"),
+        ("max_distance", 64, "0..8"),
+        ("max_distance", "3", "0..8"),
+        ("min_words", 0, "at least 1"),
+        ("verify", 1, "True or False"),
+        ("verify", None, "True or False"),
+        ("min_similarity", -0.1, "0..1"),
+        ("min_similarity", 1.1, "0..1"),
+        ("min_similarity", float("nan"), "0..1"),
+        ("min_similarity", True, "0..1"),
+        ("min_similarity", "0.8", "0..1"),
+        ("verify_shingle_size", 0, "1..16"),
+    ],
+)
+def test_a_value_out_of_range_is_named(name: str, value: Any, wanted: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        Parameters(**{name: value})
+    assert str(caught.value) == f"{name} must be {wanted}, got {value!r}"
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, NearDupError)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("shingle_size", 16),
+        ("max_distance", 0),
+        ("max_distance", 8),
+        ("min_words", 1),
+        ("min_words", 10**9),
+        ("min_similarity", 0),
+        ("min_similarity", 1),
+    ],
+)
+def test_the_ends_of_a_range_belong_to_it(name: str, value: Any) -> None:
+    assert getattr(Parameters(**{name: value}), name) == value

@@ -1,0 +1,82 @@
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup import ParameterError, jaccard, tokens
+from tests.neardup.texts import changed, prose
+
+WORDS = st.lists(st.sampled_from(["a", "b", "cc", "漢", "é", "x" * 80]), max_size=30)
+
+
+def plain_jaccard(first: str, second: str, size: int) -> float:
+    """The definition, with sets of tuples."""
+
+    def shingles(text: str) -> set[tuple[str, ...]]:
+        words = tokens(text)
+        return {
+            tuple(words[place : place + size]) for place in range(max(len(words) - size, 0) + 1)
+        }
+
+    ours, theirs = shingles(first), shingles(second)
+    return len(ours & theirs) / len(ours | theirs)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "similarity"),
+    [
+        ("", "", 1.0),
+        ("", "a", 0.0),
+        ("a b", "a b", 1.0),
+        ("a b", "a c", 0.0),
+        ("a b c d e", "A, b; C d E!", 1.0),
+        ("a b c d", "a b c d e", 0.0),
+        ("a b c d e", "a b c d e f", 0.5),
+        ("a a a a a a a", "a a a a a", 1.0),
+    ],
+)
+def test_jaccard_of_known_texts(first: str, second: str, similarity: float) -> None:
+    assert jaccard(first, second) == similarity
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_shingle_has_at_least_a_word(size: int) -> None:
+    with pytest.raises(ParameterError, match="at least 1"):
+        jaccard("a", "b", shingle_size=size)
+
+
+@pytest.mark.parametrize("size", [2, 5, 16])
+def test_it_stays_exact_when_the_vocabulary_outgrows_64_bits(size: int) -> None:
+    source = random.Random(size)
+    words = [f"w{source.randrange(40_000)}" for _ in range(20_000)]
+    first = " ".join(words)
+    second = changed(" ".join(words[5_000:] + words[:4_000]), 1, count=300)
+    assert jaccard(first, second, shingle_size=size) == plain_jaccard(first, second, size)
+
+
+def test_words_that_a_sum_modulo_64_bits_would_lose_count() -> None:
+    # With 4,096 words, the first of a run of 16 is multiplied by 4,096 ** 15, a multiple of 2**64.
+    others = " ".join(f"w{number}" for number in range(4096 - 17))
+    tail = " ".join("abcdefghijklmno")
+    first, second = f"{others} p {tail} q", f"{others} q {tail} p"
+    assert jaccard(first, second, shingle_size=16) == plain_jaccard(first, second, 16) < 1
+
+
+def test_half_of_a_text_is_half_alike() -> None:
+    text = prose(1, 4_000)
+    assert jaccard(text, text[: len(text) // 2]) == pytest.approx(0.5, abs=0.02)
+
+
+class TestJaccardProperties:
+    @settings(deadline=None)
+    @given(WORDS, WORDS, st.integers(1, 6))
+    def test_it_equals_the_definition(self, first: list[str], second: list[str], size: int) -> None:
+        texts = " ".join(first), " ".join(second)
+        assert jaccard(*texts, shingle_size=size) == plain_jaccard(*texts, size)
+
+    @settings(deadline=None)
+    @given(st.text(), st.text())
+    def test_it_is_symmetric_and_whole_for_a_text_and_itself(self, first: str, second: str) -> None:
+        assert 0 <= jaccard(first, second) == jaccard(second, first) <= 1
+        assert jaccard(first, first) == 1
