@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -23,7 +22,8 @@ from crawler.pages.verdicts import FAILED
 from crawler.reading.options import ReadingOptions
 from crawler.reading.pool import ReadingPool
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
-from neardup import Deduplicator, HammingIndex, NearDupError, Parameters, payload_digest
+from neardup import Deduplicator, HammingIndex, Parameters, payload_digest
+from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +94,11 @@ class Job:
         self.seen = SeenSet(self.database, folder / "seen.bloom" if folder else None)
         self.redirects = Redirects(self.database)
         self.visit = int(self.database.meta("visit") or 0)
-        index = open_index(folder, self.store, self.options.parameters.max_distance)
+        radius = self.options.parameters.max_distance
+        if folder is None:
+            index = HammingIndex(radius=radius)
+        else:
+            index = open_index(folder / "fingerprints", self.store, radius=radius)
         deduplicator = Deduplicator(
             self.options.parameters, documents=PageDocuments(self.store), index=index
         )
@@ -243,27 +247,6 @@ class Job:
     def _release(self) -> None:
         if self._lock is not None:
             self._lock.release()
-
-
-def open_index(folder: Path | None, store: PageStore, radius: int) -> HammingIndex:
-    """Open the fingerprint index and make it say what the page store says."""
-    path = folder / "fingerprints" if folder else None
-    try:
-        index = HammingIndex(path, radius=radius)
-        if store.count_fingerprints(index.max_id) != len(index):
-            index.close()
-            raise NearDupError("it does not agree with crawl.db")
-    except NearDupError:
-        # The index is derived: whatever is wrong with it, the pages are in crawl.db.
-        if path is not None:
-            shutil.rmtree(path, ignore_errors=True)
-        index = HammingIndex(path, radius=radius)
-    missing = list(store.fingerprints(after=index.max_id))
-    if missing:
-        ids, fingerprints = zip(*missing, strict=True)
-        index.add_many(fingerprints, ids)
-        index.flush()
-    return index
 
 
 def _lock(folder: Path | None) -> FileLock | None:

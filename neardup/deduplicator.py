@@ -21,6 +21,10 @@ from neardup.verification import similarity, split
 if TYPE_CHECKING:
     from neardup.storage.sqlite import SqliteDocuments
 
+_MOST_CANDIDATES = 1000
+"""Nearest matches that are looked at. A fingerprint that more texts share says little about any of
+them; what stands beyond is not compared, so at worst a duplicate is kept."""
+
 
 class Deduplicator:
     """Judges texts one after the other against those that it kept.
@@ -216,7 +220,7 @@ class Deduplicator:
     def _find_near(
         self, document: Document, fingerprint: int, excluded: set[int]
     ) -> Verdict | None:
-        matches = self._index.query(fingerprint)
+        matches = self._index.query(fingerprint, limit=_MOST_CANDIDATES)
         words = split(document.text) if matches and self.parameters.verify else []
         for match in matches:
             if match.distance > self.parameters.max_distance:

@@ -16,6 +16,7 @@ _SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"  # noqa: S608
 _INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 
 # The same list stands in the condition of the index pages_payload.
+_HELD_FINGERPRINT = "fingerprint IS NOT NULL AND text IS NOT NULL"
 _ORIGINALS = "verdict IN ('new', 'changed', 'too_short', 'not_html')"
 
 
@@ -111,24 +112,31 @@ class PageStore:
         ).fetchone()
         return None if row is None else row[0]
 
-    def fingerprints(self, after: int = -1) -> Iterator[tuple[int, int]]:
-        """(id, fingerprint) of every kept capture whose id is above ``after``, by id."""
+    def fingerprints(self, skip: int = 0) -> Iterator[tuple[int, int]]:
+        """(fingerprint, id) of every capture with a text and a fingerprint, by id."""
         rows = self._database.read(
-            "SELECT id, fingerprint FROM pages"
-            " WHERE id > ? AND fingerprint IS NOT NULL AND text IS NOT NULL ORDER BY id",
-            (after,),
+            f"SELECT fingerprint, id FROM pages WHERE {_HELD_FINGERPRINT}"  # noqa: S608
+            " ORDER BY id LIMIT -1 OFFSET ?",
+            (skip,),
         )
-        for page_id, fingerprint in rows:
-            yield int(page_id), to_unsigned(fingerprint) or 0
+        for fingerprint, page_id in rows:
+            yield to_unsigned(fingerprint) or 0, int(page_id)
 
-    def count_fingerprints(self, up_to: int) -> int:
-        """How many kept captures with an id up to ``up_to`` have a fingerprint."""
+    def count_fingerprints(self) -> int:
+        """How many ``fingerprints`` yields."""
         row = self._database.read(
-            "SELECT count(*) FROM pages"
-            " WHERE id <= ? AND fingerprint IS NOT NULL AND text IS NOT NULL",
-            (up_to,),
+            f"SELECT count(*) FROM pages WHERE {_HELD_FINGERPRINT}"  # noqa: S608
         ).fetchone()
         return int(row[0])
+
+    def highest_id(self, first: int) -> int:
+        """The highest id of the first so many ``fingerprints``, -1 where there is none."""
+        row = self._database.read(
+            f"SELECT id FROM pages WHERE {_HELD_FINGERPRINT}"  # noqa: S608
+            " ORDER BY id LIMIT 1 OFFSET ?",
+            (first - 1,),
+        ).fetchone()
+        return int(row[0]) if first and row else -1
 
     def _row(self, sql: str, parameters: tuple[object, ...]) -> PageRow | None:
         values = self._database.read(sql, parameters).fetchone()

@@ -67,14 +67,15 @@ def test_a_second_visit_calls_every_page_unchanged(
     assert after["kept"] == before["kept"]
     assert after["fetched"] == before["fetched"]
     assert after["verdicts"]["unchanged"] == after["fetched"]
-    again = pages(apache_crawl)
-    assert [page["url"] for page in again] == [page["url"] for page in apache_pages]
+    kept = [page["url"] for page in apache_pages if page["text"] is not None]
+    assert [page["url"] for page in pages(apache_crawl, "--verdict", "kept")] == kept
 
 
 def test_a_site_without_near_duplicates_loses_nothing(
     postgresql_site: ServedSite, tmp_path: Path
 ) -> None:
-    crawl(postgresql_site.url, tmp_path / "job")
+    # Not from the folder itself, which is index.html once more and would be its duplicate.
+    crawl(f"{postgresql_site.url}index.html", tmp_path / "job")
     found = report(tmp_path / "job")
     assert found["fetched"] > 1000
     assert found["kept"] == found["fetched"]

@@ -1,0 +1,152 @@
+"""Bytes as they came become UTF-8, whatever the page declares."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from trafilatura.utils import detect_encoding
+from w3lib.encoding import (
+    html_body_declared_encoding,
+    http_content_type_encoding,
+    read_bom,
+    to_unicode,
+)
+
+_REPLACEMENT = "\ufffd"
+_FALLBACK = "cp1252"  # what browsers assume of a page that declares nothing
+
+# What HTML forbids, libxml2 lets pass and lxml refuses when a text that holds it is written
+# anywhere: control characters and U+FFFE, U+FFFF, as such and as references. Browsers drop NUL,
+# older libxml2 ends the document there.
+_CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\f\r")
+_FORM_FEED_IS_SPACE = bytes.maketrans(b"\f", b" ")
+_NONCHARACTERS = ("\ufffe".encode(), "\uffff".encode())
+_REFERENCES = re.compile(
+    rb"&#0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45])(?![0-9]);?"
+    rb"|&#[xX]0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]|[fF]{3}[efEF])(?![0-9a-fA-F]);?"
+)
+
+# Codecs that turn bytes into text and are no encoding of web pages.
+_NO_WEB_ENCODINGS = frozenset(
+    {"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "utf-7", "mbcs"}
+)
+# Encodings whose every byte is ASCII: that the bytes are valid UTF-8 says nothing there.
+_SEVEN_BITS = ("iso2022", "hz")
+_WIDE = ("utf-16", "utf-32")
+_MANY_BYTES = ("gb", "big5", "cp932", "cp949", "cp950", "euc", "shift", "johab")
+# So many characters beyond ASCII that are valid UTF-8 are no accident of a double-byte encoding.
+_NO_ACCIDENT = 8
+_SAMPLE_BYTES = 1024
+# Of fewer bytes beyond ASCII the detection makes Arabic as soon as French.
+_ENOUGH_TO_GUESS = 16
+_HIGH = bytes(range(128, 256))
+
+
+class Decoded(NamedTuple):
+    """A body as UTF-8 without control characters, and the encoding that it was read in."""
+
+    utf8: bytes
+    encoding: str
+
+
+def decode(body: bytes, content_type: str | None) -> Decoded:
+    """Read a body in the encoding that fits: never fails, replaces what fits nowhere.
+
+    Byte order mark first, then the header, then the page's own declaration, as browsers do; but
+    unlike them a declaration that the bytes contradict is not believed. Bytes that are UTF-8 are
+    read so, since text in another encoding is hardly ever valid UTF-8 by accident.
+
+    Complexity: O(length); a page that no declaration fits costs a detection of some 10 ms.
+    """
+    encoding, mark = read_bom(body)
+    if encoding is not None and mark is not None:
+        return _recode(body[len(mark) :], encoding)
+    wide = _wide_encoding(body[:_SAMPLE_BYTES])
+    if wide is not None:
+        return _recode(body, wide)
+    header = _usable(http_content_type_encoding(content_type))
+    return _by_declaration(body, header, _usable(html_body_declared_encoding(body)))
+
+
+def _by_declaration(body: bytes, header: str | None, meta: str | None) -> Decoded:
+    declared = header or meta
+    if declared is not None and declared.startswith(_SEVEN_BITS):
+        return _recode(body, declared)
+    if _is_utf8(body, declared):
+        return Decoded(_without_controls(body), "utf-8")
+    if _is_mostly_utf8(body) and (declared is None or declared.startswith("utf-8")):
+        return _recode(body, "utf-8")
+    for encoding in (header, meta):
+        if encoding is not None and _fits(body, encoding):
+            return _recode(body, encoding)
+    if len(body) - len(body.translate(None, _HIGH)) < _ENOUGH_TO_GUESS:
+        return _recode(body, _FALLBACK)
+    guesses = (guess for guess in detect_encoding(body) if _fits(body, guess))
+    return _recode(body, next(guesses, _FALLBACK))
+
+
+def _is_utf8(body: bytes, declared: str | None) -> bool:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return False
+    if declared is None or not declared.startswith(_MANY_BYTES) or text.isascii():
+        return True
+    return _beyond_ascii(text) >= _NO_ACCIDENT or not _fits(body, declared)
+
+
+def _is_mostly_utf8(body: bytes) -> bool:
+    """Whether invalid bytes are the exception: a cut end, a name pasted from elsewhere."""
+    text = body.decode("utf-8", "replace")
+    wrong = text.count(_REPLACEMENT)
+    return _beyond_ascii(text) > 2 * wrong
+
+
+def _beyond_ascii(text: str) -> int:
+    return len(text) - len(text.encode("ascii", "ignore"))
+
+
+def _fits(body: bytes, encoding: str) -> bool:
+    if encoding.startswith("utf-8"):
+        return False  # tried before
+    try:
+        body.decode(encoding)
+    except (LookupError, UnicodeError):
+        return False
+    return True
+
+
+def _usable(encoding: str | None) -> str | None:
+    """An encoding that a page may declare, or None.
+
+    A page whose declaration could be read is not in UTF-16, whatever it says of itself.
+    """
+    if encoding is None or encoding in _NO_WEB_ENCODINGS or encoding.startswith(_WIDE):
+        return None
+    try:
+        b"a".decode(encoding)
+    except (LookupError, UnicodeError):
+        return None  # Python counts compression and hexadecimal digits among its codecs
+    return encoding
+
+
+def _wide_encoding(sample: bytes) -> str | None:
+    """UTF-16 without a byte order mark: every second byte of the markup is NUL."""
+    half = len(sample) // 2
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    if half < 4 or max(even, odd) < 0.4 * half or min(even, odd) > 0.1 * half:
+        return None
+    return "utf-16-le" if odd > even else "utf-16-be"
+
+
+def _recode(body: bytes, encoding: str) -> Decoded:
+    text = to_unicode(body, encoding)
+    return Decoded(_without_controls(text.encode("utf-8", "replace")), encoding)
+
+
+def _without_controls(utf8: bytes) -> bytes:
+    utf8 = utf8.translate(_FORM_FEED_IS_SPACE, _CONTROLS)
+    for noncharacter in _NONCHARACTERS:
+        utf8 = utf8.replace(noncharacter, b"")
+    return _REFERENCES.sub(b" ", utf8) if b"&#" in utf8 else utf8

@@ -1,0 +1,76 @@
+"""Is it HTML? By what the server says, and by its first bytes where that is worth nothing."""
+
+from __future__ import annotations
+
+import re
+
+_HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
+# What servers say of files they know nothing about.
+_VAGUE_TYPES = frozenset(
+    {
+        "",
+        "*/*",
+        "application/octet-stream",
+        "application/unknown",
+        "binary/octet-stream",
+        "text/plain",
+        "unknown/unknown",
+    }
+)
+_XML_TYPES = frozenset({"application/xml", "text/xml"})
+_SNIFFED_BYTES = 2048
+
+# The tags by which https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type
+# knows HTML, after a byte order mark, white space and comments.
+_HTML_START = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s|<!--.*?-->|<\?xml[^>]*>)*"
+    rb"<(?:!doctype\s+html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p"
+    rb"|meta|frameset)[\s/>]",
+    re.IGNORECASE | re.DOTALL,
+)
+_XHTML = re.compile(rb"<html[\s>]|http://www\.w3\.org/1999/xhtml", re.IGNORECASE)
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+# The first bytes of what is sent as text/html now and then and is none.
+_FOREIGN = {
+    b"%PDF-": "a PDF document",
+    b"\x89PNG\r\n": "a PNG image",
+    b"GIF8": "a GIF image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"PK\x03\x04": "a ZIP archive",
+    b"\x1f\x8b": "gzip data",
+    b"\x7fELF": "a program",
+    b"Rar!\x1a": "a RAR archive",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"wOFF": "a font",
+    b"wOF2": "a font",
+    b"OggS": "an Ogg file",
+    b"ID3": "an MP3 file",
+    b"BZh9": "bzip2 data",
+    b"\xfd7zXZ": "xz data",
+}
+
+
+def why_not_html(content_type: str | None, body: bytes) -> str | None:
+    """Say in a few words why a body is no HTML; None for a page.
+
+    An empty body of no foreign type is a page, an empty one.
+    """
+    declared = (content_type or "").partition(";")[0].strip().lower()
+    start = body[:_SNIFFED_BYTES]
+    for magic, name in _FOREIGN.items():
+        if start.startswith(magic):
+            return name
+    if declared in _HTML_TYPES or (not body and declared in _VAGUE_TYPES):
+        return None
+    if declared in _XML_TYPES:
+        return None if _XHTML.search(start) else declared
+    if declared in _VAGUE_TYPES:
+        return None if _looks_like_html(start) else declared or "no HTML, and of no declared type"
+    return declared
+
+
+def _looks_like_html(start: bytes) -> bool:
+    if start.startswith(_WIDE_MARKS):
+        start = start[2:].replace(b"\0", b"")
+    return _HTML_START.match(start) is not None

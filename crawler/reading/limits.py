@@ -1,0 +1,92 @@
+"""What a worker may use, and whom it outlives: nobody."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+
+#: Exit status of a worker that says: no memory left.
+OUT_OF_MEMORY = 77
+
+_PR_SET_PDEATHSIG = 1
+# Ctrl-C and a stop of the whole service reach all processes; the parent ends its workers itself,
+# after they have finished the pages that it still wants to store.
+_PARENTS_BUSINESS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STATM = "/proc/self/statm"
+# glibc and Python keep some of what they freed; more than this is a leak.
+_LEAK_BYTES = 256 << 20
+
+
+def leave_signals_to_parent() -> None:
+    """Ignore what a terminal or a service manager sends."""
+    for number in _PARENTS_BUSINESS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def die_with(parent_pid: int) -> None:
+    """End this process when its parent dies, however that happens.
+
+    At once on Linux. Elsewhere the worker ends when it next reads from the socket, or by
+    ``Deadman`` while it is within a page.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent_pid:  # it died before the line above
+        os._exit(1)
+
+
+def limit_memory(limit_mb: int) -> None:
+    """Make allocations beyond a limit fail.
+
+    ``RLIMIT_DATA`` counts what is written to, heap and anonymous mappings alike (Linux 4.7), where
+    ``RLIMIT_AS`` counts libraries and reservations too. macOS knows neither.
+    """
+    limit = limit_mb << 20
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    # A crash is an answer here; a gigabyte of core dump for each would fill the disk.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+class Deadman:
+    """Lets the kernel end a worker that is busy too long, in case nobody is left to do it."""
+
+    def __init__(self, secs: float) -> None:
+        self._secs = int(secs) + 1
+
+    def __enter__(self) -> None:
+        signal.alarm(self._secs)
+
+    def __exit__(self, *_: object) -> None:
+        signal.alarm(0)
+
+
+class Weariness:
+    """Says when a worker has served long and grown."""
+
+    def __init__(self, pages: int) -> None:
+        self._pages = pages
+        self._read = 0
+        self._first_bytes = resident_bytes()
+
+    def is_tired(self) -> bool:
+        """Count a page; whether the worker should be replaced after it."""
+        self._read += 1
+        if self._read % self._pages:
+            return False
+        return resident_bytes() - self._first_bytes > _LEAK_BYTES
+
+
+def resident_bytes() -> int:
+    """Memory of this process: now on Linux, at most so far elsewhere."""
+    try:
+        with open(_STATM, encoding="ascii") as statm:
+            return int(statm.read().split()[1]) * resource.getpagesize()
+    except OSError:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak << 10

@@ -1,0 +1,173 @@
+"""Where does a page lead? Its distinct http and https links, in the order of the page."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote, urljoin
+
+from lxml.etree import XPath
+
+from crawler.reading.reading import Link
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawler.urls.canonical import Canonicalizer
+
+Element = Any  # lxml has no types
+
+_NOFOLLOW = "contains(translate(@rel, 'NOFLW', 'noflw'), 'nofollow')"
+# Frames are part of what the page shows, so their documents are pages of the site.
+_FOLLOWED = XPath(
+    f"//a[not({_NOFOLLOW})]/@href | //area[not({_NOFOLLOW})]/@href"
+    " | //frame/@src | //iframe/@src | //a/@*[name() = 'xlink:href']",
+    smart_strings=False,
+)
+_NOT_FOLLOWED = XPath(f"//*[self::a or self::area][{_NOFOLLOW}]/@href", smart_strings=False)
+_RELATIONS = XPath("//link[@rel][@href]")
+_BASES = XPath("//base/@href", smart_strings=False)
+
+# Pages of a series and translations. Feeds, styles and icons are links too, but to no pages.
+_SERIES = frozenset({"next", "prev", "previous", "first", "last", "contents", "index", "up"})
+_PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
+
+# Browsers strip the first set from the ends of an address and drop the second anywhere in it.
+_ENDS = "".join(map(chr, range(33)))
+_DROPPED = re.compile(r"[\t\n\r]+")
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+_HTTP = re.compile(r"https?://[^/?#]", re.IGNORECASE)
+# urljoin would take the path of the page's own host for what follows.
+_NO_HOST = re.compile(r"https?://(?![^/?#])", re.IGNORECASE)
+_ASCII_MARKS = "".join(map(chr, range(33, 127)))
+
+
+class Found(NamedTuple):
+    """The links of a page.
+
+    Attributes:
+        links: Distinct by key; one that the page marks ``nofollow`` in one place and not in
+            another is not ``nofollow``.
+        cut: Addresses beyond the limit, as far as they differ as written.
+        malformed: Addresses that are no URL.
+    """
+
+    links: list[Link]
+    cut: int
+    malformed: int
+
+
+class LinkReader:
+    """Takes the links of pages, with the keys by which the crawl knows them.
+
+    Args:
+        canonicalizer: Gives the key of a URL.
+        max_links: Distinct links of one page that are kept.
+        keep_fragments: For crawls in which the fragment makes another page.
+    """
+
+    def __init__(
+        self, canonicalizer: Canonicalizer, max_links: int, *, keep_fragments: bool = False
+    ) -> None:
+        self._key = canonicalizer.key
+        self._max_links = max_links
+        self._keep_fragments = keep_fragments
+
+    def read(self, root: Element, base: str, encoding: str, more: Iterable[str] = ()) -> Found:
+        """Resolve and collect the links of a page.
+
+        Args:
+            root: The page; not changed.
+            base: The URL against which its addresses are resolved, as ``base_url`` finds it.
+            encoding: The page's encoding, in which browsers send what is not ASCII in a query.
+            more: Further addresses that lead on: the target of a meta refresh.
+        """
+        links: dict[bytes, Link] = {}
+        cut = malformed = 0
+        for address, nofollow in self._addresses(root, more):
+            if len(links) >= self._max_links:
+                cut += 1  # without a key for each: a million of them would take longer than a page
+                continue
+            try:
+                url = resolve(base, address, encoding)
+                key = self._key(url) if url else b""
+            except ValueError:
+                malformed += 1
+                continue
+            if url and key not in links:
+                links[key] = Link(url, key, nofollow)
+        return Found(list(links.values()), cut, malformed)
+
+    def _addresses(self, root: Element, more: Iterable[str]) -> Iterator[tuple[str, bool]]:
+        """Every address once, as written, those to be followed first."""
+        followed = dict.fromkeys(
+            self._bare(address)
+            for addresses in (_FOLLOWED(root), _relations(root), more)
+            for address in addresses
+        )
+        for address in followed:
+            yield address, False
+        for address in dict.fromkeys(map(self._bare, _NOT_FOLLOWED(root))):
+            if address not in followed:
+                yield address, True
+
+    def _bare(self, address: str) -> str:
+        return address if self._keep_fragments else address.partition("#")[0]
+
+
+def base_url(root: Element, url: str) -> str:
+    """Return the URL against which a page resolves its links: its first ``<base href>``."""
+    for address in _BASES(root):
+        try:
+            return resolve(url, address) or url
+        except ValueError:
+            return url
+    return url
+
+
+def resolve(base: str, address: str, encoding: str = "utf-8") -> str | None:
+    """Return the absolute URL that an address stands for, otherwise as the site wrote it.
+
+    Returns:
+        None where the address does not lead to an http or https URL.
+
+    Raises:
+        ValueError: It is no URL: ``http://[::1``.
+    """
+    address = _DROPPED.sub("", address.strip(_ENDS))
+    scheme = _SCHEME.match(address)
+    if scheme and scheme[0].lower() not in {"http:", "https:"}:
+        return None
+    if "\\" in address:
+        # Browsers read a backslash before the query as a slash.
+        path, mark, query = address.partition("?")
+        address = path.replace("\\", "/") + mark + query
+    if _NO_HOST.match(address):
+        return None
+    if not address.isascii():
+        address = _query_in(address, encoding)
+    url = urljoin(base, address)
+    return url if _HTTP.match(url) else None
+
+
+def _query_in(address: str, encoding: str) -> str:
+    """Percent-encode a query in the page's encoding, as browsers send it."""
+    path, mark, query = address.partition("?")
+    query, hash_mark, fragment = query.partition("#")
+    if query.isascii() or encoding.startswith("utf"):
+        return address
+    try:
+        written = quote(query, safe=_ASCII_MARKS, encoding=encoding)
+    except (LookupError, UnicodeError):
+        return address
+    return path + mark + written + hash_mark + fragment
+
+
+def _relations(root: Element) -> Iterator[str]:
+    """The targets of ``<link>`` that are pages."""
+    for element in _RELATIONS(root):
+        names = element.get("rel").lower().split()
+        kind = element.get("type", "").partition(";")[0].strip().lower()
+        translated = "alternate" in names and "stylesheet" not in names
+        if kind in _PAGE_TYPES and (translated or not _SERIES.isdisjoint(names)):
+            yield element.get("href")

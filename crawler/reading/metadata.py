@@ -1,0 +1,188 @@
+"""What a page says of itself: title, author, date, language, canonical URL, wishes to robots.
+
+trafilatura's metadata and htmldate search the whole page and cost as much as the main text does;
+this looks at the few elements that are meant to be looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lxml.etree import XPath
+
+from crawler.reading.dates import iso_date
+from crawler.reading.links import resolve
+from crawler.reading.reading import Metadata
+from crawler.reading.schema_org import is_json_ld, read_schema_org
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Element = Any  # lxml has no types
+
+# Each scan of a page of 86 kB takes 0.3 ms, so there are few.
+_HEADING = XPath("string(//h1)", smart_strings=False)
+_AUTHOR = XPath("string((//@rel | //@itemprop)[. = 'author']/..)", smart_strings=False)
+_SCANNED = ("meta", "link", "time", "script", "title")
+
+_AUTHORS = ("author", "article:author", "dc.creator", "dcterms.creator", "parsely-author")
+_DATES = (
+    "article:published_time",
+    "datepublished",
+    "date",
+    "dc.date",
+    "dc.date.issued",
+    "dcterms.created",
+    "dcterms.date",
+    "dcterms.issued",
+    "citation_publication_date",
+    "parsely-pub-date",
+    "pubdate",
+    "publishdate",
+    "sailthru.date",
+    "article:modified_time",
+    "og:updated_time",
+    "last-modified",
+)
+_LANGUAGES = ("content-language", "language", "dc.language", "og:locale")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
+# https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps
+_REFRESH = re.compile(
+    r"\s*(\d*(?:\.\d*)?)[\s;,]*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))",
+    re.IGNORECASE | re.DOTALL,
+)
+_LONGEST = 1000
+_SEPARATORS = re.compile(r"[\s,;]+")
+
+
+def read_metadata(root: Element, base: str) -> Metadata:
+    """Collect what a page says of itself.
+
+    Args:
+        root: The page; not changed.
+        base: The URL against which its addresses are resolved.
+    """
+    said = _Said()
+    for element in root.iter(*_SCANNED):
+        _listen(element, said)
+    metas = said.metas
+    described = read_schema_org(said.json_ld)
+    refresh_secs, refresh_url = _refresh(metas.get("refresh"), base)
+    return Metadata(
+        title=_first((said.title, metas.get("og:title"))) or _first((_HEADING(root),)),
+        author=_author(metas, described.author) or _first((_AUTHOR(root),)),
+        date=_date(metas, described.date, said.time),
+        language=_language(root, metas),
+        canonical_url=_absolute(said.canonical, base),
+        robots=directives(",".join(said.robots)),
+        refresh_url=refresh_url,
+        refresh_secs=refresh_secs,
+    )
+
+
+@dataclass(slots=True)
+class _Said:
+    """What the elements of a page say, as written; of each kind the first counts."""
+
+    metas: dict[str, str] = field(default_factory=dict)
+    robots: list[str] = field(default_factory=list)
+    json_ld: list[str] = field(default_factory=list)
+    title: str | None = None
+    time: str | None = None
+    canonical: str | None = None
+
+
+def _listen(element: Element, said: _Said) -> None:
+    tag = element.tag
+    if tag == "meta":
+        _listen_to_meta(element, said)
+    elif tag == "title" and not said.title:
+        # A drawing's title is another thing.
+        said.title = element.text if next(element.iterancestors("svg"), None) is None else None
+    elif tag == "time":
+        said.time = said.time or element.get("datetime")
+    elif tag == "script" and is_json_ld(element.get("type", "")):
+        said.json_ld.append(element.text or "")
+    elif tag == "link" and "canonical" in element.get("rel", "").lower().split():
+        said.canonical = said.canonical or element.get("href")
+
+
+def _listen_to_meta(meta: Element, said: _Said) -> None:
+    name = meta.get("name") or meta.get("property") or meta.get("http-equiv")
+    name = (name or meta.get("itemprop") or "").strip().lower()
+    content = meta.get("content")
+    if not content:
+        return
+    if name == "robots":
+        said.robots.append(content)
+    elif name != "refresh" or next(meta.iterancestors("noscript"), None) is None:
+        # One within noscript is for browsers without scripts, which hardly anybody has.
+        said.metas.setdefault(name, content)
+
+
+def directives(content: str) -> tuple[str, ...]:
+    """Return the directives of a robots meta tag or an ``X-Robots-Tag`` header, sorted.
+
+    ``none`` becomes ``noindex`` and ``nofollow``.
+    """
+    words = {word for word in _SEPARATORS.split(content.lower()) if word}
+    if "none" in words:
+        words = words - {"none"} | {"noindex", "nofollow"}
+    return tuple(sorted(words))
+
+
+def _first(texts: Iterable[str | None]) -> str | None:
+    """The first text that says something, on one line and of bounded length."""
+    for text in texts:
+        if text and (line := " ".join(text[: 2 * _LONGEST].split())):
+            # A lone surrogate, which JSON can spell, could be stored nowhere.
+            return line[:_LONGEST].encode("utf-8", "replace").decode()
+    return None
+
+
+def _author(metas: dict[str, str], described: str | None) -> str | None:
+    named = (metas.get(name) for name in _AUTHORS)
+    # article:author often holds the address of a profile.
+    return _first([*(name for name in named if name and "://" not in name), described])
+
+
+def _date(metas: dict[str, str], described: str | None, time: str | None) -> str | None:
+    texts = [*(metas.get(name) for name in _DATES[:-3]), described, time]
+    texts += [metas.get(name) for name in _DATES[-3:]]
+    return next(filter(None, map(iso_date, texts)), None)
+
+
+def _language(root: Element, metas: dict[str, str]) -> str | None:
+    declared = [root.get("lang"), root.get("{http://www.w3.org/XML/1998/namespace}lang")]
+    declared += [root.get("xml:lang"), *(metas.get(name) for name in _LANGUAGES)]
+    for text in declared:
+        tag = (text or "").strip().replace("_", "-").partition(",")[0]
+        if _LANGUAGE.fullmatch(tag):
+            return "-".join(map(_subtag, range(len(tag)), tag.split("-")))
+    return None
+
+
+def _subtag(place: int, part: str) -> str:
+    """Case as BCP 47 recommends it: ``zh-Hant-TW``."""
+    if place == 0 or len(part) not in {2, 4}:
+        return part.lower()
+    return part.upper() if len(part) == 2 else part.title()
+
+
+def _refresh(content: str | None, base: str) -> tuple[float | None, str | None]:
+    found = _REFRESH.match(content or "")
+    if not content or not found:
+        return None, None
+    url = _absolute(found[2] or found[3] or found[4], base)
+    delay = found[1].strip(".")
+    # Without an address the page loads itself again, which leads nowhere.
+    return (float(delay or 0), url) if url else (None, None)
+
+
+def _absolute(address: str | None, base: str) -> str | None:
+    try:
+        return resolve(base, address) if address and address.strip() else None
+    except ValueError:
+        return None

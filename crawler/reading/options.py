@@ -1,0 +1,55 @@
+"""What the user chose about reading."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from neardup import Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingOptions:
+    """How pages are read.
+
+    Attributes:
+        workers: Processes; 0 means one a core.
+        timeout_secs: Time that one page may take, from the moment a worker has it.
+        memory_limit_mb: Memory that one worker may use.
+        max_links: Distinct links taken from one page.
+        keep_html: Whether readings carry the body, compressed.
+        disabled_url_rules: Rules that the keys of links do without.
+        parameters: How texts are compared.
+        recycle_pages: After so many pages a worker that has grown is replaced.
+
+    Raises:
+        ValueError: A value outside its range.
+    """
+
+    workers: int = 0
+    timeout_secs: float = 20.0
+    memory_limit_mb: int = 1024
+    max_links: int = 100_000
+    keep_html: bool = False
+    disabled_url_rules: tuple[str, ...] = ()
+    parameters: Parameters = field(default_factory=Parameters)
+    recycle_pages: int = 2000
+
+    def __post_init__(self) -> None:
+        for name, least in (("workers", 0), ("max_links", 0), ("recycle_pages", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if not self.timeout_secs > 0:
+            raise ValueError(f"timeout_secs must be above 0, got {self.timeout_secs}")
+        if self.memory_limit_mb < _LEAST_MEMORY_MB:
+            raise ValueError(
+                f"memory_limit_mb must be at least {_LEAST_MEMORY_MB}, got {self.memory_limit_mb}"
+            )
+
+    @property
+    def size(self) -> int:
+        """The number of workers."""
+        return self.workers or os.cpu_count() or 1
+
+
+_LEAST_MEMORY_MB = 128

@@ -1,0 +1,109 @@
+"""UTF-8 becomes a tree: one parse a page, and nothing of the page lost on the way.
+
+libxml2 gives up silently in three places where browsers go on; each is repaired before or after.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lxml import etree
+from lxml.etree import ErrorLevels, ErrorTypes
+from lxml.html import HtmlElement, HTMLParser
+
+from crawler.reading.visible import BLOCKS
+
+Element = Any  # lxml has no types
+
+# lxml.html looks the class of each element up in Python; this lookup is done in C.
+_LOOKUP = etree.ElementDefaultClassLookup(element=HtmlElement)
+_PARSER = HTMLParser(
+    encoding="utf-8",
+    remove_comments=True,
+    remove_pis=True,
+    collect_ids=False,
+    default_doctype=False,
+    huge_tree=True,
+)
+_PARSER.set_element_class_lookup(_LOOKUP)
+
+_START_BYTES = 4096
+# <html lang="en" />: a closed root, after which libxml2 reads nothing.
+_CLOSED_ROOT = re.compile(rb"(<html\b[^<>]*?)/\s*>", re.IGNORECASE)
+_ROOT_END = re.compile(rb"</html\s*>", re.IGNORECASE)
+_ROOT_ENDS = (b"</html", b"</HTML", b"</Html")
+_TAG = re.compile(rb"<(/?)([a-z][^\s/>]*)((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>", re.IGNORECASE)
+# Tags that cannot nest, or not to any harm.
+_KEPT = frozenset(b"html head body title meta base link script style br hr img area frame".split())
+_BREAKS = re.compile(rb"<p>(?:\s*<p>)+")
+_PARAGRAPHS = frozenset(name.encode() for name in BLOCKS)
+
+
+def parse(utf8: bytes) -> Element:
+    """Return the root element of a page; an empty ``html`` element for a page without any.
+
+    Args:
+        utf8: Valid UTF-8 without control characters, as ``decode`` returns it.
+
+    Raises:
+        MemoryError: The tree does not fit.
+    """
+    utf8 = _reopen_root(utf8)
+    root = _parse(utf8)
+    last = _PARSER.error_log.last_error
+    if last is not None and last.level == ErrorLevels.FATAL:
+        # "Excessive depth in document": the rest of the page is missing from the tree.
+        root = _parse(_flatten(utf8))
+    _read_noframes(root)
+    return root
+
+
+def _parse(utf8: bytes) -> Element:
+    try:
+        root = etree.fromstring(utf8, _PARSER)
+    except etree.XMLSyntaxError:
+        last = _PARSER.error_log.last_error
+        if last is not None and last.type == ErrorTypes.ERR_NO_MEMORY:
+            raise MemoryError from None
+        if last is not None and last.type != ErrorTypes.ERR_DOCUMENT_EMPTY:
+            raise
+        root = None
+    # Nothing but white space and comments.
+    return etree.fromstring(b"<html></html>", _PARSER) if root is None else root
+
+
+def _reopen_root(utf8: bytes) -> bytes:
+    """Let the page go on after ``<html/>`` and after ``</html>``, as browsers do."""
+    start = utf8[:_START_BYTES]
+    if _CLOSED_ROOT.search(start):
+        utf8 = _CLOSED_ROOT.sub(rb"\1>", start, count=1) + utf8[_START_BYTES:]
+    first = min((at for at in map(utf8.find, _ROOT_ENDS) if at >= 0), default=-1)
+    if first < 0 or not utf8[utf8.find(b">", first) + 1 :].strip():
+        return utf8
+    return utf8[:first] + _ROOT_END.sub(b" ", utf8[first:])
+
+
+def _flatten(utf8: bytes) -> bytes:
+    """Keep all text and all links of a page nested too deeply for libxml2 (2,048 elements)."""
+    return _BREAKS.sub(b"<p>", _TAG.sub(_flat_tag, utf8))
+
+
+def _flat_tag(match: re.Match[bytes]) -> bytes:
+    slash, name, attributes = match.groups()
+    name = name.lower()
+    if name in _KEPT:
+        return match[0]
+    if name in {b"a", b"iframe"} and not slash:
+        return b"<%b%b></%b>" % (name, attributes, name)
+    # Paragraphs end each other.
+    return b"<p>" if name in _PARAGRAPHS else b" "
+
+
+def _read_noframes(root: Element) -> None:
+    """Turn the text of ``noframes`` into elements: libxml2 2.14 leaves its markup as text."""
+    for holder in list(root.iter("noframes")):
+        if holder.text and "<" in holder.text and len(holder) == 0:
+            inner = _parse(holder.text.encode("utf-8", "replace"))
+            holder.text = None
+            holder.extend(list(inner))

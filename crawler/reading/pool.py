@@ -1,0 +1,218 @@
+"""Reads pages in worker processes: in parallel, with limits, each visible text once."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from crawler.reading.crew import Crew
+from crawler.reading.errors import PoolClosedError
+from crawler.reading.kinds import why_not_html
+from crawler.reading.options import ReadingOptions
+from crawler.reading.process import WorkerDiedError
+from crawler.reading.protocol import extracted_from_wire, parsed_from_wire
+from crawler.reading.reading import Extract, Reading
+from crawler.reading.steps import Job, to_reading
+from neardup import text_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.reading.process import WorkerProcess
+    from crawler.reading.protocol import Message
+
+__all__ = ["ReadingOptions", "ReadingPool"]
+
+_EMPTY_DIGEST = text_digest("")
+
+
+class _PageFailedError(Exception):
+    """The worker lives and could not read the page."""
+
+
+class ReadingPool:
+    """Worker processes that read pages, for one asyncio loop.
+
+    Two pages with the same visible text are extracted once: the second gets the extract of the
+    first, from the caller's store or, while the first is still being read, from here.
+    """
+
+    def __init__(self, options: ReadingOptions | None = None) -> None:
+        self._options = ReadingOptions() if options is None else options
+        self._crew = Crew(self._options)
+        self._under_way: dict[bytes, asyncio.Future[Extract | None]] = {}
+
+    @property
+    def size(self) -> int:
+        """The number of workers."""
+        return self._options.size
+
+    @property
+    def busy(self) -> int:
+        """The number of workers that have a page."""
+        return self._crew.leased
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The processes of the workers, also of those that are being started."""
+        return self._crew.pids
+
+    async def start(self) -> None:
+        """Start the workers; pages may be given at once."""
+        self._crew.open()
+
+    async def close(self) -> None:
+        """End all workers and wait until none is left; reads under way raise."""
+        await self._crew.close()
+
+    async def read(
+        self,
+        url: str,
+        body: bytes,
+        content_type: str | None,
+        *,
+        links_only: bool = False,
+        known: Callable[[bytes], Extract | None],
+    ) -> Reading:
+        """Read a page. What is wrong with the page is in the reading, never raised.
+
+        Args:
+            url: Where the page was found; its links are resolved against it.
+            body: As it came, but for transfer and content encoding.
+            content_type: The header.
+            links_only: Of a page whose text is known already.
+            known: Gives the extract of an earlier page with this digest of its visible text. Not
+                asked about pages that show nothing.
+
+        Raises:
+            PoolClosedError: The pool is closed, or was not started.
+            WorkerStartError: Workers do not start.
+        """
+        reason = why_not_html(content_type, body)
+        if reason is not None:
+            return Reading(url, not_html=reason)
+        errand = _Errand(self._under_way, known)
+        job = Job(url, body, content_type, links_only)
+        try:
+            reading = await self._run(job, errand.is_wanted)
+            errand.finish(reading.extract)
+        finally:
+            errand.finish(None)
+        found = await errand.found()
+        if found is not None:
+            return replace(reading, extract=found, reused=True)
+        if errand.waited:
+            # The page that had the same visible text failed; this one need not.
+            return await self._run(job, lambda _: True)
+        return reading
+
+    async def _run(self, job: Job, is_wanted: Callable[[bytes], bool]) -> Reading:
+        """Let one worker read a page, up to its text where that is wanted."""
+        worker = await self._crew.lease()
+        talk = _Talk(worker, job, self._options.timeout_secs)
+        try:
+            return await talk.hold(is_wanted)
+        except (WorkerDiedError, _PageFailedError) as error:
+            if self._crew.is_closed:
+                raise PoolClosedError("the pool was closed while the page was read") from None
+            return replace(talk.reading, failure=str(error))
+        finally:
+            if talk.is_over:
+                self._crew.give_back(worker)
+            else:
+                self._crew.replace(worker)
+
+
+class _Errand:
+    """What happens to the text of one page: extracted, known, or taken from another page."""
+
+    def __init__(
+        self,
+        under_way: dict[bytes, asyncio.Future[Extract | None]],
+        known: Callable[[bytes], Extract | None],
+    ) -> None:
+        self._under_way = under_way
+        self._known = known
+        self._digest = b""
+        self._own: asyncio.Future[Extract | None] | None = None
+        self._other: asyncio.Future[Extract | None] | None = None
+        self._extract: Extract | None = None
+
+    def is_wanted(self, digest: bytes) -> bool:
+        """Whether a page with this visible text is to be extracted."""
+        if digest == _EMPTY_DIGEST:
+            return True
+        self._extract = self._known(digest)
+        self._other = self._under_way.get(digest)
+        if self._extract is not None or self._other is not None:
+            return False
+        self._digest = digest
+        self._own = self._under_way[digest] = asyncio.get_running_loop().create_future()
+        return True
+
+    def finish(self, extract: Extract | None) -> None:
+        """Tell the pages that wait for this one's text."""
+        if self._own is not None and not self._own.done():
+            del self._under_way[self._digest]
+            self._own.set_result(extract)
+
+    @property
+    def waited(self) -> bool:
+        """Whether another page's text was to be taken."""
+        return self._other is not None
+
+    async def found(self) -> Extract | None:
+        """The text that need not be extracted."""
+        if self._extract is None and self._other is not None:
+            # Shielded: if this page is given up, others go on waiting.
+            return await asyncio.shield(self._other)
+        return self._extract
+
+
+class _Talk:
+    """One page's conversation with one worker."""
+
+    def __init__(self, worker: WorkerProcess, job: Job, secs: float) -> None:
+        self._worker = worker
+        self._job = job
+        self._secs = secs
+        self._too_slow = f"took longer than {secs:g} s"
+        #: What is known so far.
+        self.reading = Reading(job.url)
+        #: Whether the worker is ready for another page.
+        self.is_over = False
+
+    async def hold(self, is_wanted: Callable[[bytes], bool]) -> Reading:
+        """Talk to the end.
+
+        Raises:
+            WorkerDiedError: The worker died.
+            _PageFailedError: It could not read the page.
+        """
+        job, loop = self._job, asyncio.get_running_loop()
+        started = loop.time()
+        self._worker.tell(("read", job.url, job.content_type, job.links_only), job.body)
+        parsed = parsed_from_wire(await self._hear())
+        self._secs -= loop.time() - started
+        self.reading = to_reading(job.url, parsed)
+        if job.links_only:
+            self.is_over = True
+        elif parsed.visible_digest is None:
+            await self._hear()  # why there is no more than links
+        elif is_wanted(parsed.visible_digest):
+            self._worker.tell(("go",))
+            extracted, tired = extracted_from_wire(await self._hear())
+            self.is_over = not tired
+            self.reading = to_reading(job.url, parsed, extracted)
+        else:
+            self._worker.tell(("skip",))
+            self.is_over = True
+        return self.reading
+
+    async def _hear(self) -> Message:
+        answer = await self._worker.hear(max(0.0, self._secs), self._too_slow)
+        if answer[0] == "failed":
+            self.is_over = True
+            raise _PageFailedError(f"could not be read: {answer[1]}")
+        return answer

@@ -1,0 +1,215 @@
+"""A worker process as the parent sees it: started, asked, killed, reaped."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import crawler
+from crawler.reading.limits import OUT_OF_MEMORY
+from crawler.reading.protocol import Inbox, Message, frame
+
+if TYPE_CHECKING:
+    from crawler.reading.options import ReadingOptions
+
+_START_SECS = 60.0
+_REAP_INTERVAL_SECS = 0.005
+# For a worker whose socket is closed to end by itself, so that its own exit status is seen.
+_PATIENCE_SECS = 2.0
+_LAST_WORDS_BYTES = 4096
+# Each worker is one of many processes; threads of its own would only stand in each other's way.
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+class WorkerDiedError(Exception):
+    """The worker is gone; the message says why, in words for the user."""
+
+
+class WorkerProcess:
+    """One worker. Its owner asks one thing at a time, and calls ``end`` in the end.
+
+    Not asyncio's subprocesses: they want a child watcher, which Twisted's loop does not set up.
+
+    Raises:
+        OSError: No process, descriptor or memory left for it.
+    """
+
+    def __init__(self, options: ReadingOptions) -> None:
+        self._options = options
+        self._too_slow: str | None = None
+        self._said: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  # closed in end()
+        ours, theirs = socket.socketpair()
+        self._channel = _Channel(ours)
+        with theirs:
+            self._process = _start(theirs.fileno(), self._said)
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it runs."""
+        return self._process.poll() is None
+
+    async def connect(self) -> None:
+        """Wait until the worker has imported what it needs.
+
+        Raises:
+            WorkerDiedError: It ended before, or took a minute.
+        """
+        await self._channel.open()
+        options = dataclasses.asdict(self._options)
+        await self.ask(("options", options), b"", _START_SECS, f"not ready in {_START_SECS:g} s")
+
+    async def ask(self, message: Message, payload: bytes, secs: float, too_slow: str) -> Message:
+        """``tell`` and ``hear``."""
+        self.tell(message, payload)
+        return await self.hear(secs, too_slow)
+
+    async def hear(self, secs: float, too_slow: str) -> Message:
+        """Wait for a message.
+
+        Args:
+            secs: Time for it; after that the worker is killed.
+            too_slow: The cause to give then.
+
+        Raises:
+            WorkerDiedError: It died, by itself or for its slowness.
+        """
+        timer = asyncio.get_running_loop().call_later(secs, self._run_out, too_slow)
+        try:
+            return await self._channel.receive()
+        except ConnectionError:
+            raise WorkerDiedError(await self._cause()) from None
+        finally:
+            timer.cancel()
+
+    def tell(self, message: Message, payload: bytes = b"") -> None:
+        """Send a message."""
+        self._channel.send(frame(message, len(payload)))
+        if payload:
+            self._channel.send(payload)
+
+    def kill(self) -> None:
+        """End the worker at once; it has nothing that could be lost."""
+        if self.is_alive:
+            self._process.kill()
+
+    async def end(self) -> None:
+        """Kill and reap the worker, free what belongs to it."""
+        self.kill()
+        await self._channel.close()
+        await self._status()
+        self._said.close()
+
+    def _run_out(self, too_slow: str) -> None:
+        self._too_slow = too_slow
+        self.kill()
+
+    async def _status(self) -> int:
+        """Reap the worker, which is about to end; killed if it is not."""
+        loop = asyncio.get_running_loop()
+        patience = loop.time() + _PATIENCE_SECS
+        while (status := self._process.poll()) is None:
+            if loop.time() > patience:
+                self.kill()
+            await asyncio.sleep(_REAP_INTERVAL_SECS)
+        return status
+
+    async def _cause(self) -> str:
+        status = await self._status()
+        if self._too_slow is not None:
+            return self._too_slow
+        if status == OUT_OF_MEMORY:
+            return f"ran out of memory (limit {self._options.memory_limit_mb} MB)"
+        if status < 0:
+            return f"worker died (signal {-status})"
+        return f"worker died (exit status {status}): {self._last_words()}"
+
+    def _last_words(self) -> str:
+        size = self._said.seek(0, os.SEEK_END)
+        self._said.seek(max(0, size - _LAST_WORDS_BYTES))
+        lines = self._said.read().decode("utf-8", "replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+
+
+class _Channel(asyncio.Protocol):
+    """The socket to a worker; a plain protocol costs the parent half of what streams do."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._transport: asyncio.Transport | None = None
+        self._inbox = Inbox()
+        self._messages: deque[Message] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+        self._lost = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._messages.extend(self._inbox.feed(data))
+        if self._messages:
+            self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lost = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def receive(self) -> Message:
+        """Wait for the next message.
+
+        Raises:
+            ConnectionError: The worker is gone.
+        """
+        while not self._messages:
+            if self._lost:
+                raise ConnectionResetError
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+        return self._messages.popleft()
+
+    def send(self, data: bytes) -> None:
+        if self._transport is not None and not self._lost:
+            self._transport.write(data)
+
+    async def open(self) -> None:
+        await asyncio.get_running_loop().create_connection(lambda: self, sock=self._connection)
+
+    async def close(self) -> None:
+        if self._transport is None:
+            self._connection.close()
+            return
+        self._transport.abort()
+        while not self._lost:
+            await asyncio.sleep(0)
+
+
+def _start(descriptor: int, said: BinaryIO) -> subprocess.Popen[bytes]:
+    project = str(Path(crawler.__file__).parents[1])
+    paths = [project, *filter(None, [os.environ.get("PYTHONPATH")])]
+    command = [sys.executable, "-P", "-m", "crawler.reading.worker"]
+    return subprocess.Popen(  # noqa: S603  # ourselves
+        [*command, str(descriptor), str(os.getpid())],
+        pass_fds=[descriptor],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=said,
+        env=os.environ | _ONE_THREAD | {"PYTHONPATH": os.pathsep.join(paths)},
+        # Out of the terminal's foreground group: Ctrl-C reaches the parent alone.
+        process_group=0,
+    )

@@ -1,0 +1,126 @@
+"""Messages between the parent and its workers: grammar, writing and reading.
+
+::
+
+    frame   = length of message (4 bytes) length of payload (8 bytes) message payload
+    message = a tuple of plain values, by marshal; its first value says which
+    payload = the body of a page, as it came
+
+    parent: ("options", {...})
+            ("read", url, content_type, links_only) + body
+            ("go",) after "parsed": extract the text; any other message: do not
+    worker: ("ready",)
+            ("parsed", ...), without a visible digest only if links alone are wanted or if an end
+            of the worker or "failed" follows
+            ("extracted", ...)
+            ("failed", reason)
+
+Lengths are little-endian. Both ends are the same interpreter, so marshal's format is the same; it
+is chosen over pickle because it can hold data only: pages are hostile, and one that takes over a
+worker shall not thereby have the parent.
+"""
+
+from __future__ import annotations
+
+import marshal
+import struct
+from typing import TYPE_CHECKING, Any
+
+from crawler.reading.reading import Extract, Link, Metadata
+from crawler.reading.steps import Extracted, Parsed
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Iterator
+
+Message = tuple[Any, ...]
+
+_LENGTHS = struct.Struct("<IQ")
+_KEY_BYTES = 16
+
+
+def frame(message: Message, payload_bytes: int = 0) -> bytes:
+    """Return a frame but for its payload, which is written after it without being copied."""
+    packed = marshal.dumps(message)
+    return _LENGTHS.pack(len(packed), payload_bytes) + packed
+
+
+def receive(connection: socket.socket) -> tuple[Message, bytes] | None:
+    """Wait for a frame on a blocking socket; None when the other end is gone.
+
+    Raises:
+        MemoryError: The payload does not fit.
+    """
+    lengths = _exactly(connection, _LENGTHS.size)
+    if lengths is None:
+        return None
+    message_bytes, payload_bytes = _LENGTHS.unpack(lengths)
+    packed = _exactly(connection, message_bytes)
+    payload = _exactly(connection, payload_bytes)
+    if packed is None or payload is None:
+        return None
+    return marshal.loads(packed), payload  # noqa: S302  # see above
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes | None:
+    if not size:
+        return b""
+    with memoryview(bytearray(size)) as buffer:
+        filled = 0
+        while filled < size:
+            try:
+                count = connection.recv_into(buffer[filled:])
+            except ConnectionError:
+                return None
+            if not count:
+                return None
+            filled += count
+        return bytes(buffer)
+
+
+class Inbox:
+    """Puts frames without payload together from the chunks in which they arrive."""
+
+    def __init__(self) -> None:
+        self._waiting = bytearray()
+
+    def feed(self, chunk: bytes) -> Iterator[Message]:
+        """Yield the messages that this chunk completes."""
+        self._waiting += chunk
+        while len(self._waiting) >= _LENGTHS.size:
+            end = _LENGTHS.size + _LENGTHS.unpack_from(self._waiting)[0]
+            if len(self._waiting) < end:
+                return
+            with memoryview(self._waiting) as waiting:
+                message = marshal.loads(waiting[_LENGTHS.size : end])  # noqa: S302  # see above
+            del self._waiting[:end]
+            yield message
+
+
+def parsed_to_wire(parsed: Parsed) -> Message:
+    """Flatten the first step's result; links become columns, which marshal writes faster."""
+    urls = [link.url for link in parsed.links]
+    keys = b"".join(link.key for link in parsed.links)
+    nofollow = bytes(link.nofollow for link in parsed.links)
+    return ("parsed", urls, keys, nofollow, tuple(parsed.metadata), *parsed[1:2], *parsed[3:])
+
+
+def parsed_from_wire(message: Message) -> Parsed:
+    """Undo ``parsed_to_wire``."""
+    _, urls, keys, nofollow, metadata, cut, *rest = message
+    cuts = range(0, len(keys), _KEY_BYTES)
+    rows = zip(urls, (keys[at : at + _KEY_BYTES] for at in cuts), map(bool, nofollow), strict=True)
+    return Parsed(list(map(Link._make, rows)), cut, Metadata(*metadata), *rest)
+
+
+def extracted_to_wire(extracted: Extracted, *, tired: bool) -> Message:
+    """Flatten the second step's result; a tired worker wants to be replaced."""
+    extract = extracted.extract
+    columns = (extract.text_zstd, extract.words, extract.digest, extract.fingerprint)
+    return ("extracted", columns, *extracted[1:], tired)
+
+
+def extracted_from_wire(message: Message) -> tuple[Extracted, bool]:
+    """Undo ``extracted_to_wire``."""
+    _, columns, *rest, tired = message
+    return Extracted(Extract(*columns), *rest), tired

@@ -1,0 +1,162 @@
+"""What a page was read to, in the parent and on the wire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import zstandard
+
+from neardup import Document
+
+
+class Link(NamedTuple):
+    """A link of a page.
+
+    Attributes:
+        url: Absolute, otherwise as the site wrote it, without its fragment.
+        key: The crawl's key of that URL, 16 bytes.
+        nofollow: Whether the page marks it ``rel=nofollow``.
+    """
+
+    url: str
+    key: bytes
+    nofollow: bool
+
+
+class Metadata(NamedTuple):
+    """What a page says of itself; None where it says nothing.
+
+    Attributes:
+        date: Of publication, ISO 8601: ``2024-05-31``.
+        language: BCP 47: ``en``, ``pt-BR``.
+        canonical_url: Absolute, from ``rel=canonical``.
+        robots: Directives of robots meta tags, lower case, ``none`` spelt out as ``noindex`` and
+            ``nofollow``.
+        refresh_url: Where a meta refresh leads, absolute.
+        refresh_secs: After how long.
+    """
+
+    title: str | None = None
+    author: str | None = None
+    date: str | None = None
+    language: str | None = None
+    canonical_url: str | None = None
+    robots: tuple[str, ...] = ()
+    refresh_url: str | None = None
+    refresh_secs: float | None = None
+
+
+NOTHING_SAID = Metadata()
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """The text of a page, and what its verdict rests on.
+
+    Attributes:
+        text_zstd: The text to store: the main text where it can be believed, else all that is
+            visible. UTF-8, compressed by zstd.
+        words: Tokens of that text.
+        digest: ``text_digest``, 16 bytes, of that text where there is a fingerprint, otherwise of
+            all that is visible.
+        fingerprint: Of that text; None where only equality of what is visible counts.
+    """
+
+    text_zstd: bytes
+    words: int
+    digest: bytes
+    fingerprint: int | None
+
+    @property
+    def text(self) -> str:
+        """The text, decompressed at each call."""
+        return zstandard.decompress(self.text_zstd).decode()
+
+    @property
+    def document(self) -> Document:
+        """What ``neardup.Deduplicator.judge_document`` takes."""
+        return Document(self.words, self.digest, self.fingerprint, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A page as read. Whatever was learned before a failure is there.
+
+    Attributes:
+        url: The page's own.
+        not_html: Why it is no page, in a few words; None for a page.
+        failure: Why it could not be read to the end; None where it could.
+        links: Distinct by key, in the order of the page.
+        links_cut: Links beyond the limit.
+        metadata: What the page says of itself.
+        encoding: In which the body was read.
+        visible_digest: ``text_digest``, 16 bytes, of all visible text; None where only links were
+            asked for.
+        extract: The text; None where only links were asked for, and after a failure.
+        reused: The extract is that of another page with the same visible text.
+        html_zstd: The body as it came, compressed by zstd, where ``keep_html`` is set.
+        notes: What was odd and did not keep the page from being read.
+        parse_secs: CPU time of the worker for everything but the main text.
+        extract_secs: CPU time of the worker for the main text.
+    """
+
+    url: str
+    not_html: str | None = None
+    failure: str | None = None
+    links: tuple[Link, ...] = ()
+    links_cut: int = 0
+    metadata: Metadata = NOTHING_SAID
+    encoding: str | None = None
+    visible_digest: bytes | None = None
+    extract: Extract | None = None
+    reused: bool = False
+    html_zstd: bytes | None = None
+    notes: tuple[str, ...] = ()
+    parse_secs: float = 0.0
+    extract_secs: float = 0.0
+
+    @property
+    def title(self) -> str | None:
+        """The page's title."""
+        return self.metadata.title
+
+    @property
+    def author(self) -> str | None:
+        """Who wrote the page."""
+        return self.metadata.author
+
+    @property
+    def date(self) -> str | None:
+        """When the page was published, ISO 8601."""
+        return self.metadata.date
+
+    @property
+    def language(self) -> str | None:
+        """The page's language, BCP 47."""
+        return self.metadata.language
+
+    @property
+    def canonical_url(self) -> str | None:
+        """What the page declares by ``rel=canonical``."""
+        return self.metadata.canonical_url
+
+    @property
+    def robots(self) -> tuple[str, ...]:
+        """Directives of robots meta tags."""
+        return self.metadata.robots
+
+    @property
+    def text_zstd(self) -> bytes | None:
+        """The text to store, compressed."""
+        return None if self.extract is None else self.extract.text_zstd
+
+    @property
+    def text(self) -> str | None:
+        """The text to store, decompressed at each call."""
+        return None if self.extract is None else self.extract.text
+
+    @property
+    def document(self) -> Document | None:
+        """What ``neardup.Deduplicator.judge_document`` takes, decompressed at each call."""
+        return None if self.extract is None else self.extract.document

@@ -1,0 +1,57 @@
+"""The two steps in which a page is read, as data: light enough for the parent to import."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.reading.reading import Reading
+
+if TYPE_CHECKING:
+    from crawler.reading.reading import Extract, Link, Metadata
+
+
+class Job(NamedTuple):
+    """A page to read."""
+
+    url: str
+    body: bytes
+    content_type: str | None = None
+    links_only: bool = False
+
+
+class Parsed(NamedTuple):
+    """The first step: everything but the main text."""
+
+    links: list[Link]
+    links_cut: int
+    metadata: Metadata
+    encoding: str
+    visible_digest: bytes | None
+    notes: tuple[str, ...]
+    secs: float
+
+
+class Extracted(NamedTuple):
+    """The second step: the text."""
+
+    extract: Extract
+    html_zstd: bytes | None
+    notes: tuple[str, ...]
+    secs: float
+
+
+def to_reading(url: str, parsed: Parsed, extracted: Extracted | None = None) -> Reading:
+    """Join the results of the steps that were taken."""
+    return Reading(
+        url,
+        links=tuple(parsed.links),
+        links_cut=parsed.links_cut,
+        metadata=parsed.metadata,
+        encoding=parsed.encoding,
+        visible_digest=parsed.visible_digest,
+        extract=None if extracted is None else extracted.extract,
+        html_zstd=None if extracted is None else extracted.html_zstd,
+        notes=parsed.notes if extracted is None else parsed.notes + extracted.notes,
+        parse_secs=parsed.secs,
+        extract_secs=0.0 if extracted is None else extracted.secs,
+    )
