@@ -16,8 +16,6 @@ _PR_SET_PDEATHSIG = 1
 # after they have finished the pages that it still wants to store.
 _PARENTS_BUSINESS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _STATM = "/proc/self/statm"
-# glibc and Python keep some of what they freed; more than this is a leak.
-_LEAK_BYTES = 256 << 20
 
 
 def leave_signals_to_parent() -> None:
@@ -29,8 +27,8 @@ def leave_signals_to_parent() -> None:
 def die_with(parent_pid: int) -> None:
     """End this process when its parent dies, however that happens.
 
-    At once on Linux. Elsewhere the worker ends when it next reads from the socket, or by
-    ``Deadman`` while it is within a page.
+    At once on Linux, where the parent is the thread that started it. Elsewhere the worker ends
+    when it next reads from the socket, or by ``Deadman`` while it is within a page.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -69,8 +67,9 @@ class Deadman:
 class Weariness:
     """Says when a worker has served long and grown."""
 
-    def __init__(self, pages: int) -> None:
+    def __init__(self, pages: int, growth_mb: int) -> None:
         self._pages = pages
+        self._growth_bytes = growth_mb << 20
         self._read = 0
         self._first_bytes = resident_bytes()
 
@@ -79,7 +78,7 @@ class Weariness:
         self._read += 1
         if self._read % self._pages:
             return False
-        return resident_bytes() - self._first_bytes > _LEAK_BYTES
+        return resident_bytes() - self._first_bytes > self._growth_bytes
 
 
 def resident_bytes() -> int:

@@ -95,7 +95,8 @@ class Reading:
             asked for.
         extract: The text; None where only links were asked for, and after a failure.
         reused: The extract is that of another page with the same visible text.
-        html_zstd: The body as it came, compressed by zstd, where ``keep_html`` is set.
+        html_zstd: The body as it came, compressed by zstd, where ``keep_html`` is set and the
+            extract is the page's own.
         notes: What was odd and did not keep the page from being read.
         parse_secs: CPU time of the worker for everything but the main text.
         extract_secs: CPU time of the worker for the main text.

@@ -66,7 +66,7 @@ class _Server:
         limit_memory(options.memory_limit_mb)
         self._reader = PageReader(options)
         self._deadman = Deadman(options.timeout_secs + _GRACE_SECS)
-        self._weariness = Weariness(options.recycle_pages)
+        self._weariness = Weariness(options.recycle_pages, options.recycle_growth_mb)
         self._send(("ready",))
         while (received := receive(self._connection)) is not None:
             message, body = received

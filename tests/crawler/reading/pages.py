@@ -1,0 +1,39 @@
+"""Pages that the tests of this folder are made of."""
+
+from __future__ import annotations
+
+PROSE = (
+    "The lighthouse on the northern rocks was built when ships still carried salt and timber along "
+    "the coast, and for eighty years one family kept its lamp. Each evening somebody climbed the "
+    "two hundred steps, trimmed the wick, wound the clockwork that turned the lens, and wrote the "
+    "weather into a book bound in sailcloth. The books are still there, forty of them, and whoever "
+    "reads them learns more about fog than about people."
+)
+NAVIGATION = "".join(
+    f'<li><a href="/shelf/{number}">Shelf {number} of the reading room</a></li>'
+    for number in range(150)
+)
+
+
+def page(body: str, head: str = "<title>A title</title>") -> bytes:
+    return f"<!DOCTYPE html><html lang=en><head>{head}</head><body>{body}</body></html>".encode()
+
+
+def article(prose: str = PROSE, *, before: str = "", after: str = "") -> bytes:
+    return page(f"{before}<main><article><h1>Lamps</h1><p>{prose}</p></article></main>{after}")
+
+
+def slow_page(copies: int = 30, depth: int = 600) -> bytes:
+    """A page that is parsed in a moment and extracted in about a minute."""
+    table = "<table><tr><td>cell " * depth + "</td></tr></table>" * depth
+    return page('<a href="/from-slow">on</a><article>' + table * copies + "</article>")
+
+
+def sluggish_page() -> bytes:
+    """A page that is extracted in about a second."""
+    return slow_page(1, 400)
+
+
+def heavy_page() -> bytes:
+    """A page of 24 MB whose tree takes some 700 MB."""
+    return page("<p>a<b>x</b></p>" * 1_500_000)

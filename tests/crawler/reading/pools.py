@@ -1,0 +1,57 @@
+"""Pools for tests: started, used and closed in one call."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+from crawler.reading.pool import ReadingOptions, ReadingPool
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from crawler.reading.reading import Extract, Reading
+
+T = TypeVar("T")
+
+URL = "http://host.example/a/b.html"
+ONE = ReadingOptions(workers=1)
+TWO = ReadingOptions(workers=2)
+
+
+def use(options: ReadingOptions, act: Callable[[ReadingPool], Awaitable[T]]) -> T:
+    async def main() -> T:
+        pool = ReadingPool(options)
+        await pool.start()
+        try:
+            return await act(pool)
+        finally:
+            await pool.close()
+
+    return asyncio.run(main())
+
+
+def nothing_known(_: bytes) -> Extract | None:
+    return None
+
+
+async def read(pool: ReadingPool, body: bytes, *, links_only: bool = False) -> Reading:
+    return await pool.read(URL, body, "text/html", links_only=links_only, known=nothing_known)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there, be it as a zombie."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def until(condition: Callable[[], bool], secs: float = 30.0) -> None:
+    end = time.monotonic() + secs
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        await asyncio.sleep(0.01)

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.reading.decoding import decode
+
+GERMAN = "Grüße aus Köln, schöne Straße und süße Äpfel für alle"
+RUSSIAN = "Маяк на северных скалах построили давно, и книги о нём целы до сих пор"
+JAPANESE = "灯台は北の岩の上に建てられ、本は今もそこに残っている。読む人は霧を学ぶ"
+CHINESE = "灯塔建在北方的岩石上，书还在那里，读它们的人学到更多关于雾的知识"
+
+
+def body(text: str, meta: str = "") -> str:
+    declared = f'<meta charset="{meta}">' if meta else ""
+    return f"<html><head>{declared}</head><body><p>{text}</p></body></html>"
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "header", "meta"),
+    [
+        (GERMAN, "utf-8", "utf-8", ""),
+        (GERMAN, "utf-8", "", "utf-8"),
+        (GERMAN, "utf-8", "", ""),
+        (GERMAN, "utf-8-sig", "iso-8859-1", "iso-8859-1"),
+        (GERMAN, "utf-8", "iso-8859-1", ""),
+        (GERMAN, "utf-8", "", "windows-1252"),
+        (GERMAN, "cp1252", "iso-8859-1", ""),
+        (GERMAN, "cp1252", "", "latin-1"),
+        (GERMAN, "cp1252", "", ""),
+        (GERMAN, "cp1252", "utf-8", ""),
+        (GERMAN, "cp1252", "utf-8", "iso-8859-1"),
+        (GERMAN, "cp1252", "no-such-charset", ""),
+        (GERMAN, "cp1252", "hex", "zlib"),
+        (GERMAN, "utf-16", "", ""),
+        (GERMAN, "utf-16", "utf-8", "utf-8"),
+        (GERMAN, "utf-16-le", "", ""),
+        (GERMAN, "utf-16-be", "utf-16", ""),
+        (GERMAN, "utf-8", "utf-16", ""),
+        (GERMAN, "utf-8", "", "utf-16"),
+        (GERMAN, "utf-32", "", ""),
+        (RUSSIAN, "cp1251", "windows-1251", ""),
+        (RUSSIAN, "koi8-r", "", "koi8-r"),
+        (RUSSIAN, "cp1251", "utf-8", "windows-1251"),
+        (RUSSIAN, "utf-8", "windows-1251", ""),
+        (JAPANESE, "shift_jis", "shift_jis", ""),
+        (JAPANESE, "euc_jp", "", "euc-jp"),
+        (JAPANESE, "iso2022_jp", "iso-2022-jp", ""),
+        (JAPANESE, "utf-8", "shift_jis", ""),
+        (CHINESE, "gb18030", "gb2312", ""),
+        (CHINESE, "gbk", "", "gbk"),
+        (CHINESE, "utf-8", "gbk", ""),
+    ],
+)
+def test_text_survives_whatever_is_declared(
+    text: str, written: str, header: str, meta: str
+) -> None:
+    raw = body(text, meta).encode(written)
+    content_type = f"text/html; charset={header}" if header else None
+    assert text in decode(raw, content_type).utf8.decode()
+
+
+def test_cut_utf8_stays_utf8() -> None:
+    raw = (body(GERMAN * 3) + "ü").encode()[:-1]
+    decoded = decode(raw, "text/html; charset=utf-8")
+    assert decoded.encoding == "utf-8"
+    assert GERMAN in decoded.utf8.decode()
+
+
+def test_stray_latin1_in_utf8_costs_one_character() -> None:
+    raw = body(GERMAN).encode() + "é".encode("latin-1")
+    assert GERMAN in decode(raw, "text/html; charset=utf-8").utf8.decode()
+
+
+def test_undetectable_bytes_are_read_as_windows_1252() -> None:
+    assert decode(b"<p>caf\xe9</p>", None).utf8.decode() == "<p>café</p>"
+
+
+def test_control_characters_and_noncharacters_are_dropped() -> None:
+    raw = "<p>a\0b\x01c\x0bd\ufffee\uffff</p>".encode()
+    assert decode(raw, None).utf8 == b"<p>abcde</p>"
+
+
+def test_white_space_stays_and_a_form_feed_becomes_a_space() -> None:
+    assert decode(b"a\tb\nc\r\nd\fe", None).utf8 == b"a\tb\nc\r\nd e"
+
+
+@pytest.mark.parametrize(
+    "reference", ["&#0;", "&#1;", "&#x1F;", "&#x0b;", "&#31;", "&#xFFFF;", "&#65534;", "&#1"]
+)
+def test_references_to_what_is_no_text_are_dropped(reference: str) -> None:
+    assert decode(f"<p>a{reference} b</p>".encode(), None).utf8.split() == [b"<p>a", b"b</p>"]
+
+
+@pytest.mark.parametrize("reference", ["&#10;", "&#x9;", "&#65;", "&#160;", "&#x1F600;", "&#310;"])
+def test_other_references_stay(reference: str) -> None:
+    assert reference in decode(f"<p>{reference}</p>".encode(), None).utf8.decode()
+
+
+CHARSETS = ["", "utf-8", "latin-1", "utf-16", "utf-7", "gbk", "big5", "shift_jis", "idna", "hex"]
+
+
+class TestDecodeProperties:
+    @given(st.binary(max_size=300), st.sampled_from(CHARSETS))
+    def test_result_is_clean_utf8(self, raw: bytes, charset: str) -> None:
+        utf8 = decode(raw, f"text/html; charset={charset}").utf8
+        text = utf8.decode()
+        assert not set(text) & {chr(code) for code in range(32) if chr(code) not in "\t\n\r"}
+
+    @given(st.text(st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"]), max_size=200))
+    def test_utf8_is_kept_as_it_is(self, text: str) -> None:
+        raw = text.replace("&#", "").replace("\ufffe", "").replace("\uffff", "").encode()
+        if not raw.startswith(codecs.BOM_UTF8):
+            assert decode(raw, "text/html; charset=utf-8").utf8 == raw

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.reading.options import ReadingOptions
+from crawler.reading.page import read_page
+from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page, slow_page, sluggish_page
+from tests.crawler.reading.pools import ONE, TWO, URL, read, until, use
+
+if TYPE_CHECKING:
+    from crawler.reading.pool import ReadingPool
+    from crawler.reading.reading import Extract, Reading
+
+
+class Memory:
+    """What a crawl knows: the extracts of pages read so far, by visible text."""
+
+    def __init__(self) -> None:
+        self.extracts: dict[bytes, Extract] = {}
+        self.asked: list[bytes] = []
+
+    def known(self, digest: bytes) -> Extract | None:
+        self.asked.append(digest)
+        return self.extracts.get(digest)
+
+    async def read(self, pool: ReadingPool, body: bytes) -> Reading:
+        reading = await pool.read(URL, body, None, known=self.known)
+        if reading.visible_digest is not None and reading.extract is not None:
+            self.extracts[reading.visible_digest] = reading.extract
+        return reading
+
+
+def timeless(reading: Reading) -> Reading:
+    return replace(reading, parse_secs=0.0, extract_secs=0.0)
+
+
+def test_a_worker_reads_what_this_process_would_read() -> None:
+    options = ReadingOptions(workers=2, keep_html=True)
+    bodies = [
+        article(before=f"<ul>{NAVIGATION}</ul>"),
+        page("<a href=http://[x>x</a><a rel=nofollow href=y>y</a>", "<meta name=robots content=a>"),
+        b"",
+        "<p>für Köln".encode("latin-1"),
+    ]
+
+    async def act(pool: ReadingPool) -> list[Reading]:
+        return await asyncio.gather(*(read(pool, body) for body in bodies))
+
+    for body, reading in zip(bodies, use(options, act), strict=True):
+        assert timeless(reading) == timeless(read_page(URL, body, "text/html", options))
+        assert reading.parse_secs > 0
+
+
+def test_more_pages_than_workers_are_read_each_as_itself() -> None:
+    async def act(pool: ReadingPool) -> None:
+        assert (pool.size, len(pool.pids)) == (2, 2)
+        bodies = [page(f"<p>{PROSE} {number}</p>") for number in range(200)]
+        tasks = [asyncio.create_task(read(pool, body)) for body in bodies]
+        await until(lambda: pool.busy == 2)
+        for number, reading in enumerate(await asyncio.gather(*tasks)):
+            assert reading.text is not None
+            assert reading.text.split()[-1] == str(number)
+        assert pool.busy == 0
+
+    use(TWO, act)
+
+
+def test_the_same_visible_text_is_extracted_once() -> None:
+    bodies = [
+        page(f"<p>{PROSE}</p><a href={number}>on</a>", f"<title>Copy {number}</title>")
+        for number in range(12)
+    ]
+    memory = Memory()
+
+    async def act(pool: ReadingPool) -> list[Reading]:
+        return await asyncio.gather(*(memory.read(pool, body) for body in bodies))
+
+    readings = use(TWO, act)
+    assert sum(not reading.reused for reading in readings) == 1
+    assert len({reading.extract for reading in readings}) == 1
+    for number, reading in enumerate(readings):
+        assert reading.title == f"Copy {number}"
+        assert [link.url for link in reading.links] == [f"http://host.example/a/{number}"]
+        assert (reading.extract_secs == 0) is reading.reused
+
+
+def test_what_is_being_extracted_is_waited_for_even_if_another_page_gives_up() -> None:
+    body = sluggish_page()
+    asked: list[bytes] = []
+
+    async def act(pool: ReadingPool) -> None:
+        tasks = [
+            asyncio.create_task(pool.read(URL, body, None, known=asked.append)) for _ in range(3)
+        ]
+        await until(lambda: len(asked) == 3)
+        # All are parsed, one is being extracted.
+        assert pool.busy == 1
+        tasks[2].cancel()
+        readings = await asyncio.gather(*tasks[:2])
+        assert sorted(reading.reused for reading in readings) == [False, True]
+        assert len({reading.extract for reading in readings}) == 1
+
+    use(TWO, act)
+
+
+def test_pages_that_show_nothing_are_no_copies_of_each_other() -> None:
+    memory = Memory()
+    bodies = [page("", f"<title>{number}</title>") for number in range(3)]
+
+    async def act(pool: ReadingPool) -> list[Reading]:
+        return [await memory.read(pool, body) for body in bodies]
+
+    assert not any(reading.reused for reading in use(ONE, act))
+    assert memory.asked == []
+
+
+def test_only_links_are_read_where_the_rest_is_known() -> None:
+    async def act(pool: ReadingPool) -> Reading:
+        return await read(pool, article(after="<a href=x>x</a>"), links_only=True)
+
+    reading = use(ONE, act)
+    assert [link.url for link in reading.links] == ["http://host.example/a/x"]
+    assert reading.extract is None
+    assert reading.document is None
+    assert reading.failure is None
+
+
+def test_what_is_no_page_needs_no_worker() -> None:
+    async def act(pool: ReadingPool) -> None:
+        blocker = asyncio.create_task(read(pool, slow_page()))
+        for _ in range(3):
+            reading = await pool.read(URL, b"%PDF-", None, known=lambda _: None)
+            assert reading.not_html == "a PDF document"
+        assert not blocker.done()
+        blocker.cancel()
+
+    use(ONE, act)
+
+
+def test_a_worker_that_has_grown_is_replaced_and_its_page_is_read() -> None:
+    async def act(pool: ReadingPool) -> None:
+        (before,) = pool.pids
+        assert (await read(pool, article())).extract is not None
+        await until(lambda: pool.pids not in {(), (before,)})
+        assert (await read(pool, article())).extract is not None
+
+    use(ReadingOptions(workers=1, recycle_pages=1, recycle_growth_mb=0), act)
+
+
+def test_an_error_of_the_caller_is_the_callers() -> None:
+    def known(_: bytes) -> Extract | None:
+        raise LookupError("the store is broken")
+
+    async def act(pool: ReadingPool) -> None:
+        with pytest.raises(LookupError, match="the store is broken"):
+            await pool.read(URL, article(), None, known=known)
+        assert (await read(pool, article())).failure is None
+
+    use(ONE, act)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("workers", -1), ("timeout_secs", 0), ("memory_limit_mb", 1), ("max_links", -1)],
+)
+def test_options_outside_their_range_are_refused(name: str, value: int) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        ReadingOptions(**{name: value})  # type: ignore[arg-type]

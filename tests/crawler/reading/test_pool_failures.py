@@ -1,0 +1,233 @@
+"""Pages that hang, eat all memory or kill their worker: nothing else is lost with them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.reading.errors import PoolClosedError, WorkerStartError
+from crawler.reading.options import ReadingOptions
+from crawler.reading.pool import ReadingPool
+from tests.crawler.reading.pages import PROSE, article, heavy_page, slow_page, sluggish_page
+from tests.crawler.reading.pools import ONE, TWO, is_running, nothing_known, read, until, use
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawler.reading.reading import Reading
+
+
+def is_read(reading: Reading) -> bool:
+    return reading.failure is None and PROSE in (reading.text or "")
+
+
+def test_a_page_that_takes_too_long_is_given_up_with_its_links() -> None:
+    async def act(pool: ReadingPool) -> None:
+        (before,) = pool.pids
+        reading = await read(pool, slow_page())
+        assert reading.failure == "took longer than 2 s"
+        assert reading.extract is None
+        assert [link.url for link in reading.links] == ["http://host.example/from-slow"]
+        assert reading.title == "A title"
+        assert reading.visible_digest is not None
+        assert is_read(await read(pool, article()))
+        assert pool.pids != (before,)
+        assert not is_running(before)
+
+    use(ReadingOptions(workers=1, timeout_secs=2), act)
+
+
+def test_a_page_that_hangs_does_not_hold_up_the_others() -> None:
+    async def act(pool: ReadingPool) -> None:
+        slow = asyncio.create_task(read(pool, slow_page()))
+        await until(lambda: pool.busy == 1)
+        for _ in range(20):
+            assert is_read(await read(pool, article()))
+        assert not slow.done()
+        slow.cancel()
+
+    use(TWO, act)
+
+
+def test_time_spent_waiting_for_a_worker_does_not_count() -> None:
+    async def act(pool: ReadingPool) -> None:
+        slow, *others = await asyncio.gather(
+            read(pool, slow_page()), *(read(pool, article()) for _ in range(3))
+        )
+        assert slow.failure == "took longer than 2 s"
+        assert all(map(is_read, others))
+
+    use(ReadingOptions(workers=1, timeout_secs=2), act)
+
+
+def test_a_killed_worker_costs_one_page() -> None:
+    async def act(pool: ReadingPool) -> None:
+        task = asyncio.create_task(read(pool, slow_page()))
+        await until(lambda: pool.busy == 1)
+        await asyncio.sleep(0.5)
+        (pid,) = pool.pids
+        os.kill(pid, signal.SIGKILL)
+        assert (await task).failure == "worker died (signal 9)"
+        assert is_read(await read(pool, article()))
+        assert not is_running(pid)
+
+    use(ONE, act)
+
+
+def test_a_worker_killed_while_idle_costs_no_page() -> None:
+    async def act(pool: ReadingPool) -> None:
+        assert is_read(await read(pool, article()))
+        (pid,) = pool.pids
+        os.kill(pid, signal.SIGKILL)
+        await until(lambda: state(pid) == "Z")
+        assert is_read(await read(pool, article()))
+        assert not is_running(pid)
+
+    use(ONE, act)
+
+
+def test_when_the_first_of_two_equal_texts_fails_the_second_is_extracted() -> None:
+    body = sluggish_page()
+    asked: list[bytes] = []
+
+    async def act(pool: ReadingPool) -> None:
+        tasks = [
+            asyncio.create_task(pool.read("http://x.example/", body, None, known=asked.append))
+            for _ in range(2)
+        ]
+        await until(lambda: len(asked) == 2)
+        # Both are parsed, one is being extracted.
+        await until(lambda: sum(map(is_busy, pool.pids)) == 1)
+        os.kill(next(filter(is_busy, pool.pids)), signal.SIGKILL)
+        failed, read_alone = sorted(await asyncio.gather(*tasks), key=lambda done: not done.failure)
+        assert failed.failure == "worker died (signal 9)"
+        assert read_alone.extract is not None
+        assert not read_alone.reused
+
+    use(TWO, act)
+
+
+def test_a_page_too_large_for_the_memory_limit_is_given_up() -> None:
+    async def act(pool: ReadingPool) -> None:
+        reading = await read(pool, heavy_page())
+        assert reading.failure == "ran out of memory (limit 300 MB)"
+        assert is_read(await read(pool, article()))
+
+    use(ReadingOptions(workers=1, memory_limit_mb=300, timeout_secs=120), act)
+
+
+def test_a_page_whose_text_does_not_fit_still_gives_its_links() -> None:
+    body = b"<title>Large</title><a href=/x>x</a><p>" + b"word " * 8_000_000
+
+    async def act(pool: ReadingPool) -> None:
+        reading = await read(pool, body)
+        assert reading.failure == "ran out of memory (limit 300 MB)"
+        assert [link.url for link in reading.links] == ["http://host.example/x"]
+        assert reading.title == "Large"
+
+    use(ReadingOptions(workers=1, memory_limit_mb=300, timeout_secs=120), act)
+
+
+def test_a_large_page_within_the_limit_is_read() -> None:
+    async def act(pool: ReadingPool) -> None:
+        reading = await read(pool, b"<p>" + b"word " * 10_000_000, links_only=True)
+        assert reading.failure is None
+
+    use(ReadingOptions(workers=1, timeout_secs=120), act)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_workers_leave_signals_to_the_parent(number: signal.Signals) -> None:
+    async def act(pool: ReadingPool) -> None:
+        assert is_read(await read(pool, article()))
+        before = pool.pids
+        for pid in before:
+            os.kill(pid, number)
+        assert is_read(await read(pool, article()))
+        assert pool.pids == before
+
+    use(ONE, act)
+
+
+def test_a_cancelled_read_frees_its_worker() -> None:
+    async def act(pool: ReadingPool) -> None:
+        task = asyncio.create_task(read(pool, slow_page()))
+        await until(lambda: pool.busy == 1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert pool.busy == 0
+        assert is_read(await read(pool, article()))
+
+    use(ONE, act)
+
+
+def test_close_leaves_no_process_and_ends_reads_with_an_error() -> None:
+    async def main() -> None:
+        pool = ReadingPool(TWO)
+        await pool.start()
+        assert is_read(await read(pool, article()))
+        pids = pool.pids
+        tasks = [asyncio.create_task(read(pool, slow_page(2 + number))) for number in range(4)]
+        await until(lambda: pool.busy == 2)
+        await pool.close()
+        for task in tasks:
+            with pytest.raises(PoolClosedError):
+                await task
+        assert not any(map(is_running, pids))
+        assert (pool.pids, pool.busy) == ((), 0)
+        with pytest.raises(PoolClosedError, match="closed"):
+            await read(pool, article())
+        await pool.close()
+
+    asyncio.run(main())
+
+
+def test_a_pool_may_be_closed_while_it_starts() -> None:
+    async def main() -> None:
+        pool = ReadingPool(TWO)
+        await pool.start()
+        pids = pool.pids
+        await pool.close()
+        assert not any(map(is_running, pids))
+
+    asyncio.run(main())
+
+
+def test_a_pool_that_was_not_started_says_so() -> None:
+    async def main() -> None:
+        with pytest.raises(PoolClosedError, match="not started"):
+            await read(ReadingPool(ONE), article())
+
+    asyncio.run(main())
+
+
+def test_workers_that_do_not_start_are_an_error_with_their_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho a library is missing >&2\nexit 3\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(broken))
+
+    async def act(pool: ReadingPool) -> None:
+        for _ in range(2):
+            with pytest.raises(WorkerStartError, match=r"\(exit status 3\): a library is missing"):
+                await pool.read("http://x.example/", b"<p>", None, known=nothing_known)
+
+    use(ONE, act)
+
+
+def is_busy(pid: int) -> bool:
+    """Whether a process is running at this moment rather than waiting."""
+    return state(pid) == "R"
+
+
+def state(pid: int) -> str:
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        return stat.read().rpartition(")")[2].split()[0]

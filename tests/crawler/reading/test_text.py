@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import pytest
+
+from crawler.reading.parsing import parse
+from crawler.reading.text import Judged, is_credible, read_text
+from crawler.reading.visible import Visible, read_visible
+from neardup import Deduplicator, Parameters, analyse, text_digest
+from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page
+
+PARAMETERS = Parameters()
+NOTICE = (
+    "This index lists every entry whose name begins with the letter at the top of the page. Follow "
+    "an entry to read about it, or choose another letter to see its entries. Entries that are out "
+    "of date are kept for the sake of old books that refer to them, and are marked as such in the "
+    "right hand column of the list, where it is shown."
+)
+
+
+def judged(body: bytes) -> Judged:
+    root = parse(body)
+    return read_text(root, read_visible(root), PARAMETERS)
+
+
+def test_an_article_is_judged_by_its_main_text() -> None:
+    document = judged(article(before=f"<nav><ul>{NAVIGATION[:400]}</ul></nav>")).document
+    assert document.text.split() == ["Lamps", *PROSE.split()]
+    assert document == analyse(document.text)
+    assert document.fingerprint is not None
+
+
+def test_articles_of_the_same_main_text_are_duplicates_whatever_stands_around() -> None:
+    one = judged(article(before="<nav><a href=/a>Home of lamps</a></nav>")).document
+    other = judged(article(after="<footer><a href=/b>Imprint</a></footer>")).document
+    assert one.digest == other.digest
+
+
+def test_a_short_page_is_judged_by_the_equality_of_all_that_is_visible() -> None:
+    document = judged(article("Only a few words.", after="<footer>Imprint</footer>")).document
+    assert document.fingerprint is None
+    assert document.digest == text_digest("Lamps Only a few words. Imprint")
+    assert "Only a few words." in document.text
+    assert document.words == analyse(document.text).words
+
+
+def test_short_pages_differ_by_what_stands_around_their_main_text() -> None:
+    one = judged(article("Nothing uses this.", before="<h2>Uses of Alpha</h2>")).document
+    other = judged(article("Nothing uses this.", before="<h2>Uses of Beta</h2>")).document
+    assert one.digest != other.digest
+
+
+def test_pages_with_the_same_long_navigation_are_not_near_duplicates() -> None:
+    deduplicator = Deduplicator(PARAMETERS)
+    for number, prose in enumerate((PROSE, " ".join(reversed(PROSE.split())))):
+        body = article(prose, before=f"<ul>{NAVIGATION}{NAVIGATION}</ul>")
+        assert not deduplicator.judge_document(number, judged(body).document).is_duplicate
+
+
+def test_indexes_with_the_same_introduction_are_not_duplicates() -> None:
+    deduplicator = Deduplicator(PARAMETERS)
+    for number, letter in enumerate("ABC"):
+        entries = "".join(f"<a href=/{letter}{n}>{letter}{n} entry</a> " for n in range(200))
+        document = judged(page(f"<article><p>{NOTICE}</p></article><div>{entries}</div>")).document
+        assert not deduplicator.judge_document(number, document).is_duplicate
+
+
+def test_tables_that_the_extraction_drops_are_not_lost() -> None:
+    deduplicator = Deduplicator(PARAMETERS)
+    for number in range(3):
+        rows = "".join(
+            f"<div class=menu>Lamp {number}{row} burnt for {row * 7 % 23} hours</div>"
+            for row in range(80)
+        )
+        document = judged(page(f"<article><p>{NOTICE}</p></article>{rows}")).document
+        assert not deduplicator.judge_document(number, document).is_duplicate
+
+
+def test_a_page_without_main_text_is_stored_with_all_that_is_visible() -> None:
+    body = page("<nav><a href=/a>One</a> <a href=/b>Two</a></nav>")
+    document = judged(body).document
+    assert document.text.split() == ["One", "Two"]
+    assert document.fingerprint is None
+
+
+@pytest.mark.parametrize("body", [b"", b"<!-- x -->", page("")])
+def test_an_empty_page_has_an_empty_text(body: bytes) -> None:
+    document = judged(body).document
+    assert (document.words, document.text, document.fingerprint) == (0, "", None)
+    assert document.digest == text_digest("")
+
+
+def test_a_page_nested_2000_deep_keeps_its_text() -> None:
+    body = page("<div>" * 2000 + f"<p>{PROSE}</p>" + "</div>" * 2000)
+    assert PROSE in judged(body).document.text
+
+
+def test_comments_of_readers_belong_to_the_text() -> None:
+    comments = "<div class=comments><p>I climbed those steps once, and it was foggy.</p></div>"
+    assert "I climbed those steps" in judged(article(after=comments)).document.text
+
+
+def test_the_tree_is_not_changed() -> None:
+    root = parse(article(before=f"<ul>{NAVIGATION}</ul>"))
+    before = list(root.itertext())
+    read_text(root, read_visible(root), PARAMETERS)
+    assert list(root.itertext()) == before
+
+
+@pytest.mark.parametrize(
+    ("main", "visible", "unlinked", "credible"),
+    [
+        (100, 100, 100, True),
+        (100, 500, 100, True),
+        (100, 501, 100, False),
+        (100, 400, 300, True),
+        (100, 400, 301, False),
+        (10, 0, 0, True),
+    ],
+)
+def test_credible_is_a_fifth_of_the_page_and_a_third_outside_links(
+    main: int, visible: int, unlinked: int, credible: bool
+) -> None:
+    shown = Visible("\n x\t" * visible, "x\xa0 " * unlinked)
+    assert is_credible("x " * main, shown) is credible
