@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SPIDER = '''
+SPIDER = """
 import scrapy
 
 
@@ -30,7 +30,7 @@ class Foreign(scrapy.Spider):
         yield {"url": response.url, FIELD: response.VALUE}
         if response.url.endswith("/walk"):
             yield {"number": 42}
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,9 @@ def test_items_with_html_are_kept_once(
 ) -> None:
     make_project(tmp_path, field, value)
     items = run(tmp_path, server.url)
-    urls = {str(item["url"]).removeprefix(server.url.rstrip("/")) for item in items if "url" in item}
+    urls = {
+        str(item["url"]).removeprefix(server.url.rstrip("/")) for item in items if "url" in item
+    }
     assert "/ropes/splice" in urls or "/mirror/ropes/splice" in urls
     assert not {"/ropes/splice", "/mirror/ropes/splice"} <= urls
     assert not {"/harbour/quay", "/print/harbour/quay"} <= urls
@@ -82,9 +84,7 @@ def test_items_with_html_are_kept_once(
     assert {"/ropes/bowline", "/boats/keel", "/zh/gangkou"} & urls
 
 
-def test_items_without_any_of_the_fields_pass_untouched(
-    server: DemoServer, tmp_path: Path
-) -> None:
+def test_items_without_any_of_the_fields_pass_untouched(server: DemoServer, tmp_path: Path) -> None:
     make_project(tmp_path, "html", "text")
     assert {"number": 42} in run(tmp_path, server.url)
 

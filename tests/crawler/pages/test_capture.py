@@ -154,7 +154,9 @@ def test_a_page_that_asks_not_to_be_kept_is_no_original(tmp_path: Path) -> None:
 
 
 def test_what_is_not_html_is_told_and_its_copy_too(tmp_path: Path) -> None:
-    found = capture(tmp_path, [("/x.png", b"\x89PNG\r\n\x1a\n" * 9), ("/y", b"\x89PNG\r\n\x1a\n" * 9)])
+    found = capture(
+        tmp_path, [("/x.png", b"\x89PNG\r\n\x1a\n" * 9), ("/y", b"\x89PNG\r\n\x1a\n" * 9)]
+    )
     assert verdicts(found) == ["not_html", "exact_duplicate"]
 
 
