@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider, ResponseDataLossError
 
+from crawler.downloadermiddlewares import GZIP_CUT, NOT_GZIP
 from crawler.failures import explain
 from crawler.jobs import job_of
 from crawler.options import Options, did_you_mean
 from crawler.page_items import page_of_capture
 from crawler.pages import verdicts
-from crawler.pages.capture import Captured, Fetched
+from crawler.pages.errors import StorageError
+from crawler.pages.fetched import Captured, Fetched
+from crawler.reading.errors import ReadingError
 from crawler.robots_header import robots_words
 from crawler.urls.canonical import MalformedUrl
 
@@ -29,6 +31,13 @@ if TYPE_CHECKING:
 
 SEED = "crawl_seed"
 """Key of ``Request.meta``: the seed, as the user wrote it, that this request stands for."""
+
+_ODDITIES = {
+    "dataloss": "truncated: the server sent less than it said",
+    GZIP_CUT: "truncated: its gzip stream breaks off, or is damaged",
+    NOT_GZIP: "declared as gzip, and is none: read as it came",
+}
+"""What flags of a response mean; Scrapy sets the first one."""
 
 
 class ArchivingSpider(Spider):
@@ -71,31 +80,33 @@ class ArchivingSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.job = job_of(crawler)
         spider.job.claim(cls.plan(kwargs))
-        spider._agent = str(crawler.settings["USER_AGENT"])
-        spider.follow_duplicates = Options(crawler.settings).boolean("NEARDUP_FOLLOW_DUPLICATES")
+        settings = crawler.settings
+        spider._agent = str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
+        spider.follow_duplicates = Options(settings).boolean("NEARDUP_FOLLOW_DUPLICATES")
         return spider
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
         """Capture a page, yield it, then the requests for its links."""
-        fetched = self.fetched_of(response)
-        captured = await self._capture(fetched)
-        if "dataloss" in response.flags:
-            self.job.store.note(captured.row.id, "truncated: the server sent less than it said")
+        captured = await self._capture(response)
         self.job.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
         self._count(captured)
         self._note_seed(response, captured)
         yield page_of_capture(captured)
-        if self.follow_duplicates or captured.verdict not in verdicts.DUPLICATES:
+        if self.follow_duplicates or not captured.is_duplicate:
             for request in self.follow(response, captured):
                 yield request
 
-    async def _capture(self, fetched: Fetched) -> Captured:
+    async def _capture(self, response: Response) -> Captured:
         """Capture an answer; a store that can no longer be written to ends the crawl."""
         try:
-            return await self.job.archivist.capture(fetched)
-        except (sqlite3.Error, OSError) as error:
-            self.job.broken = f"{self.job.folder}: cannot be written: {error}"
+            captured = await self.job.archivist.capture(self.fetched_of(response))
+            self._note_oddities(response, captured)
+        except StorageError as error:
             raise CloseSpider("storage") from error
+        except ReadingError as error:
+            self.job.stop_reason = str(error)
+            raise CloseSpider("reading") from error
+        return captured
 
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
         """The requests that a captured page leads to: none, unless a spider says otherwise."""
@@ -112,7 +123,12 @@ class ArchivingSpider(Spider):
             return
         verdict, reason, status = explain(failure, self.settings)
         depth = request.meta.get("depth", 0)
-        captured = self.job.store_failure(request.url, verdict, reason, status=status, depth=depth)
+        try:
+            captured = self.job.store_failure(
+                request.url, verdict, reason, status=status, depth=depth
+            )
+        except StorageError:  # the job remembers it, and the crawl ends
+            return
         self.crawler.stats.inc_value(f"neardup/{verdict}")
         if SEED in request.meta:
             self.job.dead_seeds[request.meta[SEED]] = reason
@@ -150,6 +166,16 @@ class ArchivingSpider(Spider):
         duplicate = captured.verdict in verdicts.DUPLICATES
         self.job.count(captured.verdict, captured.row.body_bytes, duplicate=duplicate)
         self.crawler.stats.inc_value(f"neardup/{captured.verdict}")
+
+    def _note_oddities(self, response: Response, captured: Captured) -> None:
+        """Say with a page what was wrong with its way here, beside what is said of it already."""
+        row = captured.row
+        reasons = row.reason.split("; ") if row.reason else []
+        reasons += [_ODDITIES[flag] for flag in response.flags if flag in _ODDITIES]
+        reason = "; ".join(dict.fromkeys(reasons)) or None
+        if reason is not None and reason != row.reason:
+            row.reason = reason
+            self.job.store.note(row.id, reason)
 
     def _note_seed(self, response: Response, captured: Captured) -> None:
         seed = response.meta.get(SEED)

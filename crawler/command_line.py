@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from abc import abstractmethod
 from typing import TYPE_CHECKING
@@ -10,7 +11,6 @@ from scrapy.commands import ScrapyCommand
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
 USAGE_ERROR = 2
 
@@ -28,11 +28,16 @@ class PlainCommand(ScrapyCommand):
         """Do the command's work, or say in one line why not."""
         try:
             self.act(args, opts)
+            sys.stdout.flush()
         except CommandError as error:
             self.exitcode = complain(self, str(error))
         except BrokenPipeError:
-            # The reader (head, a pager) has had enough; that is no error.
-            sys.stderr.close()
+            # The reader (head, a pager) has had enough; that is no error. What is
+            # still buffered has nowhere to go when Python flushes it at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            self.exitcode = complain(self, f"cannot write: {error.strerror}")
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     @abstractmethod
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -68,8 +73,3 @@ def refuse_options(args: list[str]) -> None:
     for argument in args:
         if argument.startswith("-") and argument != "-":
             raise CommandError(f"unknown option {argument}; see --help")
-
-
-def is_writable_file(path: Path) -> bool:
-    """Whether a file can be made at a path."""
-    return path.parent.is_dir() and not path.is_dir()

@@ -83,7 +83,12 @@ def export(rows: Iterable[dict[str, Any]], name: str, kind: str) -> int:
     """
     count = 0
     with _destination(name) as file:
-        exporter = EXPORTERS[kind](file, fields_to_export=list(PAGE_FIELDS), encoding="utf-8")
+        exporter = EXPORTERS[kind](
+            file,
+            fields_to_export=list(PAGE_FIELDS),
+            encoding="utf-8",
+            export_empty_fields=kind != "xml",
+        )
         exporter.start_exporting()
         for row in rows:
             exporter.export_item(_clean(row) if kind == "xml" else row)
@@ -99,7 +104,10 @@ def _destination(name: str) -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
         return
     path = Path(name)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
@@ -113,10 +121,11 @@ def _destination(name: str) -> Iterator[IO[bytes]]:
 
 
 def _clean(row: dict[str, Any]) -> dict[str, Any]:
-    """Without the control characters that XML 1.0 cannot hold."""
+    """Without the control characters that XML 1.0 cannot hold, and without what is not there."""
     return {
         name: value.translate(_CONTROL) if isinstance(value, str) else value
         for name, value in row.items()
+        if value is not None
     }
 
 

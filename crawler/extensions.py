@@ -11,6 +11,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from crawler.jobs import job_of
 from crawler.options import Options
+from crawler.pages.database import COMMIT_INTERVAL_SECS
 from crawler.progress import LiveProgress, PlainProgress
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 class JobKeeper:
-    """Commits at intervals and closes the job when the engine has stopped."""
+    """Commits at intervals and closes the job when the spider has closed."""
 
     def __init__(self, crawler: Crawler) -> None:
         if not Options(crawler.settings).boolean("NEARDUP_ENABLED"):
@@ -35,7 +36,6 @@ class JobKeeper:
         connect(self._opened, signals.spider_opened)
         connect(self._broke, signals.spider_error)
         connect(self._closed, signals.spider_closed)
-        connect(self._stopped, signals.engine_stopped)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> JobKeeper:
@@ -46,7 +46,7 @@ class JobKeeper:
         await self._job.start_pool()
         if self._job.visit == 0:  # another scheduler than ours begins no visit
             self._job.begin_visit()
-        self._loop.start(1.0, now=False)
+        self._loop.start(COMMIT_INTERVAL_SECS, now=False)
 
     def _broke(self, response: Response) -> None:
         request_broke = getattr(self._crawler.engine.scheduler, "request_broke", None)
@@ -59,8 +59,6 @@ class JobKeeper:
         self._loop.stop()
         self._job.commit()
         await self._job.close_pool()
-
-    def _stopped(self) -> None:
         self._job.close()
 
 
@@ -86,14 +84,17 @@ class CrawlDelay:
         delay = robotparser.crawl_delay(agent)
         if not delay:
             return
-        delay = min(float(delay), self._longest_secs)
         downloader = self._crawler.engine.downloader
         key = downloader.get_slot_key(request)
+        slot = downloader.slots.get(key)
+        chosen = downloader.per_slot_settings.get(key, {}).get(
+            "delay", settings.getfloat("DOWNLOAD_DELAY")
+        )
+        delay = max(min(float(delay), self._longest_secs), chosen)
         pace = {"delay": delay, "concurrency": 1, "jitter": 0.0}
         # For the slot that is there, and for the one made after that was swept up.
         downloader.per_slot_settings[key] = pace
-        slot = downloader.slots.get(key)
-        if slot is not None and slot.delay < delay:
+        if slot is not None:
             slot.delay, slot.jitter, slot.concurrency = delay, 0.0, 1
         logger.info("%s asks for %s s between requests", key, delay)
 
@@ -111,6 +112,8 @@ class Progress:
         self._loop: Any = None
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
+        # A second Ctrl-C ends the engine without that signal; the terminal is to be left whole.
+        self._job.at_close.append(self._closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Progress:
@@ -132,3 +135,4 @@ class Progress:
             self._loop.stop()
         if self._display is not None:
             self._display.stop()
+            self._display = None

@@ -8,16 +8,21 @@ from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
     DownloadConnectionRefusedError,
+    DownloadFailedError,
     DownloadTimeoutError,
     IgnoreRequest,
     ResponseDataLossError,
     UnsupportedURLSchemeError,
 )
 from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.internet.error import ConnectionClosed
 
+from crawler.downloadermiddlewares import DamagedBodyError
 from crawler.pages.verdicts import FAILED, UNREADABLE
+from crawler.urls.errors import shown
 
 if TYPE_CHECKING:
+    from scrapy.http import Response
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
@@ -28,6 +33,7 @@ _PLAIN = (
     (ResponseDataLossError, "connection lost in the middle"),
     (UnsupportedURLSchemeError, "neither http nor https"),
 )
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 def explain(failure: Failure, settings: BaseSettings) -> tuple[str, str, int]:
@@ -37,23 +43,60 @@ def explain(failure: Failure, settings: BaseSettings) -> tuple[str, str, int]:
     where none did, or an error.
     """
     error = failure.value
+    assert error is not None
     if isinstance(error, HttpError):
-        return FAILED, f"HTTP {error.response.status}", error.response.status
+        return FAILED, _explain_status(error.response), error.response.status
     megabytes = settings.getint("DOWNLOAD_MAXSIZE") // 2**20
-    if isinstance(error, DownloadCancelledError):
-        return UNREADABLE, f"larger than {megabytes} MB", 0
     if isinstance(error, IgnoreRequest):
-        return _explain_ignored(str(error), megabytes)
+        verdict, reason = _explain_ignored(str(error), megabytes)
+    elif isinstance(error, DownloadCancelledError):
+        verdict, reason = UNREADABLE, f"larger than {megabytes} MB"
+    elif isinstance(error, DamagedBodyError):
+        verdict, reason = UNREADABLE, _first_line(error)
+    else:
+        verdict, reason = FAILED, _explain_error(error)
+    return verdict, reason, 0
+
+
+def _explain_status(response: Response) -> str:
+    if response.status not in _REDIRECTS:
+        return f"HTTP {response.status}"
+    location = response.headers.get(b"Location")
+    if location is None:
+        return f"HTTP {response.status} that does not say where to"
+    return f"HTTP {response.status} to {shown(location.decode('latin-1'))}, which is not fetched"
+
+
+def _explain_ignored(message: str, megabytes: int) -> tuple[str, str]:
+    if message == "max redirections reached":
+        return UNREADABLE, "redirected without end"
+    if "during decompression" in message:
+        return UNREADABLE, f"larger than {megabytes} MB when decompressed"
+    return FAILED, message[:1].lower() + message[1:]
+
+
+def _explain_error(error: BaseException) -> str:
     for kind, reason in _PLAIN:
         if isinstance(error, kind):
-            return FAILED, reason, 0
-    detail = str(error).strip().splitlines()
-    return FAILED, f"{type(error).__name__}: {detail[0]}" if detail else type(error).__name__, 0
+            return reason
+    if isinstance(error, DownloadFailedError):
+        return _explain_broken(error)
+    detail = _first_line(error)
+    if type(error) is ValueError:
+        # Links are looked at before they are queued; where a redirect leads is not.
+        return f"redirects to what is no URL: {detail}"
+    return f"{type(error).__name__}: {detail}" if detail else type(error).__name__
 
 
-def _explain_ignored(message: str, megabytes: int) -> tuple[str, str, int]:
-    if message == "max redirections reached":
-        return UNREADABLE, "redirected without end", 0
-    if "during decompression" in message:
-        return UNREADABLE, f"larger than {megabytes} MB when decompressed", 0
-    return FAILED, message[:1].lower() + message[1:], 0
+def _explain_broken(error: DownloadFailedError) -> str:
+    """Say what Twisted means, whose own words are a list of failures within a failure."""
+    reasons = getattr(error.__cause__, "reasons", None) or ()
+    inner: BaseException = reasons[-1].value if reasons else error
+    if isinstance(inner, ConnectionClosed):
+        return "connection lost"
+    return f"no HTTP answer: {type(inner).__name__}: {_first_line(inner)}"
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else ""

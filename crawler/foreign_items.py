@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import weakref
+from collections import OrderedDict, deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
+import xxhash
 import zstandard
 from itemadapter import ItemAdapter
 
 from crawler.jobs import job_of
 from crawler.options import Options
-from crawler.pages.capture import Captured, Fetched
+from crawler.pages.fetched import Captured, Fetched
 from crawler.reading.reading import Extract, Reading
 from crawler.urls.canonical import MalformedUrl
 from neardup import analyse, payload_digest
@@ -18,25 +21,49 @@ from neardup import analyse, payload_digest
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-_instances: WeakKeyDictionary[Crawler, ForeignItems] = WeakKeyDictionary()
+MOST_AHEAD = 10_000
+"""Verdicts that wait for their item; the oldest are let go, and obtained again where needed."""
+
+_instances: weakref.WeakKeyDictionary[Crawler, ForeignItems] = weakref.WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """What an item holds in the fields that are ours to read; None where there is none."""
+
+    url: str | None
+    text: Any
+    html: Any
+
+    @property
+    def body(self) -> bytes:
+        """The text, or else the HTML, as bytes."""
+        value = self.html if self.text is None else self.text
+        if value is None:
+            return b""
+        return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+
+    @property
+    def digest(self) -> bytes:
+        """Says whether two items hold the same, also where one is a copy of the other."""
+        return xxhash.xxh3_128_digest((self.url or "").encode("utf-8", "replace") + self.body)
 
 
 class ForeignItems:
     """Obtains the verdict of an item from the fields that its text may stand in.
 
     The spider middleware asks before links are queued, the pipeline when the
-    item arrives; an item that was judged is not judged again.
+    item, or a copy of it, arrives; what was judged is not judged again.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         options = Options(crawler.settings)
         self._job = job_of(crawler)
-        self._stats = crawler.stats
+        self._crawler = weakref.ref(crawler)  # it is the key under which this is held
         self._url_fields = options.names("NEARDUP_URL_FIELDS")
         self._text_fields = options.names("NEARDUP_TEXT_FIELDS")
         self._html_fields = options.names("NEARDUP_HTML_FIELDS")
-        # By id(), with the item itself held so that its id is not given again.
-        self._judged: dict[int, tuple[Any, Captured]] = {}
+        self._ahead: OrderedDict[bytes, deque[Captured]] = OrderedDict()
 
     @classmethod
     def of(cls, crawler: Crawler) -> ForeignItems:
@@ -47,58 +74,82 @@ class ForeignItems:
 
     async def captured(self, item: Any) -> Captured | None:
         """Take the verdict of an item out, obtaining it where that was not done."""
-        judged = self._judged.pop(id(item), None)
-        return judged[1] if judged is not None else await self._judge(item)
+        recognised = self._recognise(item)
+        if recognised is None:
+            return None
+        waiting = self._ahead.get(recognised.digest)
+        if waiting is None:
+            return await self._judge(recognised)
+        captured = waiting.popleft()
+        if not waiting:
+            del self._ahead[recognised.digest]
+        return captured
 
     async def judge_ahead(self, item: Any) -> Captured | None:
         """Obtain the verdict of an item before it reaches the pipeline."""
-        captured = await self._judge(item)
-        if captured is not None:
-            self._judged[id(item)] = (item, captured)
+        recognised = self._recognise(item)
+        if recognised is None:
+            return None
+        captured = await self._judge(recognised)
+        self._ahead.setdefault(recognised.digest, deque()).append(captured)
+        if len(self._ahead) > MOST_AHEAD:
+            self._ahead.popitem(last=False)
         return captured
 
-    def forget(self, item: Any) -> None:
-        """Let go of an item that another pipeline dropped."""
-        self._judged.pop(id(item), None)
-
-    async def _judge(self, item: Any) -> Captured | None:
+    def _recognise(self, item: Any) -> Recognised | None:
         if not ItemAdapter.is_item(item):
             return None
         adapter = ItemAdapter(item)
+        url = _first(adapter, self._url_fields)
         text = _first(adapter, self._text_fields)
         html = _first(adapter, self._html_fields)
-        url = _first(adapter, self._url_fields)
-        if text is None and html is None and url is None:
+        if url is None and text is None and html is None:
             return None
-        fetched = self._fetched(_string(url), _bytes(html if text is None else text))
-        if text is None and fetched.body:
-            captured = await self._job.archivist.capture(fetched)
+        return Recognised(None if url is None else str(url), text, html)
+
+    async def _judge(self, recognised: Recognised) -> Captured:
+        fetched = self._fetched(recognised)
+        archivist = self._job.archivist
+        if recognised.text is None and fetched.body:
+            captured = await archivist.capture(fetched, obey_robots_meta=False)
         else:
-            reading = self._reading(fetched, _string(text))
-            captured = self._job.archivist.capture_read(fetched, reading)
-        duplicate = captured.kept_url is not None
-        self._job.count(captured.verdict, captured.row.body_bytes, duplicate=duplicate)
-        self._stats.inc_value(f"neardup/{captured.verdict}")
+            captured = archivist.capture_read(fetched, self._reading(fetched))
+        self._job.count(
+            captured.verdict, captured.row.body_bytes, duplicate=captured.kept_url is not None
+        )
+        crawler = self._crawler()
+        if crawler is not None:
+            crawler.stats.inc_value(f"neardup/{captured.verdict}")
         self._job.commit_if_due()
         return captured
 
-    def _fetched(self, url: str, body: bytes) -> Fetched:
+    def _fetched(self, recognised: Recognised) -> Fetched:
+        url, body = recognised.url or "", recognised.body
         try:
-            canonical = self._job.canonicalizer(url)
-            key = self._job.canonicalizer.key(url)
+            canonical, key = self._job.canonicalizer(url), self._job.canonicalizer.key(url)
         except MalformedUrl:
-            canonical, key = url, payload_digest(url.encode("utf-8", "surrogatepass") or body)
+            canonical, key = url, recognised.digest
         return Fetched(
             url=url,
             canonical_url=canonical,
-            key=key,
+            key=self._own_key(key, body),
             depth=0,
             status=200,
             body=body,
             content_type="text/html; charset=utf-8",
         )
 
-    def _reading(self, fetched: Fetched, text: str) -> Reading:
+    def _own_key(self, key: bytes, body: bytes) -> bytes:
+        """A key of its own for each further item that a page gives in one visit."""
+        first = self._job.store.previous(key)
+        if first is None or first.visit != self._job.visit:
+            return key
+        if first.payload_digest == payload_digest(body):
+            return key
+        return xxhash.xxh3_128_digest(key + body)
+
+    def _reading(self, fetched: Fetched) -> Reading:
+        text = fetched.body.decode("utf-8", "replace")
         document = analyse(text, self._job.options.parameters)
         packed = zstandard.compress(text.encode("utf-8", "replace"))
         extract = Extract(packed, document.words, document.digest, document.fingerprint)
@@ -107,15 +158,3 @@ class ForeignItems:
 
 def _first(adapter: ItemAdapter, names: tuple[str, ...]) -> Any:
     return next((adapter[name] for name in names if adapter.get(name) is not None), None)
-
-
-def _string(value: Any) -> str:
-    if value is None:
-        return ""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-def _bytes(value: Any) -> bytes:
-    if value is None:
-        return b""
-    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")

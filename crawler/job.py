@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,19 +14,21 @@ from filelock import FileLock, Timeout
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redirects import Redirects
 from crawler.frontier.seen import SeenSet
-from crawler.pages.capture import Archivist, Captured, CaptureOptions, Fetched
+from crawler.pages.capture import Archivist
 from crawler.pages.database import FILE_NAME, Database
 from crawler.pages.documents import PageDocuments
-from crawler.pages.errors import JobError, JobInUseError, JobVersionError
+from crawler.pages.errors import JobError, JobInUseError, JobVersionError, StorageError
+from crawler.pages.fetched import Captured, Fetched
 from crawler.pages.store import PageStore
 from crawler.pages.verdicts import FAILED
 from crawler.reading.options import ReadingOptions
 from crawler.reading.pool import ReadingPool
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
-from neardup import Deduplicator, HammingIndex, Parameters, payload_digest
+from neardup import Deduplicator, HammingIndex, NearDupError, Parameters, payload_digest
 from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 INDEX_INTERVAL_SECS = 30.0
@@ -40,7 +43,7 @@ class JobOptions:
 
     parameters: Parameters = field(default_factory=Parameters)
     reading: ReadingOptions = field(default_factory=ReadingOptions)
-    capture: CaptureOptions = field(default_factory=CaptureOptions)
+    obey_robots_meta: bool = True
     disabled_url_rules: tuple[str, ...] = ()
 
 
@@ -74,8 +77,11 @@ class Job:
         self.counts: Counter[str] = Counter()
         self.saved_bytes = 0
         self.limit: int | None = None
+        self.seeds: frozenset[str] = frozenset()
         self.dead_seeds: dict[str, str] = {}
-        self.broken: str | None = None
+        self.refused_links = 0
+        self.stop_reason: str | None = None
+        self.at_close: list[Callable[[], None]] = []
         self.broken_requests = 0
         self._closed = False
         self._lock = _lock(folder)
@@ -106,7 +112,7 @@ class Job:
         self._index = index
         self._index_flushed = time.monotonic()
         self.archivist = Archivist(
-            self.store, self.pool, deduplicator, self.visit, self.options.capture
+            self.store, self.pool, deduplicator, self.visit, self.options.obey_robots_meta
         )
         self._stage_totals: dict[str, float] = json.loads(self.database.meta("stages") or "{}")
 
@@ -128,6 +134,11 @@ class Job:
                 )
         self.database.commit()
 
+    @property
+    def plan(self) -> str | None:
+        """What the crawl in this directory is about, None for a new one."""
+        return self.database.meta("plan")
+
     def claim(self, plan: str) -> None:
         """Say what this crawl is about, so that another one does not take over its queue.
 
@@ -137,7 +148,7 @@ class Job:
         Raises:
             JobError: The directory is in the middle of a crawl with another plan.
         """
-        found = self.database.meta("plan")
+        found = self.plan
         if found == plan:
             return
         if found is not None and len(self.queue):
@@ -146,13 +157,18 @@ class Job:
                 "finish that one first, or give -s JOBDIR=DIR"
             )
         self.database.set_meta("plan", plan)
-        self.database.set_meta("widened", "[]")
+        self.database.set_meta("moved_seeds", "{}")
         self.database.commit()
 
     @property
     def is_new(self) -> bool:
-        """Whether nothing was ever queued here."""
-        return self.visit == 0
+        """Whether nothing was ever fetched here."""
+        return self.visit == 0 or (self.visit == 1 and self.is_unused)
+
+    @property
+    def is_unused(self) -> bool:
+        """Whether this visit was begun, and stopped before anything came of it."""
+        return self.queue.is_untouched and self.store.last_visit < self.visit
 
     def begin_visit(self) -> bool:
         """Go on where the last process stopped, or start over; say whether it goes on.
@@ -160,7 +176,7 @@ class Job:
         A visit that left nothing to do is finished: the next one fetches every
         page again, to find what changed.
         """
-        if self.visit and len(self.queue):
+        if self.visit and (len(self.queue) or self.is_unused):
             return True
         self.visit += 1
         self.queue.clear()
@@ -178,14 +194,14 @@ class Job:
         """Pages that this process fetched, whatever the verdict."""
         return self.counts.total() - self.counts[FAILED]
 
-    def widened_by(self) -> list[str]:
+    def moved_seeds(self) -> dict[str, str]:
         """Where seeds were redirected to, in this crawl."""
-        found: list[str] = json.loads(self.database.meta("widened") or "[]")
+        found: dict[str, str] = json.loads(self.database.meta("moved_seeds") or "{}")
         return found
 
-    def widen(self, url: str) -> None:
+    def note_moved_seed(self, seed: str, target: str) -> None:
         """Remember for a resumed crawl that a seed was redirected."""
-        self.database.set_meta("widened", json.dumps([*self.widened_by(), url]))
+        self.database.set_meta("moved_seeds", json.dumps({**self.moved_seeds(), seed: target}))
 
     def count(self, verdict: str, body_bytes: int, *, duplicate: bool) -> None:
         """Count a verdict of this process."""
@@ -206,16 +222,33 @@ class Job:
         self.count(verdict, 0, duplicate=False)
         return captured
 
+    @property
+    def failure(self) -> str | None:
+        """Why the crawl cannot go on, or None."""
+        return self.database.failure or self.stop_reason
+
     def commit_if_due(self) -> None:
-        """Make durable what was done, at intervals."""
-        if self.database.commit_if_due():
-            now = time.monotonic()
-            if now - self._index_flushed >= INDEX_INTERVAL_SECS:
-                self._index.flush()
-                self._index_flushed = now
+        """Make durable what was done, at intervals; a failure shows in ``failure``."""
+        with self._noting_failure():
+            if self.database.commit_if_due():
+                now = time.monotonic()
+                if now - self._index_flushed >= INDEX_INTERVAL_SECS:
+                    self._index.flush()
+                    self._index_flushed = now
 
     def commit(self) -> None:
-        """Make durable what was done, now."""
+        """Make durable what was done, now; a failure shows in ``failure``."""
+        with self._noting_failure():
+            self._commit()
+
+    @contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except (StorageError, NearDupError, OSError) as error:
+            self.database.fail(f"{self.folder}: cannot be written: {error}")
+
+    def _commit(self) -> None:
         spent = self.archivist.seconds
         stages = {name: secs + self._stage_totals.get(name, 0.0) for name, secs in spent.items()}
         self.database.set_meta("stages", json.dumps(stages))
@@ -235,14 +268,23 @@ class Job:
         if self._closed:
             return
         self._closed = True
+        for act in self.at_close:
+            act()
         try:
+            if self.database.failure is None:
+                self._close_in_order()
+            self._index.abandon()
+        finally:
+            self.database.close()
+            self._release()
+
+    def _close_in_order(self) -> None:
+        """Derived files last: they must never know what the database lacks."""
+        with self._noting_failure():
             self.queue.close()
-            self.commit()
+            self._commit()
             self._index.close()
             self.seen.save()
-            self.database.close()
-        finally:
-            self._release()
 
     def _release(self) -> None:
         if self._lock is not None:

@@ -10,7 +10,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.reactor import _asyncio_reactor_path
 
 from crawler.job import Job
-from crawler.options import check_names, job_options
+from crawler.options import Options, check_names, job_options
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -27,7 +27,11 @@ def prepare_job(settings: BaseSettings) -> Job:
         ValueError: A setting has a bad value or a misspelt name.
         JobError: The crawl directory cannot be used.
     """
-    check_names(str(name) for name in settings)
+    check_names(settings)
+    if not Options(settings).boolean("NEARDUP_ENABLED"):
+        raise ValueError("NEARDUP_ENABLED is False: this spider does nothing without it")
+    if settings["TWISTED_REACTOR"] != _asyncio_reactor_path:
+        raise ValueError(f"TWISTED_REACTOR must be {_asyncio_reactor_path}")
     folder = Path(settings["JOBDIR"]).resolve()
     job = Job(folder, job_options(settings))
     _prepared[folder] = job

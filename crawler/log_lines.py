@@ -14,18 +14,16 @@ class _Echo(logging.Handler):
             print(f"\n{record.getMessage().strip()}", file=sys.stderr, flush=True)
 
 
-def _in_one_line(record: logging.LogRecord) -> bool:
-    """Take the traceback off: that a host does not answer is no fault of a program."""
-    record.exc_info = None
-    record.exc_text = None
-    return True
+def _is_no_repetition(record: logging.LogRecord) -> bool:
+    """Whether a record says more than the failure of the page's own request will."""
+    return not str(record.msg).startswith("Error downloading")
 
 
 def tidy_logs() -> None:
-    """Show signals; say in one line that robots.txt could not be had."""
+    """Show signals; say once, not twice, that a host does not answer."""
     scrapys = logging.getLogger("scrapy.crawler")
     if not any(isinstance(handler, _Echo) for handler in scrapys.handlers):
         scrapys.addHandler(_Echo(logging.INFO))
     robots = logging.getLogger("scrapy.downloadermiddlewares.robotstxt")
-    if _in_one_line not in robots.filters:
-        robots.addFilter(_in_one_line)
+    if _is_no_repetition not in robots.filters:
+        robots.addFilter(_is_no_repetition)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import scrapy.settings.default_settings
+from scrapy.settings import SETTINGS_PRIORITIES
+
 from crawler import default_settings
 from crawler.job import JobOptions
-from crawler.pages.capture import CaptureOptions
 from crawler.reading.options import ReadingOptions
 from neardup import NearDupError, Parameters
 
@@ -89,7 +91,7 @@ def job_options(settings: BaseSettings) -> JobOptions:
     return JobOptions(
         parameters=parameters,
         disabled_url_rules=disabled,
-        capture=CaptureOptions(obey_robots_meta=options.boolean("CRAWL_OBEY_ROBOTS_META")),
+        obey_robots_meta=options.boolean("CRAWL_OBEY_ROBOTS_META"),
         reading=ReadingOptions(
             workers=options.integer("READING_WORKERS"),
             timeout_secs=options.number("READING_TIMEOUT_SECS", at_least=0.1),
@@ -116,16 +118,19 @@ def _parameters(options: Options) -> Parameters:
         raise ValueError(f"NEARDUP_{parameter.upper()} {rest}") from None
 
 
-def check_names(names: Iterable[str]) -> None:
-    """Refuse settings that look like ours and are not.
+def check_names(settings: BaseSettings) -> None:
+    """Refuse settings that look like ours and are not, and misspelt ones of the command line.
 
     Raises:
         ValueError: A name is misspelt; the message says what was meant.
     """
-    known = our_settings()
-    for name in names:
-        if name.startswith(PREFIXES) and name not in known:
-            raise ValueError(f"unknown setting {name}{did_you_mean(name, known)}")
+    ours = our_settings()
+    known = {*ours, *vars(scrapy.settings.default_settings)}
+    for name in map(str, settings):
+        from_user = settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]
+        hint = did_you_mean(name, known) if from_user or name.startswith(PREFIXES) else ""
+        if name not in known and (hint or name.startswith(PREFIXES)):
+            raise ValueError(f"unknown setting {name}{hint}")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from crawler.pages.documents import unpack
 from crawler.pages.export import hex_digest, hex_fingerprint, iso_time
 
 if TYPE_CHECKING:
-    from crawler.pages.capture import Captured
+    from crawler.pages.fetched import Captured
 
 
 def page_of_capture(captured: Captured) -> Page:

@@ -10,7 +10,7 @@ from crawler.foreign_items import ForeignItems
 from crawler.items import Page
 from crawler.jobs import job_of
 from crawler.options import Options
-from crawler.pages.verdicts import DUPLICATES, KEPT
+from crawler.pages.verdicts import DUPLICATES, KEPT, UNCHANGED
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -28,8 +28,9 @@ class NearDuplicatesPipeline:
     """Lets items through whose text is kept, and drops the others.
 
     ``Page`` items of our spiders carry their verdict. For items of other
-    spiders it is obtained here; those that hold neither text nor HTML nor a
-    URL in the configured fields pass untouched.
+    spiders it is obtained here, and they are dropped only where what they say
+    is held already, as another page or as this one's last visit: an item that
+    cannot be read, or holds no text, is somebody's all the same.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -54,9 +55,10 @@ class NearDuplicatesPipeline:
             _check(item.verdict, item.url, item.duplicate_of, item.distance, item.reason)
             return item
         captured = await self._foreign.captured(item)
-        if captured is not None:
+        if captured is not None and (captured.verdict in DUPLICATES | {UNCHANGED}):
             row = captured.row
-            _check(captured.verdict, row.url, captured.kept_url, row.distance, row.reason)
+            if row.words:
+                _check(captured.verdict, row.url, captured.kept_url, row.distance, row.reason)
         return item
 
 

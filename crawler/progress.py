@@ -131,7 +131,8 @@ class LiveProgress:
             table.add_column(justify="right")
             table.add_column()
         table.add_row(
-            f"[bold]{numbers.pages:,}[/]", "pages", f"{numbers.pages_per_sec:.1f}", "pages/s",
+            f"[bold]{numbers.pages:,}[/]", "pages this run",
+            f"{numbers.pages_per_sec:.1f}", "pages/s",
             f"{numbers.queued:,}", "queued", f"{numbers.busy}/{numbers.workers}", "workers busy",
         )  # fmt: skip
         cells = [f"[green]{numbers.kept:,}[/]", "kept"]

@@ -19,7 +19,8 @@ SHOWN_DUPLICATES = 3
 def report_lines(report: Report) -> Iterator[str]:
     """The lines of a report, widest 100 characters where URLs allow."""
     yield (
-        f"{report.fetched:,} fetched, {report.kept:,} kept, {report.duplicates:,} duplicates, "
+        f"{report.fetched:,} fetched, {report.kept:,} kept, "
+        f"{_many(report.duplicates, 'duplicate')}, "
         f"{report.failed:,} failed, {report.queued:,} queued"
         + (f" (visit {report.visit})" if report.visit > 1 else "")
     )
@@ -35,13 +36,20 @@ def report_lines(report: Report) -> Iterator[str]:
     yield ""
     yield (
         f"saved: {readable_bytes(report.saved_bytes)} of {readable_bytes(report.fetched_bytes)} "
-        f"not stored again, {report.saved_extractions:,} extractions"
+        f"fetched was not stored again, {_many(report.saved_extractions, 'page')} not read again"
     )
     if report.better_copies:
-        yield f"better copies: {report.better_copies:,} duplicates rank above the page kept first"
+        yield (
+            f"better copies: {_many(report.better_copies, 'duplicate')} would have been the one to "
+            "keep (nearer to a seed, https, a shorter URL), had it come first"
+        )
     if report.stage_secs:
         stages = ", ".join(f"{name} {secs:.1f} s" for name, secs in report.stage_secs.items())
         yield f"time by stage, all pages and workers together: {stages}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _clusters(report: Report) -> Iterator[str]:

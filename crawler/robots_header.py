@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Directives that have a value after a colon; every other word before a colon names a robot.
+# Directives that have a value after a colon; every other name before a colon is a robot's.
 _WITH_VALUE = frozenset(
     {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
 )
+# The time in "unavailable_after: Friday, 25-Jun-2027 15:00:00 GMT" has a colon and is no name.
+_NAMED = re.compile(r"\s*([a-z*][a-z0-9_.*-]*)\s*:(.*)", re.DOTALL)
+_NO_NAME = re.compile(r"[^a-z0-9_-]+")
 
 
 def robots_words(headers: Iterable[str], agent: str) -> frozenset[str]:
@@ -21,16 +25,19 @@ def robots_words(headers: Iterable[str], agent: str) -> frozenset[str]:
 
     Args:
         headers: The values of all headers of that name.
-        agent: Our name, the first word of the user agent.
+        agent: Our user agent; each whole word of it is a name of ours.
+
+    Reference: https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag
     """
+    ours = {"*", *_NO_NAME.split(agent.lower())}
     words: set[str] = set()
     for header in headers:
         binding = True
         for part in header.lower().split(","):
-            name, colon, rest = part.partition(":")
-            if colon and name.strip() not in _WITH_VALUE:
-                binding = name.strip() in agent.lower()
-                part = rest  # noqa: PLW2901  # what stands after the name is the directive
+            named = _NAMED.match(part)
+            if named and named[1] not in _WITH_VALUE:
+                binding = named[1] in ours
+                part = named[2]  # noqa: PLW2901  # what stands after the name is the directive
             if binding and part.strip():
                 words.add(part.strip())
     return frozenset(words)

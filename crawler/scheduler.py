@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 import logging
 import pickle
-from collections import deque
+from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core.scheduler import BaseScheduler
@@ -12,6 +14,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import request_from_dict
 
 from crawler.jobs import job_of
+from crawler.pages.errors import StorageError
 from crawler.pages.verdicts import UNREADABLE
 
 if TYPE_CHECKING:
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.dupefilters import BaseDupeFilter
     from twisted.internet.defer import Deferred
+
+    from crawler.frontier.queue import QueuedRequest
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +35,7 @@ class FrontierScheduler(BaseScheduler):
     when it left ``inprogress`` of the engine's slot. That set is private to
     Scrapy, so ``open`` looks whether it is there and fails where it is not.
     Requests that cannot be pickled (a lambda as callback) are kept in memory,
-    named in a warning, and lost by a kill.
+    named in a warning, and lost by a kill. Without JOBDIR all are, as they are.
 
     Files:
         crawl.db: the tables ``requests`` and ``seen``.
@@ -42,7 +47,8 @@ class FrontierScheduler(BaseScheduler):
         self._job = job_of(crawler)
         self._leases: dict[Request, int] = {}
         self._broken: set[Request] = set()
-        self._in_memory: deque[Request] = deque()
+        self._in_memory: list[tuple[int, int, Request]] = []
+        self._arrivals = count()
         self._inprogress: set[Request] = set()
 
     @classmethod
@@ -72,18 +78,29 @@ class FrontierScheduler(BaseScheduler):
 
     def close(self, reason: str) -> Deferred[None] | None:
         """Acknowledge what is through and commit."""
-        self._acknowledge()
+        with suppress(StorageError):
+            self._acknowledge()
         self._job.commit()
         return self._dupefilter.close(reason)
 
     def enqueue_request(self, request: Request) -> bool:
         """Queue a request that was not queued before; say whether it was queued."""
+        try:
+            return self._enqueue(request)
+        except StorageError:  # the job remembers it, and the crawl ends
+            return False
+
+    def _enqueue(self, request: Request) -> bool:
         seen = not request.dont_filter and self._dupefilter.request_seen(request)
         if request.meta.get("redirect_urls"):
             self._note_redirect(request, seen=seen)
         if seen:
             self._dupefilter.log(request, self._spider)
             return False
+        if self._job.folder is None:
+            self._push_in_memory(request)
+            self._crawler.stats.inc_value("scheduler/enqueued")
+            return True
         try:
             parts = request.to_dict(spider=self._spider)
             url = parts.pop("url")
@@ -102,8 +119,11 @@ class FrontierScheduler(BaseScheduler):
         source = of(request.replace(url=source_url))
         self._job.redirects.note(source, source_url, of(request))
         if seen:
+            reason = "redirected in a circle"
             for url in self._job.redirects.circle(source):
-                self._job.store_failure(url, UNREADABLE, "redirected in a circle")
+                self._job.store_failure(url, UNREADABLE, reason, depth=request.meta.get("depth", 0))
+                if url in self._job.seeds:
+                    self._job.dead_seeds[url] = reason
 
     def _keep_in_memory(self, request: Request, error: Exception) -> None:
         logger.warning(
@@ -112,29 +132,50 @@ class FrontierScheduler(BaseScheduler):
             request,
             error,
         )
-        self._in_memory.append(request)
+        self._push_in_memory(request)
+
+    def _push_in_memory(self, request: Request) -> None:
+        heapq.heappush(self._in_memory, (-request.priority, next(self._arrivals), request))
 
     def next_request(self) -> Request | None:
         """The next request by priority, then in order of arrival."""
+        try:
+            return self._next()
+        except StorageError:
+            return None
+
+    def _next(self) -> Request | None:
         self._acknowledge()
         self._job.commit_if_due()
-        if self._is_at_limit():
+        if self._is_at_limit() or self._job.failure is not None:
             return None
-        if self._in_memory:
-            request = self._in_memory.popleft()
-        else:
-            queued = self._job.queue.lease()
-            if queued is None:
-                return None
-            parts: dict[str, Any] = pickle.loads(queued.request)  # noqa: S301  # written by us
-            request = request_from_dict({**parts, "url": queued.url}, spider=self._spider)
-            self._leases[request] = queued.id
-        self._crawler.stats.inc_value("scheduler/dequeued")
+        request = heapq.heappop(self._in_memory)[2] if self._in_memory else self._from_queue()
+        if request is not None:
+            self._crawler.stats.inc_value("scheduler/dequeued")
         return request
+
+    def _from_queue(self) -> Request | None:
+        while (queued := self._job.queue.lease()) is not None:
+            request = self._rebuild(queued)
+            if request is not None:
+                self._leases[request] = queued.id
+                return request
+        return None
+
+    def _rebuild(self, queued: QueuedRequest) -> Request | None:
+        """Make a request of its stored parts; one that cannot be made is named and set aside."""
+        try:
+            parts: dict[str, Any] = pickle.loads(queued.request)  # noqa: S301  # written by us
+            return request_from_dict({**parts, "url": queued.url}, spider=self._spider)
+        except Exception as error:  # whatever a spider's own classes raise
+            logger.error("%s cannot be taken up again: %s", queued.url, error)  # noqa: TRY400
+            self._job.queue.finish([queued.id], failed=True)
+            self._job.broken_requests += 1
+            return None
 
     def has_pending_requests(self) -> bool:
         """Whether there is more to hand out."""
-        if self._is_at_limit():
+        if self._is_at_limit() or self._job.failure is not None:
             return False
         return bool(self._in_memory) or len(self._job.queue) > 0
 
@@ -148,6 +189,9 @@ class FrontierScheduler(BaseScheduler):
         self._broken.add(request)
 
     def _acknowledge(self) -> None:
+        if self._job.failure is not None:
+            # What ended with the failure was not stored; the next process fetches it again.
+            return
         through = [request for request in self._leases if request not in self._inprogress]
         if not through:
             return

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lxml.etree import LxmlError
 from scrapy.utils.gz import gunzip
 from scrapy.utils.sitemap import Sitemap
+
+from crawler.reading.links import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -17,6 +24,16 @@ class SitemapContent:
 
     is_index: bool
     locations: tuple[str, ...]
+
+    def urls(self, base: str) -> Iterator[str]:
+        """The locations that lead to http and https, absolute; the others are left out."""
+        for location in self.locations:
+            try:
+                url = resolve(base, location)
+            except ValueError:
+                continue
+            if url is not None:
+                yield url
 
 
 def read_sitemap(body: bytes, max_bytes: int) -> SitemapContent | None:
@@ -33,6 +50,6 @@ def read_sitemap(body: bytes, max_bytes: int) -> SitemapContent | None:
             return None
         sitemap = Sitemap(body)
         locations = tuple(str(entry["loc"]).strip() for entry in sitemap if entry.get("loc"))
-    except (OSError, ValueError, LxmlError, StopIteration):
+    except (OSError, EOFError, ValueError, zlib.error, LxmlError, StopIteration):
         return None
     return SitemapContent(sitemap.type == "sitemapindex", locations)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, signals
+from scrapy import Request
 from scrapy.exceptions import NotConfigured
 
 from crawler.foreign_items import ForeignItems
 from crawler.items import Page
 from crawler.options import Options
-from crawler.pages.verdicts import DUPLICATES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -36,7 +35,6 @@ class DuplicateLinks:
             raise NotConfigured
         self._foreign = ForeignItems.of(crawler)
         self._stats = crawler.stats
-        crawler.signals.connect(self._item_dropped, signals.item_dropped)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> DuplicateLinks:
@@ -63,9 +61,6 @@ class DuplicateLinks:
 
     async def _is_duplicate(self, item: Any) -> bool:
         if isinstance(item, Page):
-            return item.verdict in DUPLICATES
+            return item.duplicate_of is not None
         captured = await self._foreign.judge_ahead(item)
-        return captured is not None and captured.verdict in DUPLICATES
-
-    def _item_dropped(self, item: Any) -> None:
-        self._foreign.forget(item)
+        return captured is not None and captured.is_duplicate

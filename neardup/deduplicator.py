@@ -67,6 +67,10 @@ class Deduplicator:
         documents: Documents | None = None,
         index: HammingIndex | None = None,
     ) -> None:
+        if not isinstance(parameters, Parameters):
+            raise ParameterError(
+                f"parameters must be Parameters, got {parameters!r}; a folder goes to path="
+            )
         if path is not None and (documents is not None or index is not None):
             raise ParameterError("path excludes documents and index; pass the one or the other")
         radius = parameters.max_distance

@@ -35,6 +35,9 @@ DOWNLOADER_MIDDLEWARES = {
 }
 CONCURRENT_ITEMS = 1  # of one page; each more costs a task for every page
 
+# It keeps a pickled dict beside crawl.db, for spiders that have a state of their own.
+EXTENSIONS = {"scrapy.extensions.spiderstate.SpiderState": None}
+
 # The meta refresh of a page is read with everything else, in a worker process.
 METAREFRESH_ENABLED = False
 

@@ -70,8 +70,11 @@ class Command(ScrapyCrawl):
             self.settings.set("JOBDIR", str(folder), priority="cmdline")
         job = prepare_job(self.settings)
         try:
+            before = job.plan
             job.claim(spidercls.plan(opts.spargs))
-            say(_first_line(job, str(self.settings["JOBDIR"])), opts)
+            say(_first_line(job, str(self.settings["JOBDIR"]), before), opts)
+            if not job.is_new and self.settings.getdict("FEEDS"):
+                say("the feed will hold what this run keeps; all pages: scrapy pages", opts)
             tidy_logs()
             super().run(args, opts)
         finally:
@@ -87,10 +90,19 @@ class Command(ScrapyCrawl):
         for line in report_lines(report):
             say(line, opts)
         if report.queued:
-            say(f"not finished: the same command goes on with the {report.queued:,} queued", opts)
+            say(f"not finished, {report.queued:,} queued: the same command goes on", opts)
+        if job.refused_links and job.pages <= len(job.seeds):
+            say(
+                f"{job.refused_links:,} links were refused: out of scope, or by allow and deny",
+                opts,
+            )
         say(f"pages: scrapy pages {folder} -o pages.jsonl", opts)
-        if job.broken is not None:
-            print(f"scrapy crawl: {job.broken}", file=sys.stderr)
+        if job.failure is not None:
+            print(
+                f"scrapy crawl: stopped: {job.failure}; nothing that was stored is lost, "
+                "the same command goes on when that is mended",
+                file=sys.stderr,
+            )
             self.exitcode = INCOMPLETE
         if job.broken_requests:
             print(
@@ -111,12 +123,14 @@ def say(line: str, opts: argparse.Namespace) -> None:
     print(line, file=sys.stderr if taken else sys.stdout, flush=True)
 
 
-def _first_line(job: Job, folder: str) -> str:
+def _first_line(job: Job, folder: str, before: str | None) -> str:
     queued = len(job.queue)
     if job.is_new:
         return f"crawl directory: {folder} (new)"
     if queued:
         return f"crawl directory: {folder} (going on: {queued:,} URLs queued)"
+    if before != job.plan:
+        return f"crawl directory: {folder} (adding to what it holds: {before})"
     return (
         f"crawl directory: {folder} (finished before: visiting again to see what changed; "
         "for a fresh start remove it or give -s JOBDIR=DIR)"
@@ -129,4 +143,3 @@ def _one_spider(args: list[str]) -> str:
         got = "none" if not args else " ".join(args)
         raise CommandError(f"one spider is needed, got {got}; try: scrapy crawl site -a url=URL")
     return args[0]
-

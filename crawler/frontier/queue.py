@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
     from crawler.pages.database import Database
 
-TODO, LEASED, DONE, FAILED = range(4)
+TODO, LEASED = range(2)
+
+MOST_TRIES = 2
+"""A request whose callback breaks is tried once more, by the next process."""
 
 LEASE_BATCH = 64
 """Requests leased at a time: one statement for many, and what a kill hands back."""
@@ -32,8 +35,8 @@ class RequestQueue:
 
     A request is leased when it is handed out and leaves the queue only when
     ``finish`` says what became of it. Opening the queue returns the leases of
-    a process that died, and what broke in it, so nothing that was queued is
-    ever lost; the memory used does not grow with the queue.
+    a process that died, and what broke in it for the first time, so nothing
+    that was queued is ever lost; the memory used does not grow with the queue.
     """
 
     def __init__(self, database: Database) -> None:
@@ -47,13 +50,20 @@ class RequestQueue:
         )
 
     def _restore(self) -> int:
-        cursor = self._database.write("UPDATE requests SET state = 0 WHERE state IN (1, 3)")
+        cursor = self._database.write(
+            "UPDATE requests SET state = 0 WHERE state IN (1, 3) AND tries < ?", (MOST_TRIES,)
+        )
         return int(cursor.rowcount)
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nothing was queued in this visit yet."""
+        return self._database.read("SELECT 1 FROM requests LIMIT 1").fetchone() is None
 
     def push(self, url: str, priority: int, request: bytes) -> None:
         """Queue a request. Complexity: O(log n)."""
         self._database.write(
-            "INSERT INTO requests VALUES (?, 0, ?, ?, ?)",
+            "INSERT INTO requests VALUES (?, 0, 0, ?, ?, ?)",
             (self._next_id, priority, url, request),
         )
         self._next_id += 1
@@ -85,8 +95,17 @@ class RequestQueue:
         self._batch.clear()
 
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
-        """End the leases of requests that are through, or of such as broke."""
-        self._mark(FAILED if failed else DONE, ids)
+        """End the leases of requests that are through, or of such as broke.
+
+        What is through is emptied: it may hold passwords and cookies.
+        """
+        if not ids:
+            return
+        if failed:
+            sql = "UPDATE requests SET state = 3, tries = tries + 1 WHERE id = ?"
+        else:
+            sql = "UPDATE requests SET state = 2, request = x'' WHERE id = ?"
+        self._database.write_many(sql, [(request_id,) for request_id in ids])
 
     def _mark(self, state: int, ids: Collection[int]) -> None:
         if ids:

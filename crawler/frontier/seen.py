@@ -17,6 +17,8 @@ logger = logging.getLogger(__name__)
 BLOOM_CAPACITY = 1_000_000
 BLOOM_ERROR_RATE = 0.001
 
+_SAVED_KEYS = "bloom_keys"
+
 RECENT_KEYS = 200_000
 """Keys of two generations of this size are held as they are, about 90 bytes each:
 nearly every link of a page was met a moment ago, and a look into SQLite takes 5 us."""
@@ -56,7 +58,9 @@ class SeenSet:
             except IndexFileError as error:
                 logger.warning("%s; it is made again from crawl.db", error)
             self._bloom_path.unlink()
-        if bloom is not None and len(bloom) == self._count:
+        # Not the filter's own count, which lacks each key that it took for a known one.
+        saved = self._database.meta(_SAVED_KEYS)
+        if bloom is not None and saved == str(self._count):
             return bloom
         bloom = ScalableBloomFilter(BLOOM_CAPACITY, BLOOM_ERROR_RATE)
         for (key,) in self._database.read("SELECT key FROM seen"):
@@ -101,6 +105,8 @@ class SeenSet:
         self._bloom = ScalableBloomFilter(BLOOM_CAPACITY, BLOOM_ERROR_RATE)
 
     def save(self) -> None:
-        """Save the filter; call it after the last commit only."""
+        """Commit, and save the filter after it; nothing may be added from then on."""
         if self._bloom_path is not None:
+            self._database.set_meta(_SAVED_KEYS, str(self._count))
+            self._database.commit()
             self._bloom.save(self._bloom_path)

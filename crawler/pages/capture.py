@@ -3,59 +3,26 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from crawler.pages import verdicts
 from crawler.pages.documents import unpack
+from crawler.pages.fetched import Captured, Fetched
 from crawler.pages.page import PageRow
 from crawler.pages.preference import is_better
+from crawler.pages.succession import succeed
 from crawler.reading.reading import Extract
 from neardup import hamming, jaccard, payload_digest
 
 if TYPE_CHECKING:
     from crawler.pages.store import PageStore
     from crawler.reading.pool import ReadingPool
-    from crawler.reading.reading import Link, Reading
+    from crawler.reading.reading import Reading
     from neardup import Deduplicator, Document
 
 
 STAGES = ("download", "parse", "extract", "judge and store")
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """An answer of a server, without anything of Scrapy's."""
-
-    url: str
-    canonical_url: str
-    key: bytes
-    depth: int
-    status: int
-    body: bytes
-    content_type: str | None = None
-    etag: str | None = None
-    last_modified: str | None = None
-    robots: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Captured:
-    """What became of an answer: the stored row, and where the page leads."""
-
-    row: PageRow
-    verdict: str
-    links: tuple[Link, ...] = ()
-    nofollow: bool = False
-    kept_url: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CaptureOptions:
-    """What the user chose about capturing."""
-
-    follow_duplicates: bool = True
-    obey_robots_meta: bool = True
 
 
 @dataclass(slots=True)
@@ -70,11 +37,16 @@ class Archivist:
     pool: ReadingPool
     deduplicator: Deduplicator
     visit: int
-    options: CaptureOptions
+    obey_robots_meta: bool = True
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
 
-    async def capture(self, fetched: Fetched) -> Captured:
-        """Carry one answer through to its verdict and store it."""
+    async def capture(self, fetched: Fetched, *, obey_robots_meta: bool = True) -> Captured:
+        """Carry one answer through to its verdict and store it.
+
+        Args:
+            fetched: The answer.
+            obey_robots_meta: False for what is not a robot's to keep or not, such as an item.
+        """
         payload = payload_digest(fetched.body)
         text_needed = self._needs_text(fetched, payload)
         reading = await self._read(fetched, links_only=not text_needed)
@@ -82,6 +54,8 @@ class Archivist:
             # Another request captured this very page in the meantime.
             reading = await self._read(fetched, links_only=False)
         started = time.perf_counter()
+        if not obey_robots_meta:
+            reading = replace(reading, metadata=reading.metadata._replace(robots=()))
         captured = self._store(fetched, payload, reading)
         self.seconds["judge and store"] += time.perf_counter() - started
         return captured
@@ -92,7 +66,8 @@ class Archivist:
             return True
         previous = self.store.previous(fetched.key)
         if previous is not None:
-            return previous.payload_digest != payload or not self.store.is_held(previous)
+            same = previous.payload_digest == payload and previous.verdict != verdicts.NOINDEX
+            return not same or not self.store.is_held(previous)
         return self.store.find_payload(payload) is None
 
     async def _read(self, fetched: Fetched, *, links_only: bool) -> Reading:
@@ -128,23 +103,37 @@ class Archivist:
         previous = self.store.previous(fetched.key)
         if previous is not None and self._is_unchanged(previous, fetched, payload, reading):
             return self._unchanged(previous, row, fetched, reading)
-        original = self.store.find_payload(payload) if fetched.body else None
-        if original is not None and previous is None:
+        original = self._original(previous, fetched, payload, reading)
+        if original is not None:
             _repeat(row, original)
         elif reading.failure is not None:
             row.verdict, row.reason = verdicts.UNREADABLE, reading.failure
         elif reading.not_html is not None:
             row.verdict, row.reason = verdicts.NOT_HTML, reading.not_html
-        elif self.options.obey_robots_meta and _says(fetched, reading, "noindex"):
+        elif self.obey_robots_meta and _says(fetched, reading, "noindex"):
             row.verdict = verdicts.NOINDEX
         elif reading.extract is not None:
             self._judge(row, previous, reading.extract.document)
         return self._insert(row, fetched, reading)
 
+    def _original(
+        self, previous: PageRow | None, fetched: Fetched, payload: bytes, reading: Reading
+    ) -> PageRow | None:
+        """The kept page of which an answer has the very bytes."""
+        if previous is not None or not fetched.body:
+            return None
+        # The same bytes can be a page here and, by another Content-Type, a file there.
+        if reading.not_html is not None:
+            return self.store.find_file(payload)
+        return self.store.find_payload(payload)
+
     def _is_unchanged(
         self, previous: PageRow, fetched: Fetched, payload: bytes, reading: Reading
     ) -> bool:
         """Whether a page says what it said, and that is still held, by itself or its original."""
+        asks = self.obey_robots_meta and _says(fetched, reading, "noindex")
+        if asks != (previous.verdict == verdicts.NOINDEX):
+            return False
         same_payload = bool(fetched.body) and previous.payload_digest == payload
         extract = reading.extract
         same_text = extract is not None and previous.text_digest == extract.digest
@@ -156,12 +145,17 @@ class Archivist:
             row.better_copy = int(is_better(row, kept))
         if row.verdict in verdicts.KEPT:
             row.text, row.html = reading.text_zstd, reading.html_zstd
+        if reading.links_cut:
+            row.reason = f"{reading.links_cut:,} links beyond READING_MAX_LINKS not taken"
+        previous = self.store.previous(row.key)
         self.store.insert(row)
+        if previous is not None and previous.text is not None and row.latest:
+            succeed(self.store, self.deduplicator, previous, row)
         return Captured(
             row,
             row.verdict,
             reading.links,
-            nofollow=self.options.obey_robots_meta and _says(fetched, reading, "nofollow"),
+            nofollow=self.obey_robots_meta and _says(fetched, reading, "nofollow"),
             kept_url=None if kept is None else kept.url,
         )
 
@@ -188,8 +182,19 @@ class Archivist:
         previous.payload_digest, previous.etag = row.payload_digest, row.etag
         previous.last_modified = row.last_modified
         self.store.touch(previous, self.visit, row.fetched_at)
-        nofollow = self.options.obey_robots_meta and _says(fetched, reading, "nofollow")
-        return Captured(previous, verdicts.UNCHANGED, reading.links, nofollow=nofollow)
+        verdict = verdicts.UNCHANGED
+        if previous.visit == self.visit and self.store.is_of_earlier_process(previous):
+            # It was stored and not acknowledged when a process was killed: only
+            # now its item goes on its way.
+            verdict = previous.verdict
+        kept = self.store.get(previous.duplicate_of) if previous.duplicate_of else None
+        return Captured(
+            previous,
+            verdict,
+            reading.links,
+            nofollow=self.obey_robots_meta and _says(fetched, reading, "nofollow"),
+            kept_url=None if kept is None else kept.url,
+        )
 
     def _row(self, fetched: Fetched, payload: bytes, reading: Reading) -> PageRow:
         now = time.time()

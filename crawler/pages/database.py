@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.errors import JobError, JobVersionError
+from crawler.pages.errors import JobError, JobVersionError, StorageError
 from crawler.pages.schema import SCHEMA_VERSION, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 COMMIT_INTERVAL_SECS = 0.5
@@ -35,14 +36,21 @@ class Database:
         ``synchronous=NORMAL`` what was committed survives a killed process;
         a power failure may take the last commits, never the consistency.
 
+    A write that fails (a full disk) ends everything: SQLite may have rolled the
+    transaction back, or a part of it, while queue and seen set remember all of
+    it. So no later write or commit is let through, and what stands on the disk
+    is the last commit, whole.
+
     Raises:
         JobError: The file is not ours, damaged, or cannot be written.
         JobVersionError: It has another schema.
+        StorageError: Of every write and commit, once one of them has failed.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self.path = folder / FILE_NAME if folder else None
         name = str(self.path) if self.path else ""
+        self._failure: str | None = None
         try:
             self._connection = sqlite3.connect(name, isolation_level=None, timeout=30)
         except sqlite3.Error as error:
@@ -56,6 +64,15 @@ class Database:
             self._connection.close()
             raise
         self._committed_at = time.monotonic()
+
+    @property
+    def failure(self) -> str | None:
+        """Why nothing can be written any more, or None."""
+        return self._failure
+
+    def fail(self, reason: str) -> None:
+        """Let nothing be written from now on; the first reason given stays."""
+        self._failure = self._failure or reason
 
     def _prepare(self) -> None:
         execute = self._connection.execute
@@ -78,20 +95,37 @@ class Database:
 
     def write(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Run a statement inside the open transaction, opening one where there is none."""
-        if not self._connection.in_transaction:
-            self._connection.execute("BEGIN IMMEDIATE")
-        return self._connection.execute(sql, parameters)
+        with self._guarded():
+            self._begin()
+            return self._connection.execute(sql, parameters)
 
     def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement once a row inside the open transaction."""
+        with self._guarded():
+            self._begin()
+            self._connection.executemany(sql, rows)
+
+    def _begin(self) -> None:
         if not self._connection.in_transaction:
             self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.executemany(sql, rows)
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        if self._failure is not None:
+            raise StorageError(self._failure)
+        try:
+            yield
+        except sqlite3.ProgrammingError:  # our own mistake, such as a closed database
+            raise
+        except sqlite3.Error as error:
+            self._failure = f"{self.path or 'crawl.db'}: cannot be written: {error}"
+            raise StorageError(self._failure) from error
 
     def commit(self) -> None:
         """Make everything written so far durable, as one."""
-        if self._connection.in_transaction:
-            self._connection.execute("COMMIT")
+        with self._guarded():
+            if self._connection.in_transaction:
+                self._connection.execute("COMMIT")
         self._committed_at = time.monotonic()
 
     def commit_if_due(self) -> bool:
@@ -111,12 +145,17 @@ class Database:
         self.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def close(self) -> None:
-        """Commit and close; closing twice is allowed."""
+        """Commit and close; closing twice is allowed.
+
+        After a failure nothing is committed, and what was not is rolled back.
+        """
         try:
-            self.commit()
+            if self._failure is None:
+                self.commit()
         except sqlite3.ProgrammingError:  # closed before
             return
-        self._connection.close()
+        finally:
+            self._connection.close()
 
 
 def check_schema(connection: sqlite3.Connection, path: Path | None) -> None:

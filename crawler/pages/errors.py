@@ -2,7 +2,8 @@
 
 JobError
 ├── JobInUseError
-└── JobVersionError
+├── JobVersionError
+└── StorageError
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ class JobError(Exception):
 
 class JobInUseError(JobError):
     """Another process is writing to the crawl directory."""
+
+
+class StorageError(JobError):
+    """The crawl directory can no longer be written to; nothing after the last commit counts."""
 
 
 class JobVersionError(JobError):

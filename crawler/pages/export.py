@@ -31,11 +31,13 @@ def export_pages(
 
     Args:
         connection: As ``open_for_reading`` gives it.
-        verdict: Only these; ``kept`` for all whose text is held; None for all.
+        verdict: Only these; ``kept`` for all whose text is held; None for all. A page that
+            was found unchanged counts under the verdict that it had as well.
     """
     for row in connection.execute(_ROWS):
         page = page_of(row)
-        if verdict in {None, page["verdict"]} or (verdict == KEPT_FILTER and row["text"]):
+        kept = verdict == KEPT_FILTER and row["text"] is not None
+        if kept or verdict in {None, page["verdict"], row["verdict"]}:
             yield page
 
 

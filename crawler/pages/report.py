@@ -6,10 +6,17 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.verdicts import DUPLICATES, FAILED, UNCHANGED, VERDICTS
+from crawler.frontier.queue import MOST_TRIES
+from crawler.pages.verdicts import DUPLICATES, EXACT_DUPLICATE, FAILED, UNCHANGED, VERDICTS
 
 if TYPE_CHECKING:
     import sqlite3
+
+# Each part has an index of its own, which the sum of both would not use.
+_QUEUED = """
+SELECT (SELECT count(*) FROM requests WHERE state = 0)
+     + (SELECT count(*) FROM requests WHERE state IN (1, 3) AND tries < ?)
+"""
 
 LARGEST = 10
 """Clusters, and URLs of each, that a report names."""
@@ -49,7 +56,18 @@ class Report:
 
 
 def make_report(connection: sqlite3.Connection) -> Report:
-    """Read a report from a crawl's database. Complexity: O(pages)."""
+    """Read a report from a crawl's database, as it is at one moment.
+
+    Complexity: O(pages).
+    """
+    connection.execute("BEGIN")
+    try:
+        return _read(connection)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _read(connection: sqlite3.Connection) -> Report:
     meta: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
     visit = int(meta.get("visit", 0))
     counts = _count_verdicts(connection, visit)
@@ -58,21 +76,23 @@ def make_report(connection: sqlite3.Connection) -> Report:
     return Report(
         visit=visit,
         fetched=fetched,
-        kept=_scalar(connection, "SELECT count(*) FROM pages WHERE latest AND text IS NOT NULL"),
-        queued=_scalar(connection, "SELECT count(*) FROM requests WHERE state IN (0, 1, 3)"),
+        kept=_scalar(
+            connection, "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL"
+        ),
+        queued=_scalar(connection, _QUEUED, MOST_TRIES),
         failed=counts[FAILED],
         duplicates=duplicates,
         verdicts=counts,
         reasons=_count_reasons(connection, visit),
         clusters=_clusters(connection),
         better_copies=_scalar(
-            connection, "SELECT count(*) FROM pages WHERE latest AND better_copy"
+            connection, "SELECT count(*) FROM pages WHERE latest = 1 AND better_copy = 1"
         ),
         stage_secs={
             name: round(secs, 3) for name, secs in json.loads(meta.get("stages", "{}")).items()
         },
         saved_bytes=_sum_bytes(connection, visit, "duplicate_of IS NOT NULL"),
-        saved_extractions=counts["exact_duplicate"] + counts[UNCHANGED],
+        saved_extractions=counts[EXACT_DUPLICATE],
         fetched_bytes=_sum_bytes(connection, visit, "1"),
     )
 
@@ -102,7 +122,7 @@ def _count_reasons(connection: sqlite3.Connection, visit: int) -> dict[str, int]
 
 def _clusters(connection: sqlite3.Connection) -> tuple[Cluster, ...]:
     largest = connection.execute(
-        "SELECT duplicate_of, count(*) FROM pages WHERE latest AND duplicate_of IS NOT NULL"
+        "SELECT duplicate_of, count(*) FROM pages WHERE latest = 1 AND duplicate_of IS NOT NULL"
         " GROUP BY duplicate_of ORDER BY 2 DESC, 1 LIMIT ?",
         (LARGEST,),
     ).fetchall()
@@ -112,7 +132,7 @@ def _clusters(connection: sqlite3.Connection) -> tuple[Cluster, ...]:
 def _cluster(connection: sqlite3.Connection, kept: int, count: int) -> Cluster:
     url = connection.execute("SELECT url FROM pages WHERE id = ?", (kept,)).fetchone()
     members = connection.execute(
-        "SELECT url FROM pages WHERE latest AND duplicate_of = ? ORDER BY id LIMIT ?",
+        "SELECT url FROM pages WHERE latest = 1 AND duplicate_of = ? ORDER BY id LIMIT ?",
         (kept, LARGEST),
     )
     return Cluster(url[0], count + 1, tuple(row[0] for row in members))

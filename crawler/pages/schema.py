@@ -19,10 +19,11 @@ CREATE TABLE seen (
 
 CREATE TABLE requests (
     id       INTEGER PRIMARY KEY,   -- order of arrival: breadth first
-    state    INTEGER NOT NULL,      -- 0 todo, 1 leased, 2 done, 3 broke in our own code
+    state    INTEGER NOT NULL,      -- 0 todo, 1 leased, 2 done, 3 broke in a callback
+    tries    INTEGER NOT NULL,      -- how often it broke
     priority INTEGER NOT NULL,
     url      TEXT NOT NULL,
-    request  BLOB NOT NULL          -- the rest of the request, pickled
+    request  BLOB NOT NULL          -- the rest of the request, pickled; empty when done
 );
 CREATE INDEX requests_todo ON requests (priority DESC, id) WHERE state = 0;
 CREATE INDEX requests_unfinished ON requests (id) WHERE state IN (1, 3);
@@ -72,7 +73,10 @@ CREATE INDEX pages_key ON pages (key);
 CREATE INDEX pages_payload ON pages (payload_digest)
     WHERE verdict IN ('new', 'changed', 'too_short', 'not_html');
 CREATE INDEX pages_visible ON pages (visible_digest) WHERE text IS NOT NULL;
-CREATE INDEX pages_text ON pages (text_digest) WHERE text IS NOT NULL;
+CREATE INDEX pages_text ON pages (text_digest, latest) WHERE text IS NOT NULL;
+CREATE INDEX pages_duplicate ON pages (duplicate_of, latest) WHERE duplicate_of IS NOT NULL;
+CREATE INDEX pages_better ON pages (latest) WHERE better_copy = 1;
+CREATE INDEX pages_visit ON pages (visit, verdict);
 CREATE INDEX pages_fingerprint ON pages (id, fingerprint)
     WHERE fingerprint IS NOT NULL AND text IS NOT NULL;
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.pages.page import COLUMNS, PageRow, row_of, to_unsigned
-from crawler.pages.verdicts import FAILED, UNREADABLE
+from crawler.pages.verdicts import FAILED, KEPT, NOT_HTML, UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"  # noqa: S608
 _INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 
-# The same list stands in the condition of the index pages_payload.
 _HELD_FINGERPRINT = "fingerprint IS NOT NULL AND text IS NOT NULL"
+
+# The same list stands in the condition of the index pages_payload.
 _ORIGINALS = "verdict IN ('new', 'changed', 'too_short', 'not_html')"
 
 
@@ -27,6 +28,8 @@ class PageStore:
         self._database = database
         row = database.read("SELECT coalesce(max(id), 0) + 1 FROM pages").fetchone()
         self._next_id = int(row[0])
+        self._first_own_id = self._next_id
+        self._noted_visit = 0
 
     def new_id(self) -> int:
         """An id for the next capture, never given twice."""
@@ -36,15 +39,27 @@ class PageStore:
     def insert(self, row: PageRow) -> None:
         """Store a capture; it becomes the latest under its key.
 
-        A failure never takes the place of a capture that holds something.
+        What holds nothing never takes the place of a capture that holds something.
         """
-        if row.verdict in {FAILED, UNREADABLE} and self.previous(row.key) is not None:
+        previous = self.previous(row.key)
+        if previous is not None and _says_less(row, previous):
             row.latest = 0
         else:
             self._database.write(
                 "UPDATE pages SET latest = 0 WHERE key = ? AND latest = 1", (row.key,)
             )
         self._database.write(_INSERT, row.values())
+        self._note_visit(row.visit)
+
+    @property
+    def last_visit(self) -> int:
+        """The last visit in which something was captured or found unchanged."""
+        return int(self._database.meta("last_visit") or 0)
+
+    def _note_visit(self, visit: int) -> None:
+        if visit != self._noted_visit:
+            self._database.set_meta("last_visit", str(visit))
+            self._noted_visit = visit
 
     def previous(self, key: bytes) -> PageRow | None:
         """The latest capture under a key that was read, or None."""
@@ -72,6 +87,7 @@ class PageStore:
             " etag = ?, last_modified = ? WHERE id = ?",
             (visit, now, row.payload_digest, row.etag, row.last_modified, row.id),
         )
+        self._note_visit(visit)
 
     def note(self, page_id: int, reason: str) -> None:
         """Add to a capture what was odd about it."""
@@ -82,12 +98,35 @@ class PageStore:
         return self._row(f"{_SELECT} WHERE id = ?", (page_id,))
 
     def find_payload(self, digest: bytes) -> PageRow | None:
-        """The first kept capture of exactly these bytes."""
+        """The first kept page of exactly these bytes."""
+        return self._find_bytes(digest, "verdict <> 'not_html'")
+
+    def find_file(self, digest: bytes) -> PageRow | None:
+        """The first file that is no page of exactly these bytes."""
+        return self._find_bytes(digest, "verdict = 'not_html'")
+
+    def _find_bytes(self, digest: bytes, condition: str) -> PageRow | None:
         return self._row(
             f"{_SELECT} WHERE payload_digest = ? AND latest = 1 AND {_ORIGINALS}"
-            " ORDER BY id LIMIT 1",
+            f" AND {condition} ORDER BY id LIMIT 1",
             (digest,),
         )
+
+    def duplicates_of(self, page_id: int) -> list[PageRow]:
+        """The newest captures of pages that are duplicates of a capture."""
+        rows = self._database.read(f"{_SELECT} WHERE duplicate_of = ? AND latest = 1", (page_id,))
+        return [row_of(values) for values in rows]
+
+    def move_duplicates(self, old_id: int, new_id: int) -> None:
+        """Name another capture as the original of all that are duplicates of one."""
+        self._database.write(
+            "UPDATE pages SET duplicate_of = ? WHERE duplicate_of = ? AND latest = 1",
+            (new_id, old_id),
+        )
+
+    def is_of_earlier_process(self, row: PageRow) -> bool:
+        """Whether a capture was there when this process opened the store."""
+        return row.id < self._first_own_id
 
     def find_visible(self, digest: bytes) -> PageRow | None:
         """The first kept capture with exactly this visible text."""
@@ -141,3 +180,11 @@ class PageStore:
     def _row(self, sql: str, parameters: tuple[object, ...]) -> PageRow | None:
         values = self._database.read(sql, parameters).fetchone()
         return None if values is None else row_of(values)
+
+
+def _says_less(row: PageRow, previous: PageRow) -> bool:
+    """Whether a new capture holds nothing where the last one holds something."""
+    if row.verdict in {FAILED, UNREADABLE}:
+        return True
+    empty = row.verdict == NOT_HTML or (row.verdict in KEPT and not row.words)
+    return empty and previous.text is not None and bool(previous.words)

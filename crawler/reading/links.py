@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import quote, urljoin
+from urllib.parse import quote, urljoin, urlsplit
 
 from lxml.etree import XPath
 
@@ -40,6 +40,9 @@ _HTTP = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 # urljoin would take the path of the page's own host for what follows.
 _NO_HOST = re.compile(r"https?://(?![^/?#])", re.IGNORECASE)
 _ASCII_MARKS = "".join(map(chr, range(33, 127)))
+
+# Stands for an empty segment of a path while urljoin, which drops those, works on it.
+_EMPTY = "\ue000"
 
 
 class Found(NamedTuple):
@@ -146,8 +149,24 @@ def resolve(base: str, address: str, encoding: str = "utf-8") -> str | None:
         return None
     if not address.isascii():
         address = _query_in(address, encoding)
-    url = urljoin(base, address)
+    url = _join(base, address)
     return url if _HTTP.match(url) else None
+
+
+def _join(base: str, address: str) -> str:
+    """``urljoin`` that leaves empty segments where they are: ``a//b`` is not ``a/b``."""
+    path = address.partition("#")[0].partition("?")[0]
+    if path.startswith("//") or _SCHEME.match(path):
+        return urljoin(base, address)
+    split = urlsplit(base)
+    if "//" not in split.path and "//" not in path:
+        return urljoin(base, address)
+    marked = split._replace(path=_mark_empty(split.path)).geturl()
+    return urljoin(marked, _mark_empty(path) + address[len(path) :]).replace(_EMPTY, "")
+
+
+def _mark_empty(path: str) -> str:
+    return path.replace("//", f"/{_EMPTY}/").replace("//", f"/{_EMPTY}/")
 
 
 def _query_in(address: str, encoding: str) -> str:

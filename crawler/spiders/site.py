@@ -9,8 +9,11 @@ from urllib.parse import urlsplit
 from scrapy import Request, signals
 
 from crawler.archiving import SEED, ArchivingSpider, reject_unknown
+from crawler.downloadermiddlewares import LED_BY
 from crawler.options import Options
-from crawler.sitemaps import read_sitemap
+from crawler.pages.verdicts import FAILED
+from crawler.sitemaps import SitemapContent, read_sitemap
+from crawler.urls.moves import moved_scope
 from crawler.urls.scope import Scope
 from crawler.urls.seeds import check_seed, host_folder
 
@@ -22,10 +25,13 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
 
-    from crawler.pages.capture import Captured
+    from crawler.pages.fetched import Captured
     from crawler.reading.reading import Link
 
 _BETWEEN_SEEDS = re.compile(r",(?=\s*[a-z]+://)", re.IGNORECASE)
+
+# An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
+_DEEPEST_SITEMAP = 2
 
 
 class SiteSpider(ArchivingSpider):
@@ -85,9 +91,10 @@ class SiteSpider(ArchivingSpider):
         spider.obey_nofollow = options.boolean("CRAWL_OBEY_NOFOLLOW")
         skipped = options.names("CRAWL_SKIPPED_EXTENSIONS")
         spider.skipped = tuple(f".{extension.lower().lstrip('.')}" for extension in skipped)
-        for redirected in spider.job.widened_by():
-            spider.within = spider.within.widened(redirected)
-        if _yes_or_no("sitemaps", spider.sitemaps):
+        spider.job.seeds = frozenset(spider.seeds)
+        for seed, target in spider.job.moved_seeds().items():
+            spider.within = moved_scope(spider.within, seed, target) or spider.within
+        if _yes_or_no("sitemaps", spider.sitemaps) and spider.depth_limit != 0:
             crawler.signals.connect(spider.robots_parsed, signals.robots_parsed)
         return spider
 
@@ -98,15 +105,27 @@ class SiteSpider(ArchivingSpider):
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
         """Capture a page that is within the scope, wherever it was redirected to."""
-        if SEED in response.meta and not self.within.allows(response.url):
-            # http to https, or to www: the site moved, and the scope with it.
-            self.within = self.within.widened(response.url)
-            self.job.widen(response.url)
-        if not self.within.allows(response.url):
-            self.crawler.stats.inc_value("crawl/redirected_out_of_scope")
+        redirected: list[str] = response.meta.get("redirect_urls", [])
+        if redirected and not self._may_land(response, redirected[0]):
             return
         async for result in super().parse(response):
             yield result
+
+    def _may_land(self, response: Response, source: str) -> bool:
+        """Whether a redirect is to be taken; that of a seed may move the scope."""
+        seed = response.meta.get(SEED)
+        if seed is None and self.within.allows(response.url):
+            return True
+        moved = None if seed is None else moved_scope(self.within, seed, response.url)
+        if seed is not None and moved is not None:
+            self.within = moved
+            self.job.note_moved_seed(seed, response.url)
+            return True
+        reason = "redirected out of the scope"
+        self.job.store_failure(source, FAILED, reason, depth=response.meta.get("depth", 0))
+        if seed is not None:
+            self.job.dead_seeds[seed] = f"redirected to {response.url}; give that URL"
+        return False
 
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
         """Requests for the links that were never queued, are allowed and not too deep."""
@@ -120,17 +139,24 @@ class SiteSpider(ArchivingSpider):
     def _is_wanted(self, link: Link) -> bool:
         if link.key in self.job.seen or (link.nofollow and self.obey_nofollow):
             return False
-        return self.within.allows(link.url) and not self._is_skipped(link.url)
+        if not self.within.allows(link.url):
+            self.job.refused_links += 1
+            return False
+        return not self._is_skipped(link.url)
 
     def _is_skipped(self, url: str) -> bool:
         return urlsplit(url).path.lower().endswith(self.skipped)
 
     def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
-        """Queue the sitemaps that robots.txt names."""
+        """Queue the sitemaps that robots.txt names, but not those of a host that is not crawled."""
+        if SEED not in request.meta and not self.within.allows(request.url):
+            return
         parser = getattr(robotparser, "rp", None)
-        for url in getattr(parser, "sitemaps", ()):
-            if url.startswith(("http://", "https://")):
-                sitemap = Request(url, callback=self.parse_sitemap, errback=self.sitemap_failed)
+        named = SitemapContent(is_index=True, locations=tuple(getattr(parser, "sitemaps", ())))
+        for url in named.urls(request.url):
+            sitemap = self._sitemap_request(url)
+            if sitemap is not None:
+                sitemap.meta[LED_BY] = request.url
                 self.crawler.engine.crawl(sitemap)
 
     def parse_sitemap(self, response: Response) -> Iterator[Request]:
@@ -138,15 +164,22 @@ class SiteSpider(ArchivingSpider):
         sitemap = read_sitemap(response.body, self.settings.getint("DOWNLOAD_MAXSIZE"))
         if sitemap is None:
             self.logger.warning("%s: not a sitemap", response.url)
-            return
-        for location in sitemap.locations:
-            url = response.urljoin(location)
-            if not url.startswith(("http://", "https://")):
-                continue
-            if sitemap.is_index:
-                yield Request(url, callback=self.parse_sitemap, errback=self.sitemap_failed)
-            elif self.within.allows(url) and not self._is_skipped(url):
-                yield Request(url, errback=self.failed)
+        elif not sitemap.is_index:
+            # One step from the start, however deep the sitemap hangs.
+            response.meta["depth"] = 0
+            for url in sitemap.urls(response.url):
+                if self.within.allows(url) and not self._is_skipped(url):
+                    yield Request(url, errback=self.failed)
+        elif response.meta.get("depth", 0) < _DEEPEST_SITEMAP:
+            requests = map(self._sitemap_request, sitemap.urls(response.url))
+            yield from filter(None, requests)
+
+    def _sitemap_request(self, url: str) -> Request | None:
+        try:
+            return Request(url, callback=self.parse_sitemap, errback=self.sitemap_failed)
+        except ValueError as error:
+            self.logger.warning("%s: no sitemap: %s", url, error)
+            return None
 
     def sitemap_failed(self, failure: Any) -> None:
         """A sitemap that is not there takes nothing away from the crawl."""
@@ -154,7 +187,8 @@ class SiteSpider(ArchivingSpider):
 
 
 def _seeds(arguments: Mapping[str, str]) -> list[str]:
-    urls = [url for url in _BETWEEN_SEEDS.split(arguments.get("url", "")) if url.strip()]
+    parts = _BETWEEN_SEEDS.split(arguments.get("url", ""))
+    urls = [url.strip(", ") for url in parts if url.strip(", ")]
     if not urls:
         raise ValueError("where to start? give -a url=https://...")
     return [check_seed(url) for url in urls]
@@ -172,7 +206,7 @@ def _scope(seeds: list[str], arguments: Mapping[str, str]) -> Scope:
 def _whole_number(name: str, value: str) -> int | None:
     if not value:
         return None
-    if not value.isdecimal():
+    if not value.isdecimal() or (name == "max_pages" and int(value) == 0):
         raise ValueError(f"-a {name} must be a whole number, got {value!r}")
     return int(value)
 

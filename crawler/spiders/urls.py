@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
 STANDARD_INPUT = "-"
+_BREATH = 100
 
 
 class UrlsSpider(ArchivingSpider):
@@ -38,6 +40,8 @@ class UrlsSpider(ArchivingSpider):
         if not name:
             raise ValueError("which URLs? give -a file=FILE, or -a file=- for standard input")
         if name == STANDARD_INPUT:
+            if sys.stdin is None:  # closed by whoever started the process
+                raise ValueError("-a file=-: there is no standard input")
             return
         path = Path(name)
         if path.is_dir():
@@ -55,7 +59,7 @@ class UrlsSpider(ArchivingSpider):
 
     async def start(self) -> AsyncIterator[Request]:
         """A request for each line that is a URL; the others are named."""
-        malformed = 0
+        malformed = requests = 0
         with self._open() as lines:
             for number, line in enumerate(lines, 1):
                 text = line.strip()
@@ -68,11 +72,17 @@ class UrlsSpider(ArchivingSpider):
                     self.logger.warning("%s, line %d: %s", self.file, number, error)
                     continue
                 yield Request(url, errback=self.failed, meta={"depth": 0})
+                requests += 1
+                if requests % _BREATH == 0:
+                    # Scrapy takes from here without a pause; downloads are to go on meanwhile.
+                    await asyncio.sleep(0)
+        if not requests:
+            self.job.dead_seeds[self.file] = "no URL in it"
         if malformed:
             self.crawler.stats.set_value("crawl/malformed_urls", malformed)
 
     def _open(self) -> TextIO:
         if self.file == STANDARD_INPUT:
             # Not the stream itself: closing it would take it from the process.
-            return open(sys.stdin.fileno(), encoding="utf-8", errors="replace", closefd=False)
+            return open(sys.stdin.fileno(), encoding="utf-8-sig", errors="replace", closefd=False)
         return Path(self.file).open(encoding="utf-8-sig", errors="replace")

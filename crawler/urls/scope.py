@@ -97,9 +97,21 @@ class Scope:
         Raises:
             MalformedUrl: The seed is no URL.
         """
+        return self._with((*self.seeds, seed_url))
+
+    def moved(self, seed_url: str, target_url: str) -> Scope:
+        """Make a scope in which another seed stands in the place of one.
+
+        Raises:
+            MalformedUrl: The other seed is no URL.
+        """
+        others = (seed for seed in self.seeds if seed != seed_url)
+        return self._with((*others, target_url))
+
+    def _with(self, seeds: Sequence[str]) -> Scope:
         allow = self._allow.pattern if self._allow else None
         deny = self._deny.pattern if self._deny else None
-        return Scope((*self.seeds, seed_url), self.kind, allow, deny)
+        return Scope(seeds, self.kind, allow, deny)
 
     def _covers(self, place: _Place) -> bool:
         if self.kind == "host":

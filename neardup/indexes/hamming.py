@@ -216,11 +216,23 @@ class HammingIndex:
             if not self._half_way:
                 self.flush()
         finally:
-            self._closed = True
-            self._segments = []
-            self._buffer.clear()
-            if self._directory is not None:
-                self._directory.close()
+            self._let_go()
+
+    def abandon(self) -> None:
+        """Let go of the directory without a flush, as a killed process would.
+
+        For an owner whose store failed, so that what was added since the last flush
+        belongs to nothing that is stored.
+        """
+        if not self._closed:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        self._closed = True
+        self._segments = []
+        self._buffer.clear()
+        if self._directory is not None:
+            self._directory.close()
 
     def _open(self, path: Path) -> None:
         self._directory, content = IndexDirectory.opened(path)

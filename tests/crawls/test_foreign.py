@@ -112,4 +112,46 @@ def test_state_in_a_jobdir_is_taken_up_again(server: DemoServer, tmp_path: Path)
     first = run(tmp_path, server.url, "-s", f"JOBDIR={tmp_path / 'job'}")
     second = run(tmp_path, server.url, "-s", f"JOBDIR={tmp_path / 'job'}")
     assert len(first) > 20
-    assert [item for item in second if "url" in item] == []
+    again = {str(item["url"]).removeprefix(server.url) for item in second if "url" in item}
+    assert again == {"envelope", "files/harbour-plan"}, "only what holds no text comes again"
+
+
+SEVERAL_ITEMS = """
+import scrapy
+
+TEXTS = ["one " * 60, "two " * 60, "one " * 60]
+
+
+class Foreign(scrapy.Spider):
+    name = "foreign"
+
+    async def start(self):
+        yield scrapy.Request(self.url)
+
+    def parse(self, response):
+        yield response.follow("/walk")
+        for n in range(5):
+            yield {"url": response.url, "name": n}
+        for text in TEXTS:
+            yield {"url": response.url, "text": text}
+
+
+class Copying:
+    def process_item(self, item):
+        return dict(item)
+"""
+
+
+@pytest.mark.parametrize("follow", [True, False])
+def test_items_of_one_page_are_told_apart_and_copies_are_not_judged_again(
+    server: DemoServer, tmp_path: Path, *, follow: bool
+) -> None:
+    settings = (
+        'ITEM_PIPELINES = {"strangers.spider.Copying": 100}\n'
+        f"NEARDUP_FOLLOW_DUPLICATES = {follow}"
+    )
+    make_project(tmp_path, "html", "text", settings)
+    (tmp_path / "strangers" / "spider.py").write_text(SEVERAL_ITEMS)
+    items = [item for item in run(tmp_path, server.url) if item["url"] == server.url]
+    assert [item["name"] for item in items if "name" in item] == [0, 1, 2, 3, 4]
+    assert sorted(str(item["text"])[:3] for item in items if "text" in item) == ["one", "two"]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
+import subprocess
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crawls.command import crawl, pages, report, start_scrapy
+from tests.crawls.command import crawl, pages, report, scrapy, start_scrapy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.sites.nginx import ServedSite
@@ -82,4 +85,33 @@ def test_ctrl_c_says_where_it_stands_and_goes_on(
     assert "shutting down gracefully" in output
     assert "the same command goes on" in output
     crawl(sqlite_site.url, jobdir)
+    assert {page["canonical_url"] for page in pages(jobdir)} == truth
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of two megabytes, which can be made larger."""
+    mount = shutil.which("mount")
+    if mount is None or os.geteuid() != 0:
+        pytest.skip("a small disk can only be mounted by root")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if subprocess.run([mount, *options], capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_stops_the_crawl_and_loses_nothing(
+    sqlite_site: ServedSite, truth: set[str], small_disk: Path
+) -> None:
+    jobdir = small_disk / "job"
+    command = ["crawl", "site", "-a", f"url={sqlite_site.url}", "-s", f"JOBDIR={jobdir}"]
+    done = scrapy(*command)
+    assert done.returncode == 1
+    assert "disk is full" in done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    subprocess.run(["mount", "-o", "remount,size=100m", str(small_disk)], check=True)
+    assert scrapy(*command).returncode == 0
     assert {page["canonical_url"] for page in pages(jobdir)} == truth

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crawler.job import Job, JobOptions
-from crawler.pages.capture import Captured, Fetched
+from crawler.pages.database import open_for_reading
+from crawler.pages.errors import StorageError
+from crawler.pages.export import KEPT_FILTER, export_pages
+from crawler.pages.fetched import Captured, Fetched
 from crawler.reading.options import ReadingOptions
 from tests.sites.prose import prose
 
@@ -53,6 +58,11 @@ def capture(folder: Path, answers: Iterable[tuple[str, bytes]]) -> list[Captured
             job.close()
 
     return asyncio.run(visit())
+
+
+async def capture_all(job: Job, answers: Iterable[Fetched]) -> None:
+    for answer in answers:
+        await job.archivist.capture(answer)
 
 
 def verdicts(captured: list[Captured]) -> list[str]:
@@ -130,13 +140,112 @@ def test_markup_alone_does_not_change_a_page(tmp_path: Path) -> None:
     assert verdicts(capture(tmp_path, [("/a", html(LONG, head="<!-- 2 -->"))])) == ["unchanged"]
 
 
-def test_a_duplicate_is_kept_when_its_original_says_something_else(tmp_path: Path) -> None:
+def held(folder: Path) -> dict[str, str]:
+    """The text that an export holds for each path."""
+    with closing(open_for_reading(folder)) as connection:
+        pages = export_pages(connection, KEPT_FILTER)
+        return {page["url"].removeprefix("http://example.com"): page["text"] for page in pages}
+
+
+@pytest.mark.parametrize("first", ["/a", "/copy"])
+@pytest.mark.parametrize("copy", [html(LONG), html(LONG, head="<!-- 2 -->")])
+def test_a_text_outlives_its_original(tmp_path: Path, first: str, copy: bytes) -> None:
+    """Whichever of the two is visited first after the original has changed."""
+    capture(tmp_path, [("/a", html(LONG)), ("/copy", copy), ("/third", copy)])
+    answers = {"/a": html(OTHER), "/copy": copy}
+    order = sorted(answers, key=lambda path: path != first)
+    second = capture(tmp_path, [(path, answers[path]) for path in order])
+    assert sorted(verdicts(second)) == ["changed", "unchanged"]
+    assert set(held(tmp_path)) == {"/a", "/copy"}
+    assert LONG in held(tmp_path)["/copy"]
+    third = capture(tmp_path, [("/third", copy), ("/new", html(LONG + " One word."))])
+    assert verdicts(third) == ["unchanged", "near_duplicate"]
+    assert {one.kept_url for one in third} == {"http://example.com/copy"}
+
+
+def test_a_near_duplicate_that_takes_over_is_read_anew(tmp_path: Path) -> None:
+    near = html(LONG + " One word.")
+    capture(tmp_path, [("/a", html(LONG)), ("/near", near)])
+    capture(tmp_path, [("/a", html(OTHER))])
+    assert LONG in held(tmp_path)["/near"]
+    assert verdicts(capture(tmp_path, [("/near", near)])) == ["changed"]
+    assert "One word." in held(tmp_path)["/near"]
+
+
+def test_an_original_that_changes_a_little_keeps_its_duplicates(tmp_path: Path) -> None:
     capture(tmp_path, [("/a", html(LONG)), ("/copy", html(LONG))])
-    second = capture(tmp_path, [("/a", html(OTHER)), ("/copy", html(LONG))])
-    assert verdicts(second) == ["changed", "new"]
-    assert second[1].row.text is not None
-    third = capture(tmp_path, [("/a", html(OTHER)), ("/copy", html(LONG))])
-    assert verdicts(third) == ["unchanged", "unchanged"]
+    second = capture(tmp_path, [("/a", html(LONG + " One word.")), ("/copy", html(LONG))])
+    assert verdicts(second) == ["changed", "unchanged"]
+    assert set(held(tmp_path)) == {"/a"}
+
+
+@pytest.mark.parametrize("answer", [b"", b"{}", b"\x89PNG\r\n\x1a\n" * 9])
+def test_an_empty_answer_does_not_take_the_place_of_a_page(tmp_path: Path, answer: bytes) -> None:
+    capture(tmp_path, [("/a", html(LONG))])
+    capture(tmp_path, [("/a", answer)])
+    assert LONG in held(tmp_path)["/a"]
+    assert verdicts(capture(tmp_path, [("/a", html(LONG))])) == ["unchanged"]
+
+
+def test_a_page_that_no_longer_asks_not_to_be_kept_is_kept(tmp_path: Path) -> None:
+    async def visit(robots: frozenset[str]) -> str:
+        job = Job(tmp_path, OPTIONS)
+        job.begin_visit()
+        await job.start_pool()
+        answer = replace(fetched(job, "/a", html(LONG)), robots=robots)
+        captured = await job.archivist.capture(answer)
+        await job.close_pool()
+        job.close()
+        return captured.verdict
+
+    asks = frozenset({"noindex"})
+    assert asyncio.run(visit(asks)) == "noindex"
+    assert asyncio.run(visit(frozenset())) == "changed"
+    assert asyncio.run(visit(asks)) == "noindex"
+    assert held(tmp_path) == {}
+
+
+def test_the_same_bytes_are_a_file_here_and_a_page_there(tmp_path: Path) -> None:
+    async def visit() -> list[str]:
+        job = Job(tmp_path, OPTIONS)
+        job.begin_visit()
+        await job.start_pool()
+        file = fetched(job, "/raw", html(LONG), "application/json")
+        captured = [await job.archivist.capture(file)]
+        captured.append(await job.archivist.capture(fetched(job, "/page", html(LONG))))
+        await job.close_pool()
+        job.close()
+        return [one.verdict for one in captured]
+
+    assert asyncio.run(visit()) == ["not_html", "new"]
+
+
+def test_nothing_is_written_after_a_write_has_failed(tmp_path: Path) -> None:
+    """SQLite's own limit on the size of a database plays the full disk."""
+
+    async def visit() -> Job:
+        job = Job(tmp_path, OPTIONS)
+        job.begin_visit()
+        await job.start_pool()
+        await job.archivist.capture(fetched(job, "/a", html(LONG)))
+        job.commit()
+        await job.archivist.capture(fetched(job, "/b", html(OTHER)))
+        pages = job.database.read("PRAGMA page_count").fetchone()[0]
+        job.database.read(f"PRAGMA max_page_count = {pages}")
+        answers = [fetched(job, f"/{n}", html(prose(f"page {n}", 2000))) for n in range(50)]
+        with pytest.raises(StorageError, match="disk is full"):
+            await capture_all(job, answers)
+        with pytest.raises(StorageError):
+            job.seen.add(b"k" * 16)
+        await job.close_pool()
+        job.close()
+        return job
+
+    job = asyncio.run(visit())
+    assert job.failure is not None
+    assert not (tmp_path / "seen.bloom").exists()
+    assert set(held(tmp_path)) == {"/a"}
+    assert verdicts(capture(tmp_path, [("/b", html(OTHER))])) == ["new"]
 
 
 def test_an_unchanged_duplicate_is_unchanged(tmp_path: Path) -> None:

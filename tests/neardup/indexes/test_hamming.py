@@ -265,3 +265,15 @@ def test_many_entries_in_segments_of_all_sizes_equal_the_scan(radius: int, mask:
         index.add_many(stored[start : start + 200], numbers[start : start + 200])
     for value in planted(stored, 10, radius + 1, seed=radius):
         assert index.query(value) == scanned(stored, numbers, value, radius)
+
+
+def test_abandon_keeps_what_was_flushed_and_nothing_else(tmp_path: Path) -> None:
+    index = HammingIndex(tmp_path)
+    index.add(1, 1)
+    index.flush()
+    index.add(2, 2)
+    index.abandon()
+    index.abandon()
+    with HammingIndex(tmp_path) as again:
+        assert len(again) == 1
+        assert again.query(1) == [Match(1, 0)]

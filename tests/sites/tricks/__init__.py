@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.sites.tricks import bodies, connections, manners, pages, redirects
+from tests.sites.tricks import bodies, connections, manners, pages, redirects, sitemaps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +17,7 @@ TRICKS: dict[str, Callable[[Exchange], None]] = {
     **manners.TRICKS,
     **pages.TRICKS,
     **redirects.TRICKS,
+    **sitemaps.TRICKS,
 }
 
 

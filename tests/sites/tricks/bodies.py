@@ -29,13 +29,17 @@ def _chunk(name: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + name + content + checksum
 
 
+def _pixel(shade: int) -> bytes:
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + _chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
+        + _chunk(b"IDAT", zlib.compress(bytes((0, shade))))
+        + _chunk(b"IEND", b"")
+    )
+
+
 # One grey pixel.
-PNG = (
-    b"\x89PNG\r\n\x1a\n"
-    + _chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
-    + _chunk(b"IDAT", zlib.compress(b"\x00\x80"))
-    + _chunk(b"IEND", b"")
-)
+PNG = _pixel(0x80)
 PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer\n<< >>\n%%EOF\n"
 
 
@@ -62,14 +66,18 @@ def false_gzip(exchange: Exchange) -> None:
     exchange.answer(document("Not gzip at all"), headers={"Content-Encoding": "gzip"})
 
 
+def _french(title: str) -> str:
+    article = document(title).decode()
+    return article.replace("</article>", f"<p>{FRENCH * 8}</p></article>")
+
+
 def utf8_called_ascii(exchange: Exchange) -> None:
-    page = document("Called ASCII", f"<p>{FRENCH * 8}</p>")
-    exchange.answer(page, "text/html; charset=us-ascii")
+    exchange.answer(_french("Called ASCII").encode(), "text/html; charset=us-ascii")
 
 
 def latin1_called_utf8(exchange: Exchange) -> None:
-    page = document("Called UTF-8", f"<p>{FRENCH * 8}</p>")
-    exchange.answer(page.decode().encode("iso-8859-1"), "text/html; charset=utf-8")
+    page = _french("Called UTF-8").encode("iso-8859-1")
+    exchange.answer(page, "text/html; charset=utf-8")
 
 
 def unknown_charset(exchange: Exchange) -> None:
@@ -126,7 +134,7 @@ def no_content_type(exchange: Exchange) -> None:
 
 
 def binary_called_html(exchange: Exchange) -> None:
-    exchange.answer(PNG)
+    exchange.answer(_pixel(0x40))
 
 
 def null_bytes(exchange: Exchange) -> None:

@@ -43,7 +43,8 @@ TRICKS: dict[str, Callable[[Exchange], None]] = {
     "/robots/none": _meta("NONE", "/plain/903"),
     "/robots/other": _meta("noindex", "/plain/908", name="googlebot"),
     "/robots/header-noindex": _header("noindex", "/plain/904"),
-    "/robots/header-nofollow": _header("otherbot: none, nofollow", "/plain/909"),
+    "/robots/header-nofollow": _header("nofollow", "/plain/910"),
+    "/robots/header-otherbot": _header("otherbot: none, nofollow", "/plain/909"),
     "/robots/link": nofollow_link,
     "/closed/door": closed,
 }

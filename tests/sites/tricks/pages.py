@@ -68,6 +68,12 @@ def iframe(exchange: Exchange) -> None:
     exchange.answer(document("A frame inside", '<iframe src="/plain/916"></iframe>'))
 
 
+def _twin(number: int) -> Callable[[Exchange], None]:
+    """The words of the other twin, and a link that only this one has."""
+    page = document("Twins", f'<a href="/plain/93{number}">on</a>')
+    return lambda exchange: exchange.answer(page)
+
+
 FAMILIES: dict[str, Callable[[Exchange], None]] = {"/plain": numbered, "/many": numbered}
 
 TRICKS: dict[str, Callable[[Exchange], None]] = {
@@ -79,4 +85,6 @@ TRICKS: dict[str, Callable[[Exchange], None]] = {
     "/base-elsewhere": base_elsewhere,
     "/frameset": frameset,
     "/iframe": iframe,
+    "/twin/1": _twin(1),
+    "/twin/2": _twin(2),
 }
