@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
@@ -38,6 +39,16 @@ class NearDuplicates:
     itself wins; a component is moved or switched off as any other of Scrapy's
     (``ITEM_PIPELINES = {"crawler.pipelines.NearDuplicatesPipeline": None}``).
     """
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Called by Scrapy before any of its components is imported.
+
+        Scrapy's cookies ask tldextract, which at its first use on a machine would
+        download the list of public suffixes, and fill the log where it cannot; the
+        list that it carries will do. Who sets the variable has another.
+        """
+        os.environ.setdefault("TLDEXTRACT_PUBLIC_SUFFIX_LIST_URLS", "")
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Called by Scrapy before the crawl is put together.
