@@ -197,36 +197,16 @@ class Archivist:
         )
 
     def _row(self, fetched: Fetched, payload: bytes, reading: Reading) -> PageRow:
+        row = self._blank(fetched)
+        row.etag, row.last_modified = fetched.etag, fetched.last_modified
+        row.title, row.author, row.date = reading.title, reading.author, reading.date
+        row.language, row.declared_url = reading.language, reading.canonical_url
+        row.payload_digest, row.visible_digest = payload, reading.visible_digest
+        return row
+
+    def _blank(self, fetched: Fetched) -> PageRow:
         now = time.time()
         return PageRow(
-            id=self.store.new_id(),
-            key=fetched.key,
-            url=fetched.url,
-            canonical_url=fetched.canonical_url,
-            latest=1,
-            visit=self.visit,
-            fetched_at=now,
-            seen_visit=self.visit,
-            seen_at=now,
-            depth=fetched.depth,
-            status=fetched.status,
-            content_type=fetched.content_type,
-            etag=fetched.etag,
-            last_modified=fetched.last_modified,
-            body_bytes=len(fetched.body),
-            title=reading.title,
-            author=reading.author,
-            date=reading.date,
-            language=reading.language,
-            declared_url=reading.canonical_url,
-            payload_digest=payload,
-            visible_digest=reading.visible_digest,
-        )
-
-    def store_failure(self, fetched: Fetched, verdict: str, reason: str) -> Captured:
-        """Store that a URL gave no page, and why; ``fetched.status`` is 0 where no answer came."""
-        now = time.time()
-        row = PageRow(
             id=self.store.new_id(),
             key=fetched.key,
             url=fetched.url,
@@ -240,9 +220,12 @@ class Archivist:
             status=fetched.status or None,
             content_type=fetched.content_type,
             body_bytes=len(fetched.body),
-            verdict=verdict,
-            reason=reason,
         )
+
+    def store_failure(self, fetched: Fetched, verdict: str, reason: str) -> Captured:
+        """Store that a URL gave no page, and why; ``fetched.status`` is 0 where no answer came."""
+        row = self._blank(fetched)
+        row.verdict, row.reason = verdict, reason
         self.store.insert(row)
         return Captured(row, verdict)
 
