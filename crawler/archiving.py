@@ -18,6 +18,7 @@ from crawler.pages.fetched import Captured, Fetched
 from crawler.reading.errors import ReadingError
 from crawler.robots_header import robots_words
 from crawler.urls.canonical import MalformedUrl
+from crawler.urls.requested import requestable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 SEED = "crawl_seed"
 """Key of ``Request.meta``: the seed, as the user wrote it, that this request stands for."""
 
+DATA_LOSS = "dataloss"
 _ODDITIES = {
-    "dataloss": "truncated: the server sent less than it said",
+    DATA_LOSS: "truncated: the server sent less than it said",
     GZIP_CUT: "truncated: its gzip stream breaks off, or is damaged",
     NOT_GZIP: "declared as gzip, and is none: read as it came",
 }
@@ -108,6 +110,13 @@ class ArchivingSpider(Spider):
             raise CloseSpider("reading") from error
         return captured
 
+    def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
+        """The request for a page, None for a URL of which none can be made."""
+        try:
+            return Request(requestable(url), errback=self.failed, meta=meta)
+        except ValueError:  # a link that browsers do not follow either
+            return None
+
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
         """The requests that a captured page leads to: none, unless a spider says otherwise."""
         yield from ()
@@ -147,6 +156,7 @@ class ArchivingSpider(Spider):
             content_type=_text(header(b"Content-Type")),
             etag=_text(header(b"ETag")),
             last_modified=_text(header(b"Last-Modified")),
+            is_cut=bool({DATA_LOSS, GZIP_CUT} & set(response.flags)),
             robots=robots_words(
                 [value.decode("latin-1") for value in response.headers.getlist(b"X-Robots-Tag")],
                 self._agent,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import xxhash
@@ -63,6 +63,7 @@ class ForeignItems:
         self._url_fields = options.names("NEARDUP_URL_FIELDS")
         self._text_fields = options.names("NEARDUP_TEXT_FIELDS")
         self._html_fields = options.names("NEARDUP_HTML_FIELDS")
+        self._claimed: OrderedDict[bytes, bytes] = OrderedDict()
         self._ahead: OrderedDict[bytes, deque[Captured]] = OrderedDict()
 
     @classmethod
@@ -79,7 +80,12 @@ class ForeignItems:
             return None
         waiting = self._ahead.get(recognised.digest)
         if waiting is None:
-            return await self._judge(recognised)
+            # Perhaps one that was judged ahead and then edited: it is no duplicate of itself.
+            ahead = (captured for queue in self._ahead.values() for captured in queue)
+            url = recognised.url or ""
+            return await self._judge(
+                recognised, frozenset(one.row.id for one in ahead if one.row.url == url)
+            )
         captured = waiting.popleft()
         if not waiting:
             del self._ahead[recognised.digest]
@@ -107,8 +113,10 @@ class ForeignItems:
             return None
         return Recognised(None if url is None else str(url), text, html)
 
-    async def _judge(self, recognised: Recognised) -> Captured:
-        fetched = self._fetched(recognised)
+    async def _judge(
+        self, recognised: Recognised, apart_from: frozenset[int] = frozenset()
+    ) -> Captured:
+        fetched = replace(self._fetched(recognised), apart_from=apart_from)
         archivist = self._job.archivist
         if recognised.text is None and fetched.body:
             captured = await archivist.capture(fetched, obey_robots_meta=False)
@@ -141,12 +149,19 @@ class ForeignItems:
 
     def _own_key(self, key: bytes, body: bytes) -> bytes:
         """A key of its own for each further item that a page gives in one visit."""
+        digest, own = payload_digest(body), xxhash.xxh3_128_digest(key + body)
+        # Claimed before anything is awaited: the items of a page are judged side by side.
+        if self._claimed.get(key, digest) != digest:
+            return own
         first = self._job.store.previous(key)
-        if first is None or first.visit != self._job.visit:
-            return key
-        if first.payload_digest == payload_digest(body):
-            return key
-        return xxhash.xxh3_128_digest(key + body)
+        if first is not None and first.payload_digest != digest:
+            in_this_visit = self._job.visit in {first.visit, first.seen_visit}
+            if in_this_visit or self._job.store.previous(own) is not None:
+                return own
+        self._claimed[key] = digest
+        if len(self._claimed) > MOST_AHEAD:
+            self._claimed.popitem(last=False)
+        return key
 
     def _reading(self, fetched: Fetched) -> Reading:
         text = fetched.body.decode("utf-8", "replace")

@@ -66,7 +66,8 @@ class Archivist:
             return True
         previous = self.store.previous(fetched.key)
         if previous is not None:
-            same = previous.payload_digest == payload and previous.verdict != verdicts.NOINDEX
+            # What has no digest was a file, asked not to be kept, or is to be read anew.
+            same = previous.payload_digest == payload and previous.text_digest is not None
             return not same or not self.store.is_held(previous)
         return self.store.find_payload(payload) is None
 
@@ -104,16 +105,17 @@ class Archivist:
         if previous is not None and self._is_unchanged(previous, fetched, payload, reading):
             return self._unchanged(previous, row, fetched, reading)
         original = self._original(previous, fetched, payload, reading)
-        if original is not None:
+        asks = self.obey_robots_meta and _says(fetched, reading, "noindex")
+        if original is not None and not asks:
             _repeat(row, original)
         elif reading.failure is not None:
             row.verdict, row.reason = verdicts.UNREADABLE, reading.failure
         elif reading.not_html is not None:
             row.verdict, row.reason = verdicts.NOT_HTML, reading.not_html
-        elif self.obey_robots_meta and _says(fetched, reading, "noindex"):
+        elif asks:
             row.verdict = verdicts.NOINDEX
         elif reading.extract is not None:
-            self._judge(row, previous, reading.extract.document)
+            self._judge(row, previous, reading.extract.document, fetched.apart_from)
         return self._insert(row, fetched, reading)
 
     def _original(
@@ -134,6 +136,9 @@ class Archivist:
         asks = self.obey_robots_meta and _says(fetched, reading, "noindex")
         if asks != (previous.verdict == verdicts.NOINDEX):
             return False
+        was_file = previous.text_digest is None and previous.verdict != verdicts.NOINDEX
+        if was_file != (reading.not_html is not None) and reading.failure is None:
+            return False
         same_payload = bool(fetched.body) and previous.payload_digest == payload
         extract = reading.extract
         same_text = extract is not None and previous.text_digest == extract.digest
@@ -148,9 +153,9 @@ class Archivist:
         if reading.links_cut:
             row.reason = f"{reading.links_cut:,} links beyond READING_MAX_LINKS not taken"
         previous = self.store.previous(row.key)
-        self.store.insert(row)
+        self.store.insert(row, in_place=not fetched.is_cut)
         if previous is not None and previous.text is not None and row.latest:
-            succeed(self.store, self.deduplicator, previous, row)
+            succeed(self.store, self.deduplicator, previous)
         return Captured(
             row,
             row.verdict,
@@ -159,16 +164,22 @@ class Archivist:
             kept_url=None if kept is None else kept.url,
         )
 
-    def _judge(self, row: PageRow, previous: PageRow | None, document: Document) -> None:
+    def _judge(
+        self,
+        row: PageRow,
+        previous: PageRow | None,
+        document: Document,
+        apart_from: frozenset[int],
+    ) -> None:
         row.words, row.text_digest = document.words, document.digest
         row.fingerprint = document.fingerprint
-        if previous is not None and previous.text is not None:
+        if previous is not None and previous.text is not None and previous.words:
             # A kept page goes on being kept: what it says now replaces what it said.
             self.deduplicator.add_document(row.id, document)
             row.verdict = verdicts.CHANGED
             _measure_change(row, previous, document)
             return
-        own = () if previous is None else (previous.id,)
+        own = apart_from if previous is None else apart_from | {previous.id}
         verdict = self.deduplicator.judge_document(row.id, document, exclude=own)
         row.verdict, row.duplicate_of = verdict.kind, verdict.duplicate_of
         row.distance, row.similarity = verdict.distance, verdict.similarity

@@ -24,6 +24,10 @@ class Fetched:
     etag: str | None = None
     last_modified: str | None = None
     robots: frozenset[str] = frozenset()
+    apart_from: frozenset[int] = frozenset()
+    """Captures of this very thing under another name, of which it is no duplicate."""
+    is_cut: bool = False
+    """Whether the body is known to be a part of the page only."""
 
 
 @dataclass(frozen=True, slots=True)

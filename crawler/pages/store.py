@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from crawler.pages.database import Database
+    from neardup import Verdict
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"  # noqa: S608
 _INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
@@ -36,13 +37,17 @@ class PageStore:
         self._next_id += 1
         return self._next_id - 1
 
-    def insert(self, row: PageRow) -> None:
+    def insert(self, row: PageRow, *, in_place: bool = True) -> None:
         """Store a capture; it becomes the latest under its key.
 
         What holds nothing never takes the place of a capture that holds something.
+
+        Args:
+            row: The capture.
+            in_place: False for a part of a page, which takes no whole one's place either.
         """
         previous = self.previous(row.key)
-        if previous is not None and _says_less(row, previous):
+        if previous is not None and (_says_less(row, previous) or not in_place):
             row.latest = 0
         else:
             self._database.write(
@@ -57,7 +62,7 @@ class PageStore:
         return int(self._database.meta("last_visit") or 0)
 
     def _note_visit(self, visit: int) -> None:
-        if visit != self._noted_visit:
+        if visit > self._noted_visit:  # an heir has the visit of what it stands for
             self._database.set_meta("last_visit", str(visit))
             self._noted_visit = visit
 
@@ -117,11 +122,44 @@ class PageStore:
         rows = self._database.read(f"{_SELECT} WHERE duplicate_of = ? AND latest = 1", (page_id,))
         return [row_of(values) for values in rows]
 
-    def move_duplicates(self, old_id: int, new_id: int) -> None:
-        """Name another capture as the original of all that are duplicates of one."""
+    def move_duplicates(
+        self, old_id: int, new_id: int, digest: bytes | None, *, read_anew: bool = False
+    ) -> None:
+        """Name another capture as the original of duplicates of one: all, or those of a text."""
+        forget = ", payload_digest = NULL, text_digest = NULL" if read_anew else ""
         self._database.write(
-            "UPDATE pages SET duplicate_of = ? WHERE duplicate_of = ? AND latest = 1",
-            (new_id, old_id),
+            f"UPDATE pages SET duplicate_of = ?{forget}"  # noqa: S608
+            " WHERE duplicate_of = ? AND latest = 1 AND (? IS NULL OR text_digest = ?)",
+            (new_id, old_id, digest, digest),
+        )
+
+    def requalify(self, original: int, digest: bytes, verdict: Verdict) -> None:
+        """Say how near duplicates of a text are to the original that was named for them."""
+        self._database.write(
+            "UPDATE pages SET verdict = CASE WHEN verdict = 'exact_duplicate' AND ? = 0"
+            " THEN verdict ELSE ? END, distance = ?, similarity = ?"
+            " WHERE duplicate_of = ? AND latest = 1 AND text_digest = ?"
+            " AND NOT (verdict = 'exact_duplicate' AND distance = ?)",
+            (
+                verdict.distance,
+                verdict.kind,
+                verdict.distance,
+                verdict.similarity,
+                original,
+                digest,
+                verdict.distance,
+            ),
+        )
+
+    def forget(self, page_id: int) -> None:
+        """Take away a duplicate's capture, which holds nothing, when an heir stands for it."""
+        self._database.write("DELETE FROM pages WHERE id = ? AND text IS NULL", (page_id,))
+
+    def find_said(self, digest: bytes) -> PageRow | None:
+        """A capture, the newest of its page or not, that holds the text with a digest."""
+        return self._row(
+            f"{_SELECT} WHERE text_digest = ? AND text IS NOT NULL ORDER BY latest DESC LIMIT 1",
+            (digest,),
         )
 
     def is_of_earlier_process(self, row: PageRow) -> bool:
@@ -187,4 +225,4 @@ def _says_less(row: PageRow, previous: PageRow) -> bool:
     if row.verdict in {FAILED, UNREADABLE}:
         return True
     empty = row.verdict == NOT_HTML or (row.verdict in KEPT and not row.words)
-    return empty and previous.text is not None and bool(previous.words)
+    return empty and bool(previous.words)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from crawler.pages.documents import unpack
-from crawler.pages.verdicts import NEAR_DUPLICATE, NEW
 from neardup import Document
 
 if TYPE_CHECKING:
@@ -15,59 +15,72 @@ if TYPE_CHECKING:
     from neardup import Deduplicator
 
 
-def succeed(store: PageStore, deduplicator: Deduplicator, old: PageRow, new: PageRow) -> None:
-    """See to it that what an original said is still the newest capture of some page.
+def succeed(store: PageStore, deduplicator: Deduplicator, old: PageRow) -> None:
+    """See to it that what an original's duplicates say is still the newest capture of some page.
 
-    Where the new capture is as near to the old one as a duplicate has to be,
-    the duplicates are those of the new one. Otherwise the first of them takes
-    over the old text and the others become its duplicates: an equal one before
-    one that is only near, which is read anew at its next visit.
+    What each of them says is judged anew, against all that is kept now: it may
+    be near enough to what the original says since. Where it is not, the first
+    that says it takes its text over, and the others are its duplicates. What
+    was only near and never stored is taken for the original's old text, and
+    read anew at its next visit.
 
     Args:
-        store: Where both captures stand.
-        deduplicator: Learns of the heir.
+        store: Where the captures stand.
+        deduplicator: Judges, and learns of heirs.
         old: A kept capture that is no longer its page's newest.
-        new: The capture in its place.
     """
-    heirs = store.duplicates_of(old.id)
-    if not heirs:
-        return
-    if new.text is not None and _is_near(deduplicator, new):
-        store.move_duplicates(old.id, new.id)
-        return
-    first = min(heirs, key=lambda row: (row.verdict == NEAR_DUPLICATE, row.id))
-    heir = _inherit(store.new_id(), first, old)
-    store.insert(heir)
-    store.move_duplicates(old.id, heir.id)
-    if heir.text is not None and heir.text_digest is not None:
-        document = Document(heir.words or 0, heir.text_digest, heir.fingerprint, unpack(heir.text))
-        deduplicator.add_document(heir.id, document)
+
+    def said(row: PageRow) -> bytes:
+        known = row.text_digest is not None and store.find_said(row.text_digest) is not None
+        return row.text_digest or b"" if known else b""
+
+    # The original's own words first: what is only near may find them.
+    heirs = sorted(
+        store.duplicates_of(old.id),
+        key=lambda row: (said(row) != old.text_digest, not said(row), said(row), row.id),
+    )
+    for digest, group in groupby(heirs, said):
+        _pass_on(store, deduplicator, old, digest, next(group))
 
 
-def _is_near(deduplicator: Deduplicator, new: PageRow) -> bool:
-    """Whether a changed capture would be a duplicate of its own last version."""
-    parameters = deduplicator.parameters
-    if new.distance is None or new.distance > parameters.max_distance:
-        return False
-    return not parameters.verify or (new.similarity or 0.0) >= parameters.min_similarity
+def _pass_on(
+    store: PageStore, deduplicator: Deduplicator, old: PageRow, digest: bytes, first: PageRow
+) -> None:
+    source = store.find_said(digest) if digest else old
+    assert source is not None
+    assert source.text is not None
+    assert source.text_digest is not None
+    words = source.words or 0
+    document = Document(words, source.text_digest, source.fingerprint, unpack(source.text))
+    number = store.new_id()
+    verdict = deduplicator.judge_document(number, document)
+    if verdict.duplicate_of is None:
+        store.insert(_heir(number, verdict.kind, first, source, known=bool(digest)))
+        store.forget(first.id)
+        store.move_duplicates(old.id, number, digest or None)
+    elif digest:
+        store.move_duplicates(old.id, verdict.duplicate_of, digest)
+        store.requalify(verdict.duplicate_of, digest, verdict)
+    else:
+        store.move_duplicates(old.id, verdict.duplicate_of, None, read_anew=True)
 
 
-def _inherit(new_id: int, heir: PageRow, old: PageRow) -> PageRow:
+def _heir(number: int, verdict: str, heir: PageRow, source: PageRow, *, known: bool) -> PageRow:
     return replace(
         heir,
-        id=new_id,
-        verdict=NEW,
+        id=number,
+        verdict=verdict,
         reason=None,
         duplicate_of=None,
         distance=None,
         similarity=None,
         better_copy=0,
-        words=old.words,
-        text=old.text,
-        html=old.html,
-        text_digest=old.text_digest,
-        fingerprint=old.fingerprint,
-        visible_digest=old.visible_digest,
+        words=source.words,
+        text=source.text,
+        html=source.html,
+        text_digest=source.text_digest,
+        fingerprint=source.fingerprint,
+        visible_digest=source.visible_digest,
         # Its own words are not stored, only those that it was near to.
-        payload_digest=None if heir.verdict == NEAR_DUPLICATE else heir.payload_digest,
+        payload_digest=heir.payload_digest if known else None,
     )

@@ -101,7 +101,9 @@ class SiteSpider(ArchivingSpider):
     async def start(self) -> AsyncIterator[Request]:
         """One request a seed."""
         for seed in self.seeds:
-            yield Request(seed, errback=self.failed, meta={SEED: seed, "depth": 0})
+            request = self.page_request(seed, {SEED: seed, "depth": 0})
+            if request is not None:
+                yield request
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
         """Capture a page that is within the scope, wherever it was redirected to."""
@@ -133,8 +135,9 @@ class SiteSpider(ArchivingSpider):
         if captured.nofollow or (self.depth_limit is not None and depth > self.depth_limit):
             return
         for link in captured.links:
-            if self._is_wanted(link):
-                yield Request(link.url, errback=self.failed)
+            request = self.page_request(link.url) if self._is_wanted(link) else None
+            if request is not None:
+                yield request
 
     def _is_wanted(self, link: Link) -> bool:
         if link.key in self.job.seen or (link.nofollow and self.obey_nofollow):
@@ -168,8 +171,10 @@ class SiteSpider(ArchivingSpider):
             # One step from the start, however deep the sitemap hangs.
             response.meta["depth"] = 0
             for url in sitemap.urls(response.url):
-                if self.within.allows(url) and not self._is_skipped(url):
-                    yield Request(url, errback=self.failed)
+                wanted = self.within.allows(url) and not self._is_skipped(url)
+                request = self.page_request(url) if wanted else None
+                if request is not None:
+                    yield request
         elif response.meta.get("depth", 0) < _DEEPEST_SITEMAP:
             requests = map(self._sitemap_request, sitemap.urls(response.url))
             yield from filter(None, requests)

@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
-from scrapy import Request
-
 from crawler.archiving import ArchivingSpider, reject_unknown
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.seeds import check_seed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
+
+    from scrapy import Request
 
 STANDARD_INPUT = "-"
 _BREATH = 100
@@ -71,8 +71,10 @@ class UrlsSpider(ArchivingSpider):
                     malformed += 1
                     self.logger.warning("%s, line %d: %s", self.file, number, error)
                     continue
-                yield Request(url, errback=self.failed, meta={"depth": 0})
-                requests += 1
+                request = self.page_request(url, {"depth": 0})
+                if request is not None:
+                    yield request
+                    requests += 1
                 if requests % _BREATH == 0:
                     # Scrapy takes from here without a pause; downloads are to go on meanwhile.
                     await asyncio.sleep(0)

@@ -10,6 +10,7 @@ from crawler.urls.addresses import is_private
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.errors import MalformedUrl, shown
 from crawler.urls.parts import split
+from crawler.urls.requested import requestable
 
 _EXAMPLE = "type one such as https://docs.python.org/3/"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+-]*):|[A-Za-z][A-Za-z0-9+.-]*://")
@@ -45,6 +46,7 @@ def check_seed(text: str) -> str:
     if not _HOST.match(url):
         raise MalformedUrl(f"{shown(url)} has no host: {_hint(url)}")
     _check_address(url)
+    requestable(url)
     return url
 
 

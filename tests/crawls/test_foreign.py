@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.demo import DemoServer
-from tests.crawls.command import PROJECT, scrapy
+from tests.crawls.command import PROJECT, pages, scrapy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,7 +139,52 @@ class Foreign(scrapy.Spider):
 class Copying:
     def process_item(self, item):
         return dict(item)
+
+
+class Editing:
+    def process_item(self, item):
+        return {**item, "text": item["text"] + " edited"} if "text" in item else item
 """
+
+HTML_ITEMS = """
+import scrapy
+
+WORDS = [f"<p>{' '.join(str(n * 1000 + m) for m in range(70))}</p>" for n in range(3)]
+
+
+class Foreign(scrapy.Spider):
+    name = "foreign"
+
+    async def start(self):
+        yield scrapy.Request(self.url)
+
+    def parse(self, response):
+        for words in WORDS:
+            yield {"url": response.url, "html": words}
+"""
+
+
+def test_html_items_of_one_page_are_all_held_over_two_visits(
+    server: DemoServer, tmp_path: Path
+) -> None:
+    make_project(tmp_path, "html", "text")
+    (tmp_path / "strangers" / "spider.py").write_text(HTML_ITEMS)
+    job = tmp_path / "job"
+    assert len(run(tmp_path, server.url, "-s", f"JOBDIR={job}")) == 3
+    for _ in range(2):
+        texts = [page["text"] for page in pages(job, "--verdict", "kept")]
+        assert len(set(texts)) == len(texts) == 3
+        assert run(tmp_path, server.url, "-s", f"JOBDIR={job}") == []
+
+
+def test_an_edited_item_is_no_duplicate_of_itself(server: DemoServer, tmp_path: Path) -> None:
+    settings = (
+        'ITEM_PIPELINES = {"strangers.spider.Editing": 100}\nNEARDUP_FOLLOW_DUPLICATES = False'
+    )
+    make_project(tmp_path, "html", "text", settings)
+    (tmp_path / "strangers" / "spider.py").write_text(SEVERAL_ITEMS)
+    items = [item for item in run(tmp_path, server.url) if item["url"] == server.url]
+    assert {str(item["text"])[:3] for item in items if "text" in item} == {"one", "two"}
 
 
 @pytest.mark.parametrize("follow", [True, False])

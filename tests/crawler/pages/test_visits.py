@@ -1,0 +1,291 @@
+"""Visits at random: what a page said last is held by itself or by a page that says the same."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+import tempfile
+from contextlib import closing
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from crawler.job import Job, JobOptions
+from crawler.pages.database import open_for_reading
+from crawler.pages.export import KEPT_FILTER, export_pages
+from crawler.pages.fetched import Fetched
+from crawler.pages.report import make_report
+from crawler.pages.verdicts import CHANGED, FAILED, NOINDEX
+from crawler.reading.options import ReadingOptions
+from crawler.reading.page import read_page
+from crawler.reading.pool import ReadingPool
+from neardup import Parameters, analyse, hamming, jaccard
+from tests.crawler.pages.test_capture import capture
+from tests.crawler.pages.test_capture import fetched as answer_of
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PARAMETERS = Parameters()
+OPTIONS = JobOptions(parameters=PARAMETERS, reading=ReadingOptions(workers=1))
+TITLE = "A page"
+PATHS = st.sampled_from(["/a", "/b", "/c"])
+
+
+def html(text: str, head: str = "") -> bytes:
+    return (
+        f"<html><head><title>{TITLE}</title>{head}</head>"
+        f"<body><main><article><h1>{TITLE}</h1><p>{text}</p></article></main></body></html>"
+    ).encode()
+
+
+def near(text: str, other: str) -> bool:
+    one, two = (analyse(f"{TITLE}\n{each}", PARAMETERS) for each in (text, other))
+    if one.fingerprint is None or two.fingerprint is None:
+        return one.digest == two.digest
+    distance = hamming(one.fingerprint, two.fingerprint)
+    return distance <= PARAMETERS.max_distance and jaccard(one.text, two.text) >= 0.8
+
+
+def drifting() -> Iterator[str]:
+    """Texts of which each is nearly the one before, and none nearly the one before that."""
+    chance, vocabulary = random.Random(1), prose("vocabulary", 3000).split()
+    texts = [prose("drift", 300)]
+    while len(texts) < 4:
+        words = texts[-1].split()
+        size = chance.choice([10, 14, 18])
+        start = chance.randrange(len(words) - size)
+        words[start : start + size] = chance.choices(vocabulary, k=size)
+        text = " ".join(words)
+        if near(text, texts[-1]) and not any(near(text, earlier) for earlier in texts[:-1]):
+            texts.append(text)
+    yield from texts
+
+
+TEXTS = (*drifting(), prose("other", 300), "Only a few words.", "Only a few others.")
+PAGES = {
+    **{f"drift {number}": html(text) for number, text in enumerate(TEXTS[:4])},
+    "drift 0 in other bytes": html(TEXTS[0], "<!-- 2 -->"),
+    "other": html(TEXTS[4]),
+    "short": html(TEXTS[5]),
+    "short in other bytes": html(TEXTS[5], "<!-- 2 -->"),
+    "another short": html(TEXTS[6]),
+    "empty": b"",
+    "shell": b"<html><body><div id=x></div></body></html>",
+    "image": b"\x89PNG\r\n\x1a\n" * 9,
+}
+NAMES = tuple(PAGES)
+ANSWERS = st.sampled_from([*NAMES[:4], *NAMES[:9], *NAMES])
+TYPES = st.sampled_from(["text/html"] * 9 + ["application/json"])
+WORDS = st.sampled_from([""] * 9 + ["noindex"])
+
+
+@cache
+def says(body: bytes, content_type: str) -> str | None:
+    """What an answer says, read in this process; None for what is no page, or an empty one."""
+    extract = read_page("http://example.com/", body, content_type, OPTIONS.reading).extract
+    return extract.text if extract is not None and extract.words else None
+
+
+def is_same(text: str, other: str) -> bool:
+    enough = min(len(text.split()), len(other.split())) >= PARAMETERS.min_words
+    return text == other or (enough and jaccard(text, other) >= PARAMETERS.min_similarity)
+
+
+class Visits(RuleBasedStateMachine):
+    """A few URLs whose answers change; the workers and the folder are real."""
+
+    loop: asyncio.AbstractEventLoop
+    pool: ReadingPool
+
+    @initialize()
+    def start(self) -> None:
+        self.folder = Path(tempfile.mkdtemp())
+        # What each path said last; of these, what was stored; both as of the last commit.
+        self.said: dict[str, str] = {}
+        self.stored: set[str] = set()
+        self.committed = (self.said.copy(), self.stored.copy())
+        self.open()
+
+    def open(self) -> None:
+        self.job = Job(self.folder, OPTIONS)
+        self.job.pool = self.job.archivist.pool = self.pool
+        self.job.begin_visit()
+
+    @rule()
+    def visit_again(self) -> None:
+        self.job.begin_visit()
+        self.check()
+
+    @rule()
+    def stop_and_go_on(self) -> None:
+        self.job.close()
+        self.open()
+        self.check()
+
+    @rule()
+    def kill_and_go_on(self) -> None:
+        self.job.database.fail("killed")
+        self.job.close()
+        self.said, self.stored = self.committed[0].copy(), self.committed[1].copy()
+        self.open()
+        self.check()
+
+    def fetched(
+        self, path: str, body: bytes, kind: str = "text/html", robots: frozenset[str] = frozenset()
+    ) -> Fetched:
+        url = f"http://example.com{path}"
+        canonical, key = self.job.canonicalizer(url), self.job.canonicalizer.key(url)
+        return Fetched(url, canonical, key, 0, 200, body, content_type=kind, robots=robots)
+
+    @rule(path=PATHS, name=ANSWERS, kind=TYPES, word=WORDS, commit=st.booleans())
+    def fetch(self, path: str, name: str, kind: str, word: str, *, commit: bool) -> None:
+        body = PAGES[name]
+        answer = self.fetched(path, body, kind, frozenset({word} - {""}))
+        captured = self.loop.run_until_complete(self.job.archivist.capture(answer))
+        text = says(body, kind)
+        if captured.row.verdict == NOINDEX:
+            assert word
+            self.said.pop(path, None)
+        elif text is not None:
+            self.said[path] = text
+        self.note_stored(path)
+        if commit:
+            self.check(path)
+
+    @rule(answers=st.fixed_dictionaries({"/a": ANSWERS, "/b": ANSWERS, "/c": ANSWERS}))
+    def fetch_together(self, answers: dict[str, str]) -> None:
+        async def gather() -> None:
+            pages = [self.fetched(path, PAGES[name]) for path, name in answers.items()]
+            await asyncio.gather(*map(self.job.archivist.capture, pages))
+
+        self.loop.run_until_complete(gather())
+        for path, name in answers.items():
+            text = says(PAGES[name], "text/html")
+            if text is not None:
+                self.said[path] = text
+            self.note_stored(path)
+        self.check(*answers)
+
+    def note_stored(self, path: str) -> None:
+        row = self.job.store.previous(self.fetched(path, b"").key)
+        near_only = row is not None and row.verdict == "near_duplicate"
+        (self.stored.discard if near_only else self.stored.add)(path)
+
+    @rule(path=PATHS)
+    def fail(self, path: str) -> None:
+        self.job.archivist.store_failure(self.fetched(path, b""), FAILED, "HTTP 500")
+
+    def check(self, *fetched: str) -> None:
+        """Hold the promise against the export."""
+        self.job.commit()
+        self.committed = (self.said.copy(), self.stored.copy())
+        with closing(open_for_reading(self.folder)) as connection:
+            rows = list(export_pages(connection))
+            kept = list(export_pages(connection, KEPT_FILTER))
+        assert len({row["url"] for row in rows}) == len(rows)
+        texts = [row["text"] for row in kept]
+        for path, said in self.said.items():
+            # What was only near to a kept text is not stored: it is read anew when that changes.
+            if path in self.stored or path in fetched:
+                assert any(is_same(said, text) for text in texts), f"the text of {path} is lost"
+        kept_urls = {row["url"] for row in kept}
+        for row in rows:
+            if row["words"] and row["duplicate_of"]:
+                assert row["duplicate_of"] in kept_urls
+        with closing(open_for_reading(self.folder)) as connection:
+            twice = connection.execute(
+                "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL AND words > 0"
+                " AND verdict <> ? GROUP BY text_digest HAVING count(*) > 1",
+                (CHANGED,),
+            ).fetchall()
+        assert not twice
+        assert len(self.job.archivist.deduplicator) == self.job.store.count_fingerprints()
+
+    def teardown(self) -> None:
+        try:
+            self.check()
+        finally:
+            self.job.close()
+            shutil.rmtree(self.folder)
+
+
+def test_whatever_a_page_said_last_stays_held() -> None:
+    Visits.loop = asyncio.new_event_loop()
+    Visits.pool = ReadingPool(OPTIONS.reading)
+    Visits.loop.run_until_complete(Visits.pool.start())
+    try:
+        Visits.TestCase.settings = settings(
+            max_examples=60,
+            stateful_step_count=20,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+        )
+        Visits.TestCase("runTest").runTest()
+    finally:
+        Visits.loop.run_until_complete(Visits.pool.close())
+        Visits.loop.close()
+
+
+A, B = "/a", "/b"
+D0, D1, D2, OTHER = (html(TEXTS[number]) for number in (0, 1, 2, 4))
+SHELL = PAGES["shell"]
+
+SEQUENCES = {
+    "the original drifts away in small steps": [
+        [(A, D0), (B, D0)], [(A, D1)], [(A, D2), (B, D0)],
+    ],
+    "the heir says what it said, not what the original said last": [
+        [(A, D0), (B, D0)], [(A, D1), (B, D0)], [(A, OTHER), (B, D0)],
+    ],
+    "a near copy is read anew": [[(A, D1), (B, D0)], [(A, D2), (B, D0)], [(B, D0)]],
+    "an empty page fills with what another one says": [[(A, SHELL), (B, D0)], [(A, D0), (B, D0)]],
+    "a copy empties and then its original changes": [
+        [(A, D0), (B, D0)], [(B, b""), (A, OTHER), (B, D0)],
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_every_page_ends_with_its_text_held(name: str, tmp_path: Path) -> None:
+    for visit in SEQUENCES[name]:
+        capture(tmp_path, visit)
+    last = {path: body for visit in SEQUENCES[name] for path, body in visit}
+    with closing(open_for_reading(tmp_path)) as connection:
+        rows = {
+            row["url"].removeprefix("http://example.com"): row for row in export_pages(connection)
+        }
+        fetched = make_report(connection).fetched
+    assert fetched == len(SEQUENCES[name][-1]), "each fetch of the last visit counts once"
+    for path, body in last.items():
+        row = rows[path]
+        while row["duplicate_of"]:
+            row = rows[row["duplicate_of"].removeprefix("http://example.com")]
+        assert is_same(says(body, "text/html") or "", row["text"])
+
+
+def test_a_part_of_a_page_does_not_take_the_place_of_the_whole(tmp_path: Path) -> None:
+    capture(tmp_path, [(A, D0)])
+
+    async def fetch_part() -> None:
+        job = Job(tmp_path, OPTIONS)
+        job.begin_visit()
+        await job.start_pool()
+        part = replace(answer_of(job, A, D0[: len(D0) // 2]), is_cut=True)
+        await job.archivist.capture(part)
+        await job.close_pool()
+        job.close()
+
+    asyncio.run(fetch_part())
+    with closing(open_for_reading(tmp_path)) as connection:
+        assert [row["text"] for row in export_pages(connection)] == [says(D0, "text/html")]
