@@ -13,6 +13,11 @@
 """
 
 from neardup.bloom import BloomFilter, ScalableBloomFilter
+from neardup.clusters import Cluster, clusters
+from neardup.comparison.containment import containment
+from neardup.comparison.diff import Run, diff
+from neardup.comparison.edits import edit_ratio
+from neardup.comparison.rendering import render_diff
 from neardup.deduplicator import Deduplicator
 from neardup.document import Document, analyse
 from neardup.errors import (
@@ -27,11 +32,22 @@ from neardup.errors import (
     ParameterError,
     StorageError,
 )
+from neardup.evaluation.crawl_order import Outcome, count_errors
+from neardup.evaluation.labelled import read_similar
+from neardup.evaluation.metrics import Scores, labelled_pairs, score_pairs
+from neardup.evaluation.near_pairs import NearPairs, near_pairs
+from neardup.evaluation.sweep import SweepRow, sweep
 from neardup.features.folding import fold
 from neardup.features.tokens import tokens
+from neardup.fingerprints.b_bit import BBitSignature, b_bit
+from neardup.fingerprints.bottom_k import BottomK, bottom_k
 from neardup.fingerprints.digest import payload_digest, text_digest
+from neardup.fingerprints.estimate import Estimate, similarity
+from neardup.fingerprints.minhash import minhash, minhash_many
 from neardup.fingerprints.simhash import hamming, simhash, simhash_weighted
+from neardup.indexes.banding import Banding
 from neardup.indexes.hamming import HammingIndex
+from neardup.indexes.lsh import Candidate, Candidates, LshIndex
 from neardup.indexes.match import Match
 from neardup.parameters import Parameters
 from neardup.storage.documents import Documents
@@ -41,34 +57,63 @@ from neardup.verdict import Verdict
 from neardup.verification import jaccard
 
 __all__ = [
+    "BBitSignature",
+    "Banding",
     "BloomFilter",
+    "BottomK",
+    "Candidate",
+    "Candidates",
     "ClosedError",
+    "Cluster",
     "Deduplicator",
     "Document",
     "DocumentError",
     "Documents",
     "DocumentsFileError",
     "DuplicateIdError",
+    "Estimate",
     "FingerprintError",
     "HammingIndex",
     "IndexFileError",
     "IndexLockedError",
+    "LshIndex",
     "Match",
     "MemoryDocuments",
     "NearDupError",
+    "NearPairs",
+    "Outcome",
     "ParameterError",
     "Parameters",
+    "Run",
     "ScalableBloomFilter",
+    "Scores",
     "SqliteDocuments",
     "StorageError",
+    "SweepRow",
     "Verdict",
     "analyse",
+    "b_bit",
+    "bottom_k",
+    "clusters",
+    "containment",
+    "count_errors",
+    "diff",
+    "edit_ratio",
     "fold",
     "hamming",
     "jaccard",
+    "labelled_pairs",
+    "minhash",
+    "minhash_many",
+    "near_pairs",
     "payload_digest",
+    "read_similar",
+    "render_diff",
+    "score_pairs",
     "simhash",
     "simhash_weighted",
+    "similarity",
+    "sweep",
     "text_digest",
     "tokens",
 ]

@@ -1,0 +1,1 @@
+"""``python -m neardup``, for people who would rather not program."""

@@ -1,0 +1,5 @@
+"""What a user can mend."""
+
+
+class InputError(Exception):
+    """Bad options or bad input; the message is the one line that the user sees."""

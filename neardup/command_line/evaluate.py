@@ -1,0 +1,123 @@
+"""``python -m neardup evaluate TEXTS PAIRS``: how good are which parameters on these texts?"""
+
+import csv
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+
+from neardup.command_line.errors import InputError
+from neardup.command_line.options import parameters_of
+from neardup.command_line.output import print_text
+from neardup.command_line.progress import shown
+from neardup.command_line.rows.opening import open_rows
+from neardup.command_line.rows.row import Row
+from neardup.document import analyse
+from neardup.evaluation.labelled import Similar, read_similar
+from neardup.evaluation.metrics import labelled_pairs
+from neardup.evaluation.sweep import SweepRow, sweep
+from neardup.parameters import Parameters
+from neardup.verification import similarity, split
+
+_HEADINGS = ("distance", "confirmed", "dropped", "wrong drops", "missed", "precision", "recall")
+
+
+def evaluate(options: Namespace) -> None:
+    """Print what each distance does to labelled texts, alone and confirmed by similarity.
+
+    The words of all texts with a fingerprint are held in memory.
+
+    Raises:
+        InputError: The input is bad, or no labelled pair is about it.
+        NearDupError: A parameter is out of range, or the file of pairs is bad.
+        OSError: A file cannot be read.
+    """
+    parameters = parameters_of(options)
+    labelled = _labelled(options, parameters)
+    fingerprints, words = _analysed(options, parameters)
+    about = sum(fingerprints.keys() >= set(pair) for pair in labelled_pairs(labelled))
+    if not about:
+        least = f"{parameters.min_words} words"
+        raise InputError(f"{options.pairs}: no pair names two texts of at least {least}")
+    least_similarity = parameters.min_similarity
+    rows = sweep(
+        fingerprints,
+        labelled,
+        similarity=lambda earlier, later: similarity(
+            words[earlier], words[later], parameters.verify_shingle_size
+        ),
+        min_similarities=[least_similarity],
+    )
+    print_text(
+        f"{len(fingerprints):,} texts of at least {parameters.min_words} words, "
+        f"{about:,} pairs with {options.measure} >= {least_similarity:g}"
+    )
+    _print_table(rows)
+
+
+def _labelled(options: Namespace, parameters: Parameters) -> Similar:
+    try:
+        similar = read_similar(
+            options.pairs, measure=options.measure, min_similarity=parameters.min_similarity
+        )
+    except UnicodeDecodeError as error:
+        raise InputError(f"{options.pairs}: not UTF-8: {error.reason}") from error
+    except csv.Error as error:
+        raise InputError(f"{options.pairs}: no CSV: {error}") from error
+    if not similar:
+        raise InputError(f"{options.pairs}: no pair of the least similarity in it")
+    return similar
+
+
+def _analysed(
+    options: Namespace, parameters: Parameters
+) -> tuple[dict[int, int], dict[int, list[bytes]]]:
+    """Return fingerprints and words by id, in the order of the file."""
+    fingerprints: dict[int, int] = {}
+    words: dict[int, list[bytes]] = {}
+    for number, text in _texts(options):
+        document = analyse(text, parameters)
+        if document.fingerprint is not None and number not in fingerprints:
+            fingerprints[number] = document.fingerprint
+            words[number] = split(text)
+    return fingerprints, words
+
+
+def _texts(options: Namespace) -> Iterator[tuple[int, str]]:
+    """Yield ids with texts; a row without a text says again what an earlier one said."""
+    fields = (options.id_field, options.text_field)
+    empty = True
+    with open_rows(options.texts, options.format, fields) as source:
+        for row in shown(source):
+            if empty:
+                row.require(options.text_field, "--text-field")
+            empty = False
+            text = row.text(options.text_field)
+            if text is not None:
+                yield _number(row, options.id_field), text
+        if empty:
+            raise InputError(f"{source.name}: empty, no text in it")
+
+
+def _number(row: Row, field: str) -> int:
+    value = row.id(field)
+    try:
+        return int(value)
+    except ValueError:
+        raise row.complaint(
+            f'field "{field}" must be a whole number, as in the pairs, got "{value}"'
+        ) from None
+
+
+def _print_table(rows: Sequence[SweepRow]) -> None:
+    print_text("  ".join(_HEADINGS))
+    for row in rows:
+        cells = (
+            f"{row.max_distance}",
+            "no" if row.min_similarity is None else "yes",
+            f"{row.dropped:,}",
+            f"{row.wrong_drops:,}",
+            f"{row.missed:,}",
+            f"{row.precision:.4f}",
+            f"{row.recall:.4f}",
+        )
+        columns = zip(cells, _HEADINGS, strict=True)
+        print_text("  ".join(cell.rjust(len(heading)) for cell, heading in columns))

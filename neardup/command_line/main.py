@@ -1,0 +1,72 @@
+"""From arguments to a status; whatever a user can get wrong ends in one line."""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from neardup.command_line.compare import compare
+from neardup.command_line.errors import InputError
+from neardup.command_line.evaluate import evaluate
+from neardup.command_line.find import find
+from neardup.command_line.options import compare_options, evaluate_options, find_options
+from neardup.errors import NearDupError
+
+_DONE = 0
+_BAD_INPUT = 2
+# What a shell reports of a process that such a signal ended.
+_INTERRUPTED = 128 + signal.SIGINT
+_TERMINATED = 128 + signal.SIGTERM
+_READER_LEFT = 141
+
+_COMMANDS = {"compare": (compare_options, compare), "evaluate": (evaluate_options, evaluate)}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command.
+
+    Returns:
+        0; 2 for bad options and bad input; 130 after Ctrl-C; 141 when the reader of standard
+        output left, as ``head`` does, about which nothing is said.
+    """
+    # So that the temporary folder goes, as it does after Ctrl-C.
+    signal.signal(signal.SIGTERM, _leave)
+    if sys.stderr is None:
+        # A shell closed it; print would take standard output in its place.
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (until the end)
+    try:
+        _run(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (InputError, NearDupError) as error:
+        return _complain(str(error))
+    except BrokenPipeError:
+        # Python flushes standard output once more at its end, and would complain then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _READER_LEFT
+    except KeyboardInterrupt:
+        return _complain("interrupted", _INTERRUPTED)
+    except OSError as error:
+        about = f"{error.filename}: " if error.filename else ""
+        return _complain(about + (error.strerror or str(error)))
+    return _DONE
+
+
+def _run(arguments: Sequence[str]) -> None:
+    if arguments and arguments[0] in _COMMANDS:
+        read, run = _COMMANDS[arguments[0]]
+        run(read(arguments[1:]))
+    else:
+        find(find_options(arguments))
+
+
+def _complain(message: str, status: int = _BAD_INPUT) -> int:
+    line = " ".join(message.split())
+    print(f"neardup: {line}", file=sys.stderr)
+    return status
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    sys.exit(_TERMINATED)

@@ -1,0 +1,1 @@
+"""Rows of fields from JSON lines, CSV and parquet."""

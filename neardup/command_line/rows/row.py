@@ -1,0 +1,99 @@
+"""A row of input and its fields."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from neardup.command_line.errors import InputError
+
+_MOST_NAMES = 20
+
+Id: TypeAlias = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Fields by name, and where they come from.
+
+    Attributes:
+        source: The file.
+        unit: "line" or "row".
+        number: Which one, counted from 1.
+        fields: Values by name.
+    """
+
+    source: str
+    unit: str
+    number: int
+    fields: Mapping[str, object]
+
+    def require(self, field: str, option: str) -> None:
+        """Make sure of a field that the first row must have, or its name is wrong.
+
+        Raises:
+            InputError: There is none; the message names those that there are, and the option.
+        """
+        if field not in self.fields:
+            there = f"there are {listed(self.fields)}; choose with {option}"
+            raise self.complaint(f'no field "{field}"; {there}')
+
+    def text(self, field: str) -> str | None:
+        """Return a text; None where it is null or missing, as crawlers leave it out.
+
+        Raises:
+            InputError: It is something else.
+        """
+        value = self.fields.get(field)
+        if value is not None and not isinstance(value, str):
+            raise self.complaint(f'field "{field}" must be a text, got {kind_of(value)}')
+        return value
+
+    def id(self, field: str) -> Id:
+        """Return the user's name of the text.
+
+        Raises:
+            InputError: There is no such field, or it holds neither text nor whole number.
+        """
+        self.require(field, "--id-field")
+        value = self.fields[field]
+        if not isinstance(value, str | int) or isinstance(value, bool):
+            got = kind_of(value)
+            raise self.complaint(f'field "{field}" must be a text or a whole number, got {got}')
+        return value
+
+    def complaint(self, message: str) -> InputError:
+        """Return an error that says where it was found."""
+        return InputError(f"{self.source}, {self.unit} {self.number}: {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Rows, and how far their reader is.
+
+    Attributes:
+        name: What messages call it.
+        rows: Read one after the other, once.
+        position: Tells how much of ``total`` was read.
+        total: Bytes or rows; None where nobody knows.
+    """
+
+    name: str
+    rows: Iterator[Row]
+    position: Callable[[], int]
+    total: int | None
+
+
+def listed(names: Iterable[object]) -> str:
+    """Name the fields that are there."""
+    known = [str(name) for name in names]
+    more = ["..."] if len(known) > _MOST_NAMES else []
+    return ", ".join(known[:_MOST_NAMES] + more) or "none"
+
+
+def kind_of(value: object) -> str:
+    """Return what a person calls a value of JSON."""
+    if isinstance(value, bool):
+        return "true or false"
+    names = {type(None): "null", str: "a text", int: "a number", float: "a number"}
+    names |= {list: "a list", dict: "an object"}
+    return names.get(type(value), type(value).__name__)

@@ -1,0 +1,77 @@
+"""How a signature is cut into bands, and how often two texts then share one."""
+
+import math
+from typing import NamedTuple
+
+from neardup.errors import ParameterError
+
+
+class Banding(NamedTuple):
+    """So many bands of so many values each; texts that agree in a whole band are candidates.
+
+    Attributes:
+        bands: Slices of a signature.
+        rows: Values in each.
+    """
+
+    bands: int
+    rows: int
+
+    def collision_rate(self, similarity: float) -> float:
+        """Return the chance that two texts share a band: 1 - (1 - s**rows)**bands, the S-curve.
+
+        Args:
+            similarity: The Jaccard similarity s of the two, 0 to 1.
+
+        Raises:
+            ParameterError: It is out of range.
+        """
+        if not 0 <= similarity <= 1:
+            raise ParameterError(f"similarity must be 0..1, got {similarity}")
+        return 1.0 - (1.0 - similarity**self.rows) ** self.bands
+
+    def similarity_at(self, rate: float) -> float:
+        """Return the similarity at which the chance is ``rate``.
+
+        20 bands of 5 rows cross one half at .5087. Two other numbers are taken for it:
+        (1 / bands)**(1 / rows) is .5493, where the chance is .64, and the curve is steepest at
+        ((rows - 1) / (bands * rows - 1))**(1 / rows), that is .5264.
+
+        Args:
+            rate: 0 to 1.
+
+        Raises:
+            ParameterError: It is out of range.
+        """
+        if not 0 <= rate <= 1:
+            raise ParameterError(f"rate must be 0..1, got {rate}")
+        return float((1.0 - (1.0 - rate) ** (1.0 / self.bands)) ** (1.0 / self.rows))
+
+
+def banding(min_similarity: float, permutations: int, min_recall: float) -> Banding:
+    """Choose the bands that find at least ``min_recall`` of the pairs at ``min_similarity``.
+
+    Of the numbers of rows that do it takes the largest, since the curve is the steeper for it and
+    fewer dissimilar texts are looked at, and then all bands that the signature has values for.
+
+    Args:
+        min_similarity: Jaccard similarity, above 0, up to 1.
+        permutations: Values of a signature.
+        min_recall: Above 0, below 1.
+
+    Raises:
+        ParameterError: A number is out of range, or no number of rows finds that many.
+    """
+    if not 0 < min_similarity <= 1:
+        raise ParameterError(f"min_similarity must be above 0, up to 1, got {min_similarity!r}")
+    if not 0 < min_recall < 1:
+        raise ParameterError(f"min_recall must be between 0 and 1, got {min_recall!r}")
+    for rows in range(permutations, 0, -1):
+        chosen = Banding(permutations // rows, rows)
+        if chosen.collision_rate(min_similarity) >= min_recall:
+            return chosen
+    lowest = math.ceil(Banding(permutations, 1).similarity_at(min_recall) * 1000) / 1000
+    raise ParameterError(
+        f"min_similarity must be at least {lowest} for {permutations} permutations, "
+        f"got {min_similarity}; take more permutations for less"
+    )

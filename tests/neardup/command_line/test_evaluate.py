@@ -1,0 +1,78 @@
+from pathlib import Path
+
+import pytest
+
+from tests.neardup.command_line.running import PROJECT, json_lines, neardup, refused
+from tests.neardup.texts import changed, prose
+
+DATA = PROJECT.parent / "shared" / "data"
+
+ROWS = [
+    {"n": 0, "id": "a", "g": 0, "words": 120, "text": prose(1)},
+    {"n": 1, "id": "b", "g": 0},
+    {"n": 2, "id": "c", "g": 1, "words": 120, "text": changed(prose(1), 1)},
+    {"n": 3, "id": "d", "g": None, "text": None},
+    {"n": 4, "id": "e", "g": 2, "words": 2, "text": "two words"},
+    {"n": 5, "id": "f", "g": 3, "words": 120, "text": prose(2)},
+]
+PAIRS = "a,b,j3,j5\n1,0,.95,.92\n0,2,.9,.9\n0,3,.6,.5\n"
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    path = tmp_path / "texts.jsonl"
+    path.write_bytes(json_lines(ROWS))
+    return path
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.csv"
+    path.write_text(PAIRS)
+    return path
+
+
+def test_a_row_for_each_distance_alone_and_confirmed(texts: Path, pairs: Path) -> None:
+    ended = neardup("evaluate", texts, pairs)
+    assert (ended.status, ended.err) == (0, "")
+    title, headings, *rows = ended.out.splitlines()
+    assert title == "3 texts of at least 50 words, 1 pairs with j5 >= 0.8"
+    assert headings.split() == [
+        "distance", "confirmed", "dropped", "wrong", "drops", "missed", "precision", "recall",
+    ]  # fmt: skip
+    cells = [row.split() for row in rows]
+    names = [(str(bits), confirmed) for confirmed in ("no", "yes") for bits in range(9)]
+    assert [(row[0], row[1]) for row in cells] == names
+    assert cells[0][2:] == ["0", "0", "1", "1.0000", "0.0000"]
+    assert cells[-1][2:] == ["1", "0", "0", "1.0000", "1.0000"]
+
+
+def test_bad_texts_and_pairs_are_named(tmp_path: Path, texts: Path, pairs: Path) -> None:
+    bad = tmp_path / "bad.csv"
+    assert refused("evaluate", texts, pairs, "--measure", "j9").startswith(
+        f"{pairs}, line 2: columns a, b and j9 expected"
+    )
+    bad.write_text("a,b,j3,j5\n0,1,0.1,0.2\n")
+    assert refused("evaluate", texts, bad) == f"{bad}: no pair of the least similarity in it"
+    bad.write_text("a,b,j3,j5\n0,2,1,1\n")
+    assert refused("evaluate", texts, bad).startswith(f"{bad}: no pair names two texts of at least")
+    bad.write_bytes(b"a,b,j5\n\xff,2,1\n")
+    assert refused("evaluate", texts, bad) == f"{bad}: not UTF-8: invalid start byte"
+    assert refused("evaluate", texts, pairs, "--id-field", "id") == (
+        f'{texts}, line 1: field "id" must be a whole number, as in the pairs, got "a"'
+    )
+    assert refused("evaluate", texts, pairs, "--text-field", "body").startswith(
+        f'{texts}, line 1: no field "body"; there are n, id, g, words, text; choose with'
+    )
+    texts.write_bytes(b"")
+    assert refused("evaluate", texts, pairs) == f"{texts}: empty, no text in it"
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is absent")
+def test_real_texts_are_evaluated() -> None:
+    ended = neardup("evaluate", DATA / "numpy.docs.jsonl.gz", DATA / "numpy.pairs.csv")
+    title, _, *rows = ended.out.splitlines()
+    assert title == "4,753 texts of at least 50 words, 10,118 pairs with j5 >= 0.8"
+    confirmed = [row.split() for row in rows if row.split()[1] == "yes"]
+    assert {row[3] for row in confirmed} == {"0"}
+    assert {row[5] for row in confirmed} == {"1.0000"}

@@ -1,0 +1,314 @@
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup import FingerprintError, ParameterError
+from neardup.features.folding import normal_form
+from neardup.features.hashing import token_hashes
+from neardup.features.runs import Runs, shingle_runs
+from neardup.features.shingles import shingle_hashes
+from neardup.features.tokens import pack
+from neardup.fingerprints.b_bit import BBitSignature, b_bit
+from neardup.fingerprints.bottom_k import BottomK, bottom_k
+from neardup.fingerprints.estimate import Estimate, Signature, similarity
+from neardup.fingerprints.minhash import minhash, minhash_many, multipliers, of_runs
+from tests.neardup.texts import changed, prose
+
+unhurried = settings(deadline=None)
+TEXTS = st.text("ab c,é猫\0\ud800", min_size=1).map(lambda text: f"{text} word")
+GOLDEN = {
+    "the cat sat": [0x32CE2523, 0xAFE233B9, 0x3B90578F, 0x7FEB7579],
+    "To be, or not to be: that is the question.": [0x17512D91, 0x06809F23, 0x3ABD1AF9, 0x0DE6D5AB],
+    "吾輩は猫である。名前はまだ無い。": [0x0458986F, 0x2AF47359, 0x020D72A3, 0x1D8F2BEF],
+}
+
+
+def plain_minhash(text: str, permutations: int, size: int) -> list[int]:
+    """The definition, in the integers of Python."""
+    shingles = shingle_hashes(pack(normal_form(text)), size).tolist()
+    values = [shingle >> 32 | 1 for shingle in shingles]
+    factors = multipliers(permutations).ravel().tolist()
+    return [min(factor * value % 2**32 for value in values) for factor in factors]
+
+
+def drawn(seed: int, shared: int, own: int) -> tuple[set[int], set[int]]:
+    """Two sets of random hashes of which so many are shared and so many in one alone."""
+    source = random.Random(seed)
+    hashes = [source.getrandbits(64) for _ in range(shared + 2 * own)]
+    return set(hashes[: shared + own]), set(hashes[:shared] + hashes[shared + own :])
+
+
+def signed(hashes: set[int], permutations: int) -> Signature:
+    values = np.array(sorted(hashes), np.uint64)
+    runs = Runs(values, np.zeros(1, np.int64), np.array([len(values)]))
+    signature: Signature = of_runs(runs, permutations)[0]
+    return signature
+
+
+def worst(estimates: list[float], exact: float, values: int) -> float:
+    """How far the mean of so many estimates is off, in standard errors of that mean."""
+    error = math.sqrt(exact * (1 - exact) / values / len(estimates))
+    return abs(sum(estimates) / len(estimates) - exact) / error
+
+
+class TestMinhash:
+    def test_example_of_a_third(self) -> None:
+        estimates = [
+            similarity(
+                minhash(f"the{n} cat{n} sat{n}", permutations=400, shingle_size=2),
+                minhash(f"the{n} cat{n} lay{n}", permutations=400, shingle_size=2),
+            ).similarity
+            for n in range(200)
+        ]
+        assert np.abs(np.array(estimates) - 1 / 3).mean() < 0.05
+        assert worst(estimates, 1 / 3, 400) < 5
+
+    @pytest.mark.parametrize(("text", "first"), GOLDEN.items())
+    def test_values_stay_the_same(self, text: str, first: list[int]) -> None:
+        assert minhash(text)[:4].tolist() == first
+
+    @unhurried
+    @given(TEXTS, st.integers(1, 40), st.integers(1, 16))
+    def test_equals_the_definition(self, text: str, permutations: int, size: int) -> None:
+        signature = minhash(text, permutations=permutations, shingle_size=size)
+        assert signature.dtype == np.uint32
+        assert signature.tolist() == plain_minhash(text, permutations, size)
+
+    @pytest.mark.parametrize("words", [8191, 8192, 8193, 8194, 8195, 40_000])
+    def test_pieces_of_a_long_text_are_one(self, words: int) -> None:
+        text = " ".join(f"w{n}" for n in range(words))
+        assert minhash(text, permutations=3).tolist() == plain_minhash(text, 3, 3)
+
+    @unhurried
+    @given(st.lists(TEXTS, max_size=8), st.integers(1, 4))
+    def test_many_equals_one_by_one(self, texts: list[str], size: int) -> None:
+        many = minhash_many(texts, permutations=16, shingle_size=size)
+        assert many.shape == (len(texts), 16)
+        for text, row in zip(texts, many, strict=True):
+            assert (row == minhash(text, permutations=16, shingle_size=size)).all()
+
+    def test_many_equals_one_by_one_across_batches(self) -> None:
+        texts = [prose(seed, 1 + seed * 40 % 9000) for seed in range(60)]
+        alone = [minhash(text, permutations=16) for text in texts]
+        assert (minhash_many(texts, permutations=16) == alone).all()
+
+    @given(st.permutations(range(20)))
+    def test_order_and_repetition_of_shingles_do_not_count(self, order: list[int]) -> None:
+        words = [f"w{n}" for n in order]
+        signature = minhash(" ".join(words + words[:5]), shingle_size=1)
+        assert (signature == minhash(" ".join(sorted(words)), shingle_size=1)).all()
+
+    @given(TEXTS, st.integers(1, 128))
+    def test_a_shorter_signature_begins_a_longer_one(self, text: str, fewer: int) -> None:
+        assert (minhash(text)[:fewer] == minhash(text, permutations=fewer)).all()
+
+    def test_the_least_of_two_is_that_of_both_sets(self) -> None:
+        first, second = drawn(1, 30, 20)
+        both = np.minimum(signed(first, 64), signed(second, 64))
+        assert (both == signed(first | second, 64)).all()
+
+    def test_case_form_and_spacing_do_not_count(self) -> None:
+        assert (minhash("Le  CAFE\u0301 noir") == minhash("le café noir")).all()
+
+    @pytest.mark.parametrize("text", ["", " ", "...", "\u200b"])
+    def test_a_text_without_words_has_none(self, text: str) -> None:
+        with pytest.raises(FingerprintError, match="text 0"):
+            minhash(text)
+        with pytest.raises(FingerprintError, match="text 2"):
+            minhash_many(["one word", "another one", text, "more"], shingle_size=1)
+        with pytest.raises(FingerprintError, match="no smallest"):
+            bottom_k(text)
+
+    @pytest.mark.parametrize("bad", [0, -1, 65_537, 1.5, True, None, math.nan])
+    def test_bad_numbers_are_named(self, bad: int) -> None:
+        with pytest.raises(ParameterError, match=r"permutations must be 1\.\.65536, got"):
+            minhash("a text", permutations=bad)
+        with pytest.raises(ParameterError, match=r"shingle_size must be 1\.\.16, got"):
+            minhash("a text", shingle_size=bad if bad != 1.5 else 17)
+        with pytest.raises(ParameterError, match=r"size must be 1\.\.65536, got"):
+            bottom_k("a text", size=bad)
+
+    def test_a_nul_is_no_token_and_ends_no_text(self) -> None:
+        texts = ["one \0 two three four", "\0", "five six\0seven eight"]
+        with pytest.raises(FingerprintError, match="text 1"):
+            minhash_many(texts)
+        kept = [texts[0], texts[2]]
+        assert (minhash_many(kept)[0] == minhash("one two three four")).all()
+        assert (minhash_many(kept)[1] == minhash("five six seven eight")).all()
+
+
+class TestRuns:
+    def test_a_token_made_to_hash_like_the_end_of_a_text_ends_none(self) -> None:
+        made = "ha2ueaaaya0tjpg1"
+        assert token_hashes(made.encode()).tolist() == [0]
+        texts = [f"one two {made} three four", "five six seven", f"{made} eight nine"]
+        assert (minhash_many(texts) == [minhash(text) for text in texts]).all()
+
+    @given(st.lists(st.text("ab .猫"), min_size=1, max_size=6), st.integers(1, 4))
+    def test_runs_are_the_sets_of_shingles(self, texts: list[str], size: int) -> None:
+        runs = shingle_runs(texts, size)
+        for text, start, end in zip(texts, runs.starts, runs.ends, strict=True):
+            expected = shingle_hashes(pack(normal_form(text)), size)
+            assert set(runs.hashes[start:end].tolist()) == set(expected.tolist())
+
+
+class TestSimilarity:
+    @given(TEXTS)
+    def test_of_a_text_with_itself_is_one(self, text: str) -> None:
+        estimate = similarity(minhash(text), minhash(text))
+        assert estimate.similarity == 1.0
+        assert 0 < estimate.standard_error < 0.01
+
+    @pytest.mark.parametrize("size", [1, 2, 10, 200, 2000])
+    def test_of_texts_with_nothing_in_common_is_near_nothing(self, size: int) -> None:
+        first, second = drawn(size, 0, size)
+        assert similarity(signed(first, 512), signed(second, 512)).similarity < 0.01
+
+    @pytest.mark.parametrize(("shared", "own"), [(1, 1), (2, 3), (9, 1), (30, 60), (400, 50)])
+    def test_is_unbiased_and_its_standard_error_true(self, shared: int, own: int) -> None:
+        # Seeds are fixed; five standard errors leave room for any others too.
+        exact = shared / (shared + 2 * own)
+        found = [
+            similarity(*(signed(one, 128) for one in drawn(seed, shared, own)))
+            for seed in range(300)
+        ]
+        estimates = [estimate.similarity for estimate in found]
+        assert worst(estimates, exact, 128) < 5
+        stated = float(np.mean([estimate.standard_error for estimate in found]))
+        assert np.std(estimates) == pytest.approx(stated, rel=0.25)
+
+    @unhurried
+    @given(st.integers(0, 40), st.integers(1, 40), st.integers(0, 2**32))
+    def test_is_close_to_exact_jaccard(self, shared: int, own: int, seed: int) -> None:
+        first, second = drawn(seed, shared, own)
+        exact = len(first & second) / len(first | second)
+        estimate = similarity(signed(first, 1024), signed(second, 1024))
+        # Hoeffding: further off than that once in 10**15 draws.
+        assert abs(estimate.similarity - exact) < math.sqrt(math.log(2e15) / 2 / 1024)
+
+    def test_standard_error_is_that_of_a_share(self) -> None:
+        first, second = np.arange(128, dtype=np.uint32), np.arange(128, dtype=np.uint32)
+        second[:64] += 500
+        assert similarity(first, second) == Estimate(0.5, math.sqrt(0.25 / 128))
+
+    def test_signatures_of_other_lengths_are_refused(self) -> None:
+        with pytest.raises(FingerprintError, match="got 64 and 128 values"):
+            similarity(minhash("one text", permutations=64), minhash("one text"))
+
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            np.zeros(4, np.int64),
+            np.zeros((2, 2), np.uint32),
+            np.zeros(0, np.uint32),
+            [1, 2],
+            None,
+        ],
+    )
+    def test_what_is_no_signature_is_refused(self, bad: Signature) -> None:
+        for pair in ((bad, bad), (minhash("a text"), bad)):
+            with pytest.raises(FingerprintError, match="a signature must"):
+                similarity(*pair)
+        with pytest.raises(FingerprintError, match="a signature must"):
+            b_bit(bad)
+
+
+class TestBottomK:
+    def test_sets_below_the_size_are_compared_exactly(self) -> None:
+        first = bottom_k("the cat sat", shingle_size=2)
+        second = bottom_k("the cat lay", shingle_size=2)
+        assert first.similarity(second) == Estimate(1 / 3, 0.0)
+
+    @given(TEXTS, st.integers(1, 50))
+    def test_holds_the_smallest_hashes(self, text: str, size: int) -> None:
+        whole = shingle_hashes(pack(normal_form(text)), 3)
+        sketch = bottom_k(text, size=size)
+        assert sketch.hashes.tolist() == sorted(whole.tolist())[:size]
+        assert sketch.similarity(sketch).similarity == 1.0
+
+    @unhurried
+    @given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 50), st.integers(0, 999))
+    def test_equals_the_share_of_the_smallest_of_the_union(
+        self, shared: int, own: int, size: int, seed: int
+    ) -> None:
+        first, second = drawn(seed, shared + 1, own)
+        asked = sorted(first | second)[:size]
+        if max(len(first), len(second)) < size:
+            asked = sorted(first | second)
+        share = len(set(asked) & first & second) / len(asked)
+        sketches = [
+            BottomK(np.array(sorted(one)[:size], np.uint64), size) for one in (first, second)
+        ]
+        assert sketches[0].similarity(sketches[1]).similarity == share
+
+    def test_is_unbiased(self) -> None:
+        estimates = []
+        for seed in range(300):
+            pair = [
+                BottomK(np.array(sorted(one)[:64], np.uint64), 64) for one in drawn(seed, 200, 50)
+            ]
+            estimates.append(pair[0].similarity(pair[1]).similarity)
+        assert worst(estimates, 2 / 3, 64) < 5
+
+    def test_what_cannot_be_compared_is_refused(self) -> None:
+        with pytest.raises(FingerprintError, match="got 5 and 6"):
+            bottom_k("a text", size=5).similarity(bottom_k("a text", size=6))
+        for bad in ([2, 1], [1, 1], [], [1, 2, 3]):
+            with pytest.raises(FingerprintError):
+                BottomK(np.array(bad, np.uint64), 2)
+
+
+class TestBBit:
+    @given(TEXTS, st.integers(1, 16), st.integers(1, 130))
+    def test_is_so_many_bits_and_one_with_itself(
+        self, text: str, bits: int, permutations: int
+    ) -> None:
+        packed = b_bit(minhash(text, permutations=permutations), bits)
+        assert len(packed.data) == math.ceil(bits * permutations / 8)
+        assert packed.similarity(packed).similarity == 1.0
+
+    @pytest.mark.parametrize("bits", [1, 2, 4, 8, 16])
+    @pytest.mark.parametrize(("shared", "own"), [(1, 1), (40, 10), (60, 60)])
+    def test_is_unbiased_after_its_correction(self, bits: int, shared: int, own: int) -> None:
+        exact = shared / (shared + 2 * own)
+        found = []
+        for seed in range(300):
+            first, second = (b_bit(signed(one, 256), bits) for one in drawn(seed, shared, own))
+            found.append(first.similarity(second))
+        estimates = [estimate.similarity for estimate in found]
+        stated = float(np.mean([estimate.standard_error for estimate in found]))
+        assert abs(np.mean(estimates) - exact) < 5 * stated / math.sqrt(300)
+        assert np.std(estimates) == pytest.approx(stated, rel=0.25)
+
+    def test_single_shingles_agree_by_chance_and_not_in_all_values(self) -> None:
+        shares = []
+        for seed in range(100):
+            first, second = (b_bit(signed(one, 256), 1).data for one in drawn(seed, 0, 1))
+            pair = np.frombuffer(first, np.uint8) ^ np.frombuffer(second, np.uint8)
+            shares.append(1 - np.bitwise_count(pair).sum() / 256)
+        assert 0.25 < min(shares) < max(shares) < 0.75
+
+    def test_what_cannot_be_compared_is_refused(self) -> None:
+        signature = minhash("a text of words")
+        with pytest.raises(FingerprintError, match="128 values of 8 bits expected"):
+            b_bit(signature, 8).similarity(b_bit(signature, 4))
+        with pytest.raises(FingerprintError, match="128 values of 8 bits expected"):
+            b_bit(signature, 8).similarity(b_bit(signature[:64], 8))
+        with pytest.raises(FingerprintError, match="data must be 16 bytes"):
+            BBitSignature(b"short", 1, 128)
+        for bits in (0, 17, 1.5):
+            with pytest.raises(ParameterError, match=r"bits must be 1\.\.16"):
+                b_bit(signature, bits)  # type: ignore[arg-type]
+
+
+def test_edited_texts_are_about_as_similar_as_their_sets() -> None:
+    texts = [prose(seed, 400) for seed in range(40)]
+    for seed, text in enumerate(texts):
+        edited = changed(text, seed, 10)
+        exact = bottom_k(text, size=4096).similarity(bottom_k(edited, size=4096)).similarity
+        estimate = similarity(minhash(text), minhash(edited))
+        assert abs(estimate.similarity - exact) < 6 * estimate.standard_error

@@ -1,0 +1,294 @@
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import DocumentError, FingerprintError, ParameterError
+from neardup.fingerprints.minhash import minhash, minhash_many
+from neardup.indexes.banding import Banding, banding
+from neardup.indexes.bands import FRESH
+from neardup.indexes.lsh import Candidate, LshIndex
+from neardup.indexes.signatures import Signatures
+from tests.neardup.indexes.generated import unhurried
+from tests.neardup.texts import changed, prose
+
+PERMUTATIONS = 12
+
+
+def scattered(seed: int, count: int, permutations: int, values: int = 2**32) -> Signatures:
+    """Signatures of values drawn from so few that some agree."""
+    random = np.random.default_rng(seed)
+    drawn: Signatures = random.integers(0, values, (count, permutations)).astype(np.uint32)
+    return drawn
+
+
+def alike(signatures: Signatures, share: float, seed: int) -> Signatures:
+    """Signatures that agree in each value with that chance: those of texts so similar."""
+    random = np.random.default_rng(seed)
+    others = scattered(seed + 1, len(signatures), signatures.shape[1])
+    return np.where(random.random(signatures.shape) < share, signatures, others)
+
+
+def scanned(
+    stored: Signatures, ids: npt.NDArray[np.int64], asked: npt.NDArray[np.uint32], shape: Banding
+) -> list[Candidate]:
+    """Compare all bands of all documents."""
+    used = shape.bands * shape.rows
+    agree = stored == asked
+    shares = agree[:, :used].reshape(-1, *shape).all(axis=2).any(axis=1)
+    found = [
+        Candidate(int(ids[row]), float(agree[row].mean()))
+        for row in np.flatnonzero(shares).tolist()
+    ]
+    return sorted(found, key=lambda candidate: (-candidate.similarity, candidate.id))
+
+
+class TestBanding:
+    def test_twenty_bands_of_five_cross_one_half_at_051(self) -> None:
+        shape = Banding(20, 5)
+        assert shape.similarity_at(0.5) == pytest.approx(0.508696, abs=1e-6)
+        assert shape.collision_rate(0.508696) == pytest.approx(0.5, abs=1e-4)
+        assert round(shape.similarity_at(0.5), 2) == 0.51
+
+    def test_the_rule_of_thumb_is_another_number(self) -> None:
+        shape = Banding(20, 5)
+        thumb = (1 / 20) ** (1 / 5)
+        assert thumb == pytest.approx(0.5493, abs=1e-4)
+        assert (
+            shape.collision_rate(thumb)
+            == pytest.approx(1 - 0.95**20)
+            == pytest.approx(0.6415, abs=1e-4)
+        )
+
+    def test_the_curve_is_steepest_where_stated(self) -> None:
+        grid = np.linspace(0, 1, 100_001)
+        rates = np.array([Banding(20, 5).collision_rate(one) for one in grid.tolist()])
+        steepest = grid[np.diff(rates).argmax()]
+        assert steepest == pytest.approx((4 / 99) ** (1 / 5), abs=1e-4)
+        assert steepest == pytest.approx(0.5264, abs=1e-4)
+
+    @given(st.integers(1, 50), st.integers(1, 20), st.floats(0.01, 0.99))
+    def test_rate_and_similarity_are_inverse(self, bands: int, rows: int, rate: float) -> None:
+        shape = Banding(bands, rows)
+        assert shape.collision_rate(shape.similarity_at(rate)) == pytest.approx(rate)
+
+    @given(st.floats(0.1, 1), st.integers(64, 512), st.floats(0.5, 0.999))
+    def test_chosen_bands_find_enough_with_the_most_rows(
+        self, least: float, permutations: int, recall: float
+    ) -> None:
+        bands, rows = banding(least, permutations, recall)
+        assert bands == permutations // rows
+        assert Banding(bands, rows).collision_rate(least) >= recall
+        if rows < permutations:
+            assert Banding(permutations // (rows + 1), rows + 1).collision_rate(least) < recall
+
+    def test_shape_for_08(self) -> None:
+        index = LshIndex(0.8)
+        assert (index.bands, index.rows) == (18, 7)
+        assert index.collision_rate(0.8) == pytest.approx(0.9855, abs=1e-4)
+
+    def test_too_little_similarity_names_what_is_possible(self) -> None:
+        with pytest.raises(ParameterError, match=r"at least 0\.024 for 128 permutations"):
+            LshIndex(0.02)
+        assert LshIndex(0.024).rows == 1
+
+    @pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan])
+    def test_bad_similarities_are_refused(self, bad: float) -> None:
+        with pytest.raises(ParameterError, match="min_similarity must be above 0"):
+            LshIndex(bad)
+        with pytest.raises(ParameterError, match="min_recall"):
+            LshIndex(0.8, min_recall=bad)
+        with pytest.raises(ParameterError, match="similarity must be"):
+            LshIndex(0.8).collision_rate(bad)
+        with pytest.raises(ParameterError, match="rate must be"):
+            Banding(2, 2).similarity_at(bad)
+        with pytest.raises(ParameterError, match="min_similarity must be"):
+            LshIndex(0.8).query(scattered(0, 1, 128)[0], min_similarity=bad)
+        with pytest.raises(ParameterError, match="min_similarity must be"):
+            LshIndex(0.8).query_many(scattered(0, 1, 128), min_similarity=bad)
+
+    def test_bad_shapes_and_a_similarity_of_nothing_are_refused(self) -> None:
+        with pytest.raises(ParameterError, match="min_similarity must be above 0"):
+            LshIndex(0)
+        for shape in ((0, 5), (5, 0), (129, 1), (26, 5)):
+            with pytest.raises(ParameterError, match=r"(bands|rows) must be 1\.\."):
+                LshIndex(0.8, shape=shape)
+
+
+class TestMeasuredCurve:
+    @pytest.mark.parametrize("shape", [(20, 5), (18, 7), (32, 4), (1, 8)])
+    @pytest.mark.parametrize("share", [0.3, 0.51, 0.7, 0.8, 0.95])
+    def test_collision_rates_are_those_of_the_formula(
+        self, shape: tuple[int, int], share: float
+    ) -> None:
+        count = 4000
+        stored = scattered(1, count, 128)
+        index = LshIndex(0.8, shape=shape)
+        index.add_many(stored, np.arange(count))
+        found = index.query_many(alike(stored, share, 2))
+        rate = index.collision_rate(share)
+        hits = np.count_nonzero(found.ids == found.positions) / count
+        # Five standard errors, and one pair.
+        assert abs(hits - rate) < 5 * math.sqrt(rate * (1 - rate) / count) + 1 / count
+
+    def test_real_signatures_follow_it_too(self) -> None:
+        texts = [prose(seed, 300) for seed in range(300)]
+        edited = [changed(text, seed, 10) for seed, text in enumerate(texts)]
+        stored, asked = minhash_many(texts), minhash_many(edited)
+        index = LshIndex(0.75)
+        index.add_many(stored, np.arange(300))
+        rates = [index.collision_rate(share) for share in (stored == asked).mean(axis=1).tolist()]
+        found = index.query_many(asked)
+        hits = np.count_nonzero(found.ids == found.positions)
+        assert abs(hits - sum(rates)) < 5 * math.sqrt(300 / 4)
+        assert hits > 0.95 * 300
+
+
+class TestLshIndexProperties:
+    @unhurried
+    @given(
+        st.integers(0, 999),
+        st.integers(0, 60),
+        st.sampled_from([(12, 1), (6, 2), (4, 3), (2, 5), (1, 12)]),
+        st.lists(st.sampled_from(["add", "many", "ask"]), max_size=8),
+    )
+    def test_equals_the_scan_over_equal_bands(
+        self, seed: int, count: int, shape: tuple[int, int], deeds: list[str]
+    ) -> None:
+        stored = scattered(seed, 8 * (count + 1), PERMUTATIONS, values=4)
+        ids = np.random.default_rng(seed).integers(0, 20, len(stored))
+        index = LshIndex(0.5, permutations=PERMUTATIONS, shape=shape)
+        held = 0
+        for deed in deeds:
+            if deed == "ask":
+                index.query_many(stored[:2])
+                index.query(stored[0])
+            elif deed == "add":
+                index.add(stored[held], ids[held])
+                held += 1
+            else:
+                index.add_many(stored[held : held + count], ids[held : held + count])
+                held += count
+        asked = scattered(seed + 1, 5, PERMUTATIONS, values=4)
+        expected = [scanned(stored[:held], ids[:held], one, Banding(*shape)) for one in asked]
+        assert len(index) == held
+        assert [index.query(one) for one in asked] == expected
+        answers = index.query_many(asked)
+        for position, wanted in enumerate(expected):
+            here = answers.positions == position
+            pairs = zip(
+                answers.ids[here].tolist(), answers.similarities[here].tolist(), strict=True
+            )
+            assert [Candidate(*pair) for pair in pairs] == wanted
+        assert (np.diff(answers.positions) >= 0).all()
+
+    @given(st.integers(0, 99), st.floats(0, 1))
+    def test_filter_leaves_out_what_is_less_similar(self, seed: int, least: float) -> None:
+        stored = scattered(seed, 40, PERMUTATIONS, values=3)
+        index = LshIndex(0.5, permutations=PERMUTATIONS)
+        index.add_many(stored, range(40))
+        kept = [one for one in index.query(stored[0]) if one.similarity >= least]
+        assert index.query(stored[0], min_similarity=least) == kept
+        assert index.query_many(stored[:1], min_similarity=least).ids.tolist() == [
+            one.id for one in kept
+        ]
+
+
+class TestLshIndex:
+    def test_finds_the_edited_text(self) -> None:
+        index = LshIndex(0.7)
+        for number in range(50):
+            index.add(minhash(prose(number)), number)
+        best, *others = index.query(minhash(changed(prose(7), 1)))
+        assert best.id == 7
+        assert best.similarity > 0.8
+        assert others == []
+
+    def test_many_tables_and_the_newest_are_one_index(self) -> None:
+        count = 6 * FRESH + 100
+        stored = scattered(3, count, PERMUTATIONS, values=30)
+        index = LshIndex(0.5, permutations=PERMUTATIONS, shape=(4, 3))
+        for number, one in enumerate(stored):
+            index.add(one, number)
+            if number % 500 == 0:
+                assert index.query(one)[0].similarity == 1.0
+        ids = np.arange(count)
+        asked = stored[:: count // 40]
+        expected = [scanned(stored, ids, one, index.shape) for one in asked]
+        assert [index.query(one) for one in asked] == expected
+        answers = index.query_many(asked)
+        assert answers.ids.tolist() == [one.id for found in expected for one in found]
+        assert [index.query(one) for one in asked] == expected
+
+    def test_a_band_shared_by_very_many_is_answered(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("neardup.indexes.lsh._PAIRS_AT_ONCE", 1000)
+        stored = np.repeat(scattered(4, 1, PERMUTATIONS), 3000, axis=0)
+        index = LshIndex(0.5, permutations=PERMUTATIONS)
+        index.add_many(stored, np.arange(3000))
+        answers = index.query_many(stored[:7])
+        assert answers.positions.tolist() == [one for one in range(7) for _ in range(3000)]
+        assert answers.ids.tolist() == list(range(3000)) * 7
+        assert (answers.similarities == 1.0).all()
+
+    def test_an_empty_index_and_no_queries(self) -> None:
+        index = LshIndex(0.8)
+        some = scattered(5, 3, 128)
+        assert index.query(some[0]) == []
+        assert len(index.query_many(some).ids) == 0
+        index.add_many(some, [1, 2, 3])
+        assert len(index.query_many(some[:0]).ids) == 0
+        index.add_many(some[:0], [])
+        assert len(index) == 3
+
+    def test_ids_may_repeat_and_are_held_twice(self) -> None:
+        index, one = LshIndex(0.8), scattered(6, 1, 128)[0]
+        index.add(one, 5)
+        index.add(one, 5)
+        assert index.query(one) == [Candidate(5, 1.0)] * 2
+
+    def test_a_changed_array_changes_nothing(self) -> None:
+        index, one = LshIndex(0.8), scattered(7, 1, 128)[0]
+        kept = one.copy()
+        index.add(one, 1)
+        one[:] = 0
+        assert index.query(kept) == [Candidate(1, 1.0)]
+
+    def test_takes_the_memory_that_is_stated(self) -> None:
+        index = LshIndex(0.8)
+        index.add_many(scattered(8, 5000, 128), np.arange(5000))
+        assert index.size_bytes == 5000 * 664
+
+    @pytest.mark.parametrize(
+        "bad",
+        [np.zeros(127, np.uint32), np.zeros(128, np.int64), np.zeros((1, 128), np.uint32), []],
+    )
+    def test_what_is_no_signature_is_refused(self, bad: Signatures) -> None:
+        index = LshIndex(0.8)
+        with pytest.raises(FingerprintError, match=r"must be uint32, \(128,\)"):
+            index.add(bad, 1)
+        with pytest.raises(FingerprintError, match=r"must be uint32, \(128,\)"):
+            index.query(bad)
+        assert len(index) == 0
+
+    @pytest.mark.parametrize(
+        "bad", [np.zeros((2, 64), np.uint32), np.zeros((2, 128)), np.zeros(128, np.uint32), [[1]]]
+    )
+    def test_what_are_no_signatures_are_refused(self, bad: Signatures) -> None:
+        index = LshIndex(0.8)
+        with pytest.raises(FingerprintError, match="signatures"):
+            index.add_many(bad, [1, 2])
+        with pytest.raises(FingerprintError, match="signatures"):
+            index.query_many(bad)
+
+    def test_bad_ids_add_nothing(self) -> None:
+        index, some = LshIndex(0.8), scattered(9, 2, 128)
+        with pytest.raises(DocumentError):
+            index.add(some[0], -1)
+        with pytest.raises(DocumentError):
+            index.add_many(some, [1, -1])
+        with pytest.raises(ParameterError, match="2 signatures and 1 ids"):
+            index.add_many(some, [1])
+        assert len(index) == 0
