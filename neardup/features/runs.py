@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.features.folding import normal_form
-from neardup.features.hashing import GOLDEN, Hashes, mix, token_hashes
+from neardup.features.hashing import Hashes, token_hashes
+from neardup.features.shingles import rolled
 from neardup.features.tokens import pack
 
 # No token holds a NUL, so one of it alone parts two texts; its hash is 0, which no other token of
@@ -44,7 +45,7 @@ def shingle_runs(texts: Sequence[str], size: int) -> Runs:
     """
     packed = [pack(normal_form(text)) for text in texts]
     if len(packed) == 1:
-        return _joined([_rolled(token_hashes(packed[0]), size)])
+        return _joined([rolled(token_hashes(packed[0]), size)])
     hashes = token_hashes(_BETWEEN.join(packed))
     bounds = np.flatnonzero(hashes == 0)
     starts = np.concatenate(([0], bounds + 1))
@@ -52,21 +53,8 @@ def shingle_runs(texts: Sequence[str], size: int) -> Runs:
     # A text shorter than a shingle is one, of another length than the rest; and somebody may
     # make a long token whose hash is 0.
     if len(bounds) != len(packed) - 1 or counts.min() < size:
-        return _joined([_rolled(token_hashes(one), size) for one in packed])
-    return Runs(_rolled(hashes, size), starts, starts + counts - size + 1)
-
-
-def _rolled(hashes: Hashes, size: int) -> Hashes:
-    """Return the hash of every shingle of a sequence of token hashes, in order."""
-    if not len(hashes):
-        return hashes
-    size = min(size, len(hashes))
-    count = len(hashes) - size + 1
-    combined = hashes[:count].copy()
-    for place in range(1, size):
-        combined *= GOLDEN
-        combined += hashes[place : place + count]
-    return mix(combined)
+        return _joined([rolled(token_hashes(one), size) for one in packed])
+    return Runs(rolled(hashes, size), starts, starts + counts - size + 1)
 
 
 def _joined(parts: Sequence[Hashes]) -> Runs:

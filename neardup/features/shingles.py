@@ -25,6 +25,11 @@ def shingle_hashes(packed: bytes, size: int) -> Hashes:
 
 def shingles_of(hashes: Hashes, size: int) -> Hashes:
     """Return the hashes of the set of shingles of a sequence of token hashes, ascending."""
+    return distinct(rolled(hashes, size))
+
+
+def rolled(hashes: Hashes, size: int) -> Hashes:
+    """Return the hash of every shingle of a sequence of token hashes, in order."""
     if not len(hashes):
         return hashes
     size = min(size, len(hashes))
@@ -34,7 +39,7 @@ def shingles_of(hashes: Hashes, size: int) -> Hashes:
         # Multiplied at each step, so the order of the words counts.
         combined *= GOLDEN
         combined += hashes[place : place + count]
-    return distinct(mix(combined))
+    return mix(combined)
 
 
 def distinct(values: Hashes) -> Hashes:
