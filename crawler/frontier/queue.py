@@ -42,18 +42,17 @@ class RequestQueue:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._batch: deque[QueuedRequest] = deque()
-        self.restored = self._restore()
+        self._restore()
         row = database.read("SELECT count(*) FROM requests WHERE state = 0").fetchone()
         self._todo = int(row[0])
         self._next_id = 1 + int(
             database.read("SELECT coalesce(max(id), 0) FROM requests").fetchone()[0]
         )
 
-    def _restore(self) -> int:
-        cursor = self._database.write(
+    def _restore(self) -> None:
+        self._database.write(
             "UPDATE requests SET state = 0 WHERE state IN (1, 3) AND tries < ?", (MOST_TRIES,)
         )
-        return int(cursor.rowcount)
 
     @property
     def is_untouched(self) -> bool:
