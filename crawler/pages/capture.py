@@ -116,6 +116,9 @@ class Archivist:
             row.verdict = verdicts.NOINDEX
         elif reading.extract is not None:
             self._judge(row, previous, reading.extract.document, fetched.apart_from)
+        else:
+            # Loudly, so that the request is tried again: a row without a verdict is a lost page.
+            raise RuntimeError(f"{fetched.url}: read for its links alone, and its text is not held")
         return self._insert(row, fetched, reading)
 
     def _original(
