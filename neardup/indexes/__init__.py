@@ -1,7 +1,8 @@
 """What is near? Indexes of fingerprints."""
 
-from neardup.indexes.hamming import HammingIndex, Matches
-from neardup.indexes.match import Match
+from neardup.indexes.design import Design
+from neardup.indexes.hamming import HammingIndex
+from neardup.indexes.match import Match, Matches
 from neardup.indexes.scan import ScanIndex
 
-__all__ = ["HammingIndex", "Match", "Matches", "ScanIndex"]
+__all__ = ["Design", "HammingIndex", "Match", "Matches", "ScanIndex"]

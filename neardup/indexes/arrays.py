@@ -58,25 +58,27 @@ def checked_id(value: SupportsIndex) -> int:
 
 def checked_radius(value: SupportsIndex) -> int:
     """Return the value as an int of 0..8, or raise ParameterError."""
-    try:
-        radius = operator.index(value)
-    except TypeError:
-        raise ParameterError(f"radius must be 0..{MAX_RADIUS}, got {value!r}") from None
-    if not 0 <= radius <= MAX_RADIUS:
-        raise ParameterError(f"radius must be 0..{MAX_RADIUS}, got {radius}")
-    return radius
+    return checked_setting("radius", value, 0, MAX_RADIUS)
 
 
-def checked_limit(value: SupportsIndex | None) -> int | None:
+def checked_setting(name: str, value: SupportsIndex, least: int, most: int) -> int:
+    """Return the value as an int of ``least`` to ``most``, or raise ParameterError."""
+    number = _number(value)
+    if number is None or not least <= number <= most:
+        found = repr(value) if number is None else number
+        raise ParameterError(f"{name} must be {least}..{most}, got {found}")
+    return number
+
+
+def checked_limit(value: SupportsIndex | None, name: str = "limit") -> int | None:
     """Return None or the value as an int of at least 1, or raise ParameterError."""
     if value is None:
         return None
-    try:
-        limit = operator.index(value)
-    except TypeError:
-        raise ParameterError(f"limit must be None or an integer, got {value!r}") from None
+    limit = _number(value)
+    if limit is None:
+        raise ParameterError(f"{name} must be None or an integer, got {value!r}")
     if limit < 1:
-        raise ParameterError(f"limit must be None or at least 1, got {limit}")
+        raise ParameterError(f"{name} must be None or at least 1, got {limit}")
     return limit
 
 
@@ -104,7 +106,13 @@ def _integers(
     error: type[FingerprintError] | type[DocumentError],
 ) -> npt.NDArray[Any]:
     """Return a one-dimensional array of an integer dtype, without ever rounding a float."""
-    array = np.asarray(values)
+    if isinstance(values, np.ma.MaskedArray):
+        # Its data would be taken for values, the hidden ones included.
+        raise error("an array without a mask expected, got a masked one; compress it first")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise error("an array of one dimension expected, got rows of several lengths") from None
     if array.ndim != 1:
         raise error(f"an array of one dimension expected, got shape {array.shape}")
     if array.dtype.kind in "iu":
@@ -113,3 +121,15 @@ def _integers(
     # themselves are asked, one by one, so that none is rounded into another fingerprint.
     checked = [check(value) for value in (values if isinstance(values, list | tuple) else array)]
     return np.array(checked, dtype=np.uint64)
+
+
+def _number(value: object) -> int | None:
+    """Return the value as an int; None: it is none, as True is none."""
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:  # of an array, or of a bool of numpy
+        return None

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from neardup.errors import ParameterError
 
+MAX_BANDS = 1 << 10
+
 
 class Banding(NamedTuple):
     """So many bands of so many values each; texts that agree in a whole band are candidates.
@@ -52,7 +54,8 @@ def banding(min_similarity: float, permutations: int, min_recall: float) -> Band
     """Choose the bands that find at least ``min_recall`` of the pairs at ``min_similarity``.
 
     Of the numbers of rows that do it takes the largest, since the curve is the steeper for it and
-    fewer dissimilar texts are looked at, and then all bands that the signature has values for.
+    fewer dissimilar texts are looked at, and then all bands that the signature has values for, at
+    most 1,024.
 
     Args:
         min_similarity: Jaccard similarity, above 0, up to 1.
@@ -62,16 +65,22 @@ def banding(min_similarity: float, permutations: int, min_recall: float) -> Band
     Raises:
         ParameterError: A number is out of range, or no number of rows finds that many.
     """
-    if not 0 < min_similarity <= 1:
-        raise ParameterError(f"min_similarity must be above 0, up to 1, got {min_similarity!r}")
-    if not 0 < min_recall < 1:
-        raise ParameterError(f"min_recall must be between 0 and 1, got {min_recall!r}")
+    check_wanted(min_similarity, min_recall)
     for rows in range(permutations, 0, -1):
-        chosen = Banding(permutations // rows, rows)
+        chosen = Banding(min(MAX_BANDS, permutations // rows), rows)
         if chosen.collision_rate(min_similarity) >= min_recall:
             return chosen
-    lowest = math.ceil(Banding(permutations, 1).similarity_at(min_recall) * 1000) / 1000
+    most = Banding(min(MAX_BANDS, permutations), 1)
+    lowest = math.ceil(most.similarity_at(min_recall) * 1000) / 1000
     raise ParameterError(
         f"min_similarity must be at least {lowest} for {permutations} permutations, "
         f"got {min_similarity}; take more permutations for less"
     )
+
+
+def check_wanted(min_similarity: float, min_recall: float) -> None:
+    """Raise ParameterError unless the one is above 0, up to 1, and the other between 0 and 1."""
+    if not 0 < min_similarity <= 1:
+        raise ParameterError(f"min_similarity must be above 0, up to 1, got {min_similarity!r}")
+    if not 0 < min_recall < 1:
+        raise ParameterError(f"min_recall must be between 0 and 1, got {min_recall!r}")

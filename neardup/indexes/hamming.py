@@ -1,16 +1,15 @@
 """The index of fingerprints: what was added within a few bits of this one?"""
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self, SupportsIndex
 
-import numpy as np
 import numpy.typing as npt
 
 from neardup.errors import ClosedError, ParameterError, StorageError
 from neardup.indexes.arrays import (
+    MAX_FINGERPRINT,
     Rows,
     checked_fingerprint,
     checked_fingerprints,
@@ -18,21 +17,22 @@ from neardup.indexes.arrays import (
     checked_ids,
     checked_limit,
     checked_radius,
+    checked_setting,
 )
-from neardup.indexes.batch import Matches, answers
-from neardup.indexes.buffer import Buffer
-from neardup.indexes.files.directory import IndexDirectory
-from neardup.indexes.match import Found, Match, ordered
-from neardup.indexes.merging import first_to_merge, merged, sorted_rows
-from neardup.indexes.pigeonhole import blocks_of
-from neardup.indexes.segment import Segment
+from neardup.indexes.design import Design, design_of
+from neardup.indexes.files.complaints import HALF_WAY
+from neardup.indexes.match import Match, Matches
 
-__all__ = ["HammingIndex", "Match", "Matches"]
+__all__ = ["Design", "HammingIndex", "Match", "Matches"]
 
 BUFFER_SIZE = 8192
 """Entries compared one and all by each query, before they are sorted into a segment."""
 
 MAX_BUFFER_SIZE = 1 << 20
+MAX_AT_ONCE = 1 << 31
+
+UNLIMITED = 1 << 40
+"""No index has so many entries; the compiled search adds limits up in 63 bits."""
 
 
 class HammingIndex:
@@ -41,12 +41,13 @@ class HammingIndex:
     Complete: what lies within the radius is always found. An entry is a fingerprint with an id;
     ids may share a fingerprint, and an entry that is added twice is held and found twice.
 
-    New entries are compared one and all; every 8,192 of them become a sorted, immutable segment,
-    and segments of like size become one, so that there are O(log n) of them. A query looks up the
-    query's 16-bit blocks in each (``pigeonhole``).
+    New entries are compared one and all; every 8,192 of them become an immutable segment of four
+    sorted tables, and segments of like size become one, step by step, so that there are O(log n)
+    of them. A query looks up the query's 16-bit blocks in each (``pigeonhole``).
 
-    Not for several threads at once. In memory it takes 33 bytes an entry, with a path 17 and 16
-    more in the page cache.
+    Not for several threads at once. An entry takes 33 bytes of memory, with a path as many on disk
+    and none but the page cache's in memory. The first index of a process loads compiled code, for
+    a third of a second; the first on a machine compiles it, for some seconds.
 
     Args:
         path: The directory that keeps the index, made if absent; None: memory only. What is in it
@@ -61,6 +62,8 @@ class HammingIndex:
 
     Files: see :class:`~neardup.indexes.files.directory.IndexDirectory` and docs/formats.md.
 
+    Complexity: opening reads every byte once: 2 ms a million entries from the page cache.
+
     Reference: Manku, Jain, Das Sarma, WWW 2007, section 3; O'Neil et al., Acta Informatica 33,
     1996, for the merging.
     """
@@ -73,19 +76,17 @@ class HammingIndex:
         buffer_size: int = BUFFER_SIZE,
     ) -> None:
         self.radius = checked_radius(radius)
-        if not 1 <= buffer_size <= MAX_BUFFER_SIZE:
-            raise ParameterError(f"buffer_size must be 1..{MAX_BUFFER_SIZE}, got {buffer_size}")
-        self._segments: list[Segment] = []
-        self._buffer = Buffer(buffer_size)
-        self._max_id = -1
+        capacity = checked_setting("buffer_size", buffer_size, 1, MAX_BUFFER_SIZE)
+        from neardup.indexes.engine import (  # noqa: PLC0415  (numba takes a third of a second)
+            Engine,
+        )
+
         self._closed = False
-        self._half_way = False
-        self._directory: IndexDirectory | None = None
-        if path is not None:
-            self._open(Path(path))
+        self._engine = Engine(None if path is None else Path(path), self.radius, capacity)
+        self._search, self._home = self._engine.search, self._engine.home
 
     def __len__(self) -> int:
-        return sum(map(len, self._segments)) + len(self._buffer)
+        return len(self._engine)
 
     def __enter__(self) -> Self:
         return self
@@ -104,14 +105,17 @@ class HammingIndex:
 
         With ids that only grow, whatever is above it is to be added again after a crash.
         """
-        return self._max_id
+        return self._engine.max_id
 
     @property
     def size_bytes(self) -> int:
         """Bytes of memory that entries and tables take, mapped files included."""
-        rows = sum(part.nbytes for segment in self._segments for part in segment.rows)
-        tables = sum(segment.tables.size_bytes for segment in self._segments)
-        return rows + tables + self._buffer.size_bytes
+        return self._engine.size_bytes
+
+    @property
+    def design(self) -> Design:
+        """What a query does in the largest segment; ``str`` makes a sentence of it."""
+        return design_of(self._engine.largest_rows, self.radius)
 
     def add(self, fingerprint: SupportsIndex, id: SupportsIndex) -> None:  # noqa: A002  (the index's word)
         """Hold one more entry, found from now on and durable after the next :meth:`flush`.
@@ -119,19 +123,22 @@ class HammingIndex:
         Raises:
             FingerprintError: The fingerprint does not fit in 64 bits.
             DocumentError: The id is negative or does not fit in 63 bits.
+            OSError: The disk is full, or the like; the entry is not held, so try again.
+            StorageError: A write failed half way, which leaves nothing but closing to do. Open the
+                index again: it may hold what was added since the last flush.
             ClosedError: The index is closed.
 
-        Complexity: O(log n) amortised; one call in ``buffer_size`` sorts, and merges segments.
+        Complexity: O(log n) amortised. One call in ``buffer_size`` sorts the buffer and goes on
+        with merges for at most 10 ms more, however large the index.
         """
         value, number = checked_fingerprint(fingerprint), checked_id(id)
         self._check_usable()
-        if not self._buffer.room_for(1):
-            self._seal(self._buffer.rows())
-        self._buffer.append(value, number)
-        self._max_id = max(self._max_id, number)
+        self._engine.add(value, number)
 
     def add_many(self, fingerprints: npt.ArrayLike, ids: npt.ArrayLike) -> None:
         """Hold many entries, all or none.
+
+        More than the buffer has room for become a segment at once, without merging.
 
         Args:
             fingerprints: Integers of 0..2**64-1, (documents,).
@@ -140,31 +147,78 @@ class HammingIndex:
         Raises:
             FingerprintError: A fingerprint does not fit in 64 bits.
             DocumentError: An id is negative or does not fit in 63 bits.
-            ParameterError: There are more of one than of the other.
+            ParameterError: There are more of one than of the other, or more than 2**31.
+            OSError: The disk is full, or the like; nothing is held, so try again.
+            StorageError: A write failed half way, which leaves nothing but closing to do. Open the
+                index again: it may hold them, and what was added since the last flush.
             ClosedError: The index is closed.
+
+        Complexity: O(n log n), about 0.2 seconds a million.
         """
         rows = Rows(checked_fingerprints(fingerprints), checked_ids(ids))
         if len(rows.fingerprints) != len(rows.ids):
             counts = f"{len(rows.fingerprints)} fingerprints and {len(rows.ids)} ids"
             raise ParameterError(f"one id for each fingerprint expected, got {counts}")
+        if len(rows.ids) > MAX_AT_ONCE:
+            raise ParameterError(f"at most {MAX_AT_ONCE} entries at once, got {len(rows.ids)}")
         self._check_usable()
-        if not len(rows.ids):
-            return
-        if self._buffer.room_for(len(rows.ids)):
-            self._buffer.extend(rows)
-        else:
-            self._seal(_joined([self._buffer.rows(), rows]))
-        self._max_id = max(self._max_id, int(rows.ids.max()))
+        if len(rows.ids):
+            self._engine.extend(rows)
+
+    def delete(self, id: SupportsIndex) -> int:  # noqa: A002  (the index's word)
+        """Hold no entry of an id any more; durable after the next :meth:`flush`.
+
+        The room of a deleted entry is free again when its segment is merged. The id may be added
+        again at once.
+
+        Returns:
+            How many entries it had.
+
+        Raises:
+            DocumentError: The id is negative or does not fit in 63 bits.
+            OSError: The disk is full, or the like; nothing is deleted, so try again.
+            StorageError: A write failed half way, as for :meth:`add`; nothing is deleted.
+            ClosedError: The index is closed.
+
+        Complexity: O(n), 1 ms a million entries: ids are sorted by fingerprint, and all are read.
+        """
+        number = checked_id(id)
+        self._check_usable()
+        return self._engine.delete(number)
+
+    def merge(self, max_rows: int | None = None) -> bool:
+        """Work towards a single segment without deleted entries, which answers fastest.
+
+        Not needed: adding merges what is worth it. The newest entries stay in the buffer.
+
+        Args:
+            max_rows: Do about so many rows of work, each 10 ns, and leave the rest to further
+                calls; None: do everything now.
+
+        Returns:
+            Whether there is nothing left to do.
+
+        Raises:
+            ParameterError: ``max_rows`` is below 1, or no integer.
+            OSError: The disk is full, or the like; the segments are as they were.
+            StorageError: A write failed half way, as for :meth:`add`.
+            ClosedError: The index is closed.
+
+        Complexity: O(n): tables are merged, not sorted. Every entry is about 6 rows of work.
+        """
+        at_most = checked_limit(max_rows, "max_rows")
+        self._check_usable()
+        return self._engine.merge(at_most)
 
     def query(self, fingerprint: SupportsIndex, *, limit: int | None = None) -> list[Match]:
-        """Find the entries within the radius, nearest first, then by id.
+        """Find the entries within ``radius`` bits of a fingerprint, nearest first, then by id.
 
         Complete: every such entry is returned, or the first ``limit`` of them.
 
         Args:
             fingerprint: 0..2**64-1.
             limit: At most so many. A fingerprint shared by 100,000 ids is 100,000 matches, which
-                takes 40 ms to list and 0.1 ms to list the first ten of.
+                takes 40 ms to list and 10 microseconds to list the first ten of.
 
         Raises:
             FingerprintError: The fingerprint does not fit in 64 bits.
@@ -172,51 +226,54 @@ class HammingIndex:
             ClosedError: The index is closed.
 
         Complexity: O(log n * (4 + n / 2**14) + buffer_size + matches) for fingerprints that are
-        spread evenly; never more than O(n).
+        spread evenly and a radius of 3; never more than O(n). See :attr:`design`.
         """
-        value, at_most = checked_fingerprint(fingerprint), checked_limit(limit)
-        self._check_usable()
-        return ordered(self._near(value, at_most), at_most)
+        if type(fingerprint) is not int or not 0 <= fingerprint <= MAX_FINGERPRINT:
+            fingerprint = checked_fingerprint(fingerprint)
+        at_most = 0 if limit is None else min(checked_limit(limit) or 0, UNLIMITED)
+        if self._closed or self._home.half_way:
+            self._check_usable()
+        return self._search.query(fingerprint, at_most)
 
-    def query_many(self, fingerprints: npt.ArrayLike) -> Matches:
-        """Answer many queries at once, each as :meth:`query` does.
+    def query_many(self, fingerprints: npt.ArrayLike, *, limit: int | None = None) -> Matches:
+        """Answer many queries at once, each as :meth:`query` does, in a third of the time.
 
         Args:
             fingerprints: Integers of 0..2**64-1, (queries,).
+            limit: At most so many matches of each query.
 
         Raises:
             FingerprintError: A fingerprint does not fit in 64 bits.
+            ParameterError: The limit is below 1.
             ClosedError: The index is closed.
+
+        Memory: 17 bytes a match for the answer, as many while it is put together, and 8 bytes a
+        query; matches may be as many as queries times entries, which a ``limit`` prevents.
         """
         values = checked_fingerprints(fingerprints)
+        at_most = 0 if limit is None else min(checked_limit(limit) or 0, UNLIMITED)
         self._check_usable()
-        segments = self._segments
-        if len(self._buffer):
-            segments = [*segments, Segment(sorted_rows(self._buffer.rows()))]
-        return answers(segments, values, self.radius)
+        return self._search.query_many(values, at_most)
 
     def flush(self) -> None:
-        """Make all entries durable: afterwards they survive a crash of process or machine.
+        """Make all changes durable: afterwards they survive a crash of process or machine.
 
         Raises:
-            OSError: The disk is full, or the like; the entries are still held, so try again.
+            OSError: The disk is full, or the like; the changes are still held, so try again.
             ClosedError: The index is closed.
         """
         self._check_usable()
-        if self._directory is not None:
-            fresh = self._buffer.rows(self._directory.logged)
-            if len(fresh.ids):
-                self._directory.append(fresh)
+        self._engine.flush()
 
     def close(self) -> None:
         """Flush, and let go of the directory; a second call does nothing."""
         if self._closed:
             return
         try:
-            if not self._half_way:
-                self.flush()
+            if not self._home.half_way:
+                self._engine.flush()
         finally:
-            self._let_go()
+            self.abandon()
 
     def abandon(self) -> None:
         """Let go of the directory without a flush, as a killed process would.
@@ -225,61 +282,11 @@ class HammingIndex:
         belongs to nothing that is stored.
         """
         if not self._closed:
-            self._let_go()
-
-    def _let_go(self) -> None:
-        self._closed = True
-        self._segments = []
-        self._buffer.clear()
-        if self._directory is not None:
-            self._directory.close()
-
-    def _open(self, path: Path) -> None:
-        self._directory, content = IndexDirectory.opened(path)
-        try:
-            self._segments = [Segment(rows) for rows in content.segments]
-            held = [*content.segments, content.logged]
-            self._max_id = max((int(rows.ids.max()) for rows in held if len(rows.ids)), default=-1)
-            if self._buffer.room_for(len(content.logged.ids)):
-                self._buffer.extend(content.logged)
-            else:
-                self._seal(content.logged)
-        except BaseException:
-            self._directory.close()
-            raise
-
-    def _near(self, value: int, limit: int | None) -> list[Found]:
-        number, blocks = np.uint64(value), blocks_of(value)
-        found = [self._buffer.near(number, self.radius)]
-        found += [segment.near(number, blocks, self.radius, limit) for segment in self._segments]
-        return [part for part in found if part is not None]
-
-    def _seal(self, fresh: Rows) -> None:
-        """Turn the fresh rows, of which the buffer's are part, into a segment.
-
-        Until the switch a failure changes nothing; during it, the directory is ahead of us.
-        """
-        first = first_to_merge([len(segment) for segment in self._segments], len(fresh.ids))
-        older = [segment.rows for segment in self._segments[first:]]
-        segment = Segment(merged([*older, sorted_rows(fresh)]))
-        if self._directory is not None:
-            staged = self._directory.stage(segment.rows, len(older))
-            self._half_way = True
-            segment = Segment(self._directory.switch(staged), segment.tables)
-        del older
-        self._segments = [*self._segments[:first], segment]
-        self._buffer.clear()
-        self._half_way = False
-        if self._directory is not None:
-            self._directory.sweep()
+            self._closed = True
+            self._engine.close()
 
     def _check_usable(self) -> None:
         if self._closed:
             raise ClosedError("the index is closed")
-        if self._half_way:
-            raise StorageError("the index failed half way through a write; open it again")
-
-
-def _joined(parts: Iterable[Rows]) -> Rows:
-    fingerprints, ids = zip(*parts, strict=True)
-    return Rows(np.concatenate(fingerprints), np.concatenate(ids))
+        if self._home.half_way:
+            raise StorageError(HALF_WAY)

@@ -1,25 +1,26 @@
 """The index of signatures: which texts were added that are about as similar as this one?"""
 
-from typing import NamedTuple, SupportsIndex
+import operator
+import os
+from bisect import bisect_right
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.errors import FingerprintError, ParameterError
-from neardup.features.shingles import distinct
-from neardup.fingerprints.limits import MAX_VALUES, checked_whole
-from neardup.indexes.arrays import Ids, Positions, checked_id, checked_ids
-from neardup.indexes.banding import Banding, banding
-from neardup.indexes.bands import FRESH, BandTables, FreshBands
-from neardup.indexes.signatures import BandKeys, Signatures, SignatureStore, checked_signatures
+from neardup.errors import ClosedError, ParameterError
+from neardup.indexes.arrays import Ids, Positions, checked_id, checked_ids, checked_limit
+from neardup.indexes.lsh_choice import Asked, probe
+from neardup.indexes.lsh_tables import UNLIMITED, LshTables
+from neardup.indexes.signature_files.directory import SignatureDirectory
+from neardup.indexes.signature_files.format import FILE_NAME, Header
+from neardup.indexes.signatures import Signatures, checked_signature, checked_signatures
 
 MIN_RECALL = 0.95
-_QUERIES_AT_ONCE = 1 << 14
-"""The more there are, the nearer in the tables is each to the next: at 100,000 documents 1.9 us a
-query, with 4,096 at once 2.6, with 1,024 3.4."""
-
-_PAIRS_AT_ONCE = 1 << 22
-_COMPARED_AT_ONCE = 1 << 21
+FRESH = 8192
+"""Documents that may wait for a flush; then the next ``add`` flushes by itself."""
 
 
 class Candidate(NamedTuple):
@@ -27,8 +28,10 @@ class Candidate(NamedTuple):
 
     Attributes:
         id: The id that it was added with.
-        similarity: The share of values in which the signatures agree, an estimate of the Jaccard
-            similarity.
+        similarity: An estimate of the Jaccard similarity, from four bits of each value. Its
+            standard error is sqrt(p (1 - p) / permutations) * 16 / 15, where p is
+            (1 + 15 * similarity) / 16: for 128 permutations .037 at .8, where whole values have
+            .035.
     """
 
     id: int
@@ -57,46 +60,61 @@ class LshIndex:
     pairs more: :meth:`collision_rate`. Complete in this: every text that shares a band is returned,
     and of those that share none one in 2**32 a band.
 
-    An entry is a signature with an id; one that is added twice is held and found twice. In memory
-    only, up to 2**32 entries, and not for several threads at once.
-
-    Memory: 4 * permutations + 8 * bands + 8 bytes a document (664 for 128 permutations and a
-    similarity of .8), half of it more just after the arrays have grown, and 3 kB for each of the
-    newest 1,024.
+    An entry is an id with a signature, of which four bits a value and 32 bits a band are kept; one
+    that is added twice is held and found twice. Entries cannot be removed. Up to 2**28 of them, and
+    not for several threads at once.
 
     Args:
-        min_similarity: Jaccard similarity from which texts are wanted, above 0, up to 1.
-        permutations: Values of each signature, 1 to 65,536.
+        min_similarity: Jaccard similarity from which texts are wanted, above 0, up to 1; None: that
+            of the files, or what ``shape`` finds with ``min_recall``.
+        path: The directory that keeps the index, made if absent; None: memory only.
+        permutations: Values of each signature, 1 to 65,536; None: those of the files, or 128.
         min_recall: The share of pairs at ``min_similarity`` to be found, between 0 and 1.
-        shape: The bands and rows to use; None: they are chosen (:func:`banding`).
+        shape: The bands, up to 1,024, and rows to use; None: they are chosen (:func:`banding`), or
+            those of the files.
 
     Raises:
-        ParameterError: A number is out of range, or no bands find that many.
+        ParameterError: A number is out of range, no bands find that many, or the files hold
+            documents of other permutations or bands.
+        IndexLockedError: The directory is open already.
+        IndexFileError: A file in it is damaged, foreign or of another version.
 
-    Reference: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.4.
+    Files: see :class:`~neardup.indexes.signature_files.directory.SignatureDirectory` and
+    docs/lsh_format.md.
+
+    Reference: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.4; for the tables
+    Litwin, Linear hashing, VLDB 1980; for the estimate Li, Koenig, b-bit minwise hashing, WWW 2010.
     """
 
     def __init__(
         self,
-        min_similarity: float,
+        min_similarity: float | None = None,
         *,
-        permutations: int = 128,
+        path: str | os.PathLike[str] | None = None,
+        permutations: int | None = None,
         min_recall: float = MIN_RECALL,
         shape: tuple[int, int] | None = None,
     ) -> None:
-        self.permutations = checked_whole("permutations", permutations, 1, MAX_VALUES)
-        chosen = banding(min_similarity, self.permutations, min_recall) if shape is None else shape
-        self.min_similarity = min_similarity
-        self.shape = _checked_shape(chosen, self.permutations)
-        self._keys = BandKeys(self.shape)
-        self._store = SignatureStore(self.permutations)
-        self._tables = BandTables()
-        self._fresh = FreshBands()
-        # Rows before the first number are in the tables, before the second in the dict.
-        self._sorted, self._known = 0, 0
+        asked = Asked(min_similarity, permutations, min_recall, shape)
+        self._directory: SignatureDirectory | None = None
+        if path is None:
+            self._begin(asked.new(), keep_fresh=False)
+        else:
+            self._open(Path(path), asked)
 
     def __len__(self) -> int:
-        return len(self._store)
+        return len(self._tables)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
     @property
     def bands(self) -> int:
@@ -110,8 +128,12 @@ class LshIndex:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of memory that signatures, ids and sorted tables take."""
-        return self._store.size_bytes + self._tables.size_bytes
+        """Bytes of memory set aside: those that nothing was written to yet take none.
+
+        About 310 a document for 128 permutations in 18 bands, and 5 MB for an index of a few, which
+        a system with huge pages makes 14 MB.
+        """
+        return self._tables.size_bytes
 
     def collision_rate(self, similarity: float) -> float:
         """Return the chance that a pair of that similarity is found: 1 - (1 - s**rows)**bands.
@@ -122,7 +144,7 @@ class LshIndex:
         return self.shape.collision_rate(similarity)
 
     def add(self, signature: Signatures, id: SupportsIndex) -> None:  # noqa: A002  (the index's word)
-        """Hold one more entry, found from now on.
+        """Hold one more entry, found from now on and durable after the next :meth:`flush`.
 
         Args:
             signature: uint32, (permutations,), as ``minhash`` returns it.
@@ -130,13 +152,23 @@ class LshIndex:
 
         Raises:
             FingerprintError: It is no signature of so many values.
-            DocumentError: The id is negative or does not fit in 63 bits.
+            DocumentError: The id is negative or does not fit in 63 bits, or the index is full.
+            ClosedError: The index is closed.
+            OSError: 8,192 entries wait for a flush, and the disk is full, or the like; nothing was
+                added.
 
-        Complexity: O(permutations + bands * log n) amortised; one call in 1,024 sorts.
+        Complexity: O(permutations + bands), also where a band is shared by all; with a path, one
+        call in 8,192 that nobody flushed waits for the disk.
         """
-        self._store.append(self._checked(signature), checked_id(id))
-        if len(self._store) - self._sorted >= FRESH:
-            self._sort()
+        number, tables = checked_id(id), self._tables
+        try:
+            held = tables.add(tables.at, signature, 1, 0, number)
+        except (TypeError, ValueError):  # numba has a word for each kind of what is no array
+            held = -1
+        while held < 1:
+            signature = checked_signature(signature, self.permutations)
+            self._make_room()
+            held = tables.add(tables.at, signature, 1, 0, number)
 
     def add_many(self, signatures: Signatures, ids: npt.ArrayLike) -> None:
         """Hold many entries, all or none.
@@ -147,19 +179,25 @@ class LshIndex:
 
         Raises:
             FingerprintError: They are no signatures of so many values.
-            DocumentError: An id is negative or does not fit in 63 bits.
+            DocumentError: An id is negative or does not fit in 63 bits, or the index is full.
             ParameterError: There are more of one than of the other.
+            ClosedError: The index is closed.
+            OSError: As for :meth:`add`.
         """
         values, numbers = checked_signatures(signatures, self.permutations), checked_ids(ids)
         if len(values) != len(numbers):
             counts = f"{len(values)} signatures and {len(numbers)} ids"
             raise ParameterError(f"one id for each signature expected, got {counts}")
-        self._store.extend(values, numbers)
-        if len(self._store) - self._sorted >= FRESH:
-            self._sort()
+        self._check_open()
+        self._make_room()
+        self._tables.extend(values, np.ascontiguousarray(numbers))
 
     def query(
-        self, signature: Signatures, *, min_similarity: float | None = None
+        self,
+        signature: Signatures,
+        *,
+        min_similarity: float | None = None,
+        limit: int | None = None,
     ) -> list[Candidate]:
         """Find the entries that share a band, most similar first, then by id.
 
@@ -167,137 +205,126 @@ class LshIndex:
             signature: uint32, (permutations,).
             min_similarity: Leave out what is estimated below it. An estimate is as often too low
                 as too high: asked for .8 here, half of the pairs at .8 are left out.
+            limit: At most so many, and of each band that more entries share look only at so many,
+                which ones is left open. A page shared by 100,000 entries takes 0.1 s to list, and
+                with a limit of ten 20 microseconds.
 
         Raises:
             FingerprintError: It is no signature of so many values.
-            ParameterError: ``min_similarity`` is not 0 to 1.
+            ParameterError: ``min_similarity`` is not 0 to 1, or the limit is below 1.
+            ClosedError: The index is closed.
 
-        Complexity: O(permutations + bands * log(n)**2 + candidates * permutations).
+        Complexity: O(permutations + bands + candidates * (permutations / 16 + log(candidates))),
+        with a limit O(permutations + bands * limit).
         """
-        value = self._checked(signature)
-        _check_share(min_similarity)
-        self._remember()
-        keys = self._keys.of(value[np.newaxis])[0]
-        found = self._tables.rows(keys)
-        if fresh := self._fresh.rows(keys):
-            found.append(np.array(fresh))
-        if not found:
-            return []
-        rows = _distinct(np.concatenate(found))
-        answer = self._compared(value[np.newaxis], np.zeros_like(rows), rows, min_similarity)
-        return list(map(Candidate, answer.ids.tolist(), answer.similarities.tolist()))
+        tables, similarities = self._tables, self._similarities
+        if limit is None and min_similarity is None:
+            try:
+                count = tables.search(tables.at, signature, 1)
+            except (TypeError, ValueError):  # numba has a word for each kind of what is no array
+                count = -1
+            if not count:
+                return []
+            if count == 1:  # with the above the usual answers, in a third of the time
+                similarity = similarities[tables.unequal[0]]
+                return [tuple.__new__(Candidate, (tables.ids[0], similarity))]
+        value = checked_signature(signature, self.permutations)
+        found = tables.find_many(value[np.newaxis], *self._bounds(min_similarity, limit))
+        pairs = zip(found.ids.tolist(), found.unequal.tolist(), strict=True)
+        return [Candidate(number, similarities[unequal]) for number, unequal in pairs]
 
     def query_many(
-        self, signatures: Signatures, *, min_similarity: float | None = None
+        self,
+        signatures: Signatures,
+        *,
+        min_similarity: float | None = None,
+        limit: int | None = None,
     ) -> Candidates:
         """Answer many queries at once, each as :meth:`query` does.
 
         Args:
             signatures: uint32, (queries, permutations).
             min_similarity: Leave out what is estimated below it.
-
-        Measured at 100,000 documents: 2 to 4 us a query, where :meth:`query` takes 30 to 45, nearly
-        all of it for the calls of NumPy.
+            limit: At most so many of each query, as for :meth:`query`.
 
         Raises:
             FingerprintError: They are no signatures of so many values.
-            ParameterError: ``min_similarity`` is not 0 to 1.
+            ParameterError: ``min_similarity`` is not 0 to 1, or the limit is below 1.
+            ClosedError: The index is closed.
         """
         values = checked_signatures(signatures, self.permutations)
-        _check_share(min_similarity)
-        self._sort()
-        parts = [
-            part
-            for start in range(0, len(values), _QUERIES_AT_ONCE)
-            for part in self._answers(
-                values[start : start + _QUERIES_AT_ONCE], start, min_similarity
-            )
+        bounds = self._bounds(min_similarity, limit)
+        self._check_open()
+        found = self._tables.find_many(values, *bounds)
+        return Candidates(found.positions, found.ids, np.array(self._similarities)[found.unequal])
+
+    def flush(self) -> None:
+        """Make all entries durable: afterwards they survive a crash of process or machine.
+
+        Raises:
+            OSError: The disk is full, or the like; the entries are still held, so try again.
+            ClosedError: The index is closed.
+        """
+        self._check_open()
+        if self._directory is not None and self._tables.fresh_from < len(self._tables):
+            self._directory.append(self._tables.fresh(), self._tables.forget_fresh)
+
+    def close(self) -> None:
+        """Flush, and let go of the directory and of all memory; a second call does nothing."""
+        if self._tables.closed:
+            return
+        try:
+            self.flush()
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Let go of the directory without a flush, as a killed process would.
+
+        For an owner whose store failed, so that what was added since the last flush
+        belongs to nothing that is stored.
+        """
+        self._tables.close()
+        if self._directory is not None:
+            self._directory.close()
+
+    def _open(self, path: Path, asked: Asked) -> None:
+        if not (path / FILE_NAME).exists():
+            asked.new()  # refuses bad numbers before a directory is made
+        directory = SignatureDirectory.opened(path)
+        try:
+            header = asked.new() if directory.header is None else asked.of(directory.header, path)
+            header = header._replace(probe=probe(header.permutations, header.shape))
+            self._begin(header, keep_fresh=True)
+            directory.begin(header, self._tables.restore)
+        except BaseException:
+            directory.close()
+            raise
+        self._directory = directory
+
+    def _begin(self, header: Header, *, keep_fresh: bool) -> None:
+        self.permutations, self.shape = header.permutations, header.shape
+        self.min_similarity = header.min_similarity
+        self._tables = LshTables(self.permutations, self.shape, keep_fresh=keep_fresh)
+        self._similarities = [
+            max(0.0, 1.0 - unequal * 16 / 15 / self.permutations)
+            for unequal in range(self.permutations + 1)
         ]
-        return Candidates(
-            np.concatenate([np.zeros(0, np.int64), *(part.positions for part in parts)]),
-            np.concatenate([np.zeros(0, np.int64), *(part.ids for part in parts)]),
-            np.concatenate([np.zeros(0), *(part.similarities for part in parts)]),
-        )
 
-    def _answers(
-        self, values: Signatures, start: int, min_similarity: float | None
-    ) -> list[Candidates]:
-        """Answer the queries, of which the first stands at ``start``; half of them if too many."""
-        spans = self._tables.spans(self._keys.of(values))
-        if spans.count > _PAIRS_AT_ONCE and len(values) > 1:
-            half = len(values) // 2
-            first = self._answers(values[:half], start, min_similarity)
-            return first + self._answers(values[half:], start + half, min_similarity)
-        pairs = spans.pairs()
-        if not pairs:
-            return []
-        positions = np.concatenate([pair.positions for pair in pairs])
-        rows = np.concatenate([pair.rows for pair in pairs])
-        # Texts may share several bands. There are at most 2**32 rows and few queries.
-        once = _distinct(positions << 32 | rows)
-        answer = self._compared(values, once >> 32, once & 0xFFFFFFFF, min_similarity)
-        return [answer._replace(positions=answer.positions + start)]
+    def _make_room(self) -> None:
+        """Have room for one more entry; what waits for a flush too long goes first."""
+        if self._directory is not None and len(self) - self._tables.fresh_from >= FRESH:
+            self.flush()
+        self._tables.provide()
 
-    def _compared(
-        self,
-        values: Signatures,
-        positions: Positions,
-        rows: Positions,
-        min_similarity: float | None,
-    ) -> Candidates:
-        """Compare queries with documents, pair by pair, and put the pairs in order."""
-        step = max(1, _COMPARED_AT_ONCE // self.permutations)
-        similarities = np.empty(len(rows))
-        for start in range(0, len(rows), step):
-            some = slice(start, start + step)
-            equal = self._store.signatures[rows[some]] == values[positions[some]]
-            similarities[some] = equal.sum(axis=1)
-        similarities /= self.permutations
-        ids = self._store.ids[rows]
-        if min_similarity is not None:
-            keep = similarities >= min_similarity
-            positions, ids, similarities = positions[keep], ids[keep], similarities[keep]
-        if len(ids) > 1:
-            order = np.lexsort((ids, -similarities, positions))
-            positions, ids, similarities = positions[order], ids[order], similarities[order]
-        return Candidates(positions, ids, similarities)
+    def _bounds(self, min_similarity: float | None, limit: int | None) -> tuple[int, int]:
+        """Return how many candidates are wanted, and in how many values they may differ."""
+        least = 0.0 if min_similarity is None else min_similarity
+        if not 0 <= least <= 1:
+            raise ParameterError(f"min_similarity must be 0..1, got {min_similarity!r}")
+        most = bisect_right(self._similarities, -least, key=operator.neg) - 1
+        return min(checked_limit(limit) or UNLIMITED, UNLIMITED), most
 
-    def _remember(self) -> None:
-        """Put what was added since the last question into the dict."""
-        if self._known < len(self._store):
-            self._fresh.add(self._keys.of(self._store.signatures[self._known :]), self._known)
-            self._known = len(self._store)
-
-    def _sort(self) -> None:
-        """Put all that is not in the tables into them."""
-        if self._sorted < len(self._store):
-            self._tables.add(self._keys.of(self._store.signatures[self._sorted :]), self._sorted)
-        self._sorted = self._known = len(self._store)
-        self._fresh.clear()
-
-    def _checked(self, signature: Signatures) -> Signatures:
-        if (
-            isinstance(signature, np.ndarray)
-            and signature.dtype == np.uint32
-            and signature.shape == (self.permutations,)
-        ):
-            return signature
-        shown = np.asarray(signature)
-        raise FingerprintError(
-            f"a signature must be uint32, ({self.permutations},), got {shown.dtype}, {shown.shape}"
-        )
-
-
-def _checked_shape(shape: tuple[int, int], permutations: int) -> Banding:
-    rows = checked_whole("rows", shape[1], 1, permutations)
-    return Banding(checked_whole("bands", shape[0], 1, permutations // rows), rows)
-
-
-def _distinct(values: Positions) -> Positions:
-    """Return the distinct values, none of which is negative, ascending."""
-    return distinct(values.view(np.uint64)).view(np.int64)
-
-
-def _check_share(min_similarity: float | None) -> None:
-    if min_similarity is not None and not 0 <= min_similarity <= 1:
-        raise ParameterError(f"min_similarity must be 0..1, got {min_similarity!r}")
+    def _check_open(self) -> None:
+        if self._tables.closed:
+            raise ClosedError("the index is closed")

@@ -1,11 +1,8 @@
-"""The answer to a query, and how the answers of several parts become one."""
+"""The answers to one query and to many."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from neardup.indexes.arrays import Distances, Ids
+from neardup.indexes.arrays import Distances, Ids, Positions
 
 
 class Match(NamedTuple):
@@ -20,25 +17,15 @@ class Match(NamedTuple):
     distance: int
 
 
-class Found(NamedTuple):
-    """What one part of an index holds near a fingerprint, in any order.
+class Matches(NamedTuple):
+    """The answers to many queries, by query, then nearest first, then by id.
 
     Attributes:
-        ids: int64, (matches,).
-        distances: uint8, (matches,), in bits.
+        positions: int64, (matches,): which of the fingerprints asked for.
+        ids: int64, (matches,): the id of the stored entry.
+        distances: uint8, (matches,): in bits.
     """
 
+    positions: Positions
     ids: Ids
     distances: Distances
-
-
-def ordered(parts: Sequence[Found], limit: int | None = None) -> list[Match]:
-    """Join the parts into one list, nearest first, then by id, cut after ``limit``."""
-    if not parts:
-        return []
-    ids = np.concatenate([part.ids for part in parts])
-    distances = np.concatenate([part.distances for part in parts])
-    if ids.size > 1:
-        order = np.lexsort((ids, distances))[:limit]
-        ids, distances = ids[order], distances[order]
-    return list(map(Match, ids.tolist(), distances.tolist()))

@@ -13,7 +13,6 @@ by everybody (general pigeonhole principle: Qin et al., ICDE 2018).
 """
 
 from functools import cache
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -26,44 +25,27 @@ MAX_SHARE = 4
 
 
 class Masks(NamedTuple):
-    """What to flip in a block's value to reach its neighbours.
+    """What to flip in a bucket's number to reach its neighbours.
 
     Attributes:
-        flips: int64, (masks,), those with the fewest set bits first.
+        flips: uint16, (masks,), those with the fewest set bits first.
         ends: By share: how many of the masks belong to it, ``(0, 1, 1 + bits, ...)``.
     """
 
-    flips: npt.NDArray[np.int64]
+    flips: npt.NDArray[np.uint16]
     ends: tuple[int, ...]
 
 
 @cache
 def masks(bits: int) -> Masks:
     """Return all values of ``bits`` bits of which fewer than MAX_SHARE are set."""
-    values = np.arange(1 << bits, dtype=np.int64)
+    values = np.arange(1 << bits, dtype=np.uint16)
     set_bits = np.bitwise_count(values)
     order = np.argsort(set_bits, kind="stable")
     ends = np.searchsorted(set_bits[order], np.arange(MAX_SHARE), side="right")
     return Masks(values[order[: ends[-1]]], (0, *ends.tolist()))
 
 
-def even_share(radius: int) -> int:
-    """Return the largest share of a block when the shares are as even as can be."""
-    return -(-(radius + 1) // BLOCKS)
-
-
-@cache
-def shares(radius: int, largest: int) -> npt.NDArray[np.intp]:
-    """Return every way to share radius + 1 among the blocks: intp, (ways, BLOCKS)."""
-    ways = [way for way in product(range(largest + 1), repeat=BLOCKS) if sum(way) == radius + 1]
-    return np.array(ways, dtype=np.intp)
-
-
-def blocks_of(fingerprint: int) -> tuple[int, int, int, int]:
-    """Cut a fingerprint into its blocks, the highest bits first."""
-    return (
-        fingerprint >> 48,
-        fingerprint >> 32 & 0xFFFF,
-        fingerprint >> 16 & 0xFFFF,
-        fingerprint & 0xFFFF,
-    )
+def even_shares(radius: int) -> tuple[int, ...]:
+    """Return the shares of the blocks that are as even as can be, the largest first."""
+    return tuple((radius + BLOCKS - block) // BLOCKS for block in range(BLOCKS))

@@ -52,6 +52,12 @@ class ScanIndex:
             raise ParameterError(f"one id a fingerprint expected, got {len(numbers)} ids")
         self._entries.extend(zip(values.tolist(), numbers.tolist(), strict=True))
 
+    def delete(self, id: SupportsIndex) -> int:  # noqa: A002  (the index's word)
+        """Hold no entry of an id any more; as :meth:`HammingIndex.delete`."""
+        number, held = checked_id(id), len(self._entries)
+        self._entries = [entry for entry in self._entries if entry[1] != number]
+        return held - len(self._entries)
+
     def query(self, fingerprint: SupportsIndex, *, limit: int | None = None) -> list[Match]:
         """Find the entries within the radius, nearest first, then by id.
 

@@ -1,97 +1,152 @@
-"""An immutable, sorted part of an index that answers queries."""
+"""One immutable segment, and which of its entries were deleted since it was made."""
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.indexes.arrays import Distances, Fingerprints, Rows
-from neardup.indexes.match import Found
-from neardup.indexes.tables import Tables
+from neardup.indexes import state as field
+from neardup.indexes.arrays import Fingerprints, Rows
+from neardup.indexes.columns import BLOCK_BITS, Array, Tables, no_rows
+from neardup.indexes.near import find_entries
+from neardup.indexes.pigeonhole import masks
+
+SCAN_STEP = 1 << 18
+"""Ids compared at once, which stay in the processor's cache."""
+
+Places = npt.NDArray[np.int64]
 
 
 class Segment:
-    """Sorted rows with their tables.
+    """Finished tables, with a bit for each entry that was deleted.
 
     Args:
-        rows: Sorted by fingerprint, then by id; never changed afterwards.
-        tables: Those of equal rows; made when None.
+        tables: Never changed afterwards.
+
+    Attributes:
+        tables: The same.
+        live: Entries that were not deleted.
+        fields: int64, (SEGMENT,): what the compiled search needs to know; see ``state``.
     """
 
-    def __init__(self, rows: Rows, tables: Tables | None = None) -> None:
-        self.rows = rows
-        self.tables = Tables(rows.fingerprints) if tables is None else tables
-        self._distinct = self.tables.distinct == len(rows.ids)
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.live = tables.shape.entries
+        self._dead: npt.NDArray[np.uint8] | None = None
+        self._flips = masks(tables.shape.bits)
+        self.fields = self._fields()
 
-    def __len__(self) -> int:
-        return len(self.rows.ids)
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of memory that the columns take, mapped ones included."""
+        dead = 0 if self._dead is None else self._dead.nbytes
+        return dead + sum(column.nbytes for column in self.tables.columns)
 
-    def near(
-        self, value: np.uint64, blocks: tuple[int, ...], radius: int, limit: int | None
-    ) -> Found | None:
-        """Return all rows within the radius, or at least the ``limit`` nearest; None: no row.
+    @property
+    def dead(self) -> int:
+        """Entries that were deleted."""
+        return self.tables.shape.entries - self.live
 
-        Args:
-            value: The fingerprint.
-            blocks: The same, cut into blocks.
-            radius: In bits.
-            limit: More matches than this are not wanted.
+    def remove(self, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Let entries count no more.
+
+        Returns:
+            bool, (rows,): which of them counted here until now.
         """
-        rows = self.tables.candidates(blocks, radius)
-        fingerprints = self.rows.fingerprints
-        looked_at = fingerprints if rows is None else fingerprints.take(rows)
-        distances: Distances = np.bitwise_count(looked_at ^ value)
-        hits = (distances <= radius).nonzero()[0]
-        if not hits.size:
-            return None
-        if rows is None:
-            return Found(self.rows.ids[hits], distances[hits])
-        # The same row stands in several tables.
-        heads, first = np.unique(rows[hits], return_index=True)
-        return self._with_all_ids(heads, distances[hits[first]], limit)
+        firsts, lasts = (np.zeros(len(rows.ids), np.int64) for _ in range(2))
+        state = np.concatenate([np.zeros(field.HEAD, np.int64), self.fields])
+        fingerprints = rows.fingerprints.astype(np.uint64, copy=True)
+        find_entries(state, fingerprints, rows.ids.astype(np.int64, copy=True), firsts, lasts)
+        found = np.flatnonzero(lasts > firsts)
+        counted = np.zeros(len(rows.ids), np.bool_)
+        counted[found] = self._alive(firsts[found])
+        # Equal entries stand side by side, and die together.
+        lengths = (lasts - firsts)[counted]
+        ends = lengths.cumsum()
+        places = (firsts[counted] - ends + lengths).repeat(lengths) + np.arange(lengths.sum())
+        if len(places):
+            self._kill(np.unique(places))
+        return counted
 
-    def near_many(
-        self, values: Fingerprints, radius: int
-    ) -> tuple[npt.NDArray[np.int64], Found, npt.NDArray[np.int64]]:
-        """Return query positions and what was found, and the queries left to :meth:`near`.
+    def entries_of(self, number: int) -> Rows:
+        """Return the entries of an id that count.
 
-        Args:
-            values: uint64, (queries,).
-            radius: In bits.
+        Complexity: O(n), 1 ms a million entries.
         """
-        (positions, rows), left = self.tables.many(values, radius)
-        distances = np.bitwise_count(self.rows.fingerprints[rows] ^ values[positions])
-        hits = (distances <= radius).nonzero()[0]
-        pairs, first = np.unique(
-            positions[hits] * len(self) + rows[hits].astype(np.int64), return_index=True
+        ids = self.tables.ids
+        places = np.concatenate(
+            [
+                start + np.flatnonzero(ids[start : start + SCAN_STEP] == number)
+                for start in range(0, max(1, len(ids)), SCAN_STEP)
+            ]
         )
-        heads, distances = pairs % max(1, len(self)), distances[hits[first]]
-        counts = self._run_lengths(heads)
-        found = Found(self._ids_of_runs(heads, counts), distances.repeat(counts))
-        return (pairs // max(1, len(self))).repeat(counts), found, left
+        places = places[self._alive(places)]
+        if not len(places):
+            return no_rows()
+        return Rows(self.fingerprints_at(self.rows_at(places)), ids[places].astype(np.int64))
 
-    def _with_all_ids(
-        self, heads: npt.NDArray[np.integer], distances: Distances, limit: int | None
-    ) -> Found:
-        if self._distinct:
-            return Found(self.rows.ids[heads], distances)
-        counts = self._run_lengths(heads)
-        if limit is not None:
-            # The ids of a run ascend, so the first of them are enough.
-            counts = np.minimum(counts, limit)
-        return Found(self._ids_of_runs(heads, counts), distances.repeat(counts))
+    def max_id(self) -> int:
+        """Return the largest id that counts, -1 where none does."""
+        if self._dead is None:
+            return self.tables.max_id
+        alive = np.unpackbits(self._dead, count=len(self.tables.ids), bitorder="little") == 0
+        return int(self.tables.ids[alive].max(initial=-1))
 
-    def _run_lengths(self, heads: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-        if self._distinct:
-            return np.ones(len(heads), np.int64)
-        fingerprints = self.rows.fingerprints
-        ends = fingerprints.searchsorted(fingerprints[heads], side="right")
-        lengths: npt.NDArray[np.int64] = ends.astype(np.int64) - heads.astype(np.int64)
-        return lengths
+    def dead_places(self) -> Places:
+        """Return the places, ascending, of ids that do not count any more."""
+        if self._dead is None:
+            return np.zeros(0, np.int64)
+        bytes_ = np.flatnonzero(self._dead)
+        bits = np.unpackbits(self._dead[bytes_, np.newaxis], axis=1, bitorder="little")
+        byte, bit = np.nonzero(bits)
+        places: Places = bytes_[byte] * 8 + bit
+        return places
 
-    def _ids_of_runs(
-        self, heads: npt.NDArray[np.integer], counts: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
-        ends = counts.cumsum()
-        index = np.repeat(heads.astype(np.int64) - ends + counts, counts)
-        index += np.arange(len(index))
-        ids: npt.NDArray[np.int64] = self.rows.ids[index]
-        return ids
+    def rows_at(self, places: Places) -> Places:
+        """Return the rows of table 0 to which the ids at some places belong."""
+        if not len(self.tables.runs):
+            return places
+        # Of another dtype, they would have numpy convert all runs for each call.
+        wanted = places.astype(np.uint32)
+        rows: Places = self.tables.runs.searchsorted(wanted, side="right").astype(np.int64) - 1
+        return rows
+
+    def fingerprints_at(self, rows: Places) -> Fingerprints:
+        """Return the fingerprints of some rows of table 0."""
+        starts, high, low, keys = self.tables.tables[0]
+        wanted = rows.astype(np.uint32)
+        buckets = starts.searchsorted(wanted, side="right").astype(np.uint64) - np.uint64(1)
+        blocks = buckets << np.uint64(BLOCK_BITS - self.tables.shape.bits)
+        if len(keys):
+            blocks |= keys[rows].astype(np.uint64)
+        rest = high[rows].astype(np.uint64) << np.uint64(16) | low[rows].astype(np.uint64)
+        fingerprints: Fingerprints = blocks << np.uint64(48) | rest
+        return fingerprints
+
+    def _alive(self, places: Places) -> npt.NDArray[np.bool_]:
+        if self._dead is None:
+            return np.ones(len(places), np.bool_)
+        alive: npt.NDArray[np.bool_] = (self._dead[places >> 3] >> (places & 7) & 1) == 0
+        return alive
+
+    def _kill(self, places: Places) -> None:
+        if self._dead is None:
+            self._dead = np.zeros((self.tables.shape.entries + 7) // 8, np.uint8)
+            self.fields[field.DEAD] = _address(self._dead)
+        np.bitwise_or.at(self._dead, places >> 3, np.uint8(1) << (places & 7).astype(np.uint8))
+        self.live -= len(places)
+
+    def _fields(self) -> npt.NDArray[np.int64]:
+        fields = np.zeros(field.SEGMENT, np.int64)
+        fields[field.ROWS] = self.tables.shape.rows
+        fields[field.BITS] = self.tables.shape.bits
+        fields[field.IDS] = _address(self.tables.ids)
+        fields[field.RUNS] = _address(self.tables.runs)
+        fields[field.FLIPS] = _address(self._flips.flips)
+        fields[field.ENDS : field.ENDS + len(self._flips.ends)] = self._flips.ends
+        columns = [column for table in self.tables.tables for column in table]
+        fields[field.TABLES :] = [_address(column) for column in columns]
+        return fields
+
+
+def _address(array: Array) -> int:
+    """Return where the elements stand; 0: there are none."""
+    return array.ctypes.data if array.size else 0

@@ -1,49 +1,37 @@
 """The directory of a persisted index: open once, and changed in steps that may each fail."""
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
-from neardup.errors import IndexFileError, IndexLockedError
-from neardup.indexes.arrays import Rows
-from neardup.indexes.files.complaints import REMEDY, unusable
-from neardup.indexes.files.durable import put_in_place, sync_directory
-from neardup.indexes.files.layout import (
-    LOCK_NAME,
-    Layout,
-    LayoutError,
-    Span,
-    layout_of,
-    log_name,
-)
-from neardup.indexes.files.log_format import HEADER_BYTES, LogHeader
+from neardup.errors import StorageError
+from neardup.indexes.columns import Array, Shape, Tables
+from neardup.indexes.files.complaints import HALF_WAY, unusable
+from neardup.indexes.files.durable import put_in_place
+from neardup.indexes.files.layout import LAST_LOG, Span, log_name
+from neardup.indexes.files.log_format import HEADER_BYTES, Batch, LogHeader
 from neardup.indexes.files.log_reader import LogContent, read_log
-from neardup.indexes.files.log_writer import LogWriter, create_log
+from neardup.indexes.files.log_writer import LogWriter, create_log, stage_log
+from neardup.indexes.files.opening import layout_in, locked
 from neardup.indexes.files.segment_format import IDENTITY_BYTES
-from neardup.indexes.files.segment_reader import map_rows, read_segment
-from neardup.indexes.files.segment_writer import stage_segment
-
-
-class Staged(NamedTuple):
-    """A durable segment that does not count yet."""
-
-    temporary: Path
-    span: Span
-    rows: int
+from neardup.indexes.files.segment_reader import map_tables, read_segment
+from neardup.indexes.files.segment_writer import Label, SegmentWriter, stage_segment
 
 
 class Content(NamedTuple):
     """What an index directory holds.
 
     Attributes:
-        segments: The rows of each segment, sorted, mapped into memory, the oldest first.
-        logged: The entries of the log, in the order in which they came.
+        segments: Mapped into memory, the oldest first.
+        batches: Those of the log, in the order in which they came.
     """
 
-    segments: list[Rows]
-    logged: Rows
+    segments: list[Tables]
+    batches: list[Batch]
 
 
 class IndexDirectory:
@@ -52,7 +40,7 @@ class IndexDirectory:
     Files:
         index.lock: Locked while the directory is open; otherwise without meaning.
         00000001-00000004.seg: Segments; see ``segment_format``.
-        00000005.log: Entries that are in no segment yet; see ``log_format``.
+        00000005.log: What is in no segment yet; see ``log_format``.
     """
 
     def __init__(self, path: Path, lock: FileLock) -> None:
@@ -62,6 +50,7 @@ class IndexDirectory:
         self._spans: list[Span] = []
         self._number = 0
         self._obsolete: list[str] = []
+        self.half_way = False
 
     @classmethod
     def opened(cls, path: Path) -> tuple[Self, Content]:
@@ -71,7 +60,7 @@ class IndexDirectory:
             IndexLockedError: It is open already.
             IndexFileError: A file in it is damaged, foreign, missing or of another version.
         """
-        lock = _locked(path)
+        lock = locked(path)
         try:
             directory = cls(path, lock)
             return directory, directory._read()
@@ -79,71 +68,93 @@ class IndexDirectory:
             lock.release()
             raise
 
-    @property
-    def logged(self) -> int:
-        """How many entries the log holds."""
-        return self._log.count
-
     def _read(self) -> Content:
-        layout = _layout_in(self.path)
+        layout = layout_in(self.path)
         self._spans = layout.spans
         segments = [self._read_segment(span) for span in layout.spans]
         self._number = layout.log
         if not layout.log_exists:
             self._identity = self._identity or secrets.token_bytes(IDENTITY_BYTES)
-            self._create_log()
+            create_log(self._log_path, self._log_header(self._number))
         content = self._read_log()
         # Only now is it certain that what replaces these files can be read.
         self._obsolete = layout.obsolete
-        self.sweep()
-        self._log = LogWriter(self._log_path, content.end, len(content.rows.ids))
-        return Content(segments, content.rows)
+        self.settle()
+        self._log = LogWriter(self._log_path, content.end, content.rows)
+        return Content(segments, content.batches)
 
     @property
     def _log_path(self) -> Path:
         return self.path / log_name(self._number)
 
-    def append(self, rows: Rows) -> None:
-        """Make entries durable in the log."""
-        self._log.append(rows)
+    def append(self, batch: Batch) -> None:
+        """Make a batch durable in the log.
 
-    def stage(self, rows: Rows, replaced: int) -> Staged:
-        """Write a segment that shall replace the log and the newest segments.
+        Raises:
+            OSError: The disk is full, or the like; the log is as it was.
+        """
+        self._log.append(batch)
 
-        Args:
-            rows: Sorted; those of the log and of the replaced segments, and any more.
-            replaced: How many segments it replaces.
+    def seal(self, tables: Tables) -> Tables:
+        """Keep a new, newest segment in place of the log, and return it, mapped.
 
         Raises:
             OSError: The disk is full, or the like; nothing has changed.
+            StorageError: There are no numbers left, and nothing has changed; or ``half_way``.
         """
-        first = self._spans[-replaced].first if replaced else self._number
-        span = Span(first, self._number)
-        temporary = stage_segment(self.path / span.name, rows, self._identity, *span)
-        return Staged(temporary, span, len(rows.ids))
+        if self._number >= LAST_LOG:
+            raise StorageError(f"{self.path}: its last log is full; add the rest to another index")
+        span = Span(self._number, self._number)
+        path = self.path / span.name
+        segment, log = self._stage(path, Label(self._identity, span), tables)
+        with self._half_way():
+            put_in_place(segment, path)
+            self._obsolete.append(self._log_path.name)
+            self._spans.append(span)
+            self._log.close()
+            self._number += 1
+            put_in_place(log, self._log_path)
+            self._log = LogWriter(self._log_path, HEADER_BYTES, 0)
+            return map_tables(path, tables.shape, tables.max_id)
 
-    def switch(self, staged: Staged) -> Rows:
-        """Let the staged segment count, start the next log and return the segment's rows, mapped.
+    def open_merge(self, first: int, count: int, shape: Shape) -> "MergeFile":
+        """Begin a segment that shall replace others.
 
-        The files that it replaces remain until :meth:`sweep`.
+        Args:
+            first: The place of the oldest of these among all segments.
+            count: How many they are.
+            shape: Its sizes.
 
         Raises:
-            OSError: The directory must be opened again, which mends it.
+            OSError: The file cannot be made.
         """
-        put_in_place(staged.temporary, self.path / staged.span.name)
-        replaced = [span for span in self._spans if span.first >= staged.span.first]
-        self._obsolete += [span.name for span in replaced] + [self._log_path.name]
-        self._spans = [*self._spans[: len(self._spans) - len(replaced)], staged.span]
-        self._log.close()
-        self._number += 1
-        self._create_log()
-        self._log = LogWriter(self._log_path, HEADER_BYTES, 0)
-        return map_rows(self.path / staged.span.name, staged.rows)
+        span = Span(self._spans[first].first, self._spans[first + count - 1].last)
+        writer = SegmentWriter(self.path / span.name, Label(self._identity, span), shape)
+        return MergeFile(self, writer)
 
-    def sweep(self) -> None:
-        """Remove the files that no longer count; a crash leaves them to the next opening."""
+    def switch(self, writer: SegmentWriter, max_id: int) -> Tables:
+        """Let a finished merge count in place of its inputs, and return it, mapped.
+
+        Raises:
+            StorageError: The directory must be opened again, which mends it.
+        """
+        span = writer.span
+        with self._half_way():
+            put_in_place(writer.temporary, self.path / span.name)
+            within = [old for old in self._spans if span.first <= old.first <= span.last]
+            first = self._spans.index(within[0])
+            self._spans[first : first + len(within)] = [span]
+            # A single segment that was rewritten has kept its name.
+            self._obsolete += [old.name for old in within if old != span]
+            return map_tables(self.path / span.name, writer.shape, max_id)
+
+    def settle(self) -> None:
+        """Remove the files that no longer count; what a crash leaves, the next opening removes."""
+        self.half_way = False
         for name in self._obsolete:
-            (self.path / name).unlink(missing_ok=True)
+            # They do no harm, and the change is made: no reason to call it a failure.
+            with suppress(OSError):
+                (self.path / name).unlink()
         self._obsolete = []
 
     def close(self) -> None:
@@ -151,14 +162,14 @@ class IndexDirectory:
         self._log.close()
         self._lock.release()
 
-    def _read_segment(self, span: Span) -> Rows:
+    def _read_segment(self, span: Span) -> Tables:
         path = self.path / span.name
-        header, rows = read_segment(path)
+        header, tables = read_segment(path)
         if (header.first_log, header.last_log) != span:
             found = Span(header.first_log, header.last_log).name
             raise unusable(path, "the segment of that name", f"the one named {found}")
         self._check_identity(path, header.identity)
-        return rows
+        return tables
 
     def _read_log(self) -> LogContent:
         path = self._log_path
@@ -168,8 +179,27 @@ class IndexDirectory:
         self._check_identity(path, content.header.identity)
         return content
 
-    def _create_log(self) -> None:
-        create_log(self._log_path, LogHeader(self._identity, self._number))
+    def _log_header(self, number: int) -> LogHeader:
+        return LogHeader(self._identity, number)
+
+    def _stage(self, path: Path, label: Label, tables: Tables) -> tuple[Path, Path]:
+        """Write the segment and the next log, so that nothing but their names is missing."""
+        segment = stage_segment(path, label, tables)
+        number = self._number + 1
+        try:
+            return segment, stage_log(self.path / log_name(number), self._log_header(number))
+        except BaseException:
+            segment.unlink(missing_ok=True)
+            raise
+
+    @contextmanager
+    def _half_way(self) -> Iterator[None]:
+        """Until :meth:`settle` the files are ahead of the index: what fails cannot be undone."""
+        self.half_way = True
+        try:
+            yield
+        except OSError as error:
+            raise StorageError(f"{self.path}: {error}; {HALF_WAY}") from error
 
     def _check_identity(self, path: Path, identity: bytes) -> None:
         if identity != (self._identity or identity):
@@ -177,30 +207,36 @@ class IndexDirectory:
         self._identity = identity
 
 
-def _layout_in(path: Path) -> Layout:
-    try:
-        return layout_of(file.name for file in path.iterdir())
-    except LayoutError as error:
-        raise IndexFileError(f"{path}: expected {error}; {REMEDY}") from None
+class MergeFile:
+    """A merged segment on its way into a directory.
 
+    Args:
+        directory: Whose segments it replaces.
+        writer: Of its file.
+    """
 
-def _locked(path: Path) -> FileLock:
-    """Make the directory where it is absent, and lock it."""
-    if path.is_dir() and not (path / LOCK_NAME).exists():
-        _layout_in(path)  # leaves no lock behind in a directory of other files
-    absent = [folder for folder in (path, *path.parents) if not folder.exists()]
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise unusable(path, "a directory", "a file", "name another path") from None
-    for folder in absent:
-        sync_directory(folder.parent)
-    # The thread that closes an index need not be the one that opened it.
-    lock = FileLock(path / LOCK_NAME, timeout=0, thread_local=False)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise IndexLockedError(
-            f"{path}: the index is open already, here or in another process; close it there first"
-        ) from None
-    return lock
+    def __init__(self, directory: IndexDirectory, writer: SegmentWriter) -> None:
+        self._directory = directory
+        self._writer = writer
+
+    def put(self, column: int, values: Array) -> None:
+        """Append to a column.
+
+        Raises:
+            OSError: The disk is full, or the like.
+        """
+        self._writer.put(column, values)
+
+    def replace_inputs(self, max_id: int) -> Tables:
+        """Let the segment count, durably, and return it, mapped.
+
+        Raises:
+            OSError: The disk is full, or the like; nothing has changed.
+            StorageError: The directory must be opened again, which mends it.
+        """
+        self._writer.finish(max_id)
+        return self._directory.switch(self._writer, max_id)
+
+    def abandon(self) -> None:
+        """Remove the file."""
+        self._writer.abandon()

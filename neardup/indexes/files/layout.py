@@ -15,6 +15,9 @@ from neardup.indexes.files.durable import TEMPORARY_SUFFIX
 
 LOCK_NAME = "index.lock"
 
+LAST_LOG = 99_999_999
+"""Names have eight digits."""
+
 _SEGMENT = re.compile(r"(\d{8})-(\d{8})\.seg")
 _LOG = re.compile(r"(\d{8})\.log")
 _OURS = (".seg", ".log", TEMPORARY_SUFFIX)
@@ -49,7 +52,15 @@ class Layout(NamedTuple):
 
 
 class LayoutError(Exception):
-    """The names contradict one another; the message says how."""
+    """The names contradict one another; the message says how.
+
+    Attributes:
+        foreign: No name is that of a segment or log: the files are somebody else's.
+    """
+
+    def __init__(self, message: str, *, foreign: bool = False) -> None:
+        super().__init__(message)
+        self.foreign = foreign
 
 
 def log_name(number: int) -> str:
@@ -65,7 +76,7 @@ def layout_of(names: Iterable[str]) -> Layout:
     Raises:
         LayoutError: No index at all, or a file of it is missing or has a wrong name.
     """
-    spans, logs, obsolete, others = [], [], [], []
+    spans, logs, obsolete, odd, others = [], [], [], [], []
     for name in sorted(set(names) - {LOCK_NAME}):
         if found := _SEGMENT.fullmatch(name):
             spans.append(Span(int(found[1]), int(found[2])))
@@ -74,11 +85,14 @@ def layout_of(names: Iterable[str]) -> Layout:
         elif name.endswith(TEMPORARY_SUFFIX) and _is_ours(name.removesuffix(TEMPORARY_SUFFIX)):
             obsolete.append(name)
         elif name.endswith(_OURS):
-            raise LayoutError(f"a file name such as 00000001.log, found {name!r}")
+            odd.append(name)
         else:
             others.append(name)
-    if others and not spans and not logs:
-        raise LayoutError(f"an index or an empty directory, found {others[0]!r}")
+    if (others or odd) and not spans and not logs:
+        foreign = min(others + odd)
+        raise LayoutError(f"an index or an empty directory, found {foreign!r}", foreign=True)
+    if odd:
+        raise LayoutError(f"a file name such as 00000001.log, found {odd[0]!r}")
     kept = _without_replaced(spans)
     obsolete += [span.name for span in spans if span not in kept]
     log = kept[-1].last + 1 if kept else 1

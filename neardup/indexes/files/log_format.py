@@ -10,9 +10,9 @@ from neardup.indexes.arrays import Rows
 from neardup.indexes.files.segment_format import IDENTITY_BYTES
 
 MAGIC = b"NDUPLOG\n"
-VERSION = 1
+VERSION = 2
 _HEADER = struct.Struct(f"<8sII{IDENTITY_BYTES}sQ")
-_BATCH = struct.Struct("<4sIQ")
+_BATCH = struct.Struct("<4sIIIQ")
 _CHECKSUM = struct.Struct("<Q")
 
 HEADER_BYTES = _HEADER.size + _CHECKSUM.size
@@ -39,27 +39,50 @@ class LogHeader(NamedTuple):
         return _sealed(_HEADER.pack(MAGIC, VERSION, 0, *self))
 
 
-class BatchHeader(NamedTuple):
-    """The first 24 bytes of a batch.
+class Batch(NamedTuple):
+    """What one call makes durable.
 
     Attributes:
-        entries: How many are in the batch.
-        first: Entries in the log before it.
+        removed: Entries that stood before it, in the log or in a segment, and count no more.
+        added: New entries, in the order in which they came.
     """
 
-    entries: int
+    removed: Rows
+    added: Rows
+
+    @property
+    def rows(self) -> int:
+        """How many entries it names."""
+        return len(self.removed.ids) + len(self.added.ids)
+
+
+class BatchHeader(NamedTuple):
+    """The first 32 bytes of a batch.
+
+    Attributes:
+        removed: How many entries it removes.
+        added: How many it adds.
+        first: Entries that the log names before it.
+    """
+
+    removed: int
+    added: int
     first: int
 
     @property
     def batch_bytes(self) -> int:
         """Bytes of the whole batch."""
-        return BATCH_HEADER_BYTES + ROW_BYTES * self.entries + TRAILER_BYTES
+        return BATCH_HEADER_BYTES + ROW_BYTES * (self.removed + self.added) + TRAILER_BYTES
 
 
-def batch_bytes(rows: Rows, first: int) -> bytes:
+def batch_bytes(batch: Batch, first: int) -> bytes:
     """Return a batch as it stands in the file."""
-    header = _sealed(_BATCH.pack(BATCH_MARK, len(rows.ids), first))
-    payload = rows.fingerprints.astype("<u8").tobytes() + rows.ids.astype("<i8").tobytes()
+    counts = (len(batch.removed.ids), len(batch.added.ids))
+    header = _sealed(_BATCH.pack(BATCH_MARK, *counts, 0, first))
+    payload = b"".join(
+        rows.fingerprints.astype("<u8").tobytes() + rows.ids.astype("<i8").tobytes()
+        for rows in batch
+    )
     checksum = _CHECKSUM.pack(xxhash.xxh3_64_intdigest(payload))
     return header + payload + checksum + END_MARK
 
@@ -83,18 +106,23 @@ def parsed_batch_header(data: bytes) -> BatchHeader | None:
     fields = _unsealed(data[:BATCH_HEADER_BYTES])
     if fields is None:
         return None
-    mark, count, first = _BATCH.unpack(fields)
-    return BatchHeader(count, first) if mark == BATCH_MARK else None
+    mark, removed, added, _, first = _BATCH.unpack(fields)
+    return BatchHeader(removed, added, first) if mark == BATCH_MARK else None
 
 
-def parsed_rows(batch: bytes, count: int) -> Rows | None:
-    """Return the entries of a whole batch; None: its checksum or its end mark is another."""
+def parsed_batch(batch: bytes, header: BatchHeader) -> Batch | None:
+    """Return the content of a whole batch; None: its checksum or its end mark is another."""
     payload = batch[BATCH_HEADER_BYTES:-TRAILER_BYTES]
     checksum = _CHECKSUM.pack(xxhash.xxh3_64_intdigest(payload))
     if batch[-TRAILER_BYTES:] != checksum + END_MARK:
         return None
-    fingerprints = np.frombuffer(payload, "<u8", count)
-    ids = np.frombuffer(payload, "<i8", count, 8 * count)
+    middle = ROW_BYTES * header.removed
+    return Batch(_rows(payload[:middle], header.removed), _rows(payload[middle:], header.added))
+
+
+def _rows(data: bytes, count: int) -> Rows:
+    fingerprints = np.frombuffer(data, "<u8", count)
+    ids = np.frombuffer(data, "<i8", count, 8 * count)
     return Rows(fingerprints.astype(np.uint64), ids.astype(np.int64))
 
 

@@ -8,9 +8,6 @@ whose last blocks the file system never wrote and reads as zeros. Anything else 
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from neardup.indexes.arrays import Rows
 from neardup.indexes.files.complaints import unusable
 from neardup.indexes.files.log_format import (
     BATCH_HEADER_BYTES,
@@ -18,10 +15,11 @@ from neardup.indexes.files.log_format import (
     HEADER_BYTES,
     MAGIC,
     VERSION,
+    Batch,
     LogHeader,
+    parsed_batch,
     parsed_batch_header,
     parsed_header,
-    parsed_rows,
     version_of,
 )
 
@@ -31,13 +29,18 @@ class LogContent(NamedTuple):
 
     Attributes:
         header: Of the log.
-        rows: All entries that were promised, in the order in which they came.
+        batches: All that were promised, in the order in which they came.
         end: Bytes of the file up to the end of the last whole batch.
     """
 
     header: LogHeader
-    rows: Rows
+    batches: list[Batch]
     end: int
+
+    @property
+    def rows(self) -> int:
+        """How many entries the batches name."""
+        return sum(batch.rows for batch in self.batches)
 
 
 def read_log(path: Path) -> LogContent:
@@ -48,17 +51,17 @@ def read_log(path: Path) -> LogContent:
     """
     data = path.read_bytes()
     header = _checked_header(path, data)
-    batches, end, count = [Rows(np.zeros(0, np.uint64), np.zeros(0, np.int64))], HEADER_BYTES, 0
+    batches: list[Batch] = []
+    end, count = HEADER_BYTES, 0
     while end < len(data):
-        batch = _batch_at(path, data, end, count)
-        if batch is None:
+        found = _batch_at(path, data, end, count)
+        if found is None:
             break
-        rows, size = batch
-        batches.append(rows)
+        batch, size = found
+        batches.append(batch)
         end += size
-        count += len(rows.ids)
-    fingerprints = np.concatenate([rows.fingerprints for rows in batches])
-    return LogContent(header, Rows(fingerprints, np.concatenate([r.ids for r in batches])), end)
+        count += batch.rows
+    return LogContent(header, batches, end)
 
 
 def _checked_header(path: Path, data: bytes) -> LogHeader:
@@ -74,7 +77,7 @@ def _checked_header(path: Path, data: bytes) -> LogHeader:
     return header
 
 
-def _batch_at(path: Path, data: bytes, start: int, count: int) -> tuple[Rows, int] | None:
+def _batch_at(path: Path, data: bytes, start: int, count: int) -> tuple[Batch, int] | None:
     """Return the batch that starts there and its size; None: a tail that was never promised."""
     if len(data) - start < BATCH_HEADER_BYTES:
         return None
@@ -86,9 +89,9 @@ def _batch_at(path: Path, data: bytes, start: int, count: int) -> tuple[Rows, in
     end = start + header.batch_bytes
     if len(data) < end:
         return None
-    rows = parsed_rows(data[start:end], header.entries)
-    if rows is None:
+    batch = parsed_batch(data[start:end], header)
+    if batch is None:
         if len(data) == end and not any(data[-len(END_MARK) :]):
             return None
         raise unusable(path, f"a batch with its checksum at byte {start}", "another checksum")
-    return rows, header.batch_bytes
+    return batch, header.batch_bytes

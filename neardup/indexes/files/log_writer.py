@@ -3,16 +3,23 @@
 import os
 from pathlib import Path
 
-from neardup.indexes.arrays import Rows
-from neardup.indexes.files.durable import write_durably
-from neardup.indexes.files.log_format import LogHeader, batch_bytes
+from neardup.indexes.files.durable import put_in_place, write_temporary
+from neardup.indexes.files.log_format import HEADER_BYTES, Batch, LogHeader, batch_bytes
 
 
 def create_log(path: Path, header: LogHeader) -> int:
     """Write a log without entries under its name, durably, and return its size in bytes."""
-    data = header.to_bytes()
-    write_durably(path, [data])
-    return len(data)
+    put_in_place(stage_log(path, header), path)
+    return HEADER_BYTES
+
+
+def stage_log(path: Path, header: LogHeader) -> Path:
+    """Write a durable log without entries under a temporary name, and return that name.
+
+    Raises:
+        OSError: The disk is full, or the like; nothing is left behind.
+    """
+    return write_temporary(path, [header.to_bytes()])
 
 
 class LogWriter:
@@ -21,7 +28,7 @@ class LogWriter:
     Args:
         path: A log that exists.
         end: Its size without a torn tail, which is cut off.
-        count: The entries that it holds.
+        count: The entries that it names.
 
     Files: the log itself, open until :meth:`close`.
     """
@@ -31,14 +38,18 @@ class LogWriter:
         # One attribute, so that an interrupt never finds one of the two ahead of the other.
         self._written = (end, count)
         self._file = path.open("r+b", buffering=0)
-        self._cut_to_end()
+        try:
+            self._cut_to_end()
+        except BaseException:
+            self._file.close()
+            raise
 
     @property
     def count(self) -> int:
-        """How many entries are durable in the log."""
+        """How many entries the log names durably."""
         return self._written[1]
 
-    def append(self, rows: Rows) -> None:
+    def append(self, batch: Batch) -> None:
         """Write one batch and make it durable.
 
         Raises:
@@ -47,13 +58,13 @@ class LogWriter:
         # Half a batch of a failed call, in front of this one, would be damage.
         self._cut_to_end()
         end, count = self._written
-        data = batch_bytes(rows, count)
+        data = batch_bytes(batch, count)
         self._file.seek(end)
         left = memoryview(data)
         while left:
             left = left[self._file.write(left) :]
         os.fsync(self._file.fileno())
-        self._written = (end + len(data), count + len(rows.ids))
+        self._written = (end + len(data), count + batch.rows)
 
     def close(self) -> None:
         """Let go of the file."""

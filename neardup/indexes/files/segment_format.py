@@ -1,43 +1,74 @@
 """How a segment is written; the grammar is in docs/formats.md."""
 
 import struct
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import xxhash
 
-MAGIC = b"NDUPSEG\n"
-VERSION = 1
-IDENTITY_BYTES = 16
+from neardup.indexes.columns import COLUMNS, Column, Shape, columns_of
 
-_FIELDS = struct.Struct(f"<8sII{IDENTITY_BYTES}sQQQqQ")
+MAGIC = b"NDUPSEG\n"
+VERSION = 2
+IDENTITY_BYTES = 16
+ALIGNMENT = 64
+
+_FIELDS = struct.Struct(f"<8sII{IDENTITY_BYTES}sQQQQQq{COLUMNS}Q")
 _CHECKSUM = struct.Struct("<Q")
-HEADER_BYTES = _FIELDS.size + _CHECKSUM.size
-ROW_BYTES = 16
+HEADER_BYTES = 256
+_PADDING = bytes(HEADER_BYTES - _FIELDS.size - _CHECKSUM.size)
 
 
 class SegmentHeader(NamedTuple):
-    """The first 80 bytes of a segment.
+    """The first 256 bytes of a segment.
 
     Attributes:
         identity: 16 random bytes that all files of one index share.
         first_log: The log of which the segment holds the oldest entries.
         last_log: The log of which it holds the newest entries.
-        rows: How many there are.
-        max_id: The largest id.
-        payload_checksum: xxh3_64 of all bytes after the header.
+        shape: Its sizes.
+        max_id: The largest id, -1 where there is none.
+        checksums: xxh3_64 of each column with the zeros after it.
     """
 
     identity: bytes
     first_log: int
     last_log: int
-    rows: int
+    shape: Shape
     max_id: int
-    payload_checksum: int
+    checksums: Sequence[int]
 
     def to_bytes(self) -> bytes:
         """Return the header as it stands in the file."""
-        fields = _FIELDS.pack(MAGIC, VERSION, 0, *self)
+        identity, first, last, shape, max_id, checksums = self
+        fields = _FIELDS.pack(
+            MAGIC, VERSION, HEADER_BYTES, identity, first, last, *shape, max_id, *checksums
+        )
+        fields += _PADDING
         return fields + _CHECKSUM.pack(xxhash.xxh3_64_intdigest(fields))
+
+
+class Section(NamedTuple):
+    """Where a column stands in the file.
+
+    Attributes:
+        offset: Its first byte.
+        column: Its type and length.
+        end: The first byte of the next one, after zeros.
+    """
+
+    offset: int
+    column: Column
+    end: int
+
+
+def sections_of(shape: Shape) -> list[Section]:
+    """Return where each column stands; the file ends with the last one."""
+    columns = columns_of(shape)
+    sizes = (-(-column.nbytes // ALIGNMENT) * ALIGNMENT for column in columns)
+    edges = list(accumulate(sizes, initial=HEADER_BYTES))
+    return [Section(*section) for section in zip(edges, columns, edges[1:], strict=False)]
 
 
 def version_of(header: bytes) -> int:
@@ -47,11 +78,11 @@ def version_of(header: bytes) -> int:
 
 def checksum_holds(header: bytes) -> bool:
     """Whether the header is as it was written."""
-    fields, checksum = header[: _FIELDS.size], header[_FIELDS.size : HEADER_BYTES]
+    fields, checksum = header[: -_CHECKSUM.size], header[-_CHECKSUM.size :]
     return _CHECKSUM.pack(xxhash.xxh3_64_intdigest(fields)) == checksum
 
 
 def parsed(header: bytes) -> SegmentHeader:
     """Return the fields of a header whose magic, version and checksum were looked at."""
-    _, _, _, *fields = _FIELDS.unpack(header[: _FIELDS.size])
-    return SegmentHeader(*fields)
+    _, _, _, identity, first, last, *numbers = _FIELDS.unpack(header[: _FIELDS.size])
+    return SegmentHeader(identity, first, last, Shape(*numbers[:3]), numbers[3], numbers[4:])

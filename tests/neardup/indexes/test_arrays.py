@@ -10,6 +10,7 @@ from neardup.indexes.arrays import (
     checked_ids,
     checked_limit,
     checked_radius,
+    checked_setting,
 )
 
 
@@ -48,10 +49,22 @@ def test_a_radius_out_of_range_is_named(value: int) -> None:
     assert str(caught.value) == f"radius must be 0..8, got {value}"
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.5])
+@pytest.mark.parametrize("value", [0, -1, 1.5, "a", True, np.True_, np.array([1, 2])])
 def test_a_limit_that_allows_nothing_is_named(value: int) -> None:
     with pytest.raises(ParameterError, match=r"^limit must be None or .*, got "):
         checked_limit(value)
+
+
+@pytest.mark.parametrize("value", [0, 10, 1.5, True, None, "a", np.False_, np.array([1, 2])])
+def test_a_setting_out_of_range_is_named(value: int) -> None:
+    with pytest.raises(ParameterError) as caught:
+        checked_setting("size", value, 1, 9)
+    assert str(caught.value) == f"size must be 1..9, got {value!r}"
+
+
+def test_numbers_of_numpy_are_settings() -> None:
+    assert checked_setting("size", np.int8(9), 1, 9) == 9
+    assert type(checked_limit(np.uint64(3))) is int
 
 
 @pytest.mark.parametrize(
@@ -87,6 +100,9 @@ def test_arrays_of_fingerprints_keep_every_bit(values: npt.ArrayLike) -> None:
         [None],
         5,
         [[1], [2]],
+        [[1], [2, 3]],
+        [1, [2]],
+        np.ma.MaskedArray([1, 2], [False, True]),
     ],
 )
 def test_no_array_of_fingerprints_is_rounded_into_one(values: npt.ArrayLike) -> None:
@@ -94,7 +110,18 @@ def test_no_array_of_fingerprints_is_rounded_into_one(values: npt.ArrayLike) -> 
         checked_fingerprints(values)
 
 
-@pytest.mark.parametrize("values", [[-1], [2**63], np.array([2**63], np.uint64), [0.5], [[1]]])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [-1],
+        [2**63],
+        np.array([2**63], np.uint64),
+        [0.5],
+        [[1]],
+        [[1], [2, 3]],
+        np.ma.MaskedArray([1, 2], [False, True]),
+    ],
+)
 def test_no_array_of_ids_is_rounded_into_one(values: npt.ArrayLike) -> None:
     with pytest.raises(DocumentError):
         checked_ids(values)

@@ -1,4 +1,4 @@
-"""Adding, asking, flushing, reopening and crashing in any order."""
+"""Adding, deleting, asking, merging, flushing, reopening and crashing in any order."""
 
 import shutil
 import tempfile
@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from neardup.indexes import HammingIndex, ScanIndex
-from tests.neardup.indexes.generated import entries, fingerprints, ids, radii
+from tests.neardup.indexes.generated import fingerprints, ids, radii
 
 sizes = st.integers(1, 6)
+numbers = st.one_of(st.integers(0, 9), ids)
+"""Few ids, so that some are deleted, and added again."""
 
 
 class HammingMachine(RuleBasedStateMachine):
@@ -22,7 +24,8 @@ class HammingMachine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.homes = 0
         self.held: list[tuple[int, int]] = []
-        self.promised = 0
+        self.states: list[list[tuple[int, int]]] = [[]]
+        """What was held after each change since the last promise."""
 
     @property
     def path(self) -> Path:
@@ -33,45 +36,81 @@ class HammingMachine(RuleBasedStateMachine):
         self.index = HammingIndex(self.path, radius=radius, buffer_size=size)
         self.check()
 
-    @rule(fingerprint=fingerprints(), number=ids)
+    @rule(fingerprint=fingerprints(), number=numbers)
     def add(self, fingerprint: int, number: int) -> None:
         self.index.add(fingerprint, number)
-        self.held.append((fingerprint, number))
-        self.check()
+        self.change([*self.held, (fingerprint, number)])
 
-    @rule(batch=entries)
+    @rule(batch=st.lists(st.tuples(fingerprints(), numbers), max_size=30))
     def add_many(self, batch: list[tuple[int, int]]) -> None:
         self.index.add_many([entry[0] for entry in batch], [entry[1] for entry in batch])
-        self.held += batch
+        self.change(self.held + batch)
+
+    @rule(number=numbers)
+    def delete(self, number: int) -> None:
+        kept = [entry for entry in self.held if entry[1] != number]
+        assert self.index.delete(number) == len(self.held) - len(kept)
+        self.change(kept)
+
+    @rule(data=st.data())
+    def delete_what_is_held(self, data: st.DataObject) -> None:
+        if self.held:
+            self.delete(data.draw(st.sampled_from(self.held))[1])
+
+    @rule(max_rows=st.none() | st.integers(1, 50))
+    def merge(self, max_rows: int | None) -> None:
+        assert self.index.merge(max_rows) or max_rows is not None
         self.check()
 
     @rule(value=fingerprints())
     def query(self, value: int) -> None:
         assert self.index.query(value) == self.oracle().query(value)
 
+    @rule(values=st.lists(fingerprints(), max_size=5), limit=st.none() | st.integers(1, 4))
+    def query_many(self, values: list[int], limit: int | None) -> None:
+        oracle = self.oracle()
+        found = zip(
+            *(array.tolist() for array in self.index.query_many(values, limit=limit)), strict=True
+        )
+        assert list(found) == [
+            (place, *match)
+            for place, value in enumerate(values)
+            for match in oracle.query(value, limit=limit)
+        ]
+
     @rule()
     def flush(self) -> None:
         self.index.flush()
-        self.promised = len(self.held)
+        self.states = [self.held]
         self.check()
 
     @rule(radius=radii, size=sizes)
     def reopen(self, radius: int, size: int) -> None:
         self.index.close()
-        self.promised = len(self.held)
+        self.states = [self.held]
         self.open(radius, size)
 
     @rule(radius=radii, size=sizes)
     def crash(self, radius: int, size: int) -> None:
-        """Go on with what stands on disk: all that was promised, and nothing out of order."""
+        """Go on with what stands on disk: some state since the last promise."""
         old = self.path
         self.homes += 1
         shutil.copytree(old, self.path)
         self.index.close()
         self.index = HammingIndex(self.path, radius=radius, buffer_size=size)
-        assert self.promised <= len(self.index) <= len(self.held)
-        self.held = self.held[: len(self.index)]
-        self.promised = len(self.held)
+        known = sorted({fingerprint for held in self.states for fingerprint, _ in held})
+        found = zip(*(array.tolist() for array in self.index.query_many(known)), strict=True)
+        stored = sorted((known[place], number) for place, number, apart in found if not apart)
+        assert len(stored) == len(self.index)
+        fitting = [held for held in self.states if sorted(held) == stored]
+        assert fitting
+        self.held = fitting[-1]
+        self.states = [self.held]
+        self.check()
+
+    def change(self, held: list[tuple[int, int]]) -> None:
+        self.held = held
+        self.states.append(held)
         self.check()
 
     def oracle(self) -> ScanIndex:
@@ -94,4 +133,4 @@ class HammingMachine(RuleBasedStateMachine):
 
 
 TestHammingMachine = HammingMachine.TestCase
-TestHammingMachine.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestHammingMachine.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)

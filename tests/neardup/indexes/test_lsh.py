@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import DocumentError, FingerprintError, ParameterError
+from neardup import ClosedError, DocumentError, FingerprintError, ParameterError
 from neardup.fingerprints.minhash import minhash, minhash_many
 from neardup.indexes.banding import Banding, banding
-from neardup.indexes.bands import FRESH
 from neardup.indexes.lsh import Candidate, LshIndex
+from neardup.indexes.lsh_layout import BUCKETS_A_CHUNK, FIRST_BUCKETS, LOAD
 from neardup.indexes.signatures import Signatures
 from tests.neardup.indexes.generated import unhurried
 from tests.neardup.texts import changed, prose
@@ -32,6 +32,12 @@ def alike(signatures: Signatures, share: float, seed: int) -> Signatures:
     return np.where(random.random(signatures.shape) < share, signatures, others)
 
 
+def four_bits(values: Signatures) -> npt.NDArray[np.uint64]:
+    """What a sketch keeps of each value, as docs/lsh_format.md has it."""
+    bits: npt.NDArray[np.uint64] = values.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return bits >> np.uint64(60)
+
+
 def scanned(
     stored: Signatures, ids: npt.NDArray[np.int64], asked: npt.NDArray[np.uint32], shape: Banding
 ) -> list[Candidate]:
@@ -39,8 +45,10 @@ def scanned(
     used = shape.bands * shape.rows
     agree = stored == asked
     shares = agree[:, :used].reshape(-1, *shape).all(axis=2).any(axis=1)
+    permutations = stored.shape[1]
+    unequal = (four_bits(stored) != four_bits(asked)).sum(axis=1)
     found = [
-        Candidate(int(ids[row]), float(agree[row].mean()))
+        Candidate(int(ids[row]), max(0.0, 1.0 - int(unequal[row]) * 16 / 15 / permutations))
         for row in np.flatnonzero(shares).tolist()
     ]
     return sorted(found, key=lambda candidate: (-candidate.similarity, candidate.id))
@@ -90,6 +98,15 @@ class TestBanding:
         assert (index.bands, index.rows) == (18, 7)
         assert index.collision_rate(0.8) == pytest.approx(0.9855, abs=1e-4)
 
+    def test_a_shape_alone_tells_its_similarity(self) -> None:
+        index = LshIndex(shape=(20, 5))
+        assert index.collision_rate(index.min_similarity) == pytest.approx(0.95)
+
+    def test_very_long_signatures_have_1024_bands(self) -> None:
+        assert banding(0.05, 65536, 0.95) == Banding(1024, 1)
+        with pytest.raises(ParameterError, match=r"bands must be 1\.\.1024, got 5000"):
+            LshIndex(permutations=65536, shape=(5000, 2))
+
     def test_too_little_similarity_names_what_is_possible(self) -> None:
         with pytest.raises(ParameterError, match=r"at least 0\.024 for 128 permutations"):
             LshIndex(0.02)
@@ -113,6 +130,10 @@ class TestBanding:
     def test_bad_shapes_and_a_similarity_of_nothing_are_refused(self) -> None:
         with pytest.raises(ParameterError, match="min_similarity must be above 0"):
             LshIndex(0)
+        with pytest.raises(ParameterError, match="limit must be None or at least 1, got 0"):
+            LshIndex(0.8).query(scattered(0, 1, 128)[0], limit=0)
+        with pytest.raises(ParameterError, match="a new index needs min_similarity, or a shape"):
+            LshIndex()
         for shape in ((0, 5), (5, 0), (129, 1), (26, 5)):
             with pytest.raises(ParameterError, match=r"(bands|rows) must be 1\.\."):
                 LshIndex(0.8, shape=shape)
@@ -145,6 +166,31 @@ class TestMeasuredCurve:
         hits = np.count_nonzero(found.ids == found.positions)
         assert abs(hits - sum(rates)) < 5 * math.sqrt(300 / 4)
         assert hits > 0.95 * 300
+
+
+class TestEstimate:
+    @pytest.mark.parametrize("share", [0.6, 0.8, 0.95])
+    def test_is_unbiased_with_the_standard_error_that_is_stated(self, share: float) -> None:
+        count, permutations = 4000, 128
+        stored = scattered(11, count, permutations)
+        index = LshIndex(0.8, shape=(128, 1))
+        index.add_many(stored, np.arange(count))
+        found = index.query_many(alike(stored, share, 12))
+        own = found.similarities[found.ids == found.positions]
+        assert len(own) == count
+        p = (1 + 15 * share) / 16
+        error = math.sqrt(p * (1 - p) / permutations) * 16 / 15
+        assert abs(own.mean() - share) < 5 * error / math.sqrt(count)
+        assert own.std() == pytest.approx(error, rel=0.06)
+
+    def test_nothing_alike_is_estimated_as_nothing(self) -> None:
+        index = LshIndex(0.8, permutations=64, shape=(64, 1))
+        one = scattered(1, 1, 64)
+        other = scattered(2, 1, 64)
+        other[0, 5] = one[0, 5]
+        index.add(one[0], 1)
+        (found,) = index.query(other[0])
+        assert 0 <= found.similarity < 0.2
 
 
 class TestLshIndexProperties:
@@ -207,31 +253,65 @@ class TestLshIndex:
         assert best.similarity > 0.8
         assert others == []
 
-    def test_many_tables_and_the_newest_are_one_index(self) -> None:
-        count = 6 * FRESH + 100
-        stored = scattered(3, count, PERMUTATIONS, values=30)
-        index = LshIndex(0.5, permutations=PERMUTATIONS, shape=(4, 3))
-        for number, one in enumerate(stored):
-            index.add(one, number)
-            if number % 500 == 0:
-                assert index.query(one)[0].similarity == 1.0
+    @pytest.mark.parametrize("values", [4, 30, 2**32])
+    def test_buckets_that_divide_lose_nothing(self, values: int) -> None:
+        count = 2 * FIRST_BUCKETS * LOAD + 1234
+        stored = scattered(3, count, PERMUTATIONS, values=values)
+        index = LshIndex(0.5, permutations=PERMUTATIONS, shape=(2, 6))
+        index.add_many(stored[:-500], np.arange(count - 500))
+        for number in range(count - 500, count):
+            index.add(stored[number], number)
         ids = np.arange(count)
-        asked = stored[:: count // 40]
+        asked = np.concatenate((stored[:: count // 20], scattered(4, 20, PERMUTATIONS, values)))
         expected = [scanned(stored, ids, one, index.shape) for one in asked]
         assert [index.query(one) for one in asked] == expected
         answers = index.query_many(asked)
         assert answers.ids.tolist() == [one.id for found in expected for one in found]
-        assert [index.query(one) for one in asked] == expected
 
-    def test_a_band_shared_by_very_many_is_answered(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("neardup.indexes.lsh._PAIRS_AT_ONCE", 1000)
+    def test_the_second_chunk_of_buckets_is_used_too(self) -> None:
+        count = BUCKETS_A_CHUNK * LOAD + 5000
+        stored = scattered(5, count, 4)
+        index = LshIndex(0.5, permutations=4, shape=(1, 4))
+        index.add_many(stored, np.arange(count))
+        found = index.query_many(stored)
+        own = found.ids == found.positions
+        assert found.positions[own].tolist() == list(range(count))
+        assert len(own) - count < 20  # one pair in 2**32 shares a key by chance
+
+    def test_a_band_shared_by_very_many_is_answered(self) -> None:
         stored = np.repeat(scattered(4, 1, PERMUTATIONS), 3000, axis=0)
         index = LshIndex(0.5, permutations=PERMUTATIONS)
-        index.add_many(stored, np.arange(3000))
+        index.add_many(stored, np.arange(3000)[::-1])
         answers = index.query_many(stored[:7])
         assert answers.positions.tolist() == [one for one in range(7) for _ in range(3000)]
         assert answers.ids.tolist() == list(range(3000)) * 7
         assert (answers.similarities == 1.0).all()
+        assert index.query(stored[0]) == [Candidate(number, 1.0) for number in range(3000)]
+
+    def test_boilerplate_shared_by_100_000_hides_nobody_and_can_be_limited(self) -> None:
+        plate = scattered(4, 1, 128)
+        pages = np.repeat(plate, 100_000, axis=0)
+        others = scattered(5, 20_000, 128)
+        others[:, :7] = plate[0, :7]  # the first band
+        index = LshIndex(0.8)
+        index.add_many(pages, np.arange(100_000))
+        index.add_many(others, np.arange(100_000, 120_000))
+        assert len(index.query(plate[0])) == 120_000
+        limited = index.query(plate[0], limit=10)
+        assert [one.similarity for one in limited] == [1.0] * 10
+        answers = index.query_many(others, limit=3)
+        assert (np.bincount(answers.positions) == 3).all()
+        first = np.searchsorted(answers.positions, np.arange(20_000))
+        assert (answers.ids[first] == np.arange(100_000, 120_000)).all()
+
+    def test_a_limit_that_nobody_reaches_changes_nothing(self) -> None:
+        stored = scattered(6, 500, PERMUTATIONS, values=6)
+        index = LshIndex(0.5, permutations=PERMUTATIONS, shape=(4, 3))
+        index.add_many(stored, np.arange(500))
+        for one in stored[:50]:
+            assert index.query(one, limit=500) == index.query(one)
+            assert index.query(one, limit=10**30) == index.query(one)
+            assert len(index.query(one, limit=2)) <= 2
 
     def test_an_empty_index_and_no_queries(self) -> None:
         index = LshIndex(0.8)
@@ -258,12 +338,36 @@ class TestLshIndex:
 
     def test_takes_the_memory_that_is_stated(self) -> None:
         index = LshIndex(0.8)
-        index.add_many(scattered(8, 5000, 128), np.arange(5000))
-        assert index.size_bytes == 5000 * 664
+        index.add_many(scattered(8, 50_000, 128), np.arange(50_000))
+        assert index.size_bytes < 50_000 * 330
+
+    def test_arrays_in_pieces_or_read_only_are_taken(self) -> None:
+        some = scattered(8, 4, 128)
+        turned = np.asfortranarray(some)
+        some.flags.writeable = False
+        index = LshIndex(0.8)
+        index.add(turned[1], 1)
+        index.add(some[2], 2)
+        index.add_many(turned, [3, 4, 5, 6])
+        assert [one.id for one in index.query(turned[1])] == [1, 4]
+        assert [one.id for one in index.query(some[2])] == [2, 5]
+        assert index.query_many(turned[::2]).ids.tolist() == [3, 2, 5]
 
     @pytest.mark.parametrize(
         "bad",
-        [np.zeros(127, np.uint32), np.zeros(128, np.int64), np.zeros((1, 128), np.uint32), []],
+        [
+            np.zeros(127, np.uint32),
+            np.zeros(256, np.uint32),
+            np.zeros(0, np.uint32),
+            np.zeros(128, np.int64),
+            np.zeros(128, ">u4"),
+            np.zeros(128, object),
+            np.zeros((1, 128), np.uint32),
+            [],
+            [1] * 128,
+            None,
+            "signature",
+        ],
     )
     def test_what_is_no_signature_is_refused(self, bad: Signatures) -> None:
         index = LshIndex(0.8)
@@ -291,4 +395,22 @@ class TestLshIndex:
             index.add_many(some, [1, -1])
         with pytest.raises(ParameterError, match="2 signatures and 1 ids"):
             index.add_many(some, [1])
+        assert len(index) == 0
+
+
+class TestClosed:
+    def test_nothing_works_after_close_but_close(self) -> None:
+        index, some = LshIndex(0.8), scattered(1, 2, 128)
+        index.add_many(some, [1, 2])
+        index.close()
+        index.close()
+        for deed in (
+            lambda: index.add(some[0], 1),
+            lambda: index.add_many(some, [1, 2]),
+            lambda: index.query(some[0]),
+            lambda: index.query_many(some),
+            index.flush,
+        ):
+            with pytest.raises(ClosedError):
+                deed()
         assert len(index) == 0

@@ -1,33 +1,61 @@
 from itertools import pairwise
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.indexes.arrays import Rows
-from neardup.indexes.merging import RATIO, first_to_merge, merged, sorted_rows
-from tests.neardup.indexes.generated import entries, unhurried
+from neardup.indexes.columns import MAX_ENTRIES
+from neardup.indexes.merging import RATIO, Part, first_to_merge, next_merge, next_union
+from tests.neardup.indexes.generated import unhurried
 
 
-def rows_of(held: list[tuple[int, int]]) -> Rows:
-    return Rows(
-        np.array([fingerprint for fingerprint, _ in held], np.uint64),
-        np.array([number for _, number in held], np.int64),
-    )
-
-
-def pairs_of(rows: Rows) -> list[tuple[int, int]]:
-    return list(zip(rows.fingerprints.tolist(), rows.ids.tolist(), strict=True))
+def parts_of(*sizes: int) -> list[Part]:
+    return [Part(size, 0, 0) for size in sizes]
 
 
 def test_a_first_segment_merges_with_nothing() -> None:
     assert first_to_merge([], 10) == 0
+    assert next_merge([]) is None
+    assert next_merge(parts_of(10)) is None
 
 
 def test_like_sizes_merge_and_a_much_larger_one_stays() -> None:
-    assert first_to_merge([1000, 10], 10) == 1
-    assert first_to_merge([1000, 40], 10) == 2
-    assert first_to_merge([100, 20], 10) == 0
+    assert next_merge(parts_of(1000, 10, 10)) == range(1, 3)
+    assert next_merge(parts_of(1000, 30, 10)) == range(1, 3)
+    assert next_merge(parts_of(100, 30, 10)) == range(3)
+    assert next_merge(parts_of(1000, 40, 10)) is None
+
+
+def test_a_segment_that_is_mostly_deleted_is_rewritten() -> None:
+    assert next_merge([Part(1000, 0, 0), Part(100, 101, 0), Part(10, 0, 0)]) == range(1, 2)
+    assert next_merge([Part(1000, 1000, 0), Part(0, 1, 0)]) == range(1, 2)
+
+
+def test_no_segment_grows_beyond_what_its_places_can_count() -> None:
+    assert next_merge(parts_of(MAX_ENTRIES, MAX_ENTRIES)) is None
+    assert next_merge(parts_of(MAX_ENTRIES, 10, 10)) == range(1, 3)
+
+
+def test_segments_of_removals_merge_as_others_do() -> None:
+    assert next_merge([Part(1000, 20, 0), Part(0, 0, 10), Part(0, 0, 10)]) == range(1, 3)
+    assert next_merge([Part(1000, 300, 0), Part(0, 0, 300)]) == range(2)
+    assert next_merge([Part(1000, 20, 0), Part(0, 0, 20)]) is None
+
+
+def test_all_segments_become_as_few_as_their_places_can_count() -> None:
+    assert next_union([]) is None
+    assert next_union(parts_of(10)) is None
+    assert next_union(parts_of(1000, 10, 1)) == range(3)
+    assert next_union(parts_of(MAX_ENTRIES, 10, 10)) == range(1, 3)
+    assert next_union(parts_of(MAX_ENTRIES, 20)) is None
+    assert next_union(parts_of(10, MAX_ENTRIES - 10, 10, 10)) == range(2)
+
+
+def test_a_union_drops_what_was_deleted_and_forgets_what_the_oldest_segment_removes() -> None:
+    assert next_union([Part(10, 1, 0)]) == range(1)
+    assert next_union([Part(10, 0, 1)]) == range(1)
+    # The removals of a newer one are those of entries that the oldest holds.
+    assert next_union([Part(MAX_ENTRIES, 0, 0), Part(10, 0, 5)]) is None
+    assert next_union([Part(MAX_ENTRIES, 0, 0), Part(10, 5, 0)]) == range(1, 2)
 
 
 class TestMergingProperties:
@@ -36,8 +64,9 @@ class TestMergingProperties:
     def test_sizes_always_fall_by_the_ratio(self, batches: list[int]) -> None:
         sizes: list[int] = []
         for fresh in batches:
-            first = first_to_merge(sizes, fresh)
-            sizes[first:] = [sum(sizes[first:]) + fresh]
+            sizes.append(fresh)
+            while merge := next_merge(parts_of(*sizes)):
+                sizes[merge.start : merge.stop] = [sum(sizes[merge.start : merge.stop])]
             assert all(a >= RATIO * b for a, b in pairwise(sizes))
         assert sum(sizes) == sum(batches)
 
@@ -45,20 +74,8 @@ class TestMergingProperties:
         sizes: list[int] = []
         written = 0
         for _ in range(4096):
-            first = first_to_merge(sizes, 1)
-            sizes[first:] = [sum(sizes[first:]) + 1]
-            written += sizes[-1]
+            sizes.append(1)
+            while merge := next_merge(parts_of(*sizes)):
+                sizes[merge.start : merge.stop] = [sum(sizes[merge.start : merge.stop])]
+                written += sizes[-1]
         assert written / 4096 < RATIO * 6  # 4 ** 6 == 4096
-
-    @unhurried
-    @given(entries)
-    def test_sorted_rows_are_sorted_by_fingerprint_then_id(
-        self, held: list[tuple[int, int]]
-    ) -> None:
-        assert pairs_of(sorted_rows(rows_of(held))) == sorted(held)
-
-    @unhurried
-    @given(st.lists(entries, min_size=1, max_size=5))
-    def test_merged_parts_are_the_sorted_whole(self, parts: list[list[tuple[int, int]]]) -> None:
-        whole = merged([sorted_rows(rows_of(part)) for part in parts])
-        assert pairs_of(whole) == sorted(pair for part in parts for pair in part)

@@ -17,6 +17,14 @@ def test_query_returns_entries_nearest_first_then_by_id() -> None:
     assert index.max_id == 9
 
 
+def test_a_deleted_id_is_not_found() -> None:
+    index = ScanIndex(radius=2)
+    index.add_many([1, 2, 3], [1, 9, 1])
+    assert index.delete(1) == 2
+    assert index.delete(1) == 0
+    assert index.query(1) == [Match(9, 2)]
+
+
 def test_an_empty_index_has_no_match_and_no_id() -> None:
     assert ScanIndex().query(0) == []
     assert ScanIndex().max_id == -1

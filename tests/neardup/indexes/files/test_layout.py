@@ -65,3 +65,19 @@ def test_names_that_contradict_one_another_are_refused(names: list[str], complai
     with pytest.raises(LayoutError) as caught:
         layout_of(names)
     assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "foreign"),
+    [
+        (["page.html"], True),
+        (["crawl.log"], True),
+        (["page.html", "crawl.log", "x.tmp", "index.lock", f"{LOG1}.tmp"], True),
+        ([LOG1, "crawl.log"], False),
+        ([B, LOG3, "page.html"], False),
+    ],
+)
+def test_only_names_without_any_of_ours_are_somebody_elses(names: list[str], foreign: bool) -> None:
+    with pytest.raises(LayoutError) as caught:
+        layout_of(names)
+    assert caught.value.foreign == foreign

@@ -1,0 +1,235 @@
+"""The tables of an index of signatures: memory for the compiled loops, and the way into them."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.errors import ClosedError, DocumentError
+from neardup.features.hashing import GOLDEN, mix
+from neardup.indexes import lsh_layout as field
+from neardup.indexes.arrays import Ids
+from neardup.indexes.banding import Banding
+from neardup.indexes.lsh_chunks import Chunks
+from neardup.indexes.lsh_layout import (
+    BUCKETS_A_CHUNK,
+    FIRST_BUCKETS,
+    GROUP,
+    LINE_WORDS,
+    LINES_A_CHUNK,
+    LOAD,
+    MAX_ROWS,
+    ROWS_A_CHUNK,
+    SLOTS,
+    words_of,
+)
+from neardup.indexes.lsh_rows import Found, Rows
+from neardup.indexes.signatures import Signatures
+
+Numbers = npt.NDArray[np.int64]
+
+UNLIMITED = 1 << 30
+_ROOM = 256
+"""Rows for which memory is provided at once, when they come one by one."""
+
+_CAPACITY = 1 << 10
+
+
+class LshTables:
+    """Rows of id and sketch, and for each band the rows by key.
+
+    No row is ever moved; now and then one that is added divides a bucket of each band, so that no
+    call waits for all tables to grow.
+
+    Args:
+        permutations: Values of a signature.
+        shape: How many of them make a band.
+        keep_fresh: Whether :meth:`fresh` is wanted.
+
+    Attributes:
+        at: The address of ``state``.
+        add: The compiled function.
+        search: The compiled function; ``ids`` and ``unequal`` have then what it found.
+    """
+
+    def __init__(self, permutations: int, shape: Banding, *, keep_fresh: bool) -> None:
+        # numba takes a third of a second to import.
+        from neardup.indexes.lsh_adding import add, restore  # noqa: PLC0415
+        from neardup.indexes.lsh_searching import search  # noqa: PLC0415
+
+        self.closed = False
+        self.add: Callable[..., int] = add
+        self.search: Callable[..., int] = search
+        self._restore = restore
+        self._permutations, self._bands = permutations, shape.bands
+        self._words = words_of(permutations)
+        self._keep_fresh = keep_fresh
+        self._buckets = Chunks(
+            BUCKETS_A_CHUNK, shape.bands * (LINE_WORDS + 1), MAX_ROWS // LOAD + BUCKETS_A_CHUNK
+        )
+        self._lines = Chunks(LINES_A_CHUNK, LINE_WORDS, MAX_ROWS)
+        self._rows = Chunks(ROWS_A_CHUNK, 1 + self._words, MAX_ROWS)
+        self._work = np.zeros(3 * GROUP * shape.bands + max(LINE_WORDS, self._words), np.int64)
+        self._seen = np.zeros(0, np.int64)
+        self._fresh = np.zeros((0, shape.bands), np.uint64)
+        self._state = self._first_state(shape)
+        self.at = int(self._state.ctypes.data)
+        self._bound(UNLIMITED, permutations)
+        self.provide()
+        self._provide_out(_CAPACITY)
+
+    def __len__(self) -> int:
+        return int(self._state[field.COUNT])
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of memory in use: of what is set aside for growth, nothing was ever touched."""
+        arrays = (self._state, self._work, self._seen, self._fresh, *self._out)
+        bucket = self._bands * 8 * (LINE_WORDS + 1)
+        tables = int(self._state[field.BUCKETS]) * bucket
+        behind = int(self._state[field.BEHIND]) * 8 * LINE_WORDS
+        rows = len(self) * 8 * (1 + self._words)
+        return sum(array.nbytes for array in arrays) + tables + behind + rows
+
+    @property
+    def fresh_from(self) -> int:
+        """The first row whose keys are still at hand."""
+        return int(self._state[field.FRESH_FROM])
+
+    def extend(self, signatures: Signatures, ids: Ids) -> None:
+        """Hold more rows: uint32, (rows, permutations), and int64, (rows,), in one piece each."""
+        self._check_room(len(ids))
+        values = signatures.reshape(-1)
+        for some in self._steps(len(ids)):
+            part = values[some.start * self._permutations : some.stop * self._permutations]
+            self.add(self.at, part, len(some), ids[some.start :].ctypes.data, 0)
+
+    def restore(self, rows: Rows) -> None:
+        """Hold rows that files kept, the arrays in one piece each."""
+        for some in self._steps(len(rows.ids)):
+            addresses = (part[some.start :].ctypes.data for part in rows)
+            self._restore(self.at, len(some), *addresses)
+        self.forget_fresh(len(self) - self.fresh_from)
+
+    def fresh(self) -> Rows:
+        """Return copies of all rows whose keys are still at hand."""
+        first, end, stride = self.fresh_from, len(self), 1 + self._words
+        parts = [np.zeros((0, stride), np.uint64)]
+        for row in range(first - first % ROWS_A_CHUNK, end, ROWS_A_CHUNK):
+            chunk = self._rows[row // ROWS_A_CHUNK].reshape(-1, stride)
+            parts.append(chunk[max(0, first - row) : end - row])
+        held = np.concatenate(parts)
+        keys = self._fresh[: end - first].astype(np.uint32)
+        return Rows(held[:, 0].astype(np.int64), keys, np.ascontiguousarray(held[:, 1:]))
+
+    def forget_fresh(self, count: int) -> None:
+        """Let go of the keys of the first rows of :meth:`fresh`."""
+        left = len(self) - self.fresh_from - count
+        if left:
+            self._fresh[:left] = self._fresh[count : count + left].copy()
+        self._state[field.FRESH_FROM] += count
+
+    def find_many(self, signatures: Signatures, limit: int, most_unequal: int) -> Found:
+        """Return the candidates of many queries.
+
+        Args:
+            signatures: uint32, (queries, permutations), in one piece.
+            limit: Candidates wanted of each query, and rows looked at in one band.
+            most_unequal: Values in which the sketch of a candidate may differ.
+        """
+        self._bound(limit, most_unequal)
+        try:
+            parts, query = [_NOTHING], 0
+            while query < len(signatures):
+                left = signatures[query:]
+                self.search(self.at, left.reshape(-1), len(left))
+                found = int(self._state[field.FOUND])
+                positions, ids, unequal = (part[:found].copy() for part in self._out)
+                parts.append(Found(positions + query, ids, unequal))
+                query += int(self._state[field.DONE])
+                if query < len(signatures):
+                    self._provide_out(4 * len(self._out.ids))
+        finally:
+            self._bound(UNLIMITED, self._permutations)
+        return Found(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def close(self) -> None:
+        """Let go of all memory; whatever is asked for from now on is refused."""
+        self.closed = True
+        self.add = self.search = self._refuse
+        self._state[field.COUNT] = self._state[field.FRESH_FROM] = 0
+        for chunks in (self._buckets, self._lines, self._rows):
+            chunks.clear()
+
+    def _refuse(self, *_: object) -> int:
+        raise ClosedError("the index is closed")
+
+    def _steps(self, count: int) -> Iterator[range]:
+        """Cut so many rows into spans, and provide for each before it is asked for."""
+        step = max(1, LINES_A_CHUNK // self._bands)
+        for start in range(0, count, step):
+            some = range(start, min(count, start + step))
+            self.provide(len(some))
+            yield some
+
+    def _check_room(self, count: int) -> None:
+        """Raise DocumentError when so many more rows might not be held."""
+        behind = int(self._state[field.BEHIND]) + count * self._bands // SLOTS
+        if len(self) + count > MAX_ROWS or behind + LINES_A_CHUNK > MAX_ROWS:
+            raise DocumentError(f"the index is full with {len(self)} documents; begin another one")
+
+    def provide(self, count: int = _ROOM) -> None:
+        """Have memory for so many more rows.
+
+        Raises:
+            DocumentError: The index is full.
+        """
+        self._check_room(count)
+        rows = len(self) + count
+        lines = int(self._state[field.BEHIND]) + count * self._bands
+        self._buckets.provide(max(FIRST_BUCKETS, rows // LOAD + 2))
+        self._lines.provide(lines)
+        self._rows.provide(rows)
+        if rows > 64 * len(self._seen):
+            self._seen = np.zeros(rows // 32 + 1, np.int64)
+            self._state[field.SEEN] = self._seen.ctypes.data
+        fresh = rows - self.fresh_from
+        if self._keep_fresh and fresh > len(self._fresh):
+            longer = np.zeros((2 * fresh, self._bands), np.uint64)
+            longer[: len(self._fresh)] = self._fresh
+            self._fresh = longer
+            self._state[field.FRESH_KEYS] = longer.ctypes.data
+        self._state[field.ROOM] = rows
+
+    def _bound(self, limit: int, most_unequal: int) -> None:
+        """Say what searches look for from now on."""
+        self._state[field.LIMIT], self._state[field.MOST_UNEQUAL] = limit, most_unequal
+
+    def _provide_out(self, capacity: int) -> None:
+        """Have room for so many candidates."""
+        self._out = Found(*(np.zeros(capacity, np.int64) for _ in range(3)))
+        # To read one number from these takes a third of the time that an array takes.
+        self.ids, self.unequal = self._out.ids.data, self._out.unequal.data
+        addresses = [array.ctypes.data for array in self._out]
+        self._state[field.OUT_POSITIONS : field.CAPACITY + 1] = [*addresses, capacity]
+
+    def _first_state(self, shape: Banding) -> Numbers:
+        used = shape.bands * shape.rows
+        factors = mix(np.arange(1, used + shape.bands + 1, dtype=np.uint64) * GOLDEN)
+        factors[:used] |= np.uint64(1)
+        state = np.zeros(field.FACTORS + len(factors), np.int64)
+        state[field.FACTORS :] = factors.view(np.int64)
+        state[field.PERMUTATIONS], state[field.NOTHING_ALIKE] = (
+            self._permutations,
+            -(-15 * self._permutations // 16),
+        )
+        state[field.BANDS], state[field.ROWS] = shape
+        state[field.BUCKETS] = state[field.HALF] = FIRST_BUCKETS
+        state[field.BUCKET_CHUNKS] = self._buckets.address
+        state[field.LINE_CHUNKS] = self._lines.address
+        state[field.ROW_CHUNKS] = self._rows.address
+        state[field.WORK] = self._work.ctypes.data
+        return state
+
+
+_NOTHING = Found(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))

@@ -1,0 +1,101 @@
+"""Queries: from Python to the compiled search and back."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from neardup.indexes import state as field
+from neardup.indexes.arrays import Fingerprints
+from neardup.indexes.buffer import Buffer
+from neardup.indexes.match import Match, Matches
+from neardup.indexes.near import find
+from neardup.indexes.segment import Segment
+
+ROOM = 1024
+"""Matches for which there always is room."""
+
+BATCH_ROOM = 1 << 18
+"""Matches found before they are copied to the answer to many queries: 2.4 MB."""
+
+
+class Search:
+    """Looks into a buffer and some segments.
+
+    Args:
+        radius: In bits.
+        buffer: Its entries are found from the moment in which they are appended.
+    """
+
+    def __init__(self, radius: int, buffer: Buffer) -> None:
+        self._buffer = buffer
+        self._segments: tuple[Segment, ...] = ()
+        self._state = np.zeros(field.HEAD, np.int64)
+        self._state[field.RADIUS] = radius
+        self._state[field.BUFFER_FINGERPRINTS] = buffer.fingerprints.ctypes.data
+        self._state[field.BUFFER_IDS] = buffer.ids.ctypes.data
+        self._make_room(ROOM)
+
+    def look_into(self, segments: Sequence[Segment]) -> None:
+        """Look into these segments from now on."""
+        held = tuple(segments)
+        fields = [segment.fields for segment in held if segment.live]
+        state = np.concatenate([self._state[: field.HEAD], *fields])
+        state[field.SEGMENTS] = len(fields)
+        # Side by side, last: the segments keep alive what the addresses point to.
+        self._segments, self._state = held, state
+
+    def query(self, value: int, limit: int) -> list[Match]:
+        """Return what is near a fingerprint, nearest first, then by id; limit 0: all of it."""
+        count = find(self._state, value, limit, self._buffer.count, 0)
+        if not count:
+            return []
+        if count > self._room:
+            return self._large(value, limit, count)
+        return list(map(Match, self._id_list[:count], self._distance_list[:count]))
+
+    def query_many(self, values: Fingerprints, limit: int) -> Matches:
+        """Return what is near each fingerprint; limit 0: all of it."""
+        try:
+            self._make_room(BATCH_ROOM)
+            return self._answers(values, limit)
+        finally:
+            self._make_room(ROOM)
+
+    def _large(self, value: int, limit: int, count: int) -> list[Match]:
+        try:
+            self._make_room(count)
+            return self.query(value, limit)
+        finally:
+            self._make_room(ROOM)
+
+    def _answers(self, values: Fingerprints, limit: int) -> Matches:
+        values = np.ascontiguousarray(values)
+        ends = np.zeros(len(values), np.int64)
+        counts = np.zeros(len(values), np.int64)
+        ids, distances = [self._ids[:0]], [self._distances[:0]]
+        begin = 0
+        while begin < len(values):
+            self._state[field.QUERIES] = values[begin:].ctypes.data
+            self._state[field.ENDS_OF_QUERIES] = ends.ctypes.data
+            done = find(self._state, 0, limit, self._buffer.count, len(values) - begin)
+            if not done:
+                self._make_room(int(ends[0]))
+                continue
+            counts[begin : begin + done] = np.diff(ends[:done], prepend=0)
+            ids.append(self._ids[: ends[done - 1]].copy())
+            distances.append(self._distances[: ends[done - 1]].copy())
+            begin += done
+        positions = np.arange(len(values)).repeat(counts)
+        return Matches(positions, np.concatenate(ids), np.concatenate(distances))
+
+    def _make_room(self, count: int) -> None:
+        """Have room for so many matches; a failure changes nothing, an interrupt leaves none."""
+        ids, distances = np.empty(count, np.int64), np.empty(count, np.uint8)
+        self._room = self._state[field.CAPACITY] = 0
+        self._ids, self._distances = ids, distances
+        # A memoryview hands out Python's numbers four times faster than an array does.
+        self._id_list, self._distance_list = self._ids.data, self._distances.data
+        self._state[field.OUT_IDS] = self._ids.ctypes.data
+        self._state[field.OUT_DISTANCES] = self._distances.ctypes.data
+        self._state[field.CAPACITY] = count
+        self._room = count

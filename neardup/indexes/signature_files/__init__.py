@@ -1,0 +1,1 @@
+"""The files of an index of signatures: see docs/lsh_format.md."""

@@ -1,0 +1,129 @@
+"""The directory of an index of signatures: locked while it is open, one file that grows."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+from filelock import FileLock, Timeout
+
+from neardup.errors import IndexFileError, IndexLockedError
+from neardup.indexes.files.complaints import unusable
+from neardup.indexes.files.durable import TEMPORARY_SUFFIX, sync_directory
+from neardup.indexes.lsh_rows import Rows
+from neardup.indexes.signature_files.format import BATCH_ROWS, FILE_NAME, HEADER_BYTES, Header
+from neardup.indexes.signature_files.reader import read_batches, read_header
+from neardup.indexes.signature_files.writer import BatchWriter, create_file
+
+LOCK_NAME = "index.lock"
+
+
+class SignatureDirectory:
+    """The files of an index of signatures.
+
+    Files:
+        index.lock: Locked while the directory is open; otherwise without meaning.
+        documents.lsh: All documents, in the order in which they came; see ``format``.
+    """
+
+    def __init__(self, path: Path, lock: FileLock) -> None:
+        self.path = path
+        self._lock = lock
+        self._writer: BatchWriter | None = None
+        self.header: Header | None = None
+
+    @classmethod
+    def opened(cls, path: Path) -> Self:
+        """Lock the directory, make it where it is absent, and read what it holds documents of.
+
+        Raises:
+            IndexLockedError: It is open already.
+            IndexFileError: It holds other files, or the file is foreign or of another version.
+        """
+        lock = _locked(path)
+        try:
+            directory = cls(path, lock)
+            (path / (FILE_NAME + TEMPORARY_SUFFIX)).unlink(missing_ok=True)
+            if directory._file.exists():
+                directory.header = read_header(directory._file)
+        except BaseException:
+            lock.release()
+            raise
+        return directory
+
+    @property
+    def _file(self) -> Path:
+        return self.path / FILE_NAME
+
+    def begin(self, header: Header, restore: Callable[[Rows], None]) -> None:
+        """Hand over all documents there are, and be ready for more.
+
+        Args:
+            header: What the index holds documents of; where there is a file, as it says.
+            restore: Takes batches of documents.
+
+        Raises:
+            IndexFileError: The file is damaged.
+        """
+        if self.header is None:
+            create_file(self._file, header)
+            self.header = header
+        end, count = HEADER_BYTES, 0
+        for rows, batch_end in read_batches(self._file, header):
+            restore(rows)
+            end, count = batch_end, count + len(rows.ids)
+        self._writer = BatchWriter(self._file, end, count)
+
+    def append(self, rows: Rows, written: Callable[[int], None]) -> None:
+        """Make documents durable, batch by batch.
+
+        Args:
+            rows: In the order in which they came.
+            written: Is told how many more are durable, after each batch.
+
+        Raises:
+            OSError: The disk is full, or the like; what was told of is durable.
+        """
+        assert self._writer is not None
+        for start in range(0, len(rows.ids), BATCH_ROWS):
+            some = rows.part(start, start + BATCH_ROWS)
+            self._writer.append(some)
+            written(len(some.ids))
+
+    def close(self) -> None:
+        """Let go of the file and the lock."""
+        if self._writer is not None:
+            self._writer.close()
+        self._lock.release()
+
+
+def _locked(path: Path) -> FileLock:
+    """Make the directory where it is absent, and lock it."""
+    if path.is_dir():
+        _check_names(path)
+    absent = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise unusable(path, "a directory", "a file", "name another path") from None
+    for folder in absent:
+        sync_directory(folder.parent)
+    # The thread that closes an index need not be the one that opened it.
+    lock = FileLock(path / LOCK_NAME, timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise IndexLockedError(
+            f"{path}: the index is open already, here or in another process; close it there first"
+        ) from None
+    return lock
+
+
+def _check_names(path: Path) -> None:
+    """Leave no lock behind in a directory of other files, and begin no index in it."""
+    names = {file.name for file in path.iterdir()}
+    others = sorted(names - {LOCK_NAME, FILE_NAME, FILE_NAME + TEMPORARY_SUFFIX})
+    if others and FILE_NAME not in names:
+        raise IndexFileError(
+            f"{path}: expected an LshIndex or an empty directory, found {others[0]!r}; "
+            "name another path"
+        )

@@ -1,0 +1,96 @@
+"""Reads documents, leaves out a tail that was never promised, and names every other damage.
+
+A batch is written by one write and promised only after the fsync that follows it. So a process
+that is killed, or a machine that loses power, leaves at most one batch that ends too early, or
+whose last blocks the file system never wrote and reads as zeros. Anything else is damage.
+"""
+
+import mmap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from neardup.indexes.files.complaints import unusable
+from neardup.indexes.lsh_rows import Rows
+from neardup.indexes.signature_files.format import (
+    BATCH_HEADER_BYTES,
+    END_MARK,
+    HEADER_BYTES,
+    MAGIC,
+    VERSION,
+    Header,
+    parsed_batch_header,
+    parsed_header,
+    parsed_rows,
+    version_of,
+)
+
+
+class Batch(NamedTuple):
+    """Documents of a file.
+
+    Attributes:
+        rows: The documents, mapped into memory.
+        end: Bytes of the file up to the end of the batch.
+    """
+
+    rows: Rows
+    end: int
+
+
+def read_header(path: Path) -> Header:
+    """Return what a file holds documents of.
+
+    Raises:
+        IndexFileError: The header is damaged, foreign or of another version.
+    """
+    with path.open("rb") as file:
+        data = file.read(HEADER_BYTES)
+    if data[: len(MAGIC)] != MAGIC:
+        found = f"{data[: len(MAGIC)]!r}"
+        raise unusable(path, f"documents of an LshIndex, starting with {MAGIC!r}", found)
+    if len(data) < HEADER_BYTES:
+        raise unusable(path, f"a header of {HEADER_BYTES} bytes", f"{len(data)} bytes")
+    if version_of(data) != VERSION:
+        raise unusable(path, f"version {VERSION}", f"version {version_of(data)}")
+    header = parsed_header(data)
+    if header is None:
+        raise unusable(path, "a header with its checksum", "another checksum")
+    return header
+
+
+def read_batches(path: Path, header: Header) -> Iterator[Batch]:
+    """Yield all batches that were promised, in the order in which they came.
+
+    Raises:
+        IndexFileError: The file is damaged.
+    """
+    with path.open("rb") as file:
+        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    end, count = HEADER_BYTES, 0
+    while end < len(data):
+        batch = _batch_at(path, header, data, end, count)
+        if batch is None:
+            return
+        yield batch
+        end, count = batch.end, count + len(batch.rows.ids)
+
+
+def _batch_at(path: Path, header: Header, data: memoryview, start: int, count: int) -> Batch | None:
+    """Return the batch that starts there; None: a tail that was never promised."""
+    if len(data) - start < BATCH_HEADER_BYTES:
+        return None
+    batch = parsed_batch_header(bytes(data[start : start + BATCH_HEADER_BYTES]))
+    if batch is None or batch.first != count:
+        if len(bytes(data[start:]).rstrip(b"\0")) < BATCH_HEADER_BYTES:
+            return None
+        raise unusable(path, f"document {count} and a checksum at byte {start}", "other bytes")
+    end = start + batch.batch_bytes(header.row_bytes)
+    if len(data) < end:
+        return None
+    rows = parsed_rows(data[start:end], header, batch.documents)
+    if rows is None:
+        if len(data) == end and not any(data[-len(END_MARK) :]):
+            return None
+        raise unusable(path, f"a batch with its checksum at byte {start}", "another checksum")
+    return Batch(rows, end)
