@@ -10,10 +10,13 @@ NEARDUP_ENABLED = True
 """Judge pages and items at all; False makes the add-on stand aside."""
 
 NEARDUP_MAX_DISTANCE = 3
-"""Fingerprints at most this many bits apart (0 to 8) are candidates for near-duplicates."""
+"""Fingerprints at most this many bits apart (0 to 8) match."""
+
+NEARDUP_CANDIDATE_DISTANCE = 8
+"""With NEARDUP_VERIFY: pages up to this many bits apart (0 to 8) are looked at too."""
 
 NEARDUP_VERIFY = True
-"""Confirm each candidate by the Jaccard similarity of the texts before a page is dropped."""
+"""Confirm matches and candidates by the texts' Jaccard similarity; False: the distance decides."""
 
 NEARDUP_MIN_SIMILARITY = 0.8
 """Least Jaccard similarity (0 to 1, word 5-shingles) that confirms a candidate."""
@@ -21,8 +24,8 @@ NEARDUP_MIN_SIMILARITY = 0.8
 NEARDUP_MIN_WORDS = 50
 """Texts of fewer words are duplicates only where they are equal, case and space apart."""
 
-NEARDUP_SHINGLE_SIZE = 3
-"""Consecutive words that make one feature of a fingerprint; fixed for a crawl directory."""
+NEARDUP_FEATURES = ""
+"""Of fingerprints, like word-3-set; empty: what suits NEARDUP_VERIFY; fixed for a directory."""
 
 NEARDUP_FOLLOW_DUPLICATES = True
 """Queue the links of duplicates too; False saves fetches and can miss pages that only they link."""

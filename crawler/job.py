@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections import Counter
 from contextlib import contextmanager
@@ -24,12 +25,21 @@ from crawler.pages.verdicts import FAILED
 from crawler.reading.options import ReadingOptions
 from crawler.reading.pool import ReadingPool
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
-from neardup import Deduplicator, HammingIndex, NearDupError, Parameters, payload_digest
+from neardup import (
+    Deduplicator,
+    HammingIndex,
+    NearDupError,
+    Parameters,
+    payload_digest,
+    prepare,
+)
 from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+logger = logging.getLogger(__name__)
 
 INDEX_INTERVAL_SECS = 30.0
 """The fingerprint index is flushed this often; what it lacks is read back from crawl.db."""
@@ -100,7 +110,8 @@ class Job:
         self.seen = SeenSet(self.database, folder / "seen.bloom" if folder else None)
         self.redirects = Redirects(self.database)
         self.visit = int(self.database.meta("visit") or 0)
-        radius = self.options.parameters.max_distance
+        prepare(_say_that_it_compiles)
+        radius = self.options.parameters.radius
         if folder is None:
             index = HammingIndex(radius=radius)
         else:
@@ -121,7 +132,7 @@ class Job:
         parameters = self.options.parameters
         identity = {
             "URL rules (URLS_DISABLED_RULES)": self.canonicalizer.version,
-            "features (NEARDUP_SHINGLE_SIZE)": f"word {parameters.shingle_size}-shingles, set",
+            "features (NEARDUP_FEATURES)": str(parameters.fingerprint_features),
         }
         for name, wanted in identity.items():
             found = self.database.meta(name)
@@ -309,3 +320,7 @@ def _lock(folder: Path | None) -> FileLock | None:
     except OSError as error:
         raise JobError(f"{folder}: cannot be written: {error.strerror}") from error
     return lock
+
+
+def _say_that_it_compiles() -> None:
+    logger.warning("compiling what reads and compares texts: some seconds, once per installation")

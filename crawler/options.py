@@ -11,7 +11,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from crawler import default_settings
 from crawler.job import JobOptions
 from crawler.reading.options import ReadingOptions
-from neardup import NearDupError, Parameters
+from neardup import Features, NearDupError, Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -107,8 +107,9 @@ def job_options(settings: BaseSettings) -> JobOptions:
 def _parameters(options: Options) -> Parameters:
     try:
         return Parameters(
-            shingle_size=options.integer("NEARDUP_SHINGLE_SIZE"),
+            features=_features(options),
             max_distance=options.integer("NEARDUP_MAX_DISTANCE"),
+            candidate_distance=options.integer("NEARDUP_CANDIDATE_DISTANCE"),
             min_words=options.integer("NEARDUP_MIN_WORDS"),
             verify=options.boolean("NEARDUP_VERIFY"),
             min_similarity=options.number("NEARDUP_MIN_SIMILARITY"),
@@ -116,6 +117,11 @@ def _parameters(options: Options) -> Parameters:
     except NearDupError as error:
         parameter, _, rest = str(error).partition(" ")
         raise ValueError(f"NEARDUP_{parameter.upper()} {rest}") from None
+
+
+def _features(options: Options) -> Features | None:
+    written = str(options.raw("NEARDUP_FEATURES")).strip()
+    return Features.parsed(written) if written else None
 
 
 def check_names(settings: BaseSettings) -> None:

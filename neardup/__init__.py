@@ -37,24 +37,33 @@ from neardup.evaluation.labelled import read_similar
 from neardup.evaluation.metrics import Scores, labelled_pairs, score_pairs
 from neardup.evaluation.near_pairs import NearPairs, near_pairs
 from neardup.evaluation.sweep import SweepRow, sweep
+from neardup.features.features import Features
 from neardup.features.folding import fold
+from neardup.features.idf_table import IdfTable
 from neardup.features.tokens import tokens
 from neardup.fingerprints.b_bit import BBitSignature, b_bit
 from neardup.fingerprints.bottom_k import BottomK, bottom_k
 from neardup.fingerprints.digest import payload_digest, text_digest
 from neardup.fingerprints.estimate import Estimate, similarity
 from neardup.fingerprints.minhash import minhash, minhash_many
-from neardup.fingerprints.simhash import hamming, simhash, simhash_weighted
+from neardup.fingerprints.simhash import hamming, simhash, simhash_many
+from neardup.fingerprints.weighted import simhash_weighted
 from neardup.indexes.banding import Banding
+from neardup.indexes.design import Design
 from neardup.indexes.hamming import HammingIndex
 from neardup.indexes.lsh import Candidate, Candidates, LshIndex
-from neardup.indexes.match import Match
+from neardup.indexes.match import Match, Matches
+from neardup.indexes.scan import ScanIndex
 from neardup.parameters import Parameters
+from neardup.preparation import prepare
+from neardup.semantic.embedding import EmbeddingVerifier
+from neardup.semantic.tf_idf import TfIdfVerifier
 from neardup.storage.documents import Documents
 from neardup.storage.memory import MemoryDocuments
 from neardup.storage.sqlite import SqliteDocuments
 from neardup.verdict import Verdict
-from neardup.verification import jaccard
+from neardup.verification import JaccardVerifier, jaccard
+from neardup.verifier import Verifier
 
 __all__ = [
     "BBitSignature",
@@ -66,18 +75,24 @@ __all__ = [
     "ClosedError",
     "Cluster",
     "Deduplicator",
+    "Design",
     "Document",
     "DocumentError",
     "Documents",
     "DocumentsFileError",
     "DuplicateIdError",
+    "EmbeddingVerifier",
     "Estimate",
+    "Features",
     "FingerprintError",
     "HammingIndex",
+    "IdfTable",
     "IndexFileError",
     "IndexLockedError",
+    "JaccardVerifier",
     "LshIndex",
     "Match",
+    "Matches",
     "MemoryDocuments",
     "NearDupError",
     "NearPairs",
@@ -86,11 +101,14 @@ __all__ = [
     "Parameters",
     "Run",
     "ScalableBloomFilter",
+    "ScanIndex",
     "Scores",
     "SqliteDocuments",
     "StorageError",
     "SweepRow",
+    "TfIdfVerifier",
     "Verdict",
+    "Verifier",
     "analyse",
     "b_bit",
     "bottom_k",
@@ -107,10 +125,12 @@ __all__ = [
     "minhash_many",
     "near_pairs",
     "payload_digest",
+    "prepare",
     "read_similar",
     "render_diff",
     "score_pairs",
     "simhash",
+    "simhash_many",
     "simhash_weighted",
     "similarity",
     "sweep",

@@ -8,26 +8,28 @@ from typing import TYPE_CHECKING, Self
 
 from neardup.document import Document, analyse
 from neardup.errors import ClosedError, DuplicateIdError, ParameterError
-from neardup.fingerprints.digest import EMPTY_DIGEST
+from neardup.fingerprints.digest import EMPTY_DIGEST, payload_digest
+from neardup.funnel import Funnel
 from neardup.indexes.arrays import checked_id
 from neardup.indexes.hamming import HammingIndex
 from neardup.parameters import DEFAULTS, Parameters
 from neardup.storage.directory import open_directory
 from neardup.storage.documents import Documents
 from neardup.storage.memory import MemoryDocuments
-from neardup.verdict import NEAR_DUPLICATE, NEW, TEXT_DUPLICATE, TOO_SHORT, Verdict
-from neardup.verification import similarity, split
+from neardup.verdict import NEW, TOO_SHORT, Verdict
+from neardup.verification import JaccardVerifier
+from neardup.verifier import Verifier
 
 if TYPE_CHECKING:
     from neardup.storage.sqlite import SqliteDocuments
 
-_MOST_CANDIDATES = 1000
-"""Nearest matches that are looked at. A fingerprint that more texts share says little about any of
-them; what stands beyond is not compared, so at worst a duplicate is kept."""
-
 
 class Deduplicator:
-    """Judges texts one after the other against those that it kept.
+    """Judges texts one after the other against those that it kept, the cheapest layer first.
+
+    The bytes that a text was taken from, where they are given; the folded text; the SimHash within
+    ``max_distance``; and, where candidates are confirmed, the SimHash out to
+    ``candidate_distance``. The verdict names the tier that decided.
 
     A text is kept, and later ones are compared with it, when its verdict is no duplicate and it is
     not empty. A duplicate is never kept: verdicts name originals, not chains. No text is lost to
@@ -50,12 +52,14 @@ class Deduplicator:
             and closes it.
         index: The fingerprints of ``documents``, instead of ``path``. Whoever passes it keeps it
             in step with ``documents`` and closes it.
+        verifier: What confirms a candidate; None: the Jaccard similarity of word shingles of
+            ``verify_shingle_size``.
 
     Raises:
-        ParameterError: ``path`` together with ``documents`` or ``index``, or an index of a
-            smaller radius than ``max_distance``.
-        DocumentsFileError: The texts of ``path`` are damaged, foreign, of another
-            ``shingle_size`` or open in another process.
+        ParameterError: ``path`` together with ``documents`` or ``index``, an index of a smaller
+            radius than is asked of it, or a verifier although ``verify`` is off.
+        DocumentsFileError: The texts of ``path`` are damaged, foreign, of other features or open
+            in another process.
         IndexLockedError: The index of ``path`` is open in another process.
     """
 
@@ -66,6 +70,7 @@ class Deduplicator:
         *,
         documents: Documents | None = None,
         index: HammingIndex | None = None,
+        verifier: Verifier | None = None,
     ) -> None:
         if not isinstance(parameters, Parameters):
             raise ParameterError(
@@ -73,7 +78,9 @@ class Deduplicator:
             )
         if path is not None and (documents is not None or index is not None):
             raise ParameterError("path excludes documents and index; pass the one or the other")
-        radius = parameters.max_distance
+        if verifier is not None and not parameters.verify:
+            raise ParameterError("verify=False lets the distance decide alone; leave out verifier")
+        radius = parameters.radius
         if index is not None and index.radius < radius:
             raise ParameterError(f"index.radius must be at least {radius}, got {index.radius}")
         self.parameters = parameters
@@ -88,6 +95,8 @@ class Deduplicator:
             documents = self._store = MemoryDocuments()
         self._documents: Documents = documents
         self._index = HammingIndex(radius=radius) if index is None else index
+        verifier = verifier or JaccardVerifier(parameters.verify_shingle_size)
+        self._funnel = Funnel(parameters, documents, self._index, verifier)
 
     def __enter__(self) -> Self:
         return self
@@ -109,6 +118,7 @@ class Deduplicator:
         id: int,  # noqa: A002  (the field's word)
         text: str,
         *,
+        payload: bytes | None = None,
         exclude: Collection[int] = (),
     ) -> Verdict:
         """Decide whether a text repeats a kept one, and keep it where it does not.
@@ -116,18 +126,42 @@ class Deduplicator:
         Args:
             id: 0..2**63-1, the name of this text in later verdicts.
             text: Any text; an empty one is too short, never a duplicate and never kept.
+            payload: The bytes that the text was taken from, such as the body of an answer. Where a
+                kept text was taken from the same bytes, nothing else is looked at.
             exclude: Ids that this text cannot repeat, such as earlier captures of the same page.
 
         Raises:
             DuplicateIdError: The id is kept with another text.
             DocumentError: The id is out of range.
             StorageError: The texts or the index cannot be read or written.
+            OSError: The disk is full, or the like. The text is not kept; judge it again.
             ClosedError: Used after ``close``.
 
-        Complexity: O(length), one query of the index, and O(length of both texts) for each text
-        within ``max_distance`` until one is confirmed.
+        Complexity: O(length), one query of the index, and O(length of both texts) for each
+        candidate until one is confirmed.
         """
-        return self.judge_document(id, analyse(text, self.parameters), exclude=exclude)
+        if payload is None:
+            return self.judge_document(id, analyse(text, self.parameters), exclude=exclude)
+        digest = payload_digest(payload)
+        number = checked_id(id)
+        known = self.find_payload(digest, exclude={number, *exclude})
+        if known is not None and not self._holds(number):
+            return known
+        document = replace(analyse(text, self.parameters), payload=digest)
+        return self.judge_document(number, document, exclude=exclude)
+
+    def find_payload(self, digest: bytes, *, exclude: Collection[int] = ()) -> Verdict | None:
+        """Return the verdict on what was taken from bytes with this ``payload_digest``, if known.
+
+        The cheapest layer, for whoever wants to ask before there is a text.
+
+        Raises:
+            StorageError: The texts cannot be read.
+            ClosedError: Used after ``close``.
+        """
+        if self._closed:
+            raise ClosedError("the deduplicator was closed")
+        return self._funnel.find_payload(digest, exclude)
 
     def judge_document(
         self,
@@ -148,7 +182,7 @@ class Deduplicator:
             return self._kept_verdict(document)
         if document.digest == EMPTY_DIGEST:
             return Verdict(TOO_SHORT)
-        found = self._find(document, {number, *exclude})
+        found = self._funnel.find(document, {number, *exclude})
         if found is not None:
             return found
         self._keep(number, document)
@@ -171,9 +205,11 @@ class Deduplicator:
             self._keep(number, document)
 
     def _keep(self, number: int, document: Document) -> None:
-        self._documents.add(number, document)
+        # In this order: what the index holds alone makes no verdict, and what is stored counts as
+        # kept, so it would never be added again after a disk that was full.
         if document.fingerprint is not None:
             self._index.add(document.fingerprint, number)
+        self._documents.add(number, document)
 
     def flush(self) -> None:
         """Make durable what was kept so far: the texts first, then their fingerprints.
@@ -204,6 +240,9 @@ class Deduplicator:
             return replace(document, fingerprint=None)
         return document
 
+    def _holds(self, number: int) -> bool:
+        return self._store is not None and self._store.digest(number) is not None
+
     def _is_kept(self, number: int, document: Document) -> bool:
         held = None if self._store is None else self._store.digest(number)
         if held is not None and held != document.digest:
@@ -212,30 +251,3 @@ class Deduplicator:
 
     def _kept_verdict(self, document: Document) -> Verdict:
         return Verdict(TOO_SHORT if document.words < self.parameters.min_words else NEW)
-
-    def _find(self, document: Document, excluded: set[int]) -> Verdict | None:
-        equal = self._documents.find_digest(document.digest, excluded)
-        if equal is not None:
-            return Verdict(TEXT_DUPLICATE, equal, distance=0, similarity=1.0)
-        if document.fingerprint is None:
-            return None
-        return self._find_near(document, document.fingerprint, excluded)
-
-    def _find_near(
-        self, document: Document, fingerprint: int, excluded: set[int]
-    ) -> Verdict | None:
-        matches = self._index.query(fingerprint, limit=_MOST_CANDIDATES)
-        words = split(document.text) if matches and self.parameters.verify else []
-        for match in matches:
-            if match.distance > self.parameters.max_distance:
-                break
-            text = None if match.id in excluded else self._documents.text(match.id)
-            # The index may know what is not stored, or not any more: that must cost no page.
-            if text is None:
-                continue
-            if not self.parameters.verify:
-                return Verdict(NEAR_DUPLICATE, match.id, match.distance)
-            shared = similarity(words, split(text), self.parameters.verify_shingle_size)
-            if shared >= self.parameters.min_similarity:
-                return Verdict(NEAR_DUPLICATE, match.id, match.distance, shared)
-        return None

@@ -3,12 +3,10 @@
 from dataclasses import dataclass, field
 
 from neardup.errors import DocumentError
-from neardup.features.folding import normal_form
-from neardup.features.hashing import token_hashes
-from neardup.features.shingles import shingles_of
-from neardup.features.tokens import pack
-from neardup.fingerprints.digest import DIGEST_BYTES, folded_digest
-from neardup.fingerprints.simhash import check_fingerprint, of_shingles
+from neardup.features.occurrences import count_words
+from neardup.features.texts import folded_bytes, word_bytes
+from neardup.fingerprints.digest import DIGEST_BYTES, payload_digest
+from neardup.fingerprints.simhash import check_fingerprint, sketch
 from neardup.parameters import DEFAULTS, Parameters
 
 
@@ -21,9 +19,11 @@ class Document:
         digest: Its ``text_digest``, 16 bytes.
         fingerprint: Its SimHash; None for a text of fewer than ``min_words`` words.
         text: The text as it came.
+        payload: The ``payload_digest`` of the bytes that the text was taken from, 16 bytes; None
+            where they are not known.
 
     Raises:
-        DocumentError: ``words`` is negative or ``digest`` has another length.
+        DocumentError: ``words`` is negative or a digest has another length.
         FingerprintError: ``fingerprint`` does not fit in 64 bits.
     """
 
@@ -31,12 +31,14 @@ class Document:
     digest: bytes
     fingerprint: int | None
     text: str = field(repr=False)
+    payload: bytes | None = None
 
     def __post_init__(self) -> None:
         if self.words < 0:
             raise DocumentError(f"words must be at least 0, got {self.words}")
-        if len(self.digest) != DIGEST_BYTES:
-            raise DocumentError(f"digest must be {DIGEST_BYTES} bytes, got {len(self.digest)}")
+        for name, value in (("digest", self.digest), ("payload", self.payload)):
+            if value is not None and len(value) != DIGEST_BYTES:
+                raise DocumentError(f"{name} must be {DIGEST_BYTES} bytes, got {len(value)}")
         if self.fingerprint is not None:
             check_fingerprint(self.fingerprint)
 
@@ -48,14 +50,17 @@ def analyse(text: str, parameters: Parameters = DEFAULTS) -> Document:
 
     Args:
         text: Any text, an empty one too.
-        parameters: Of these, ``shingle_size`` and ``min_words`` count.
+        parameters: Of these, the features and ``min_words`` count.
 
     Complexity: O(length).
     """
-    normal = normal_form(text)
-    hashes = token_hashes(pack(normal))
-    fingerprint = None
-    if len(hashes) >= parameters.min_words:
-        fingerprint = of_shingles(shingles_of(hashes, parameters.shingle_size))
-    digest = folded_digest(" ".join(normal.split()))
-    return Document(len(hashes), digest, fingerprint, text)
+    features = parameters.fingerprint_features
+    folded = folded_bytes(text)
+    packed = word_bytes(folded)
+    if features.unit == "word":
+        fingerprint, words = sketch(packed, features)
+    else:
+        fingerprint, words = sketch(folded, features)[0], count_words(packed)
+    if words < parameters.min_words:
+        fingerprint = None
+    return Document(words, payload_digest(folded), fingerprint, text)

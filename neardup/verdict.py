@@ -3,9 +3,15 @@
 from dataclasses import dataclass
 
 NEW = "new"
+EXACT_DUPLICATE = "exact_duplicate"
 TEXT_DUPLICATE = "text_duplicate"
 NEAR_DUPLICATE = "near_duplicate"
 TOO_SHORT = "too_short"
+
+PAYLOAD_TIER = "payload"
+TEXT_TIER = "text"
+SIMHASH_TIER = "simhash"
+CANDIDATE_TIER = "candidate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,19 +19,24 @@ class Verdict:
     """What a text is, held against those that were kept before it.
 
     Attributes:
-        kind: ``new``; ``text_duplicate``, equal to a kept text after folding; ``near_duplicate``,
-            within ``max_distance`` bits of one; ``too_short``, of fewer than ``min_words`` words
-            and equal to none. A crawler adds kinds of its own.
+        kind: ``new``; ``exact_duplicate``, made from the very bytes of a kept one;
+            ``text_duplicate``, equal to a kept text after folding; ``near_duplicate``, near one;
+            ``too_short``, of fewer than ``min_words`` words and equal to none. A crawler adds kinds
+            of its own.
         duplicate_of: Id of the kept text that this one repeats; None where it repeats none.
         distance: Bits between the two fingerprints; 0 for equal texts.
-        similarity: Jaccard similarity of the two texts, 0 to 1; 1.0 for equal texts, None where
-            it was not computed.
+        similarity: How similar the two texts are by what confirms a candidate, 0 to 1; 1.0 for
+            equal ones, None where it was not computed.
+        tier: The layer that decided, from the cheapest: ``payload``, ``text``, ``simhash`` (within
+            ``max_distance``), ``candidate`` (farther out, within ``candidate_distance``). None
+            where it repeats none.
     """
 
     kind: str
     duplicate_of: int | None = None
     distance: int | None = None
     similarity: float | None = None
+    tier: str | None = None
 
     @property
     def is_duplicate(self) -> bool:

@@ -2,4 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
+from neardup import prepare
+
 pytest_plugins = ["tests.sites.fixtures"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _prepared() -> None:
+    """Compile before anything is timed, or is expected to print nothing else."""
+    prepare()

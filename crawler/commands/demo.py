@@ -58,9 +58,16 @@ class Command(CrawlCommand):
 
     def _compare(self, folder: Path, base: str) -> None:
         with closing(open_for_reading(folder)) as connection:
-            found = {row["url"]: row["duplicate_of"] for row in export_pages(connection)}
+            # Whichever of two was read first is the original.
+            original = {
+                row["url"]: row["duplicate_of"] or row["url"] for row in export_pages(connection)
+            }
         base = base.rstrip("/")
-        missed = [path for path, of in DUPLICATES.items() if found.get(base + path) != base + of]
+        missed = [
+            path
+            for path, of in DUPLICATES.items()
+            if original.get(base + path, path) != original.get(base + of, of)
+        ]
         print(f"planted duplicates found: {len(DUPLICATES) - len(missed)} of {len(DUPLICATES)}")
         for path in missed:
             print(f"  missed: {base}{path} (of {base}{DUPLICATES[path]})")

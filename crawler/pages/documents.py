@@ -27,6 +27,11 @@ class PageDocuments:
         """The first kept capture whose judged text has this digest."""
         return self._store.find_text(digest, exclude)
 
+    def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
+        """The first kept capture of these bytes."""
+        row = self._store.find_payload(digest)
+        return None if row is None or row.id in exclude else row.id
+
     def text(self, id: int) -> str | None:  # noqa: A002  # neardup's name for it
         """The text of a kept capture."""
         packed = self._store.text(id)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 from crawler.reading.decoding import decode
+from crawler.reading.fingerprinting import to_extract
 from crawler.reading.kinds import why_not_html
 from crawler.reading.links import LinkReader, base_url
 from crawler.reading.metadata import read_metadata
 from crawler.reading.parsing import parse
-from crawler.reading.reading import Extract, Reading
+from crawler.reading.reading import Reading
 from crawler.reading.steps import Extracted, Job, Parsed, to_reading
 from crawler.reading.text import read_text
 from crawler.reading.visible import read_visible
@@ -84,15 +85,11 @@ class PageReader:
         started = time.process_time()
         if self._visible is None:
             raise RuntimeError("extract() follows see()")
-        document, notes = read_text(self._root, self._visible, self._options.parameters)
-        extract = Extract(
-            self._compress(document.text.encode("utf-8", "replace")),
-            document.words,
-            document.digest,
-            document.fingerprint,
-        )
+        judged = read_text(self._root, self._visible)
+        packed = self._compress(judged.text.encode("utf-8", "replace"))
         html_zstd = self._compress(self._body) if self._options.keep_html else None
-        return Extracted(extract, html_zstd, notes, time.process_time() - started)
+        secs = time.process_time() - started
+        return Extracted(packed, judged.is_main, html_zstd, judged.notes, secs)
 
     def forget(self) -> None:
         """Free the page."""
@@ -111,4 +108,6 @@ def read_page(url: str, body: bytes, content_type: str | None, options: ReadingO
         return Reading(url, not_html=reason)
     reader = PageReader(options)
     parsed = reader.see(reader.parse(Job(url, body, content_type)))
-    return to_reading(url, parsed, reader.extract())
+    extracted = reader.extract()
+    extract = to_extract(extracted, parsed.visible_digest, options.parameters)
+    return to_reading(url, parsed, extracted, extract)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler.reading.crew import Crew
 from crawler.reading.errors import PoolClosedError
+from crawler.reading.fingerprinting import to_extract
 from crawler.reading.kinds import why_not_html
 from crawler.reading.options import ReadingOptions
 from crawler.reading.process import WorkerDiedError
@@ -110,7 +111,7 @@ class ReadingPool:
     async def _run(self, job: Job, is_wanted: Callable[[bytes], bool]) -> Reading:
         """Let one worker read a page, up to its text where that is wanted."""
         worker = await self._crew.lease()
-        talk = _Talk(worker, job, self._options.timeout_secs)
+        talk = _Talk(worker, job, self._options)
         try:
             return await talk.hold(is_wanted)
         except (WorkerDiedError, _PageFailedError) as error:
@@ -173,11 +174,12 @@ class _Errand:
 class _Talk:
     """One page's conversation with one worker."""
 
-    def __init__(self, worker: WorkerProcess, job: Job, secs: float) -> None:
+    def __init__(self, worker: WorkerProcess, job: Job, options: ReadingOptions) -> None:
         self._worker = worker
         self._job = job
-        self._secs = secs
-        self._too_slow = f"took longer than {secs:g} s"
+        self._secs = options.timeout_secs
+        self._parameters = options.parameters
+        self._too_slow = f"took longer than {self._secs:g} s"
         #: What is known so far.
         self.reading = Reading(job.url)
         #: Whether the worker is ready for another page.
@@ -204,7 +206,8 @@ class _Talk:
             self._worker.tell(("go",))
             extracted, tired = extracted_from_wire(await self._hear())
             self.is_over = not tired
-            self.reading = to_reading(job.url, parsed, extracted)
+            extract = to_extract(extracted, parsed.visible_digest, self._parameters)
+            self.reading = to_reading(job.url, parsed, extracted, extract)
         else:
             self._worker.tell(("skip",))
             self.is_over = True

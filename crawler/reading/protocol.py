@@ -26,7 +26,7 @@ import marshal
 import struct
 from typing import TYPE_CHECKING, Any
 
-from crawler.reading.reading import Extract, Link, Metadata
+from crawler.reading.reading import Link, Metadata
 from crawler.reading.steps import Extracted, Parsed
 
 if TYPE_CHECKING:
@@ -115,12 +115,10 @@ def parsed_from_wire(message: Message) -> Parsed:
 
 def extracted_to_wire(extracted: Extracted, *, tired: bool) -> Message:
     """Flatten the second step's result; a tired worker wants to be replaced."""
-    extract = extracted.extract
-    columns = (extract.text_zstd, extract.words, extract.digest, extract.fingerprint)
-    return ("extracted", columns, *extracted[1:], tired)
+    return ("extracted", *extracted, tired)
 
 
 def extracted_from_wire(message: Message) -> tuple[Extracted, bool]:
     """Undo ``extracted_to_wire``."""
-    _, columns, *rest, tired = message
-    return Extracted(Extract(*columns), *rest), tired
+    _, *columns, tired = message
+    return Extracted(*columns), tired

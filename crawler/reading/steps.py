@@ -32,15 +32,26 @@ class Parsed(NamedTuple):
 
 
 class Extracted(NamedTuple):
-    """The second step: the text."""
+    """The second step: the text.
 
-    extract: Extract
+    Attributes:
+        text_zstd: The one to store, UTF-8, compressed by zstd.
+        is_main: Whether it may be judged by its fingerprint.
+        html_zstd: The body, where it is to be kept.
+        notes: What kept the main text from being found or believed.
+        secs: What the step took.
+    """
+
+    text_zstd: bytes
+    is_main: bool
     html_zstd: bytes | None
     notes: tuple[str, ...]
     secs: float
 
 
-def to_reading(url: str, parsed: Parsed, extracted: Extracted | None = None) -> Reading:
+def to_reading(
+    url: str, parsed: Parsed, extracted: Extracted | None = None, extract: Extract | None = None
+) -> Reading:
     """Join the results of the steps that were taken."""
     return Reading(
         url,
@@ -49,7 +60,7 @@ def to_reading(url: str, parsed: Parsed, extracted: Extracted | None = None) -> 
         metadata=parsed.metadata,
         encoding=parsed.encoding,
         visible_digest=parsed.visible_digest,
-        extract=None if extracted is None else extracted.extract,
+        extract=extract,
         html_zstd=None if extracted is None else extracted.html_zstd,
         notes=parsed.notes if extracted is None else parsed.notes + extracted.notes,
         parse_secs=parsed.secs,

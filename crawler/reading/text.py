@@ -15,43 +15,44 @@ pages of 100.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trafilatura import bare_extraction
 
 from crawler.reading.visible import ink, tidy
-from neardup import Document, analyse, text_digest
 
 if TYPE_CHECKING:
     from crawler.reading.visible import Visible
-    from neardup import Parameters
 
 Element = Any  # lxml has no types
 
 # An index of links has a short text around them, a site's navigation a short one beside it.
 _LEAST_SHARE_OF_VISIBLE = 1 / 5
 _LEAST_SHARE_OF_UNLINKED = 1 / 3
+_WORD = re.compile(r"\w")
 
 
 class Judged(NamedTuple):
     """What the verdict on a page rests on.
 
     Attributes:
-        document: Its ``text`` is the one to store.
+        text: The one to store.
+        is_main: Whether the text may be judged by its fingerprint.
         notes: What kept the main text from being found or believed.
     """
 
-    document: Document
+    text: str
+    is_main: bool
     notes: tuple[str, ...]
 
 
-def read_text(root: Element, visible: Visible, parameters: Parameters) -> Judged:
+def read_text(root: Element, visible: Visible) -> Judged:
     """Find the text that stands for a page.
 
     Args:
         root: The page; not changed.
         visible: What it shows.
-        parameters: Of these, ``min_words`` and ``shingle_size`` count.
 
     Raises:
         MemoryError: No room; of all other errors the visible text is the answer.
@@ -67,10 +68,9 @@ def read_text(root: Element, visible: Visible, parameters: Parameters) -> Judged
     if main and not is_credible(main, visible):
         notes += (f"main text of {ink(main)} characters not believed",)
         main = ""
-    document = analyse(main, parameters)
-    if document.fingerprint is not None:
-        return Judged(document, notes)
-    return Judged(_by_equality(document, visible, parameters), notes)
+    if _WORD.search(main):
+        return Judged(main, True, notes)
+    return Judged(tidy(visible.text), False, notes)
 
 
 def main_text(root: Element) -> str:
@@ -97,9 +97,3 @@ def is_credible(main: str, visible: Visible) -> bool:
     if size < _LEAST_SHARE_OF_VISIBLE * ink(visible.text):
         return False
     return size >= _LEAST_SHARE_OF_UNLINKED * ink(visible.unlinked)
-
-
-def _by_equality(main: Document, visible: Visible, parameters: Parameters) -> Document:
-    """A document without a fingerprint: only pages that show the same are its duplicates."""
-    stored = main if main.words else analyse(tidy(visible.text), parameters)
-    return Document(stored.words, text_digest(visible.text), None, stored.text)

@@ -25,7 +25,6 @@ from crawler.reading.options import ReadingOptions
 from crawler.reading.page import PageReader
 from crawler.reading.protocol import extracted_to_wire, frame, parsed_to_wire, receive
 from crawler.reading.steps import Job
-from neardup import Parameters
 
 if TYPE_CHECKING:
     from crawler.reading.protocol import Message
@@ -112,8 +111,7 @@ class _Server:
 
 
 def _options(message: Message) -> ReadingOptions:
-    values = dict(message[1])
-    return ReadingOptions(**values | {"parameters": Parameters(**values["parameters"])})
+    return ReadingOptions(**dict(message[1]))
 
 
 if __name__ == "__main__":

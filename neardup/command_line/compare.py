@@ -68,10 +68,11 @@ def _measures(first: str, second: str, parameters: Parameters) -> Iterator[tuple
 
 def _distance(first: str, second: str, parameters: Parameters) -> str:
     try:
-        distance = hamming(simhash(first, parameters), simhash(second, parameters))
+        features = parameters.fingerprint_features
+        distance = hamming(simhash(first, features), simhash(second, features))
     except FingerprintError as error:
         return f"none: {error}"
-    return f"{distance} of 64 bits"
+    return f"{distance} of 64 bits ({features})"
 
 
 def _edit_ratio(first: str, second: str) -> float | None:

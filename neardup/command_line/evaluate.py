@@ -3,6 +3,8 @@
 import csv
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from neardup.command_line.errors import InputError
 from neardup.command_line.options import parameters_of
@@ -31,26 +33,41 @@ def evaluate(options: Namespace) -> None:
         OSError: A file cannot be read.
     """
     parameters = parameters_of(options)
+    alone = replace(parameters, verify=False)
     labelled = _labelled(options, parameters)
-    fingerprints, words = _analysed(options, parameters)
-    about = sum(fingerprints.keys() >= set(pair) for pair in labelled_pairs(labelled))
+    texts = _analysed(options, alone, parameters)
+    words = texts.words
+    about = sum(words.keys() >= set(pair) for pair in labelled_pairs(labelled))
     if not about:
         least = f"{parameters.min_words} words"
         raise InputError(f"{options.pairs}: no pair names two texts of at least {least}")
     least_similarity = parameters.min_similarity
-    rows = sweep(
-        fingerprints,
+    rows = sweep(texts.alone, labelled)
+    confirmed = sweep(
+        texts.confirmed,
         labelled,
         similarity=lambda earlier, later: similarity(
             words[earlier], words[later], parameters.verify_shingle_size
         ),
         min_similarities=[least_similarity],
     )
+    rows += [row for row in confirmed if row.min_similarity is not None]
     print_text(
-        f"{len(fingerprints):,} texts of at least {parameters.min_words} words, "
+        f"{len(words):,} texts of at least {parameters.min_words} words, "
         f"{about:,} pairs with {options.measure} >= {least_similarity:g}"
     )
+    print_text(
+        f"features: {alone.fingerprint_features} alone, {parameters.fingerprint_features} confirmed"
+    )
     _print_table(rows)
+
+
+class _Analysed(NamedTuple):
+    """The texts with fingerprints, by id, in the order of the file."""
+
+    alone: dict[int, int]
+    confirmed: dict[int, int]
+    words: dict[int, list[bytes]]
 
 
 def _labelled(options: Namespace, parameters: Parameters) -> Similar:
@@ -67,18 +84,16 @@ def _labelled(options: Namespace, parameters: Parameters) -> Similar:
     return similar
 
 
-def _analysed(
-    options: Namespace, parameters: Parameters
-) -> tuple[dict[int, int], dict[int, list[bytes]]]:
-    """Return fingerprints and words by id, in the order of the file."""
-    fingerprints: dict[int, int] = {}
-    words: dict[int, list[bytes]] = {}
+def _analysed(options: Namespace, alone: Parameters, confirmed: Parameters) -> _Analysed:
+    """Fingerprint the texts with the features of a distance alone and of one to be confirmed."""
+    found = _Analysed({}, {}, {})
     for number, text in _texts(options):
-        document = analyse(text, parameters)
-        if document.fingerprint is not None and number not in fingerprints:
-            fingerprints[number] = document.fingerprint
-            words[number] = split(text)
-    return fingerprints, words
+        one, other = analyse(text, alone), analyse(text, confirmed)
+        if one.fingerprint is None or other.fingerprint is None or number in found.words:
+            continue
+        found.alone[number], found.confirmed[number] = one.fingerprint, other.fingerprint
+        found.words[number] = split(text)
+    return found
 
 
 def _texts(options: Namespace) -> Iterator[tuple[int, str]]:

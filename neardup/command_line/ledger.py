@@ -18,6 +18,7 @@ CREATE TABLE verdicts (
   id TEXT NOT NULL,            -- the user's, as JSON
   kept INTEGER NOT NULL,       -- number of the kept text: its own, or that which it repeats
   kind TEXT NOT NULL,
+  tier TEXT,
   distance INTEGER,
   similarity REAL
 ) STRICT
@@ -63,9 +64,10 @@ class Ledger:
             InputError: The disk is full.
         """
         kept = number if verdict.duplicate_of is None else verdict.duplicate_of
-        row = (number, json.dumps(name), kept, verdict.kind, verdict.distance, verdict.similarity)
+        found = (verdict.kind, verdict.tier, verdict.distance, verdict.similarity)
+        row = (number, json.dumps(name), kept, *found)
         try:
-            self._database.execute("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?)", row)
+            self._database.execute("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         except sqlite3.OperationalError as error:
             raise _full(error) from error
 
@@ -78,7 +80,7 @@ class Ledger:
         Raises:
             InputError: The disk is full.
         """
-        columns = "kept, id, kind, distance, similarity"
+        columns = "kept, id, kind, tier, distance, similarity"
         try:
             self._database.execute("CREATE INDEX clusters ON verdicts (kept, number)")
             # The kept text comes first: what repeats it was judged later.
@@ -95,10 +97,15 @@ class Ledger:
 
 
 def _duplicate(
-    name: str, kind: str, distance: int | None, similarity: float | None
+    name: str, kind: str, tier: str | None, distance: int | None, similarity: float | None
 ) -> dict[str, Any]:
-    shared = None if similarity is None else round(similarity, 4)
-    return {"id": json.loads(name), "verdict": kind, "distance": distance, "similarity": shared}
+    return {
+        "id": json.loads(name),
+        "verdict": kind,
+        "tier": tier,
+        "distance": distance,
+        "similarity": None if similarity is None else round(similarity, 4),
+    }
 
 
 def _full(error: sqlite3.OperationalError) -> InputError:

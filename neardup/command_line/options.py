@@ -4,17 +4,19 @@ import difflib
 import re
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 from neardup.command_line.errors import InputError
 from neardup.command_line.rows.opening import FORMATS
+from neardup.features.features import Features
 from neardup.parameters import DEFAULTS, Parameters
 
 _PROGRAM = "python -m neardup"
 
 _FIND = """\
 Find the near-duplicates among the texts of a file, and write a JSON line for each text that
-others repeat: {"kept": ID, "duplicates": [{"id", "verdict", "distance", "similarity"}, ...]}.
+others repeat: {"kept": ID, "duplicates": [{"id", "verdict", "tier", "distance", "similarity"}]}.
 Texts are judged in the order of the file, each against those kept before it."""
 
 _FIND_MORE = """\
@@ -109,11 +111,14 @@ def parameters_of(options: Namespace) -> Parameters:
     verify = not given.get("no_verify", False)
     if not verify and options.min_similarity is not None:
         raise InputError("--no-verify and --min-similarity contradict each other; leave one out")
-    similarity = options.min_similarity
+    if not verify and given["candidate_distance"] is not None:
+        raise InputError("--no-verify leaves nothing to --candidate-distance; leave one out")
+    similarity, candidates = options.min_similarity, given.get("candidate_distance")
     return Parameters(
+        features=None if options.features is None else Features.parsed(options.features),
         max_distance=given.get("max_distance", DEFAULTS.max_distance),
+        candidate_distance=DEFAULTS.candidate_distance if candidates is None else candidates,
         min_words=options.min_words,
-        shingle_size=options.shingle_size,
         verify=verify,
         min_similarity=DEFAULTS.min_similarity if similarity is None else similarity,
     )
@@ -146,12 +151,20 @@ def _add_parameters(parser: _Parser, *, with_distance: bool) -> None:
 
     if with_distance:
         bits = DEFAULTS.max_distance
-        add("--max-distance", int, bits, f"bits in which fingerprints may differ, 0 to 8 ({bits})")
-        meaning = "let the distance decide alone, without comparing texts"
+        add("--max-distance", int, bits, f"bits between fingerprints that match, 0 to 8 ({bits})")
+        bits = DEFAULTS.candidate_distance
+        meaning = f"bits to candidates, which like matches are confirmed, 0 to 8 ({bits})"
+        add("--candidate-distance", int, None, meaning)
+        meaning = "let --max-distance decide alone, without comparing texts"
         parser.add_argument("--no-verify", action="store_true", help=meaning)
     share = f"Jaccard that confirms a candidate, 0 to 1 ({DEFAULTS.min_similarity})"
     add("--min-similarity", float, None, share)
     words = f"shorter texts are compared by equality alone ({DEFAULTS.min_words})"
     add("--min-words", int, DEFAULTS.min_words, words)
-    size = f"words that make one feature of a fingerprint ({DEFAULTS.shingle_size})"
-    add("--shingle-size", int, DEFAULTS.shingle_size, size)
+    confirmed, alone = DEFAULTS.fingerprint_features, replace(DEFAULTS, verify=False)
+    parser.add_argument(
+        "--features",
+        metavar="UNIT-N-WEIGHT",
+        help="what fingerprints are made of: word or character, so many in a row, set, count or "
+        f"log_count ({confirmed}; {alone.fingerprint_features} with --no-verify)",
+    )

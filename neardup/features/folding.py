@@ -55,6 +55,11 @@ def normal_form(text: str) -> str:
     return normalize("NFKC", cased)
 
 
+def is_invisible(character: str) -> bool:
+    """Return whether a reader does not see the character, so that folding removes it."""
+    return _INVISIBLE.match(character) is not None
+
+
 def _has_invisible(text: str) -> bool:
     # Most texts hold a few characters beyond ASCII. To search these alone takes 8 us of English
     # of 1,000 words, and to search it all 60.

@@ -33,17 +33,19 @@ _UNSPACED_BLOCKS = (
 )
 
 # Beyond the planes of Han there are only tags, selectors and private use: no words.
-_LAST = 0x3FFFF
+LAST = 0x3FFFF
 
 
 @cache
-def _kinds() -> NDArray[np.uint8]:
-    kinds = np.full(_LAST + 1, SEPARATOR, np.uint8)
+def all_kinds() -> NDArray[np.uint8]:
+    """Return the kind of every character up to LAST: uint8, (LAST + 1,), read-only."""
+    kinds = np.full(LAST + 1, SEPARATOR, np.uint8)
     kinds[:0x20000] = [_kind(chr(code)) for code in range(0x20000)]
     for first, last in _UNSPACED_BLOCKS:
         block = kinds[first : last + 1]
         block[block == WORD] = SINGLE
     kinds[0x20000:0x3FFFE] = SINGLE
+    kinds.flags.writeable = False
     return kinds
 
 
@@ -67,4 +69,4 @@ def kinds_of(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
     Returns:
         uint8, (characters,).
     """
-    return _kinds()[np.minimum(codes, _LAST)]
+    return all_kinds()[np.minimum(codes, LAST)]

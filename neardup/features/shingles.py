@@ -1,45 +1,38 @@
-"""Shingles: so many words in a row, as sets."""
+"""Sets of shingles."""
+
+from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
-from neardup.features.hashing import GOLDEN, Hashes, mix, token_hashes
+from neardup.features.hashing import Hashes
+from neardup.features.occurrences import SHINGLE_SIZE, occurrences
 
 
-def shingle_hashes(packed: bytes, size: int) -> Hashes:
-    """Return the hashes of the set of shingles of a text.
-
-    A text with fewer tokens than ``size`` is one shingle; a text with none has none.
-
-    Args:
-        packed: Tokens as ``pack`` returns them.
-        size: Tokens of a shingle.
+def shingle_set(text: str, unit: str = "word", size: int = SHINGLE_SIZE) -> Hashes:
+    """Return the hashes of the set of shingles of a text, which ``occurrences`` describes.
 
     Returns:
         uint64, (distinct shingles,), ascending.
 
-    Complexity: O(bytes + tokens * (size + log tokens)).
-    Reference: Broder, On the resemblance and containment of documents, 1997, section 2.
+    Raises:
+        TypeError: ``text`` is no ``str``.
+
+    Complexity: O(length + shingles * log shingles).
     """
-    return shingles_of(token_hashes(packed), size)
+    return distinct(occurrences(text, unit, size))
 
 
-def shingles_of(hashes: Hashes, size: int) -> Hashes:
-    """Return the hashes of the set of shingles of a sequence of token hashes, ascending."""
-    return distinct(rolled(hashes, size))
+def intersection_size(first: Hashes, second: Hashes) -> int:
+    """Return how many values two sets have in common.
 
+    Args:
+        first: uint64, (values,), ascending and distinct, as :func:`shingle_set` returns them.
+        second: The same.
 
-def rolled(hashes: Hashes, size: int) -> Hashes:
-    """Return the hash of every shingle of a sequence of token hashes, in order."""
-    if not len(hashes):
-        return hashes
-    size = min(size, len(hashes))
-    count = len(hashes) - size + 1
-    combined = hashes[:count].copy()
-    for place in range(1, size):
-        # Multiplied at each step, so the order of the words counts.
-        combined *= GOLDEN
-        combined += hashes[place : place + count]
-    return mix(combined)
+    Complexity: O(len(first) + len(second)).
+    """
+    return _intersection_size()(first, second)
 
 
 def distinct(values: Hashes) -> Hashes:
@@ -52,3 +45,10 @@ def distinct(values: Hashes) -> Hashes:
     first[0] = True
     np.not_equal(values[1:], values[:-1], out=first[1:])
     return values[first]
+
+
+@cache
+def _intersection_size() -> Callable[[Hashes, Hashes], int]:
+    from neardup.features import shingle_kernels  # noqa: PLC0415  (numba takes long)
+
+    return shingle_kernels.intersection_size

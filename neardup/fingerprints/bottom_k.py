@@ -5,13 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.errors import FingerprintError
-from neardup.features.folding import normal_form
 from neardup.features.hashing import Hashes
-from neardup.features.shingles import shingle_hashes
-from neardup.features.tokens import pack
+from neardup.features.occurrences import SHINGLE_SIZE
+from neardup.features.shingles import shingle_set
+from neardup.fingerprints.checks import checked_text
 from neardup.fingerprints.estimate import Estimate, share_of
 from neardup.fingerprints.limits import MAX_VALUES, checked_shingle_size, checked_whole
-from neardup.parameters import DEFAULTS
 
 BOTTOM_SIZE = 128
 
@@ -54,8 +53,7 @@ class BottomK:
         Reference: Broder, On the resemblance and containment of documents, 1997, section 3;
         Thorup, STOC 2013, for one hash function.
         """
-        if self.size != other.size:
-            raise FingerprintError(f"one size expected, got {self.size} and {other.size}")
+        self._check_size(other)
         both = np.concatenate((self.hashes, other.hashes))
         both.sort(kind="stable")
         again = np.flatnonzero(both[1:] == both[:-1])
@@ -69,10 +67,36 @@ class BottomK:
             return Estimate(len(again) / union, 0.0)
         return share_of(equal, asked)
 
+    def containment(self, other: "BottomK") -> Estimate:
+        """Estimate the share of this set that the other holds too.
 
-def bottom_k(
-    text: str, *, size: int = BOTTOM_SIZE, shingle_size: int = DEFAULTS.shingle_size
-) -> BottomK:
+        Up to the smaller of the two largest hashes both sets are known whole: what this one has
+        there is a random sample of it. Exact, with a standard error of 0, where both sets are
+        known whole altogether.
+
+        Raises:
+            FingerprintError: The sizes differ, or the other set is so much larger that the sample
+                is empty.
+
+        Complexity: O(size).
+        Reference: Broder, On the resemblance and containment of documents, 1997, section 3.
+        """
+        self._check_size(other)
+        cut = [one.hashes[-1] for one in (self, other) if len(one.hashes) == one.size]
+        sample = self.hashes[self.hashes <= min(cut)] if cut else self.hashes
+        if not len(sample):
+            raise FingerprintError(
+                f"the sets differ too much in size for {self.size} hashes; take a larger size"
+            )
+        both = len(np.intersect1d(sample, other.hashes, assume_unique=True))
+        return share_of(both, len(sample)) if cut else Estimate(both / len(sample), 0.0)
+
+    def _check_size(self, other: "BottomK") -> None:
+        if self.size != other.size:
+            raise FingerprintError(f"one size expected, got {self.size} and {other.size}")
+
+
+def bottom_k(text: str, *, size: int = BOTTOM_SIZE, shingle_size: int = SHINGLE_SIZE) -> BottomK:
     """Return the smallest hashes of a text's set of word shingles.
 
     Beside a signature of as many values: made without any work beyond the hashes of the shingles,
@@ -85,13 +109,13 @@ def bottom_k(
         shingle_size: Words in a row that make one feature, 1 to 16.
 
     Raises:
-        FingerprintError: The text has no words.
+        FingerprintError: The text has no words, or is no ``str``.
         ParameterError: A number is out of range.
 
     Complexity: O(length + shingles * log shingles).
     """
     size = checked_whole("size", size, 1, MAX_VALUES)
-    shingles = shingle_hashes(pack(normal_form(text)), checked_shingle_size(shingle_size))
+    shingles = shingle_set(checked_text(text), "word", checked_shingle_size(shingle_size))
     if not len(shingles):
-        raise FingerprintError("a text without words has no smallest hashes")
+        raise FingerprintError("the text is without words, so it has no smallest hashes")
     return BottomK(shingles[:size].copy(), size)

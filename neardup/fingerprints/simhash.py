@@ -1,69 +1,112 @@
 """SimHash: a set of features in 64 bits, few of which differ where few features do."""
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Callable, Iterable
+from functools import cache
 from operator import index
 
 import numpy as np
-import xxhash
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from neardup.errors import FingerprintError
-from neardup.features.folding import normal_form
+from neardup.features.features import Features
 from neardup.features.hashing import Hashes
-from neardup.features.shingles import shingle_hashes
-from neardup.features.tokens import pack
-from neardup.parameters import DEFAULTS, Parameters
+from neardup.features.occurrences import occurrences_in
+from neardup.features.shingles import distinct
+from neardup.features.texts import unit_bytes
+from neardup.fingerprints.checks import checked_text, checked_texts
 
 BITS = 64
 
-_SHIFTS = np.arange(8, dtype=np.uint64)[:, np.newaxis]
-_LOWEST_OF_BYTE = np.uint64(0x0101010101010101)
-# A byte counts to 255. 256 such groups at a time keep the work of a 5 MB text within the cache.
-_GROUP = 255
-_CHUNK = _GROUP * 256
+WORD_SHINGLES = Features()
+
+# Odd. Nobody who writes texts knows it, and no fingerprint depends on it.
+_SALT = secrets.randbits(64) | 1
+
+_LONG_BYTES = 1 << 22
+"""Longer texts are sorted: the table of the kernel would be four times as large as their shingles,
+and no longer faster."""
 
 
-def simhash(text: str, parameters: Parameters = DEFAULTS) -> int:
-    """Return the 64-bit fingerprint of a text: the SimHash of its set of word shingles.
+def simhash(text: str, features: Features = WORD_SHINGLES) -> int:
+    """Return the 64-bit fingerprint of a text: the SimHash of its features.
 
-    Bit b is 1 where more than half of the distinct shingles have bit b set in their hash, so a
-    tie makes 0. The value is the same in every process and on every platform.
+    Bit b is 1 where the features that have bit b set in their hash weigh more than the others, so
+    a tie makes 0. The value is the same in every process and on every platform.
 
     Args:
         text: Any text; folding is part of the fingerprint.
-        parameters: Of these, ``shingle_size`` counts.
+        features: What the fingerprint is made of. Fingerprints of different features cannot be
+            compared.
 
     Raises:
-        FingerprintError: The text has no words. Its fingerprint is not 0, which belongs to texts.
+        FingerprintError: The text has no words (for features of characters: nothing visible) or
+            none that weighs anything, or is no ``str``. Its fingerprint is not 0, which belongs to
+            texts.
+        ParameterError: ``features.idf`` gives weights that are no numbers.
 
-    Complexity: O(length).
+    Complexity: O(length); for weights, and texts of more than 4 MB, O(length * log length).
     Reference: Charikar, STOC 2002, section 3; Manku, Jain, Das Sarma, WWW 2007, section 2.
     """
-    return of_shingles(shingle_hashes(pack(normal_form(text)), parameters.shingle_size))
+    fingerprint, _ = sketch(unit_bytes(checked_text(text), features.unit), features)
+    if fingerprint is None:
+        raise FingerprintError(_nothing("the text", features))
+    return fingerprint
 
 
-def simhash_weighted(weights: Mapping[str, float]) -> int:
-    """Return the 64-bit SimHash of features with a weight each.
+def simhash_many(texts: Iterable[str], features: Features = WORD_SHINGLES) -> NDArray[np.uint64]:
+    """Return the fingerprints of many texts, each as :func:`simhash` returns it.
 
-    A feature adds its weight to every bit that its hash (xxh3 of its UTF-8) sets and takes it from
-    the others; the sign of the sum is the bit, and a sum of 0 makes 0. Features are taken as they
-    are, unfolded; the result is not comparable with that of ``simhash``.
+    Returns:
+        uint64, (documents,).
 
     Raises:
-        FingerprintError: No features, or a weight that is not finite.
+        FingerprintError: What ``simhash`` raises for a text; the message says which, counted from
+            0. None is left out.
+        ParameterError: ``features.idf`` gives weights that are no numbers.
+
+    Complexity: O(length of all texts).
     """
-    if not weights:
-        raise FingerprintError("no features, so no fingerprint")
-    # In one order, since sums of floats depend on it.
-    features = sorted(weights)
-    values = np.array([weights[feature] for feature in features], np.float64)
-    if not np.isfinite(values).all():
-        raise FingerprintError("a weight must be a finite number")
-    digests = b"".join(
-        xxhash.xxh3_64_digest(feature.encode("utf-8", "surrogatepass")) for feature in features
-    )
-    bits = np.unpackbits(np.frombuffer(digests, np.uint8).reshape(-1, 8), axis=1)
-    return int.from_bytes(np.packbits(majority(bits, values)).tobytes(), "big")
+    several = checked_texts(texts)
+    fingerprints = np.empty(len(several), np.uint64)
+    for place, text in enumerate(several):
+        fingerprint, _ = sketch(unit_bytes(text, features.unit), features)
+        if fingerprint is None:
+            raise FingerprintError(_nothing(f"text {place}", features))
+        fingerprints[place] = fingerprint
+    return fingerprints
+
+
+def sketch(data: bytes, features: Features) -> tuple[int | None, int]:
+    """Return the SimHash of a text and its number of units.
+
+    Args:
+        data: What ``unit_bytes`` returned for the unit of the features.
+        features: Of the fingerprint.
+
+    Returns:
+        None in the place of the fingerprint of a text that has no units, or whose units weigh
+        nothing.
+    """
+    if features.weight == "set" and len(data) < _LONG_BYTES:
+        fingerprint, units = _of_text()(data, features.unit == "character", features.size, _SALT)
+        return (fingerprint if units else None), units
+    hashes, units = occurrences_in(data, features.unit, features.size)
+    if features.weight == "set":
+        return (of_hashes(distinct(hashes)) if units else None), units
+    weighted = features.weigh(hashes)
+    if not weighted.weights.any():
+        return None, units
+    return _of_weights()(weighted.hashes, weighted.weights), units
+
+
+def of_hashes(hashes: Hashes) -> int:
+    """Return the SimHash of hashes with a weight of one each.
+
+    Args:
+        hashes: uint64, (features,), at least one.
+    """
+    return _of_set()(hashes, len(hashes))
 
 
 def hamming(first: int, second: int) -> int:
@@ -90,45 +133,28 @@ def check_fingerprint(value: int) -> int:
     return fingerprint
 
 
-def of_shingles(hashes: Hashes) -> int:
-    """Return the SimHash of hashes with a weight of one each.
-
-    Raises:
-        FingerprintError: There are none.
-    """
-    if not len(hashes):
-        raise FingerprintError("a text without words has no fingerprint")
-    ones = np.zeros(BITS, np.int64)
-    for start in range(0, len(hashes), _CHUNK):
-        ones += _count_ones(hashes[start : start + _CHUNK])
-    # More ones than zeros is what a positive sum of +1 and -1 means.
-    bits = np.packbits(2 * ones > len(hashes), bitorder="little")
-    return int.from_bytes(bits.tobytes(), "little")
+def _nothing(text: str, features: Features) -> str:
+    if features.weight == "tf_idf":
+        return f"{text} is without words that weigh anything, so it has no fingerprint"
+    return f"{text} is without words, so it has no fingerprint"
 
 
-def majority(bits: ArrayLike, weights: ArrayLike) -> NDArray[np.bool_]:
-    """Return for each column whether the rows that set it outweigh those that do not.
+@cache
+def _of_text() -> Callable[[bytes, bool, int, int], tuple[int, int]]:
+    from neardup.fingerprints import simhash_kernels  # noqa: PLC0415  (numba takes long)
 
-    Args:
-        bits: 0 or 1, (features, bits).
-        weights: (features,).
-
-    Returns:
-        bool, (bits,); False where both weigh the same.
-    """
-    signs = 2.0 * np.asarray(bits, np.float64) - 1.0
-    return np.asarray(weights, np.float64) @ signs > 0
+    return simhash_kernels.of_text
 
 
-def _count_ones(hashes: Hashes) -> NDArray[np.int64]:
-    """Count the ones in each bit, lowest first.
+@cache
+def _of_set() -> Callable[[Hashes, int], int]:
+    from neardup.fingerprints import simhash_kernels  # noqa: PLC0415  (numba takes long)
 
-    Eight counters of a byte share one 64-bit sum: 8.5 us for 1,000 hashes, where unpacking the
-    bits and summing them took 29 us, and 14 us as a product of float32 matrices.
-    """
-    lowest = (hashes >> _SHIFTS) & _LOWEST_OF_BYTE
-    sums = np.add.reduceat(lowest, np.arange(0, len(hashes), _GROUP), axis=1)
-    counters = sums.astype("<u8", copy=False).view(np.uint8).reshape(8, -1, 8)
-    # [bit within the byte, byte] to one row of bits.
-    ones: NDArray[np.int64] = counters.sum(axis=1, dtype=np.int64)
-    return ones.T.ravel()
+    return simhash_kernels.of_set
+
+
+@cache
+def _of_weights() -> Callable[[Hashes, NDArray[np.float64]], int]:
+    from neardup.fingerprints import simhash_kernels  # noqa: PLC0415  (numba takes long)
+
+    return simhash_kernels.of_weights

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from neardup.errors import DocumentsFileError
 from neardup.indexes.hamming import HammingIndex
 from neardup.parameters import Parameters
 from neardup.storage.catch_up import open_index
@@ -19,16 +20,22 @@ def open_directory(
         ``path/index/``: their fingerprints; made anew from the texts where they disagree.
 
     Raises:
-        DocumentsFileError: The file of texts is damaged, foreign, of another ``shingle_size`` or
+        DocumentsFileError: The file of texts is damaged, foreign, of other features or
             open in another process.
         IndexLockedError: The index is open in another process.
         IndexFileError: ``path/index`` holds files that are none of an index.
     """
     folder = Path(path)
-    folder.mkdir(parents=True, exist_ok=True)
-    documents = SqliteDocuments(folder / "documents.sqlite", shingle_size=parameters.shingle_size)
     try:
-        index = open_index(folder / "index", documents, radius=parameters.max_distance)
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise DocumentsFileError(f"{folder}: a file; choose the path of a folder") from error
+    features = str(parameters.fingerprint_features)
+    documents = SqliteDocuments(
+        folder / "documents.sqlite", features=features, min_words=parameters.min_words
+    )
+    try:
+        index = open_index(folder / "index", documents, radius=parameters.radius)
     except BaseException:
         documents.close()
         raise

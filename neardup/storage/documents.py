@@ -16,6 +16,9 @@ class Documents(Protocol):
     def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
         """Return the first stored id with this text digest that is not excluded."""
 
+    def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
+        """Return the first stored id with this payload digest that is not excluded."""
+
     def text(self, id: int) -> str | None:  # noqa: A002  (the field's word)
         """Return the text stored under an id; None where there is none."""
 

@@ -1,6 +1,6 @@
 """Kept texts in memory."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from neardup.document import Document
 from neardup.errors import DuplicateIdError
@@ -17,14 +17,18 @@ class MemoryDocuments:
         # All ids of a digest, the first stored first: a page that was captured again may be kept
         # beside its earlier self.
         self._ids: dict[bytes, tuple[int, ...]] = {}
+        self._payloads: dict[bytes, tuple[int, ...]] = {}
 
     def __len__(self) -> int:
         return len(self._texts)
 
     def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
         """Return the first stored id with this text digest that is not excluded."""
-        ids = self._ids.get(digest, ())
-        return next((found for found in ids if found not in exclude), None)
+        return _first(self._ids, digest, exclude)
+
+    def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
+        """Return the first stored id with this payload digest that is not excluded."""
+        return _first(self._payloads, digest, exclude)
 
     def digest(self, id: int) -> bytes | None:  # noqa: A002  (the field's word)
         """Return the text digest stored under an id; None where there is none."""
@@ -48,9 +52,18 @@ class MemoryDocuments:
         self._texts[number] = compress(document.text)
         self._digests[number] = document.digest
         self._ids[document.digest] = (*self._ids.get(document.digest, ()), number)
+        if document.payload is not None:
+            held = self._payloads.get(document.payload, ())
+            self._payloads[document.payload] = (*held, number)
 
     def flush(self) -> None:
         """Do nothing: memory has no durability to promise."""
 
     def close(self) -> None:
         """Do nothing: memory is freed with the object."""
+
+
+def _first(
+    ids: Mapping[bytes, tuple[int, ...]], digest: bytes, exclude: Collection[int]
+) -> int | None:
+    return next((found for found in ids.get(digest, ()) if found not in exclude), None)

@@ -11,6 +11,7 @@ from typing import Any, Self
 from neardup.document import Document
 from neardup.errors import ClosedError, DocumentsFileError, DuplicateIdError
 from neardup.indexes.arrays import checked_id
+from neardup.parameters import DEFAULTS
 from neardup.storage.sqlite_format import open_database
 from neardup.storage.texts import compress, decompress
 
@@ -35,20 +36,27 @@ class SqliteDocuments:
 
     Args:
         path: The file; made where there is none, in a folder that exists.
-        shingle_size: That of the fingerprints, which the file remembers.
+        features: Those of the fingerprints, which the file remembers.
+        min_words: Texts of fewer words have none; what the file holds may be of more words.
 
     Raises:
-        DocumentsFileError: The file is damaged, foreign, of another ``shingle_size`` or open in
+        DocumentsFileError: The file is damaged, foreign, of other features or open in
             another process. Later calls raise it when the file cannot be read or written.
         ClosedError: Used after ``close``.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, shingle_size: int = 3) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        features: str = str(DEFAULTS.fingerprint_features),
+        min_words: int = DEFAULTS.min_words,
+    ) -> None:
         self._path = Path(path)
         self._unflushed = 0
         self._database: sqlite3.Connection | None = None
         with _errors(self._path):
-            self._database = open_database(self._path, shingle_size)
+            self._database = open_database(self._path, features, min_words)
 
     def __enter__(self) -> Self:
         return self
@@ -66,10 +74,11 @@ class SqliteDocuments:
 
     def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
         """Return the first stored id with this text digest that is not excluded."""
-        # Ids are distinct, so one more than are excluded is enough.
-        query = "SELECT id FROM documents WHERE digest = ? ORDER BY seq LIMIT ?"
-        rows = self._ask(query, digest, len(exclude) + 1)
-        return next((found for (found,) in rows if found not in exclude), None)
+        return self._first("SELECT id FROM documents WHERE digest = ?", digest, exclude)
+
+    def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
+        """Return the first stored id with this payload digest that is not excluded."""
+        return self._first("SELECT id FROM documents WHERE payload = ?", digest, exclude)
 
     def digest(self, id: int) -> bytes | None:  # noqa: A002  (the field's word)
         """Return the text digest stored under an id; None where there is none."""
@@ -95,19 +104,21 @@ class SqliteDocuments:
             DuplicateIdError: The id holds a document.
             DocumentError: The id does not fit in 63 bits.
         """
+        if self._unflushed >= _COMMIT_EVERY:
+            # Before, so that what fails to be written is not held either.
+            self.flush()
         number, frame = checked_id(id), compress(document.text)
         fingerprint = document.fingerprint
         signed = None if fingerprint is None else (fingerprint ^ _SIGN) - _SIGN
-        row = (number, document.digest, document.words, signed, frame)
+        row = (number, document.digest, document.payload, document.words, signed, frame)
         if not self._open().in_transaction:
             self._ask("BEGIN")
         self._ask(
-            "INSERT INTO documents (id, digest, words, fingerprint, text) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO documents (id, digest, payload, words, fingerprint, text)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
             *row,
         )
         self._unflushed += 1
-        if self._unflushed >= _COMMIT_EVERY:
-            self.flush()
 
     def count_fingerprints(self) -> int:
         """Return the number of documents that have a fingerprint. O(n)."""
@@ -151,6 +162,11 @@ class SqliteDocuments:
         if self._database is None:
             raise ClosedError(f"{self._path} was closed")
         return self._database
+
+    def _first(self, query: str, digest: bytes, exclude: Collection[int]) -> int | None:
+        # Ids are distinct, so one more than are excluded is enough.
+        rows = self._ask(f"{query} ORDER BY seq LIMIT ?", digest, len(exclude) + 1)
+        return next((found for (found,) in rows if found not in exclude), None)
 
     def _ask(self, query: str, *values: Any) -> list[Any]:
         with _errors(self._path):

@@ -2,9 +2,10 @@
 
 ::
 
-    about      name, value              what the fingerprints were made of: shingle_size
+    about      name, value              what the fingerprints were made of: features, min_words
     documents  seq                      1, 2, ... in the order in which they were added
                id, digest, words        digest: 16 bytes, xxh3-128 of the folded text
+               payload                  16 bytes, xxh3-128 of what the text was taken from, or NULL
                fingerprint              64 bits, signed as SQLite wants it; NULL for short texts
                text                     a zstd frame of UTF-8 (lone surrogates as surrogatepass)
 
@@ -17,19 +18,21 @@ from pathlib import Path
 from neardup.errors import DocumentsFileError
 
 APPLICATION_ID = 0x6E647570  # "ndup"
-VERSION = 1
+VERSION = 2
 
 _SCHEMA = f"""
-CREATE TABLE about (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE documents (
     seq INTEGER PRIMARY KEY,
     id INTEGER NOT NULL UNIQUE,
     digest BLOB NOT NULL,
+    payload BLOB,
     words INTEGER NOT NULL,
     fingerprint INTEGER,
     text BLOB NOT NULL
 ) STRICT;
 CREATE INDEX documents_by_digest ON documents (digest);
+CREATE INDEX documents_by_payload ON documents (payload) WHERE payload IS NOT NULL;
 CREATE INDEX postings ON documents (seq, fingerprint, id) WHERE fingerprint IS NOT NULL;
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {VERSION};
@@ -38,11 +41,11 @@ PRAGMA user_version = {VERSION};
 _WAIT_SECS = 1.0
 
 
-def open_database(path: Path, shingle_size: int) -> sqlite3.Connection:
+def open_database(path: Path, features: str, min_words: int) -> sqlite3.Connection:
     """Open the file for this process alone, and make it where there is none.
 
     Raises:
-        DocumentsFileError: Foreign, of another version or of another ``shingle_size``.
+        DocumentsFileError: Foreign, of another version or of other features.
         sqlite3.Error: Damaged, or open in another process.
     """
     database = sqlite3.connect(path, timeout=_WAIT_SECS, isolation_level=None)
@@ -51,8 +54,9 @@ def open_database(path: Path, shingle_size: int) -> sqlite3.Connection:
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
         database.execute("BEGIN EXCLUSIVE")
         if _is_empty(database):
-            _create(database, shingle_size)
-        _check(database, path, shingle_size)
+            _create(database, features, min_words)
+        _check(database, path, features)
+        _check_words(database, path, min_words)
         database.execute("COMMIT")
         # After the check, since it changes the file.
         database.execute("PRAGMA journal_mode = WAL")
@@ -68,14 +72,15 @@ def _is_empty(database: sqlite3.Connection) -> bool:
     return not tables and not _pragma(database, "application_id")
 
 
-def _create(database: sqlite3.Connection, shingle_size: int) -> None:
+def _create(database: sqlite3.Connection, features: str, min_words: int) -> None:
     # Not executescript, which would commit first: a kill must leave all of the schema or none.
     for statement in _SCHEMA.split(";"):
         database.execute(statement)
-    database.execute("INSERT INTO about VALUES ('shingle_size', ?)", (shingle_size,))
+    database.execute("INSERT INTO about VALUES ('features', ?)", (features,))
+    database.execute("INSERT INTO about VALUES ('min_words', ?)", (str(min_words),))
 
 
-def _check(database: sqlite3.Connection, path: Path, shingle_size: int) -> None:
+def _check(database: sqlite3.Connection, path: Path, features: str) -> None:
     if _pragma(database, "application_id") != APPLICATION_ID:
         raise DocumentsFileError(f"{path}: not a file of neardup; choose another path")
     version = _pragma(database, "user_version")
@@ -84,12 +89,23 @@ def _check(database: sqlite3.Connection, path: Path, shingle_size: int) -> None:
             f"{path}: version {VERSION} expected, got {version}; open it with the neardup that "
             "made it, or choose another path"
         )
-    held = database.execute("SELECT value FROM about WHERE name = 'shingle_size'").fetchone()[0]
-    if held != shingle_size:
+    held = database.execute("SELECT value FROM about WHERE name = 'features'").fetchone()[0]
+    if held != features:
         raise DocumentsFileError(
-            f"{path}: its fingerprints are of shingle_size {held}, got {shingle_size}; pass "
-            f"shingle_size={held}, or choose another path"
+            f"{path}: its fingerprints are of the features {held}, got {features}; ask for the "
+            "same, or choose another path"
         )
+
+
+def _check_words(database: sqlite3.Connection, path: Path, min_words: int) -> None:
+    """Refuse texts that were stored as too short and now are not: they have no fingerprint."""
+    row = database.execute("SELECT value FROM about WHERE name = 'min_words'").fetchone()
+    if min_words < int(row[0]):
+        raise DocumentsFileError(
+            f"{path}: texts of fewer than {row[0]} words have no fingerprint, min_words "
+            f"{min_words} asks for it; ask for at least {row[0]}, or choose another path"
+        )
+    database.execute("UPDATE about SET value = ? WHERE name = 'min_words'", (str(min_words),))
 
 
 def _pragma(database: sqlite3.Connection, name: str) -> int:

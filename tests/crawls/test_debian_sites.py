@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawler.default_settings import NEARDUP_CANDIDATE_DISTANCE
 from tests.crawls.command import crawl, pages, report
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def test_every_duplicate_names_a_kept_page(apache_pages: list[dict[str, Any]]) -
         if page["verdict"] != "near_duplicate":
             assert page["text_digest"] == original["text_digest"]
         else:
-            assert page["distance"] <= 3
+            assert page["distance"] <= NEARDUP_CANDIDATE_DISTANCE
             assert page["similarity"] >= 0.8
 
 
@@ -60,13 +61,15 @@ def test_a_second_visit_calls_every_page_unchanged(
     apache_site: ServedSite, apache_crawl: Path, apache_pages: list[dict[str, Any]]
 ) -> None:
     before = report(apache_crawl)
-    done = crawl(apache_site.url, apache_crawl)
+    done = crawl(apache_site.url, apache_crawl, "-a", "revisit=yes")
     after = report(apache_crawl)
     assert "visiting again" in done.stdout.splitlines()[0]
     assert after["visit"] == 2
     assert after["kept"] == before["kept"]
     assert after["fetched"] == before["fetched"]
     assert after["verdicts"]["unchanged"] == after["fetched"]
+    assert after["changes"]["outcomes"]["unchanged"] == after["fetched"]
+    assert after["changes"]["not_sent"] > 0.9 * after["fetched"]
     kept = [page["url"] for page in apache_pages if page["text"] is not None]
     assert [page["url"] for page in pages(apache_crawl, "--verdict", "kept")] == kept
 

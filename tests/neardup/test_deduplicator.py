@@ -1,8 +1,9 @@
 import subprocess
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import SupportsIndex
 
 import pytest
 
@@ -11,8 +12,11 @@ from neardup import (
     Deduplicator,
     Document,
     DocumentError,
+    DocumentsFileError,
     DuplicateIdError,
+    Features,
     HammingIndex,
+    IdfTable,
     MemoryDocuments,
     ParameterError,
     Parameters,
@@ -20,16 +24,27 @@ from neardup import (
     analyse,
     hamming,
     jaccard,
+    payload_digest,
     simhash,
 )
 from tests.neardup.texts import changed, prose
 
 NEW = Verdict("new")
 TOO_SHORT = Verdict("too_short")
+FEATURES = Parameters().fingerprint_features
 PAGE = prose(1, 1000)
 NEAR = changed(PAGE, 1)
 FAR = prose(2, 1000)
 SHORT = prose(3, 49)
+
+
+def equal(number: int) -> Verdict:
+    return Verdict("text_duplicate", number, 0, 1.0, "text")
+
+
+def fingerprint_of(text: str) -> int:
+    return simhash(text, FEATURES)
+
 
 KILLED = """
 import os, signal, sys
@@ -60,18 +75,23 @@ class CrawlDatabase:
     def add(self, id: int, document: Document) -> None:  # noqa: A002  (the field's word)
         pass
 
+    def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
+        found = (number for number, page in self.pages.items() if page.payload == digest)
+        return next((number for number in found if number not in exclude), None)
+
 
 def test_texts_are_judged_against_those_kept_before() -> None:
     deduplicator = Deduplicator()
     assert deduplicator.judge(10, PAGE) == NEW
     assert deduplicator.judge(11, FAR) == NEW
-    assert deduplicator.judge(12, f"\n{PAGE.upper()} ") == Verdict("text_duplicate", 10, 0, 1.0)
+    assert deduplicator.judge(12, f"\n{PAGE.upper()} ") == equal(10)
     near = deduplicator.judge(13, NEAR)
     assert near.kind == "near_duplicate"
     assert near.is_duplicate
     assert near.duplicate_of == 10
-    assert near.distance == (simhash(PAGE) ^ simhash(NEAR)).bit_count() <= 3
+    assert near.distance == hamming(fingerprint_of(PAGE), fingerprint_of(NEAR)) <= 3
     assert near.similarity == jaccard(PAGE, NEAR) >= 0.8
+    assert near.tier == "simhash"
     assert not NEW.is_duplicate
     assert len(deduplicator) == 2
 
@@ -79,10 +99,10 @@ def test_texts_are_judged_against_those_kept_before() -> None:
 def test_only_equality_counts_below_min_words() -> None:
     deduplicator = Deduplicator()
     assert deduplicator.judge(1, SHORT) == TOO_SHORT
-    assert deduplicator.judge(2, SHORT.title()) == Verdict("text_duplicate", 1, 0, 1.0)
+    assert deduplicator.judge(2, SHORT.title()) == equal(1)
     assert deduplicator.judge(3, SHORT.rsplit(" ", 1)[0]) == TOO_SHORT
     assert deduplicator.judge(4, "☃☃") == TOO_SHORT
-    assert deduplicator.judge(5, " ☃☃") == Verdict("text_duplicate", 4, 0, 1.0)
+    assert deduplicator.judge(5, " ☃☃") == equal(4)
     assert len(deduplicator) == 0
 
 
@@ -107,7 +127,8 @@ def test_duplicates_name_originals_and_are_not_kept() -> None:
 def test_the_nearest_is_named_and_of_equals_the_lowest_id() -> None:
     deduplicator = Deduplicator(Parameters(max_distance=8, min_similarity=0.5))
     farther = changed(PAGE, 7, count=8)
-    assert hamming(simhash(farther), simhash(NEAR)) > hamming(simhash(PAGE), simhash(NEAR))
+    near = fingerprint_of(NEAR)
+    assert hamming(fingerprint_of(farther), near) > hamming(fingerprint_of(PAGE), near)
     deduplicator.judge(1, farther)
     assert deduplicator.judge(9, PAGE, exclude={1}) == NEW
     assert deduplicator.judge(5, PAGE, exclude={1, 9}) == NEW
@@ -172,7 +193,7 @@ class TestTheSameId:
 
 class TestVerification:
     # Two texts of other words: only a forged fingerprint makes them candidates.
-    FORGED = Document(1000, analyse(FAR).digest, simhash(PAGE), FAR)
+    FORGED = Document(1000, analyse(FAR).digest, fingerprint_of(PAGE), FAR)
 
     def test_a_candidate_that_is_not_alike_makes_no_verdict(self) -> None:
         deduplicator = Deduplicator()
@@ -180,15 +201,15 @@ class TestVerification:
         assert deduplicator.judge_document(2, self.FORGED) == NEW
 
     def test_unverified_the_distance_decides(self) -> None:
-        deduplicator = Deduplicator(Parameters(verify=False))
+        deduplicator = Deduplicator(Parameters(FEATURES, verify=False))
         deduplicator.judge(1, PAGE)
         verdict = deduplicator.judge_document(2, self.FORGED)
-        assert verdict == Verdict("near_duplicate", 1, 0, None)
+        assert verdict == Verdict("near_duplicate", 1, 0, None, "simhash")
 
     def test_the_least_similarity_is_enough(self) -> None:
         deduplicator = Deduplicator(Parameters(min_similarity=1))
         deduplicator.judge(1, PAGE)
-        assert deduplicator.judge(2, PAGE + "!") == Verdict("near_duplicate", 1, 0, 1.0)
+        assert deduplicator.judge(2, PAGE + "!") == Verdict("near_duplicate", 1, 0, 1.0, "simhash")
         assert deduplicator.judge(3, NEAR) == NEW
 
     def test_a_farther_candidate_is_taken_when_the_nearest_is_not_alike(self) -> None:
@@ -197,13 +218,77 @@ class TestVerification:
         assert deduplicator.judge_document(2, self.FORGED) == NEW
         assert deduplicator.judge(3, PAGE).duplicate_of == 1
 
+    def test_a_candidate_beyond_the_matches_is_confirmed_too(self) -> None:
+        far = next(
+            text
+            for seed in range(1000)
+            if 3 < hamming(fingerprint_of(PAGE), fingerprint_of(text := _edited(seed))) <= 8
+            and jaccard(PAGE, text) >= 0.8
+        )
+        deduplicator = Deduplicator()
+        deduplicator.judge(1, PAGE)
+        verdict = deduplicator.judge(2, far)
+        assert (verdict.duplicate_of, verdict.tier) == (1, "candidate")
+        assert verdict.similarity == jaccard(PAGE, far)
+        for narrow in (Parameters(candidate_distance=3), Parameters(FEATURES, verify=False)):
+            deduplicator = Deduplicator(narrow)
+            deduplicator.judge(1, PAGE)
+            assert deduplicator.judge(2, far) == NEW
+
+    def test_another_verifier_confirms_in_its_place(self) -> None:
+        class SameLength:
+            measure = "length"
+
+            def compared_with(self, text: str) -> Callable[[str], float]:
+                return lambda other: float(len(text) == len(other))
+
+        deduplicator = Deduplicator(verifier=SameLength())
+        deduplicator.judge(1, PAGE)
+        assert deduplicator.judge(2, PAGE + "!") == NEW
+        assert deduplicator.judge_document(
+            3, replace(analyse(FAR), fingerprint=fingerprint_of(PAGE))
+        ) == (NEW if len(FAR) != len(PAGE) else Verdict("near_duplicate", 1, 0, 1.0, "simhash"))
+        with pytest.raises(ParameterError, match="leave out verifier"):
+            Deduplicator(Parameters(verify=False), verifier=SameLength())
+
+
+def _edited(seed: int) -> str:
+    return changed(PAGE, seed, count=20)
+
+
+class TestPayloads:
+    def test_the_same_bytes_are_decided_before_the_text(self, tmp_path: Path) -> None:
+        for deduplicator in (Deduplicator(), Deduplicator(path=tmp_path)):
+            with deduplicator:
+                assert deduplicator.judge(1, PAGE, payload=b"<p>page") == NEW
+                again = deduplicator.judge(2, "read otherwise", payload=b"<p>page")
+                assert again == Verdict("exact_duplicate", 1, 0, 1.0, "payload")
+                assert deduplicator.find_payload(payload_digest(b"<p>page")) == again
+                assert deduplicator.find_payload(payload_digest(b"other")) is None
+                assert deduplicator.judge(3, PAGE, payload=b"<b>page") == equal(1)
+                assert deduplicator.judge(4, FAR, payload=b"<p>page", exclude={1}) == NEW
+                # Kept by themselves, so they get their verdict again.
+                assert deduplicator.judge(1, PAGE, payload=b"<p>page") == NEW
+                assert deduplicator.judge(4, FAR, payload=b"<p>page") == NEW
+
+    def test_they_are_known_when_the_directory_is_opened_again(self, tmp_path: Path) -> None:
+        with Deduplicator(path=tmp_path) as deduplicator:
+            deduplicator.judge(1, PAGE, payload=b"page")
+        with Deduplicator(path=tmp_path) as deduplicator:
+            assert deduplicator.judge(2, FAR, payload=b"page").duplicate_of == 1
+
+    def test_the_bytes_of_an_empty_text_make_no_verdict(self) -> None:
+        deduplicator = Deduplicator()
+        assert deduplicator.judge(1, "", payload=b"<p>") == TOO_SHORT
+        assert deduplicator.judge(2, "", payload=b"<p>") == TOO_SHORT
+
 
 class TestNoPageIsLost:
     @pytest.mark.parametrize("verify", [True, False])
     def test_a_fingerprint_without_its_text_makes_no_verdict(self, verify: bool) -> None:
-        index = HammingIndex()
-        index.add(simhash(PAGE), 1)
-        deduplicator = Deduplicator(Parameters(verify=verify), index=index)
+        index = HammingIndex(radius=8)
+        index.add(fingerprint_of(PAGE), 1)
+        deduplicator = Deduplicator(Parameters(FEATURES, verify=verify), index=index)
         assert deduplicator.judge(2, PAGE) == NEW
         assert deduplicator.judge(3, NEAR).duplicate_of == 2
 
@@ -265,6 +350,40 @@ class TestDirectory:
         with Deduplicator(path=tmp_path) as deduplicator:
             assert deduplicator.judge(2, PAGE).duplicate_of == 1
 
+    def test_a_text_whose_keeping_failed_is_judged_anew(self) -> None:
+        class FullOnce(HammingIndex):
+            full = True
+
+            def add(self, fingerprint: SupportsIndex, id: SupportsIndex) -> None:  # noqa: A002
+                if self.full:
+                    self.full = False
+                    raise OSError(28, "No space left on device")
+                super().add(fingerprint, id)
+
+        deduplicator = Deduplicator(documents=MemoryDocuments(), index=FullOnce(radius=8))
+        with pytest.raises(OSError, match="No space left"):
+            deduplicator.judge(1, PAGE)
+        assert deduplicator.judge(1, PAGE) == NEW
+        assert deduplicator.judge(2, NEAR).duplicate_of == 1
+
+    def test_a_folder_of_other_settings_is_refused(self, tmp_path: Path) -> None:
+        with Deduplicator(Parameters(min_words=100), tmp_path / "words") as deduplicator:
+            deduplicator.judge(1, SHORT)
+        with pytest.raises(DocumentsFileError, match="ask for at least 100"):
+            Deduplicator(Parameters(min_words=50), tmp_path / "words")
+        Deduplicator(Parameters(min_words=200), tmp_path / "words").close()
+        with pytest.raises(DocumentsFileError, match="ask for at least 200"):
+            Deduplicator(Parameters(min_words=100), tmp_path / "words")
+        tables = [IdfTable.learned(texts) for texts in ([PAGE, FAR], [PAGE, SHORT])]
+        features = [Features("word", 1, "tf_idf", table) for table in tables]
+        Deduplicator(Parameters(features[0]), tmp_path / "idf").close()
+        Deduplicator(Parameters(features[0]), tmp_path / "idf").close()
+        with pytest.raises(DocumentsFileError, match="its fingerprints are of the features"):
+            Deduplicator(Parameters(features[1]), tmp_path / "idf")
+        (tmp_path / "file").touch()
+        with pytest.raises(DocumentsFileError, match="choose the path of a folder"):
+            Deduplicator(path=tmp_path / "file")
+
 
 class TestGivenParts:
     def test_a_path_excludes_them(self, tmp_path: Path) -> None:
@@ -275,22 +394,25 @@ class TestGivenParts:
         assert list(tmp_path.iterdir()) == []
 
     def test_an_index_of_a_smaller_radius_would_miss_duplicates(self) -> None:
+        with pytest.raises(ParameterError, match=r"index\.radius must be at least 8, got 3"):
+            Deduplicator(index=HammingIndex(radius=3))
         with pytest.raises(ParameterError, match=r"index\.radius must be at least 3, got 2"):
-            Deduplicator(index=HammingIndex(radius=2))
+            Deduplicator(Parameters(verify=False), index=HammingIndex(radius=2))
 
     def test_an_index_of_a_larger_radius_finds_no_more_than_max_distance(self) -> None:
         deduplicator = Deduplicator(
-            Parameters(max_distance=0, min_similarity=0), index=HammingIndex(radius=8)
+            Parameters(FEATURES, max_distance=0, candidate_distance=0, min_similarity=0),
+            index=HammingIndex(radius=8),
         )
         deduplicator.judge(1, PAGE)
         assert deduplicator.judge(2, changed(PAGE, 3, count=10)) == NEW
 
     def test_closing_leaves_them_open(self) -> None:
-        documents, index = MemoryDocuments(), HammingIndex()
+        documents, index = MemoryDocuments(), HammingIndex(radius=8)
         with Deduplicator(documents=documents, index=index) as deduplicator:
             deduplicator.judge(1, PAGE)
             deduplicator.flush()
-        assert [match.id for match in index.query(simhash(PAGE))] == [1]
+        assert [match.id for match in index.query(fingerprint_of(PAGE))] == [1]
         with Deduplicator(documents=documents, index=index) as deduplicator:
             assert deduplicator.judge(2, NEAR).duplicate_of == 1
 
@@ -305,7 +427,7 @@ class TestJudgeDocument:
         deduplicator = Deduplicator()
         bare = replace(analyse(PAGE), fingerprint=None)
         assert deduplicator.judge_document(1, bare) == NEW
-        assert deduplicator.judge_document(2, bare) == Verdict("text_duplicate", 1, 0, 1.0)
+        assert deduplicator.judge_document(2, bare) == equal(1)
         assert deduplicator.judge(3, NEAR) == NEW
         assert len(deduplicator) == 1
 
@@ -323,7 +445,7 @@ class TestAddDocument:
         deduplicator.judge(1, PAGE)
         deduplicator.add_document(2, analyse(NEAR))
         assert deduplicator.judge(3, PAGE, exclude={1}).duplicate_of == 2
-        assert deduplicator.judge(4, NEAR) == Verdict("text_duplicate", 2, 0, 1.0)
+        assert deduplicator.judge(4, NEAR) == equal(2)
         assert len(deduplicator) == 2
 
     def test_adding_again_changes_nothing_and_another_text_is_an_error(self) -> None:

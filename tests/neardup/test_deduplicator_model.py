@@ -9,13 +9,23 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from neardup import Deduplicator, Document, Parameters, Verdict, analyse, hamming, jaccard
+from neardup import (
+    Deduplicator,
+    Document,
+    Features,
+    Parameters,
+    Verdict,
+    analyse,
+    hamming,
+    jaccard,
+)
 from tests.neardup.texts import changed, prose
 
 PARAMETERS = st.builds(
     Parameters,
-    shingle_size=st.integers(1, 3),
-    max_distance=st.sampled_from([0, 3, 8, 8]),
+    features=st.sampled_from([None, Features(), Features("character", 3, "count")]),
+    max_distance=st.sampled_from([0, 2, 3]),
+    candidate_distance=st.sampled_from([3, 8, 8]),
     min_words=st.sampled_from([1, 30]),
     verify=st.booleans(),
     min_similarity=st.sampled_from([0.3, 0.8]),
@@ -48,7 +58,7 @@ class Model:
         others = [(other, kept) for other, kept in self.kept.items() if other not in exclude]
         for other, kept in others:
             if kept.digest == document.digest:
-                return Verdict("text_duplicate", other, 0, 1.0)
+                return Verdict("text_duplicate", other, 0, 1.0, "text")
         near = [self._near(document, other, kept) for other, kept in others]
         found = [verdict for verdict in near if verdict is not None]
         if found:
@@ -62,13 +72,15 @@ class Model:
         distance = hamming(document.fingerprint, kept.fingerprint)
         size = self.parameters.verify_shingle_size
         similarity = jaccard(document.text, kept.text, shingle_size=size)
-        if distance > self.parameters.max_distance:
-            return None
+        near = distance <= self.parameters.max_distance
         if not self.parameters.verify:
-            return Verdict("near_duplicate", other, distance)
+            return Verdict("near_duplicate", other, distance, tier="simhash") if near else None
+        if distance > self.parameters.candidate_distance:
+            return None
         if similarity < self.parameters.min_similarity:
             return None
-        return Verdict("near_duplicate", other, distance, similarity)
+        tier = "simhash" if near else "candidate"
+        return Verdict("near_duplicate", other, distance, similarity, tier)
 
 
 class DeduplicatorMachine(RuleBasedStateMachine):

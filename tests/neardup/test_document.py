@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from neardup import (
     Document,
     DocumentError,
+    Features,
     FingerprintError,
     Parameters,
     analyse,
@@ -58,10 +59,10 @@ class TestAnalyseProperties:
     @settings(deadline=None)
     @given(st.text(max_size=200), st.integers(1, 5))
     def test_one_pass_finds_what_each_function_finds(self, text: str, size: int) -> None:
-        document = analyse(text, Parameters(shingle_size=size, min_words=1))
+        document = analyse(text, Parameters(Features(size=size), min_words=1))
         assert document.words == len(tokens(text))
         assert document.digest == text_digest(text)
         if document.words:
-            assert document.fingerprint == simhash(text, Parameters(shingle_size=size))
+            assert document.fingerprint == simhash(text, Features(size=size))
         else:
             assert document.fingerprint is None

@@ -3,20 +3,32 @@ from typing import Any
 
 import pytest
 
-from neardup import NearDupError, ParameterError, Parameters
+from neardup import Features, NearDupError, ParameterError, Parameters
 
 
 def test_the_defaults_are_those_of_the_measurements() -> None:
-    assert dataclasses.astuple(Parameters()) == (3, 3, 50, True, 0.8, 5)
+    defaults = Parameters()
+    assert dataclasses.astuple(defaults) == (None, 3, 8, 50, True, 0.8, 5)
+    assert (str(defaults.fingerprint_features), defaults.radius) == ("word-1-log_count", 8)
+    alone = Parameters(verify=False)
+    assert (str(alone.fingerprint_features), alone.radius) == ("word-3-set", 3)
+
+
+def test_chosen_features_stand_whatever_decides() -> None:
+    features = Features("character", 4, "count")
+    for verify in (True, False):
+        assert Parameters(features, verify=verify).fingerprint_features is features
 
 
 @pytest.mark.parametrize(
     ("name", "value", "wanted"),
     [
-        ("shingle_size", 0, "1..16"),
-        ("shingle_size", 17, "1..16"),
-        ("shingle_size", 3.0, "1..16"),
-        ("shingle_size", True, "1..16"),
+        ("features", "word-3-set", "Features or None"),
+        ("candidate_distance", 2, "3..8"),
+        ("candidate_distance", 9, "3..8"),
+        ("verify_shingle_size", 17, "1..16"),
+        ("verify_shingle_size", 3.0, "1..16"),
+        ("verify_shingle_size", True, "1..16"),
         ("max_distance", -1, "0..8"),
         ("max_distance", 64, "0..8"),
         ("max_distance", "3", "0..8"),
@@ -42,7 +54,8 @@ def test_a_value_out_of_range_is_named(name: str, value: Any, wanted: str) -> No
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("shingle_size", 16),
+        ("verify_shingle_size", 16),
+        ("candidate_distance", 3),
         ("max_distance", 0),
         ("max_distance", 8),
         ("min_words", 1),

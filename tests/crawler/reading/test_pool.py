@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -170,3 +172,23 @@ def test_an_error_of_the_caller_is_the_callers() -> None:
 def test_options_outside_their_range_are_refused(name: str, value: int) -> None:
     with pytest.raises(ValueError, match=f"{name} must be"):
         ReadingOptions(**{name: value})  # type: ignore[arg-type]
+
+
+READ_HERE = """
+import sys
+from crawler.reading.options import ReadingOptions
+from crawler.reading.page import PageReader
+from crawler.reading.steps import Job
+reader = PageReader(ReadingOptions())
+reader.see(reader.parse(Job("http://site.test/", sys.stdin.buffer.read(), "text/html")))
+assert reader.extract().is_main
+print("numba" in sys.modules)
+"""
+
+
+def test_workers_need_no_compiled_code() -> None:
+    body = article(f"{PROSE} Caf\u00e9.")
+    ran = subprocess.run(
+        [sys.executable, "-c", READ_HERE], input=body, capture_output=True, check=True
+    )
+    assert ran.stdout == b"False\n"

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.reading.options import ReadingOptions
+from crawler.reading.page import read_page
 from crawler.reading.parsing import parse
 from crawler.reading.text import Judged, is_credible, read_text
 from crawler.reading.visible import Visible, read_visible
-from neardup import Deduplicator, Parameters, analyse, text_digest
+from neardup import Deduplicator, Document, Parameters, analyse, text_digest
 from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page
 
 PARAMETERS = Parameters()
@@ -19,24 +21,30 @@ NOTICE = (
 
 def judged(body: bytes) -> Judged:
     root = parse(body)
-    return read_text(root, read_visible(root), PARAMETERS)
+    return read_text(root, read_visible(root))
+
+
+def document_of(body: bytes) -> Document:
+    reading = read_page("http://site.test/", body, "text/html", ReadingOptions())
+    assert reading.document is not None
+    return reading.document
 
 
 def test_an_article_is_judged_by_its_main_text() -> None:
-    document = judged(article(before=f"<nav><ul>{NAVIGATION[:400]}</ul></nav>")).document
+    document = document_of(article(before=f"<nav><ul>{NAVIGATION[:400]}</ul></nav>"))
     assert document.text.split() == ["Lamps", *PROSE.split()]
     assert document == analyse(document.text)
     assert document.fingerprint is not None
 
 
 def test_articles_of_the_same_main_text_are_duplicates_whatever_stands_around() -> None:
-    one = judged(article(before="<nav><a href=/a>Home of lamps</a></nav>")).document
-    other = judged(article(after="<footer><a href=/b>Imprint</a></footer>")).document
+    one = document_of(article(before="<nav><a href=/a>Home of lamps</a></nav>"))
+    other = document_of(article(after="<footer><a href=/b>Imprint</a></footer>"))
     assert one.digest == other.digest
 
 
 def test_a_short_page_is_judged_by_the_equality_of_all_that_is_visible() -> None:
-    document = judged(article("Only a few words.", after="<footer>Imprint</footer>")).document
+    document = document_of(article("Only a few words.", after="<footer>Imprint</footer>"))
     assert document.fingerprint is None
     assert document.digest == text_digest("Lamps Only a few words. Imprint")
     assert "Only a few words." in document.text
@@ -44,8 +52,8 @@ def test_a_short_page_is_judged_by_the_equality_of_all_that_is_visible() -> None
 
 
 def test_short_pages_differ_by_what_stands_around_their_main_text() -> None:
-    one = judged(article("Nothing uses this.", before="<h2>Uses of Alpha</h2>")).document
-    other = judged(article("Nothing uses this.", before="<h2>Uses of Beta</h2>")).document
+    one = document_of(article("Nothing uses this.", before="<h2>Uses of Alpha</h2>"))
+    other = document_of(article("Nothing uses this.", before="<h2>Uses of Beta</h2>"))
     assert one.digest != other.digest
 
 
@@ -53,14 +61,14 @@ def test_pages_with_the_same_long_navigation_are_not_near_duplicates() -> None:
     deduplicator = Deduplicator(PARAMETERS)
     for number, prose in enumerate((PROSE, " ".join(reversed(PROSE.split())))):
         body = article(prose, before=f"<ul>{NAVIGATION}{NAVIGATION}</ul>")
-        assert not deduplicator.judge_document(number, judged(body).document).is_duplicate
+        assert not deduplicator.judge_document(number, document_of(body)).is_duplicate
 
 
 def test_indexes_with_the_same_introduction_are_not_duplicates() -> None:
     deduplicator = Deduplicator(PARAMETERS)
     for number, letter in enumerate("ABC"):
         entries = "".join(f"<a href=/{letter}{n}>{letter}{n} entry</a> " for n in range(200))
-        document = judged(page(f"<article><p>{NOTICE}</p></article><div>{entries}</div>")).document
+        document = document_of(page(f"<article><p>{NOTICE}</p></article><div>{entries}</div>"))
         assert not deduplicator.judge_document(number, document).is_duplicate
 
 
@@ -71,38 +79,38 @@ def test_tables_that_the_extraction_drops_are_not_lost() -> None:
             f"<div class=menu>Lamp {number}{row} burnt for {row * 7 % 23} hours</div>"
             for row in range(80)
         )
-        document = judged(page(f"<article><p>{NOTICE}</p></article>{rows}")).document
+        document = document_of(page(f"<article><p>{NOTICE}</p></article>{rows}"))
         assert not deduplicator.judge_document(number, document).is_duplicate
 
 
 def test_a_page_without_main_text_is_stored_with_all_that_is_visible() -> None:
     body = page("<nav><a href=/a>One</a> <a href=/b>Two</a></nav>")
-    document = judged(body).document
+    document = document_of(body)
     assert document.text.split() == ["One", "Two"]
     assert document.fingerprint is None
 
 
 @pytest.mark.parametrize("body", [b"", b"<!-- x -->", page("")])
 def test_an_empty_page_has_an_empty_text(body: bytes) -> None:
-    document = judged(body).document
+    document = document_of(body)
     assert (document.words, document.text, document.fingerprint) == (0, "", None)
     assert document.digest == text_digest("")
 
 
 def test_a_page_nested_2000_deep_keeps_its_text() -> None:
     body = page("<div>" * 2000 + f"<p>{PROSE}</p>" + "</div>" * 2000)
-    assert PROSE in judged(body).document.text
+    assert PROSE in document_of(body).text
 
 
 def test_comments_of_readers_belong_to_the_text() -> None:
     comments = "<div class=comments><p>I climbed those steps once, and it was foggy.</p></div>"
-    assert "I climbed those steps" in judged(article(after=comments)).document.text
+    assert "I climbed those steps" in document_of(article(after=comments)).text
 
 
 def test_the_tree_is_not_changed() -> None:
     root = parse(article(before=f"<ul>{NAVIGATION}</ul>"))
     before = list(root.itertext())
-    read_text(root, read_visible(root), PARAMETERS)
+    read_text(root, read_visible(root))
     assert list(root.itertext()) == before
 
 

@@ -36,7 +36,7 @@ def test_two_files_are_judged_in_their_order(tmp_path: Path) -> None:
 
 def test_texts_equal_but_for_case_show_no_difference() -> None:
     ended = neardup("compare", "--text", "Same  Words", "same words")
-    assert ended.out.splitlines()[0] == "distance     0 of 64 bits"
+    assert ended.out.splitlines()[0] == "distance     0 of 64 bits (word-1-log_count)"
     assert ended.out.splitlines()[-1] == "verdict      text_duplicate"
 
 
@@ -44,7 +44,8 @@ def test_a_text_without_words_has_no_distance(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.touch()
     ended = neardup("compare", empty, "-", stdin="漢字".encode())
-    assert ended.out.startswith("distance     none: a text without words has no fingerprint\n")
+    reason = "none: the text is without words, so it has no fingerprint"
+    assert ended.out.startswith(f"distance     {reason}\n")
     assert ended.out.endswith("\n{+漢字+}\n")
 
 

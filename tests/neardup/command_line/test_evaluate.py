@@ -35,8 +35,9 @@ def pairs(tmp_path: Path) -> Path:
 def test_a_row_for_each_distance_alone_and_confirmed(texts: Path, pairs: Path) -> None:
     ended = neardup("evaluate", texts, pairs)
     assert (ended.status, ended.err) == (0, "")
-    title, headings, *rows = ended.out.splitlines()
+    title, features, headings, *rows = ended.out.splitlines()
     assert title == "3 texts of at least 50 words, 1 pairs with j5 >= 0.8"
+    assert features == "features: word-3-set alone, word-1-log_count confirmed"
     assert headings.split() == [
         "distance", "confirmed", "dropped", "wrong", "drops", "missed", "precision", "recall",
     ]  # fmt: skip
@@ -71,7 +72,7 @@ def test_bad_texts_and_pairs_are_named(tmp_path: Path, texts: Path, pairs: Path)
 @pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is absent")
 def test_real_texts_are_evaluated() -> None:
     ended = neardup("evaluate", DATA / "numpy.docs.jsonl.gz", DATA / "numpy.pairs.csv")
-    title, _, *rows = ended.out.splitlines()
+    title, _, _, *rows = ended.out.splitlines()
     assert title == "4,753 texts of at least 50 words, 10,118 pairs with j5 >= 0.8"
     confirmed = [row.split() for row in rows if row.split()[1] == "yes"]
     assert {row[3] for row in confirmed} == {"0"}

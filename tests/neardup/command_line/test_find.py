@@ -9,7 +9,7 @@ import pytest
 
 from tests.neardup.command_line.running import ROWS, Ended, json_lines, neardup
 
-EQUAL = {"id": "/a2", "verdict": "text_duplicate", "distance": 0, "similarity": 1.0}
+EQUAL = {"id": "/a2", "verdict": "text_duplicate", "tier": "text", "distance": 0, "similarity": 1.0}
 SUMMARY = (
     "7 texts: 5 kept (1 of them too short to compare, 1 empty), "
     "2 duplicates (1 equal, 1 near) in 2 clusters\n"
@@ -38,7 +38,8 @@ def check(ended: Ended) -> None:
     (near,) = found[1]["duplicates"]
     assert near["id"] == "/b2"
     assert near["verdict"] == "near_duplicate"
-    assert 0 < near["distance"] <= 3
+    assert near["tier"] == "simhash"
+    assert 0 <= near["distance"] <= 3
     assert 0.8 <= near["similarity"] < 1
     assert ended.err == SUMMARY
 

@@ -87,7 +87,10 @@ def test_it_drops_what_a_deduplicator_drops(verify: bool) -> None:
         changed(source.choice(texts), seed, count=source.randrange(1, 8)) for seed in range(60)
     ]
     source.shuffle(texts)
-    fingerprints = {number: analyse(text).fingerprint or 0 for number, text in enumerate(texts)}
+    judged = Parameters(verify=verify)
+    fingerprints = {
+        number: analyse(text, judged).fingerprint or 0 for number, text in enumerate(texts)
+    }
     labelled = {
         number: frozenset(
             other
@@ -105,7 +108,9 @@ def test_it_drops_what_a_deduplicator_drops(verify: bool) -> None:
     for row in rows:
         if (row.min_similarity is not None) is not verify:
             continue
-        parameters = Parameters(max_distance=row.max_distance, verify=verify)
+        bits = row.max_distance
+        # Either way it looks so far, and no farther.
+        parameters = Parameters(max_distance=bits, candidate_distance=bits, verify=verify)
         with Deduplicator(parameters) as deduplicator:
             verdicts = [
                 (number, deduplicator.judge(number, text)) for number, text in enumerate(texts)

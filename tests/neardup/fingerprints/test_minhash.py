@@ -7,15 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import FingerprintError, ParameterError
-from neardup.features.folding import normal_form
-from neardup.features.hashing import token_hashes
-from neardup.features.runs import Runs, shingle_runs
-from neardup.features.shingles import shingle_hashes
-from neardup.features.tokens import pack
+from neardup.features.shingles import shingle_set
 from neardup.fingerprints.b_bit import BBitSignature, b_bit
 from neardup.fingerprints.bottom_k import BottomK, bottom_k
 from neardup.fingerprints.estimate import Estimate, Signature, similarity
-from neardup.fingerprints.minhash import minhash, minhash_many, multipliers, of_runs
+from neardup.fingerprints.minhash import minhash, minhash_many, multipliers
+from neardup.fingerprints.minhash_kernels import minima
+from tests.neardup.features import plain
 from tests.neardup.texts import changed, prose
 
 unhurried = settings(deadline=None)
@@ -29,9 +27,8 @@ GOLDEN = {
 
 def plain_minhash(text: str, permutations: int, size: int) -> list[int]:
     """The definition, in the integers of Python."""
-    shingles = shingle_hashes(pack(normal_form(text)), size).tolist()
-    values = [shingle >> 32 | 1 for shingle in shingles]
-    factors = multipliers(permutations).ravel().tolist()
+    values = [shingle >> 32 | 1 for shingle in plain.shingles(text, "word", size)]
+    factors = multipliers(permutations).tolist()
     return [min(factor * value % 2**32 for value in values) for factor in factors]
 
 
@@ -43,9 +40,8 @@ def drawn(seed: int, shared: int, own: int) -> tuple[set[int], set[int]]:
 
 
 def signed(hashes: set[int], permutations: int) -> Signature:
-    values = np.array(sorted(hashes), np.uint64)
-    runs = Runs(values, np.zeros(1, np.int64), np.array([len(values)]))
-    signature: Signature = of_runs(runs, permutations)[0]
+    signature = np.empty(permutations, np.uint32)
+    minima(np.array(sorted(hashes), np.uint64), len(hashes), multipliers(permutations), signature)
     return signature
 
 
@@ -78,9 +74,8 @@ class TestMinhash:
         assert signature.dtype == np.uint32
         assert signature.tolist() == plain_minhash(text, permutations, size)
 
-    @pytest.mark.parametrize("words", [8191, 8192, 8193, 8194, 8195, 40_000])
-    def test_pieces_of_a_long_text_are_one(self, words: int) -> None:
-        text = " ".join(f"w{n}" for n in range(words))
+    def test_equals_the_definition_of_a_long_text(self) -> None:
+        text = " ".join(f"w{n}" for n in range(40_000))
         assert minhash(text, permutations=3).tolist() == plain_minhash(text, 3, 3)
 
     @unhurried
@@ -90,11 +85,6 @@ class TestMinhash:
         assert many.shape == (len(texts), 16)
         for text, row in zip(texts, many, strict=True):
             assert (row == minhash(text, permutations=16, shingle_size=size)).all()
-
-    def test_many_equals_one_by_one_across_batches(self) -> None:
-        texts = [prose(seed, 1 + seed * 40 % 9000) for seed in range(60)]
-        alone = [minhash(text, permutations=16) for text in texts]
-        assert (minhash_many(texts, permutations=16) == alone).all()
 
     @given(st.permutations(range(20)))
     def test_order_and_repetition_of_shingles_do_not_count(self, order: list[int]) -> None:
@@ -116,7 +106,7 @@ class TestMinhash:
 
     @pytest.mark.parametrize("text", ["", " ", "...", "\u200b"])
     def test_a_text_without_words_has_none(self, text: str) -> None:
-        with pytest.raises(FingerprintError, match="text 0"):
+        with pytest.raises(FingerprintError, match="the text is without words"):
             minhash(text)
         with pytest.raises(FingerprintError, match="text 2"):
             minhash_many(["one word", "another one", text, "more"], shingle_size=1)
@@ -132,6 +122,25 @@ class TestMinhash:
         with pytest.raises(ParameterError, match=r"size must be 1\.\.65536, got"):
             bottom_k("a text", size=bad)
 
+    @pytest.mark.parametrize("bad", [5, None, b"bytes", ["a list"]])
+    def test_what_is_no_text_is_refused(self, bad: str) -> None:
+        for make in (minhash, bottom_k):
+            with pytest.raises(FingerprintError, match="text must be str, got"):
+                make(bad)
+        with pytest.raises(FingerprintError, match="text 1 must be str, got"):
+            minhash_many(["a text", bad])
+
+    @pytest.mark.parametrize(("bad", "message"), [("abc", "put it in a list"), (5, "got int")])
+    def test_what_is_no_list_of_texts_is_refused(self, bad: list[str], message: str) -> None:
+        with pytest.raises(FingerprintError, match=f"texts must be several texts, .*{message}"):
+            minhash_many(bad)
+
+    def test_a_union_holds_what_is_in_either_as_datasketch_has_it(self) -> None:
+        first, second = prose(1, 300), prose(2, 300)
+        both = np.minimum(minhash(first, shingle_size=1), minhash(second, shingle_size=1))
+        assert (both == minhash(f"{first} {second}", shingle_size=1)).all()
+        assert similarity(both, minhash(f"{second} {first}", shingle_size=1)).similarity == 1.0
+
     def test_a_nul_is_no_token_and_ends_no_text(self) -> None:
         texts = ["one \0 two three four", "\0", "five six\0seven eight"]
         with pytest.raises(FingerprintError, match="text 1"):
@@ -139,21 +148,6 @@ class TestMinhash:
         kept = [texts[0], texts[2]]
         assert (minhash_many(kept)[0] == minhash("one two three four")).all()
         assert (minhash_many(kept)[1] == minhash("five six seven eight")).all()
-
-
-class TestRuns:
-    def test_a_token_made_to_hash_like_the_end_of_a_text_ends_none(self) -> None:
-        made = "ha2ueaaaya0tjpg1"
-        assert token_hashes(made.encode()).tolist() == [0]
-        texts = [f"one two {made} three four", "five six seven", f"{made} eight nine"]
-        assert (minhash_many(texts) == [minhash(text) for text in texts]).all()
-
-    @given(st.lists(st.text("ab .猫"), min_size=1, max_size=6), st.integers(1, 4))
-    def test_runs_are_the_sets_of_shingles(self, texts: list[str], size: int) -> None:
-        runs = shingle_runs(texts, size)
-        for text, start, end in zip(texts, runs.starts, runs.ends, strict=True):
-            expected = shingle_hashes(pack(normal_form(text)), size)
-            assert set(runs.hashes[start:end].tolist()) == set(expected.tolist())
 
 
 class TestSimilarity:
@@ -217,6 +211,27 @@ class TestSimilarity:
             b_bit(bad)
 
 
+class TestContainment:
+    def test_it_is_exact_where_both_sets_are_known_whole(self) -> None:
+        quoted, whole = bottom_k("the cat sat"), bottom_k("the cat sat on the mat")
+        assert quoted.containment(whole) == (1.0, 0.0)
+        assert whole.containment(quoted) == (0.25, 0.0)
+
+    def test_it_is_estimated_for_long_texts(self) -> None:
+        part, rest = prose(1, 2000), prose(2, 3000)
+        estimate = bottom_k(part, size=400).containment(bottom_k(f"{part} {rest}", size=400))
+        assert estimate.similarity == 1.0
+        whole = bottom_k(f"{part} {rest}", size=400).containment(bottom_k(part, size=400))
+        assert abs(whole.similarity - 0.4) < 4 * whole.standard_error < 0.2
+
+    def test_too_small_a_sample_is_refused(self) -> None:
+        few, many = bottom_k("zebra", size=2), bottom_k(prose(3, 5000), size=2)
+        with pytest.raises(FingerprintError, match="take a larger size"):
+            few.containment(many)
+        with pytest.raises(FingerprintError, match="one size expected"):
+            few.containment(bottom_k("zebra", size=3))
+
+
 class TestBottomK:
     def test_sets_below_the_size_are_compared_exactly(self) -> None:
         first = bottom_k("the cat sat", shingle_size=2)
@@ -225,7 +240,7 @@ class TestBottomK:
 
     @given(TEXTS, st.integers(1, 50))
     def test_holds_the_smallest_hashes(self, text: str, size: int) -> None:
-        whole = shingle_hashes(pack(normal_form(text)), 3)
+        whole = shingle_set(text)
         sketch = bottom_k(text, size=size)
         assert sketch.hashes.tolist() == sorted(whole.tolist())[:size]
         assert sketch.similarity(sketch).similarity == 1.0

@@ -1,26 +1,23 @@
+import math
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Mapping
 
 import numpy as np
 import pytest
-import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from neardup import (
-    FingerprintError,
-    Parameters,
-    hamming,
-    simhash,
-    simhash_weighted,
-    tokens,
-)
-from neardup.fingerprints.simhash import majority, of_shingles
+from neardup import FingerprintError, hamming, simhash
+from neardup.features.features import UNITS, WEIGHTS, Features
+from neardup.fingerprints.simhash import of_hashes, simhash_many
+from tests.neardup.features import plain
+from tests.neardup.features.test_features import of
 from tests.neardup.texts import changed, prose
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
+CHARACTERS = Features("character", 4)
 GOLDEN = {
     "The quick brown fox jumps over the lazy dog.": 0xCAA657802DDF3C93,
     "one": 0xAFD52DF29BF4BC16,
@@ -31,43 +28,25 @@ GOLDEN = {
     "Straße №5 — café": 0xB8A7B27C31DC7CBD,
     "supercalifragilisticexpialidocious " * 2: 0x7D4A9670277359B1,
 }
-
-
-def mixed(value: int) -> int:
-    """MurmurHash3's finalizer, in the integers of Python."""
-    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        value = ((value ^ value >> 33) * factor) % 2**64
-    return value ^ value >> 33
-
-
-def token_hash(token: bytes) -> int:
-    if len(token) > 64:
-        return xxhash.xxh3_64_intdigest(token)
-    value = 0
-    for place in range(0, len(token), 8):
-        word = int.from_bytes(token[place : place + 8], "little")
-        value = mixed(word ^ value * 0x9E3779B97F4A7C15 % 2**64)
-    return value
-
-
-def plain_simhash(text: str, size: int) -> int:
-    """The definition, word by word and bit by bit."""
-    words = [token_hash(token.encode()) for token in tokens(text)]
-    size = min(size, len(words))
-    shingles = set()
-    for place in range(len(words) - size + 1):
-        value = 0
-        for word in words[place : place + size]:
-            value = (value * 0x9E3779B97F4A7C15 + word) % 2**64
-        shingles.add(mixed(value))
-    sums = [sum(1 if value >> bit & 1 else -1 for value in shingles) for bit in range(64)]
-    return sum(1 << bit for bit, total in enumerate(sums) if total > 0)
+WEIGHED = {
+    "word-1-count": 0xF9A3DD4A4C4DE66C,
+    "word-1-log_count": 0xF9F7DD48DE4FE240,
+    "character-4-set": 0x685E01A0B4A331DD,
+    "character-4-count": 0xE84EA0B1ACE9359D,
+}
+NO_WORDS = ["", " \n", "... — !?", "\0\0", "\ud800", "\u0301", "👍"]
 
 
 @pytest.mark.parametrize(("text", "fingerprint"), GOLDEN.items())
 def test_fingerprints_are_pinned(text: str, fingerprint: int) -> None:
     """Stored fingerprints are compared with new ones; a change here makes them all worthless."""
     assert simhash(text) == fingerprint
+
+
+@pytest.mark.parametrize(("features", "fingerprint"), WEIGHED.items())
+def test_fingerprints_of_other_features_are_pinned(features: str, fingerprint: int) -> None:
+    text = "The cat, the dog, the cow and the hen: the hen was the cat’s — où, être."
+    assert simhash(text, Features.parsed(features)) == fingerprint
 
 
 def test_another_process_with_another_hash_seed_gives_the_same_fingerprints() -> None:
@@ -82,24 +61,104 @@ def test_another_process_with_another_hash_seed_gives_the_same_fingerprints() ->
     assert [int(value) for value in ran.stdout.split()] == list(GOLDEN.values())
 
 
-@pytest.mark.parametrize("text", ["", " \n", "... — !?", "\0\0", "\ud800", "\u0301", "👍"])
+@pytest.mark.parametrize("text", NO_WORDS)
 def test_a_text_without_words_has_no_fingerprint(text: str) -> None:
-    with pytest.raises(FingerprintError, match="without words"):
-        simhash(text)
+    for weight in ("set", "count", "log_count"):
+        with pytest.raises(FingerprintError, match="the text is without words"):
+            simhash(text, Features(weight=weight))
+    with pytest.raises(FingerprintError, match="text 2 is without words"):
+        simhash_many(["one", "two", text, "three"])
+
+
+def test_two_texts_of_signs_have_characters_and_are_not_the_same() -> None:
+    assert simhash("... — !?", CHARACTERS) != simhash("?! — ...", CHARACTERS)
+    for text in ("", " \n", "\u200b"):
+        with pytest.raises(FingerprintError, match="without words"):
+            simhash(text, CHARACTERS)
+
+
+def test_a_text_of_words_that_weigh_nothing_has_no_fingerprint() -> None:
+    class Nothing:
+        unit, size, identity = "word", 1, "nothing"
+
+        def weights(self, hashes: NDArray[np.uint64]) -> NDArray[np.float64]:
+            return np.zeros(len(hashes))
+
+    with pytest.raises(FingerprintError, match="without words that weigh anything"):
+        simhash("a b c", Features("word", 1, "tf_idf", Nothing()))
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (5, "text must be str, got int"),
+        (None, "text must be str, got NoneType"),
+        (b"a b c", "text must be str, got bytes; decode it first"),
+        (["a"], "text must be str, got list"),
+    ],
+)
+def test_what_is_no_text_is_refused(bad: str, message: str) -> None:
+    with pytest.raises(FingerprintError, match=message):
+        simhash(bad)
+    with pytest.raises(FingerprintError, match="text 1 must be str, got"):
+        simhash_many(["a", bad])
+
+
+@pytest.mark.parametrize(("bad", "message"), [("abc", "put it in a list"), (5, "got int")])
+def test_what_is_no_list_of_texts_is_refused(bad: list[str], message: str) -> None:
+    with pytest.raises(FingerprintError, match=f"texts must be several texts, .*{message}"):
+        simhash_many(bad)
 
 
 @pytest.mark.parametrize(
     "text", ["Ein Café in Köln am Rhein", "ελληνικά Σίσυφος", "한국어 문장 하나", "नमस्ते दुनिया ज़रा"]
 )
-def test_case_and_encoding_form_make_no_distance(text: str) -> None:
+@pytest.mark.parametrize("features", [Features(), CHARACTERS, Features(weight="count")])
+def test_case_and_encoding_form_make_no_distance(text: str, features: Features) -> None:
     for form in ("NFC", "NFD", "NFKC", "NFKD"):
-        assert simhash(unicodedata.normalize(form, text.upper())) == simhash(text)
+        other = unicodedata.normalize(form, text.upper())
+        assert simhash(other, features) == simhash(text, features)
 
 
-def test_a_changed_word_changes_few_bits_and_another_text_about_half() -> None:
-    text = prose(1, 1000)
-    assert hamming(simhash(text), simhash(changed(text, 1))) <= 3
-    assert 16 <= hamming(simhash(text), simhash(prose(2, 1000))) <= 48
+@pytest.mark.parametrize("text", ["a \ud800 b c", "a\0b\0c d", "\0", "\ud800" * 5, "x"])
+def test_odd_texts_have_the_fingerprints_of_their_characters(text: str) -> None:
+    expected = plain.fingerprint(dict.fromkeys(plain.shingles(text, "character", 4), 1))
+    assert simhash(text, CHARACTERS) == expected
+
+
+class TestLikeOtherLibraries:
+    """What the tests of seomoz's simhash-py and of the package simhash say, said of ours."""
+
+    @pytest.mark.parametrize("features", [Features(), Features(weight="count"), CHARACTERS])
+    def test_equal_texts_are_equal_and_near_texts_near(self, features: Features) -> None:
+        text = prose(1, 1000)
+        assert simhash(text, features) == simhash(f" {text}\n", features)
+        assert hamming(simhash(text, features), simhash(changed(text, 1), features)) <= 4
+        assert 16 <= hamming(simhash(text), simhash(prose(2, 1000))) <= 48
+
+    def test_a_short_text_differs_less_from_its_edits_than_from_others(self) -> None:
+        features = Features("character", 4, "count")
+        near = [
+            "How are you? I Am fine. blar blar blar blar blar Thanks.",
+            "How are you i am fine.blar blar blar blar blar than",
+            "This is simhash test.",
+            "How are you i am fine. blar blar blar blar blar thank1",
+        ]
+        values = [simhash(text, features) for text in near]
+        assert len(set(values)) == 4
+        assert hamming(values[0], values[2]) > max(
+            hamming(values[0], values[1]), hamming(values[1], values[3])
+        )
+
+    def test_majority_of_hashes(self) -> None:
+        def of_values(*values: int) -> int:
+            return of_hashes(np.array(values, np.uint64))
+
+        assert of_values(0b1100, 0b1010) == 0b1000
+        assert of_values(0b1100, 0b1010, 0b1001) == 0b1000
+        assert of_values(2**64 - 1, 2**64 - 1, 0) == 2**64 - 1
+        assert of_values(0, 2**64 - 1) == 0
+        assert of_values(42) == 42
 
 
 @pytest.mark.parametrize("count", [1, 2, 254, 255, 256, 65_279, 65_280, 65_281, 150_000])
@@ -108,46 +167,44 @@ def test_ones_are_counted_beyond_every_counter(count: int) -> None:
     values |= np.uint64(1)
     ones = np.unpackbits(values.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=0, dtype=np.int64)
     expected = int.from_bytes(np.packbits(2 * ones > count).tobytes(), sys.byteorder)
-    assert of_shingles(values) == expected
+    assert of_hashes(values) == expected
 
 
-def test_a_tie_makes_zero() -> None:
-    assert of_shingles(np.array([0b1100, 0b1010], np.uint64)) == 0b1000
+class TestLongTexts:
+    def test_five_megabytes_of_one_word(self) -> None:
+        assert simhash("w" * 5_000_000) != simhash("v" * 5_000_000)
+        assert simhash("w" * 5_000_000, CHARACTERS) == simhash("w" * 4, CHARACTERS)
 
+    def test_both_ways_to_find_a_set_agree_with_the_definition(self) -> None:
+        """A text of more than 4 MB is sorted; many times round a ring of words finds no more."""
+        ring = [f"word{number}" for number in range(20_000)]
+        once, many = " ".join(ring + ring[:2]), " ".join(ring * 25 + ring[:2])
+        assert len(once) < 1 << 22 < len(many)
+        expected = plain.fingerprint(dict.fromkeys(plain.shingles(once, "word", 3), 1))
+        assert simhash(once) == simhash(many) == expected
 
-def test_five_megabytes_have_a_fingerprint() -> None:
-    assert simhash("w" * 5_000_000) != simhash("v" * 5_000_000)
-    text = prose(3, 1_000_000)
-    assert simhash(text) == plain_simhash(text, 3)
-
-
-class TestMajority:
-    TERMS: Mapping[str, str] = {"cat": "1010", "sat": "1100", "mat": "0110", "rat": "1001"}
-
-    @pytest.mark.parametrize(
-        ("terms", "expected"), [(["cat", "sat", "mat"], "1110"), (["cat", "sat", "rat"], "1000")]
-    )
-    def test_the_worked_example(self, terms: list[str], expected: str) -> None:
-        bits = [[int(bit) for bit in self.TERMS[term]] for term in terms]
-        assert "".join(str(int(bit)) for bit in majority(bits, [3, 2, 2])) == expected
-
-
-class TestWeighted:
-    def test_it_is_pinned(self) -> None:
-        assert simhash_weighted({"cat": 3, "sat": 2, "mat": 2.5}) == 0xC2D42A80139C062A
-
-    def test_a_single_feature_is_its_hash(self) -> None:
-        assert simhash_weighted({"cat": 0.1}) == xxhash.xxh3_64_intdigest(b"cat")
-
-    def test_the_order_and_the_unit_of_weights_do_not_count(self) -> None:
-        weights = {word: float(place + 1) for place, word in enumerate(prose(5, 20).split())}
-        reversed_ = {word: weights[word] * 4 for word in reversed(weights)}
-        assert simhash_weighted(weights) == simhash_weighted(reversed_)
-
-    @pytest.mark.parametrize("weights", [{}, {"a": float("nan")}, {"a": float("inf")}])
-    def test_it_refuses_what_has_no_sum(self, weights: dict[str, float]) -> None:
-        with pytest.raises(FingerprintError):
-            simhash_weighted(weights)
+    @pytest.mark.parametrize("features", [Features(), CHARACTERS])
+    def test_memory_grows_with_the_text_and_not_faster(self, features: Features) -> None:
+        program = (
+            "import resource\n"
+            "from neardup.features.features import Features\n"
+            "from neardup.fingerprints.simhash import simhash\n"
+            f"features = {features!r}\n"
+            "def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+            "simhash('a b c d', features)\n"
+            "before = peak()\n"
+            "simhash(' '.join(map(str, range(2_000_000))), features)\n"
+            "print(peak() - before)\n"
+        )
+        ran = subprocess.run(
+            [sys.executable, "-c", program],
+            env={"PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        # 15 MB of text; a hash of 8 bytes for each of its characters, sorted, and a copy.
+        assert int(ran.stdout) * 1024 < 15 * 2**20 * 25
 
 
 class TestSimhashProperties:
@@ -158,10 +215,20 @@ class TestSimhashProperties:
     )
 
     @settings(deadline=None)
-    @given(WORDS, st.integers(1, 5))
-    def test_it_equals_the_definition(self, words: list[str], size: int) -> None:
+    @given(WORDS, st.sampled_from(UNITS), st.integers(1, 5), st.sampled_from(WEIGHTS))
+    def test_it_equals_the_definition(
+        self, words: list[str], unit: str, size: int, weight: str
+    ) -> None:
         text = " ".join(words)
-        assert simhash(text, Parameters(shingle_size=size)) == plain_simhash(text, size)
+        features = of(unit, size, weight)
+        weighted = features.weighted(text)
+        weights = dict(zip(weighted.hashes.tolist(), weighted.weights.tolist(), strict=True))
+        expected = plain.fingerprint(weights)
+        assert simhash(text, features) == expected
+        assert simhash_many([text, "other words", text], features)[[0, 2]].tolist() == [
+            expected,
+            expected,
+        ]
 
     @settings(deadline=None)
     @given(st.permutations(range(12)), st.integers(2, 4))
@@ -182,9 +249,11 @@ class TestSimhashProperties:
     ) -> None:
         shuffled = list(values)
         source.shuffle(shuffled)
-        assert of_shingles(np.array(values, np.uint64)) == of_shingles(
-            np.array(shuffled, np.uint64)
-        )
+        assert of_hashes(np.array(values, np.uint64)) == of_hashes(np.array(shuffled, np.uint64))
+
+    def test_no_texts_have_no_fingerprints(self) -> None:
+        assert simhash_many([]).shape == (0,)
+        assert simhash_many(iter(["a b", "c"])).tolist() == [simhash("a b"), simhash("c")]
 
 
 class TestHammingProperties:
@@ -208,7 +277,7 @@ class TestHammingProperties:
         with pytest.raises(FingerprintError):
             hamming(0, value)
 
-    @pytest.mark.parametrize("value", [1.0, "1", None, b"1"])
+    @pytest.mark.parametrize("value", [1.0, "1", None, b"1", math.nan])
     def test_it_refuses_what_is_no_integer(self, value: object) -> None:
         with pytest.raises(FingerprintError, match="must be an integer"):
             hamming(value, 0)  # type: ignore[arg-type]

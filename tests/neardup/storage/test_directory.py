@@ -7,6 +7,7 @@ import pytest
 
 from neardup import (
     DocumentsFileError,
+    Features,
     HammingIndex,
     IndexFileError,
     IndexLockedError,
@@ -55,7 +56,7 @@ def fill(path: Path, ids: list[int]) -> None:
 
 def check(path: Path, ids: list[int], radius: int = 3) -> None:
     """Both hold exactly these ids, and the index finds each."""
-    documents, index = open_directory(path, Parameters(max_distance=radius))
+    documents, index = open_directory(path, Parameters(candidate_distance=radius))
     with documents, index:
         assert len(documents) == len(index) == len(ids)
         assert [number for _, number in documents.fingerprints()] == ids
@@ -120,14 +121,14 @@ def test_an_index_that_lacks_one_in_the_middle_is_made_anew(filled: Path, held: 
             documents.add(number, analyse(prose(number)))
     with HammingIndex(filled / "index") as index:
         for number in held:
-            index.add(simhash(prose(number)), number)
+            index.add(simhash(prose(number), Parameters().fingerprint_features), number)
     check(filled, [*IDS, 99, 100, 101])
 
 
 def test_an_index_that_ran_ahead_with_low_ids_is_made_anew(tmp_path: Path) -> None:
     fill(tmp_path, [50, 51])
     with HammingIndex(tmp_path / "index") as index:
-        index.add(simhash(prose(7)), 7)
+        index.add(simhash(prose(7), Parameters().fingerprint_features), 7)
     check(tmp_path, [50, 51])
 
 
@@ -187,8 +188,8 @@ def test_a_directory_is_open_once_and_free_again_after_a_failure(filled: Path) -
     documents, index = open_directory(filled, Parameters())
     with documents, index, pytest.raises(DocumentsFileError, match="another process"):
         open_directory(filled, Parameters())
-    with pytest.raises(DocumentsFileError, match="shingle_size"):
-        open_directory(filled, Parameters(shingle_size=4))
+    with pytest.raises(DocumentsFileError, match="features"):
+        open_directory(filled, Parameters(Features(size=4)))
     check(filled, IDS)
 
 

@@ -78,18 +78,18 @@ def test_a_file_is_open_once(path: Path) -> None:
         assert len(documents) == 0
 
 
-def test_fingerprints_of_another_shingle_size_are_not_mixed(path: Path) -> None:
-    SqliteDocuments(path, shingle_size=3).close()
-    with pytest.raises(DocumentsFileError, match=r"shingle_size 3, got 5; pass shingle_size=3"):
-        SqliteDocuments(path, shingle_size=5)
+def test_fingerprints_of_other_features_are_not_mixed(path: Path) -> None:
+    SqliteDocuments(path, features="word-3-set").close()
+    with pytest.raises(DocumentsFileError, match="features word-3-set, got word-5-set; ask for"):
+        SqliteDocuments(path, features="word-5-set")
 
 
 def test_a_newer_version_is_named(path: Path) -> None:
     SqliteDocuments(path).close()
     database = sqlite3.connect(path)
-    database.execute("PRAGMA user_version = 2")
+    database.execute("PRAGMA user_version = 3")
     database.close()
-    with pytest.raises(DocumentsFileError, match="version 1 expected, got 2"):
+    with pytest.raises(DocumentsFileError, match="version 2 expected, got 3"):
         SqliteDocuments(path)
 
 

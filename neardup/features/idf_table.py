@@ -1,0 +1,237 @@
+"""In how many texts of a corpus does a feature occur, and how much does it say, then?"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from neardup.errors import ParameterError
+from neardup.features.features import Features
+from neardup.features.hashing import Hashes
+from neardup.features.idf_counting import DocumentCounter, find
+from neardup.features.idf_format import Frequencies, StoredTable
+from neardup.features.idf_reader import read_table
+from neardup.features.idf_writer import write_table
+from neardup.features.occurrences import occurrences
+from neardup.features.shingles import distinct, shingle_set
+
+MAX_FEATURES = 4_000_000
+
+
+class IdfTable:
+    """Document frequencies of features, learned from texts, and the weights that follow from them.
+
+    What stands in nearly every text says nothing about one of them: the table knows the stop words
+    of any language, and the boilerplate of any site, from the texts themselves.
+
+    Tables come from :meth:`learned`, :meth:`load` and :meth:`merged`; a table does not change.
+
+    Memory: 16 bytes a feature.
+
+    Reference: Spärck Jones, A statistical interpretation of term specificity and its application
+    in retrieval, Journal of Documentation 28 (1), 1972.
+    """
+
+    def __init__(self, table: StoredTable) -> None:
+        self._table = table
+
+    @classmethod
+    def learned(
+        cls,
+        texts: Iterable[str],
+        *,
+        unit: str = "word",
+        size: int = 1,
+        min_documents: int = 1,
+        max_features: int = MAX_FEATURES,
+    ) -> Self:
+        """Count features over texts, which are taken one by one and not held.
+
+        Args:
+            texts: A sample of the texts that are to be weighed. A text counts a feature once.
+            unit: "word" or "character".
+            size: So many units in a row are a feature, as of :class:`Features`.
+            min_documents: Features of fewer texts are left out in the end, 1 or more. With 2 a
+                table is smaller by all that stands in one text alone, which then weighs a tenth
+                more than it should in a corpus of 1,000 texts.
+            max_features: When more are held, the rarest are dropped by lossy counting, and
+                ``max_undercount`` says how far frequencies may be off; 1 or more.
+
+        Raises:
+            ParameterError: An argument is out of range, or ``texts`` is one text.
+            TypeError: Something in ``texts`` is no ``str``.
+
+        Complexity: O(length of all texts), in 24 bytes a feature held and 8 a feature waiting.
+        """
+        Features(unit, size)  # for its checks
+        _check("min_documents", min_documents)
+        _check("max_features", max_features)
+        if isinstance(texts, str):
+            raise ParameterError("texts must be several texts, got one str; put it in a list")
+        counter = DocumentCounter(max_features)
+        for text in texts:
+            counter.add(shingle_set(text, unit, size))
+        hashes, frequencies = counter.counts()
+        frequent = frequencies >= min_documents
+        return cls(
+            StoredTable(
+                unit,
+                size,
+                counter.documents,
+                counter.max_undercount + min_documents - 1,
+                hashes[frequent],
+                frequencies[frequent],
+            )
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            IndexFileError: The file is damaged, cut short, foreign, of another version, or of a
+                version of neardup that hashes features in another way.
+            OSError: There is no such file, or the like.
+        """
+        return cls(read_table(Path(path), _probe))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to a file, which is replaced in one step and durable afterwards.
+
+        Files:
+            ``path``: 72 bytes and 16 a feature (``docs/formats.md``).
+
+        Raises:
+            OSError: The disk is full, or the like; the old file is as it was.
+        """
+        write_table(Path(path), self._table, _probe(self.unit, self.size))
+
+    def merged(self, other: "IdfTable") -> "IdfTable":
+        """Return the table of both corpora, as if learned at once, for work that was shared out.
+
+        Their errors add up: ``max_undercount`` is the sum of both.
+
+        Raises:
+            ParameterError: The tables are of different features.
+
+        Complexity: O(features).
+        """
+        if (self.unit, self.size) != (other.unit, other.size):
+            raise ParameterError(
+                f"both tables must be of the same features, got {self.size} x {self.unit} "
+                f"and {other.size} x {other.unit}"
+            )
+        ours, theirs = self._table, other._table
+        hashes = distinct(np.concatenate((ours.hashes, theirs.hashes)))
+        return IdfTable(
+            StoredTable(
+                self.unit,
+                self.size,
+                ours.documents + theirs.documents,
+                ours.max_undercount + theirs.max_undercount,
+                hashes,
+                self.document_frequencies(hashes) + other.document_frequencies(hashes),
+            )
+        )
+
+    def __len__(self) -> int:
+        """Return the number of features."""
+        return len(self._table.hashes)
+
+    def __repr__(self) -> str:
+        return (
+            f"<IdfTable: {len(self)} features ({self.size} x {self.unit}) "
+            f"of {self.documents} documents>"
+        )
+
+    @property
+    def unit(self) -> str:
+        """What features are made of, "word" or "character"."""
+        return self._table.unit
+
+    @property
+    def size(self) -> int:
+        """So many units in a row are a feature."""
+        return self._table.size
+
+    @property
+    def documents(self) -> int:
+        """Texts that were counted."""
+        return self._table.documents
+
+    @property
+    def identity(self) -> str:
+        """A word that no other table has: a digest of all that it holds."""
+        digest = xxhash.xxh3_64(f"{self.unit} {self.size} {self.documents}".encode())
+        digest.update(self._table.hashes.tobytes())
+        digest.update(self._table.frequencies.tobytes())
+        return digest.hexdigest()
+
+    @property
+    def max_undercount(self) -> int:
+        """A frequency is at most so many documents below the true one, and never above it."""
+        return self._table.max_undercount
+
+    def document_frequencies(self, hashes: Hashes) -> Frequencies:
+        """Return in how many documents features occur.
+
+        Args:
+            hashes: uint64, (features,), as ``Features`` makes them; fastest where they ascend.
+
+        Returns:
+            int64, (features,); 0 for features that the table does not hold.
+
+        Complexity: O(features * log len(self)).
+        """
+        places, known = find(self._table.hashes, hashes)
+        found = np.zeros(len(hashes), np.int64)
+        found[known] = self._table.frequencies[places[known]]
+        return found
+
+    def document_frequency(self, feature: str) -> int:
+        """Return in how many documents a feature occurs, given as a text: "the", "of the".
+
+        It is folded as texts are, so characters with a space at an end cannot be asked for.
+
+        Raises:
+            ParameterError: The text is not one feature of this table's unit and size.
+        """
+        hashes = occurrences(feature, self.unit, self.size)
+        if len(hashes) != 1:
+            raise ParameterError(
+                f"feature must be one of {self.size} x {self.unit}, got {len(hashes)} of them "
+                f"in {feature!r}"
+            )
+        return int(self.document_frequencies(hashes)[0])
+
+    def weights(self, hashes: Hashes) -> NDArray[np.float64]:
+        """Return the inverse document frequencies of features, ln((1 + n) / (1 + df)) + 1.
+
+        Smooth: 1 for a feature of all n documents, and ln(1 + n) + 1 for one that the table does
+        not hold.
+
+        Args:
+            hashes: uint64, (features,), as ``Features`` makes them; fastest where they ascend.
+
+        Returns:
+            float64, (features,).
+
+        Complexity: O(features * log len(self)).
+        """
+        frequencies = self.document_frequencies(hashes)
+        return np.log((1 + self.documents) / (1 + frequencies)) + 1
+
+
+def _check(name: str, value: int) -> None:
+    if value < 1:
+        raise ParameterError(f"{name} must be at least 1, got {value}")
+
+
+def _probe(unit: str, size: int) -> int:
+    """Return a digest of known features: a file whose hashes were made otherwise is of no use."""
+    known = occurrences("A file of neardup: ein längerer Text, 一二三四五 и ещё слова.", unit, size)
+    return xxhash.xxh3_64_intdigest(known.astype("<u8").tobytes())

@@ -1,0 +1,168 @@
+"""Hashes of the units of a text, words or characters, in one pass over its bytes."""
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from neardup.compiled import compiled
+from neardup.features.hashing import FIRST, GOLDEN, HALF, SECOND
+
+U64 = np.uint64
+
+BYTES = types.Bytes(types.uint8, 1, "C", readonly=True)
+HASHES = types.Array(types.uint64, 1, "C")
+
+_ALL = U64(0xFFFFFFFFFFFFFFFF)
+_EACH = U64(0x0101010101010101)
+_HIGHEST = U64(0x8080808080808080)
+_LOWER = U64(0x7F7F7F7F7F7F7F7F)
+# A byte of UTF-8 that is not a character's first has these two highest bits.
+_TOP_TWO, _CONTINUES = U64(0xC0), U64(0x80)
+_SPACES = U64(0x2020202020202020)
+# Times this, the lowest bits of eight bytes stand side by side in the highest byte.
+_GATHER = U64(0x0102040810204080)
+
+
+@compiled(types.uint64(types.uint64))
+def mixed(value: np.uint64) -> np.uint64:
+    """Scatter the bits of a value, as ``neardup.features.hashing.mix`` does."""
+    value ^= value >> HALF
+    value *= FIRST
+    value ^= value >> HALF
+    value *= SECOND
+    return value ^ (value >> HALF)
+
+
+@compiled(types.uint64(types.uint64))
+def _lower(eight: np.uint64) -> np.uint64:
+    """Turn ASCII's capitals into small letters, in eight bytes at once."""
+    low = eight & _LOWER
+    # A byte below 128 plus 63 reaches 128 from "A" on, plus 37 from "[" on.
+    capitals = (low + U64(63) * _EACH) & ~(low + U64(37) * _EACH) & ~eight & _HIGHEST
+    return eight | (capitals >> U64(2))
+
+
+@compiled(types.uint64(types.uint64))
+def _word_bits(eight: np.uint64) -> np.uint64:
+    """Return eight bits that say which of eight bytes belong to a word, the first byte's lowest."""
+    low = eight & _LOWER
+    letters = (low + U64(31) * _EACH) & ~(low + U64(5) * _EACH)
+    digits = (low + U64(80) * _EACH) & ~(low + U64(70) * _EACH)
+    underscores = _HIGHEST - (low ^ (U64(0x5F) * _EACH))
+    inside = (letters | digits | underscores | eight) & _HIGHEST
+    return ((inside >> U64(7)) * _GATHER) >> U64(56)
+
+
+@compiled(types.uint64(types.uint64))
+def _lowest(bits: np.uint64) -> np.uint64:
+    """Return the place of the lowest bit: the number of zeros below it.
+
+    The compiler knows this way of counting bits and makes one instruction of it.
+    """
+    zeros = ~bits & (bits - U64(1))
+    zeros -= (zeros >> U64(1)) & U64(0x5555555555555555)
+    zeros = (zeros & U64(0x3333333333333333)) + ((zeros >> U64(2)) & U64(0x3333333333333333))
+    zeros = (zeros + (zeros >> U64(4))) & U64(0x0F0F0F0F0F0F0F0F)
+    return (zeros * _EACH) >> U64(56)
+
+
+@compiled(HASHES(BYTES))
+def _lowered(packed: bytes) -> NDArray[np.uint64]:
+    """Return the text in lower case, eight bytes a number, with spaces up to whole blocks of 64.
+
+    One space at least, which closes the last word, and a number more, so that eight bytes can be
+    read from any place.
+    """
+    length = len(packed)
+    whole = length >> 3
+    lowered = np.empty((((length >> 6) + 1) << 3) + 1, np.uint64)
+    words = np.frombuffer(packed, np.uint8)[: whole << 3].view(np.uint64)
+    for place in range(whole):
+        lowered[place] = _lower(words[place])
+    for place in range(whole, len(lowered)):
+        lowered[place] = _SPACES
+    rest = _SPACES
+    for place in range(whole << 3, length):
+        rest ^= (U64(packed[place]) ^ U64(0x20)) << U64((place & 7) << 3)
+    lowered[whole] = _lower(rest)
+    return lowered
+
+
+@compiled(types.uint64(HASHES, types.uint64, types.uint64))
+def _word_hash(lowered: NDArray[np.uint64], start: np.uint64, end: np.uint64) -> np.uint64:
+    """Return the hash of the bytes from start to end, which are at least one."""
+    value = U64(0)
+    left = end - start
+    while left > U64(0):
+        place, shift = start >> U64(3), (start & U64(7)) << U64(3)
+        eight = lowered[place] >> shift
+        # By two shifts, since one of 64 bits is none.
+        eight |= (lowered[place + U64(1)] << U64(1)) << (U64(63) - shift)
+        taken = min(left, U64(8))
+        eight &= _ALL >> (U64(64) - (taken << U64(3)))
+        value = mixed(eight ^ (value * GOLDEN))
+        start += taken
+        left -= taken
+    return value
+
+
+@compiled(types.int64(BYTES, HASHES))
+def word_hashes(packed: bytes, hashes: NDArray[np.uint64]) -> int:
+    """Write one hash for each word of a text and return their number.
+
+    The same for the same word, in every process and on every platform; words of at most eight
+    bytes never collide. Bytes are looked at eight at a time, and 64 of them give one number with
+    a bit for each that belongs to a word, so that a word costs no branch for each of its bytes.
+
+    Args:
+        packed: ASCII as it came, or what ``pack`` returns: bytes beyond ASCII belong to words.
+        hashes: uint64, (at least len(packed) // 2 + 1,), written from the beginning.
+
+    Complexity: O(bytes).
+    """
+    lowered = _lowered(packed)
+    count = 0
+    inside, start = U64(0), U64(0)
+    for block in range(len(lowered) >> 3):
+        words = U64(0)
+        for place in range(8):
+            words |= _word_bits(lowered[(block << 3) + place]) << U64(place << 3)
+        shifted = (words << U64(1)) | inside
+        starts, ends = words & ~shifted, shifted & ~words
+        inside = words >> U64(63)
+        base = U64(block << 6)
+        while ends != U64(0):
+            end = _lowest(ends)
+            # The first word of a block may have begun in the one before.
+            if starts & ((U64(1) << end) - U64(1)):
+                start = base + _lowest(starts)
+                starts &= starts - U64(1)
+            ends &= ends - U64(1)
+            hashes[count] = _word_hash(lowered, start, base + end)
+            count += 1
+        if starts:
+            start = base + _lowest(starts)
+    return count
+
+
+@compiled(types.int64(BYTES, HASHES))
+def character_hashes(folded: bytes, hashes: NDArray[np.uint64]) -> int:
+    """Write one hash for each character of a text in UTF-8 and return their number.
+
+    Args:
+        folded: UTF-8, lone surrogates as they are encoded by "surrogatepass".
+        hashes: uint64, (at least len(folded),), written from the beginning.
+
+    Complexity: O(bytes).
+    """
+    count = 0
+    character = U64(0)
+    for place in range(len(folded)):
+        byte = U64(folded[place])
+        begins = (byte & _TOP_TWO) != _CONTINUES
+        character = byte if begins else (character << U64(8)) | byte
+        if place + 1 == len(folded) or (U64(folded[place + 1]) & _TOP_TWO) != _CONTINUES:
+            # Moved off 0, which a NUL would stay.
+            hashes[count] = mixed(character + GOLDEN)
+            count += 1
+    return count

@@ -1,0 +1,83 @@
+"""The layers of a verdict, the cheapest first: which kept text does this one repeat?"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from neardup.document import Document
+from neardup.indexes.hamming import HammingIndex
+from neardup.parameters import Parameters
+from neardup.storage.documents import Documents
+from neardup.verdict import (
+    CANDIDATE_TIER,
+    EXACT_DUPLICATE,
+    NEAR_DUPLICATE,
+    PAYLOAD_TIER,
+    SIMHASH_TIER,
+    TEXT_DUPLICATE,
+    TEXT_TIER,
+    Verdict,
+)
+from neardup.verifier import Verifier
+
+_MOST_CANDIDATES = 1000
+"""Nearest matches that are looked at. A fingerprint that more texts share says little about any of
+them; what stands beyond is not compared, so at worst a duplicate is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """Asks, and keeps nothing.
+
+    Attributes:
+        parameters: What counts as the same.
+        documents: The kept texts, the truth.
+        index: Their fingerprints. It may know what is not stored: that makes no verdict.
+        verifier: What confirms a candidate.
+    """
+
+    parameters: Parameters
+    documents: Documents
+    index: HammingIndex
+    verifier: Verifier
+
+    def find(self, document: Document, excluded: Collection[int]) -> Verdict | None:
+        """Return the verdict on what repeats a kept text; None: it repeats none."""
+        if document.payload is not None:
+            known = self.find_payload(document.payload, excluded)
+            if known is not None:
+                return known
+        equal = self.documents.find_digest(document.digest, excluded)
+        if equal is not None:
+            return Verdict(TEXT_DUPLICATE, equal, distance=0, similarity=1.0, tier=TEXT_TIER)
+        if document.fingerprint is None:
+            return None
+        return self._find_near(document.text, document.fingerprint, excluded)
+
+    def find_payload(self, digest: bytes, excluded: Collection[int]) -> Verdict | None:
+        """Return the verdict on what came from the bytes of a kept text; None: they are new."""
+        found = self.documents.find_payload(digest, excluded)
+        if found is None:
+            return None
+        return Verdict(EXACT_DUPLICATE, found, distance=0, similarity=1.0, tier=PAYLOAD_TIER)
+
+    def _find_near(self, text: str, fingerprint: int, excluded: Collection[int]) -> Verdict | None:
+        similarity = None
+        for match in self.index.query(fingerprint, limit=_MOST_CANDIDATES):
+            if match.distance > self.parameters.radius:
+                break
+            kept = None if match.id in excluded else self.documents.text(match.id)
+            if kept is None:
+                continue
+            if not self.parameters.verify:
+                return self._near(match.id, match.distance, None)
+            # Most texts have no candidate, so nothing is prepared before there is one.
+            similarity = similarity or self.verifier.compared_with(text)
+            shared = similarity(kept)
+            if shared >= self.parameters.min_similarity:
+                return self._near(match.id, match.distance, shared)
+        return None
+
+    def _near(self, original: int, distance: int, similarity: float | None) -> Verdict:
+        is_match = distance <= self.parameters.max_distance
+        tier = SIMHASH_TIER if is_match else CANDIDATE_TIER
+        return Verdict(NEAR_DUPLICATE, original, distance, similarity, tier)

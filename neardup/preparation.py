@@ -1,0 +1,42 @@
+"""Loads what is compiled before the first text comes."""
+
+import threading
+from collections.abc import Callable
+
+from neardup.document import analyse
+from neardup.indexes.hamming import HammingIndex
+from neardup.verification import JaccardVerifier
+
+_NOTICE_SECS = 2.0
+
+
+def prepare(notice: Callable[[], object] | None = None) -> None:
+    """Load the compiled loops of fingerprints, indexes and verification.
+
+    Takes about a second, and some ten where they were never compiled on this machine. Not needed:
+    what is not loaded is loaded at its first use. For whoever gives a text a time limit, or wants
+    to tell somebody what is going on.
+
+    Args:
+        notice: Called once, from another thread, when it takes longer than 2 seconds because
+            there is something to compile.
+    """
+    from neardup import compiled  # noqa: PLC0415  (numba takes a third of a second to import)
+
+    if compiled.is_complete():
+        _load()
+        return
+    timer = threading.Timer(_NOTICE_SECS, notice or (lambda: None))
+    timer.daemon = True
+    timer.start()
+    try:
+        _load()
+    finally:
+        timer.cancel()
+    compiled.note_complete()
+
+
+def _load() -> None:
+    analyse("a")
+    JaccardVerifier().compared_with("a")("a")
+    HammingIndex().close()

@@ -1,0 +1,244 @@
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup.errors import ParameterError
+from neardup.features.folding import fold
+from neardup.features.hashing import Hashes
+from neardup.features.idf_table import IdfTable
+from neardup.features.shingles import shingle_set
+from neardup.features.tokens import tokens
+
+TEXTS = ["the cat sat on the mat", "The dog sat", "a cat", "", "the"]
+
+words = st.sampled_from(["a", "b", "the", "Cat", "ünder", "of", "naïve", "猫", "42"])
+texts = st.lists(words, max_size=12).map(" ".join)
+corpora = st.lists(texts, max_size=12)
+
+
+def shingles(text: str, size: int) -> set[tuple[str, ...]]:
+    """The oracle: shingles as tuples of words."""
+    found = tokens(text)
+    size = min(size, len(found))
+    return {tuple(found[n : n + size]) for n in range(len(found) - size + 1)} if found else set()
+
+
+def counted(corpus: list[str], size: int) -> Counter[tuple[str, ...]]:
+    """The oracle: in how many texts each shingle occurs."""
+    return Counter(shingle for text in corpus for shingle in shingles(text, size))
+
+
+def features(*named: str) -> Hashes:
+    """The hashes that SimHash takes for words, in the order given."""
+    return np.concatenate([shingle_set(word, "word", 1) for word in named])
+
+
+def asked(table: IdfTable, shingle: tuple[str, ...]) -> int:
+    """The frequency of a shingle, by the hash that SimHash takes for it."""
+    hashes = shingle_set(" ".join(shingle), "word", len(shingle))
+    return int(table.document_frequencies(hashes)[0])
+
+
+def contents(table: IdfTable) -> dict[int, int]:
+    """Everything that a table holds."""
+    hashes = table._table.hashes
+    return dict(zip(hashes.tolist(), table.document_frequencies(hashes).tolist(), strict=True))
+
+
+class TestLearned:
+    def test_a_text_counts_a_word_once(self) -> None:
+        table = IdfTable.learned(TEXTS)
+        assert table.documents == 5
+        assert len(table) == 7
+        frequencies = {word: table.document_frequency(word) for word in ("the", "cat", "sat", "x")}
+        assert frequencies == {"the": 3, "cat": 2, "sat": 2, "x": 0}
+
+    def test_words_are_those_of_the_folded_text(self) -> None:
+        table = IdfTable.learned(["ÉCOLE", "école", "e\u0301cole!"])
+        assert table.document_frequency("École") == 3
+
+    def test_a_weight_is_smooth_and_an_unseen_word_weighs_most(self) -> None:
+        table = IdfTable.learned(TEXTS)
+        weights = table.weights(features("the", "cat", "dog", "unseen"))
+        wanted = [math.log(6 / (1 + frequency)) + 1 for frequency in (3, 2, 1, 0)]
+        assert weights == pytest.approx(wanted)
+        assert weights.dtype == np.float64
+
+    def test_a_word_of_every_text_weighs_one(self) -> None:
+        assert IdfTable.learned(["a b", "a c"]).weights(features("a")) == [1.0]
+
+    @pytest.mark.parametrize("corpus", [[], [""], ["", "  "]])
+    def test_a_corpus_without_words_makes_an_empty_table(self, corpus: list[str]) -> None:
+        table = IdfTable.learned(corpus)
+        assert len(table) == 0
+        assert table.documents == len(corpus)
+        assert table.weights(features("a", "b")) == pytest.approx(
+            [math.log(1 + len(corpus)) + 1] * 2
+        )
+
+    def test_no_features_have_no_weights(self) -> None:
+        assert len(IdfTable.learned(TEXTS).weights(np.empty(0, np.uint64))) == 0
+
+    def test_rare_features_are_left_out_where_that_is_asked_for(self) -> None:
+        table = IdfTable.learned(TEXTS, min_documents=2)
+        assert len(table) == 3
+        assert table.document_frequency("dog") == 0
+        assert table.document_frequency("the") == 3
+        assert table.max_undercount == 1
+
+    def test_texts_are_taken_one_by_one(self) -> None:
+        held: list[int] = []
+
+        def stream() -> Iterator[str]:
+            for number in range(50):
+                held.append(number)
+                yield f"word{number}"
+
+        assert IdfTable.learned(stream()).documents == len(held) == 50
+
+    def test_two_words_are_a_feature_where_the_size_is_two(self) -> None:
+        table = IdfTable.learned(TEXTS, size=2)
+        assert table.document_frequency("cat sat") == 1
+        assert table.document_frequency("sat on") == 1
+        assert table.document_frequency("on sat") == 0
+
+    @pytest.mark.parametrize(
+        ("arguments", "complaint"),
+        [
+            ({"size": 0}, "size must be 1..16, got 0"),
+            ({"min_documents": 0}, "min_documents must be at least 1, got 0"),
+            ({"max_features": 0}, "max_features must be at least 1, got 0"),
+            ({"unit": "line"}, "unit must be one of word, character, got 'line'"),
+        ],
+    )
+    def test_an_argument_out_of_range_is_named(
+        self, arguments: dict[str, int], complaint: str
+    ) -> None:
+        with pytest.raises(ParameterError, match=complaint):
+            IdfTable.learned(TEXTS, **arguments)  # type: ignore[arg-type]
+
+    def test_one_text_is_not_taken_for_many_of_a_letter(self) -> None:
+        with pytest.raises(ParameterError, match="texts must be several texts, got one str"):
+            IdfTable.learned("a text")
+
+    def test_what_is_no_text_is_refused(self) -> None:
+        with pytest.raises(TypeError, match="text must be str, got bytes"):
+            IdfTable.learned([b"bytes"])  # type: ignore[list-item]
+
+    @pytest.mark.parametrize("feature", ["", "two words"])
+    def test_what_is_not_one_feature_has_no_frequency(self, feature: str) -> None:
+        with pytest.raises(ParameterError, match="feature must be one of 1 x word, got"):
+            IdfTable.learned(TEXTS).document_frequency(feature)
+
+    def test_it_shows_what_it_is(self) -> None:
+        shown = repr(IdfTable.learned(TEXTS, size=2))
+        assert shown == "<IdfTable: 9 features (2 x word) of 5 documents>"
+
+
+class TestLearnedProperties:
+    @given(corpora, st.integers(1, 4))
+    def test_frequencies_are_those_of_a_counter(self, corpus: list[str], size: int) -> None:
+        table, wanted = IdfTable.learned(corpus, size=size), counted(corpus, size)
+        assert (table.documents, len(table)) == (len(corpus), len(wanted))
+        assert {shingle: asked(table, shingle) for shingle in wanted} == wanted
+        assert table.max_undercount == 0
+
+    @given(st.lists(st.text("ab 猫Ü", max_size=9), max_size=6), st.integers(1, 4))
+    def test_characters_are_counted_as_words_are(self, corpus: list[str], size: int) -> None:
+        table = IdfTable.learned(corpus, unit="character", size=size)
+        wanted: Counter[str] = Counter()
+        for folded in map(fold, corpus):
+            taken = min(size, len(folded))
+            wanted.update({folded[n : n + taken] for n in range(len(folded) - taken + 1)} - {""})
+        # A space at an end is folded away from what is asked.
+        for gram in (gram for gram in wanted if gram == gram.strip()):
+            assert table.document_frequency(gram) == wanted[gram]
+        assert sorted(contents(table).values()) == sorted(wanted.values())
+
+    @given(corpora, st.randoms(use_true_random=False))
+    def test_the_order_of_the_texts_does_not_count(
+        self, corpus: list[str], source: random.Random
+    ) -> None:
+        shuffled = list(corpus)
+        source.shuffle(shuffled)
+        assert contents(IdfTable.learned(shuffled)) == contents(IdfTable.learned(corpus))
+
+    @given(corpora, corpora, st.integers(1, 3))
+    def test_merged_is_what_learning_both_at_once_makes(
+        self, first: list[str], second: list[str], size: int
+    ) -> None:
+        merged = IdfTable.learned(first, size=size).merged(IdfTable.learned(second, size=size))
+        both = IdfTable.learned(first + second, size=size)
+        assert contents(merged) == contents(both)
+        assert (merged.documents, merged.max_undercount) == (both.documents, 0)
+
+    @given(corpora, st.integers(1, 3))
+    def test_weights_fall_as_frequencies_rise(self, corpus: list[str], size: int) -> None:
+        table = IdfTable.learned(corpus, size=size)
+        hashes = table._table.hashes
+        order = np.argsort(table.document_frequencies(hashes), kind="stable")
+        weights = table.weights(hashes)[order]
+        assert (np.diff(weights) <= 0).all()
+        assert (weights >= 1).all()
+
+
+class TestMerged:
+    def test_tables_of_different_features_are_not_merged(self) -> None:
+        with pytest.raises(ParameterError, match="got 1 x word and 2 x word"):
+            IdfTable.learned(TEXTS).merged(IdfTable.learned(TEXTS, size=2))
+
+    def test_what_may_be_missing_adds_up(self) -> None:
+        first = IdfTable.learned(TEXTS, min_documents=2)
+        second = IdfTable.learned(TEXTS, min_documents=3)
+        assert first.merged(second).max_undercount == 3
+
+
+class TestBound:
+    """With more features than may be held, the rarest go and the rest is nearly right."""
+
+    @pytest.fixture(autouse=True)
+    def merge_often(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("neardup.features.idf_counting._WAITING", 8)
+
+    @settings(deadline=None)
+    @given(
+        st.lists(st.lists(st.integers(0, 60), max_size=9), max_size=60),
+        st.integers(1, 40),
+        st.integers(1, 3),
+    )
+    def test_no_frequency_is_too_high_and_none_too_low_by_more_than_is_said(
+        self, numbers: list[list[int]], max_features: int, min_documents: int
+    ) -> None:
+        corpus = [" ".join(map(str, row)) for row in numbers]
+        table = IdfTable.learned(corpus, max_features=max_features, min_documents=min_documents)
+        assert len(table) <= max_features
+        assert table.documents == len(corpus)
+        for shingle, true in counted(corpus, 1).items():
+            assert true - table.max_undercount <= asked(table, shingle) <= true
+
+    @given(st.lists(st.lists(st.integers(0, 60), max_size=9), max_size=40))
+    def test_it_is_exact_as_long_as_there_is_room(self, numbers: list[list[int]]) -> None:
+        corpus = [" ".join(map(str, row)) for row in numbers]
+        table = IdfTable.learned(corpus, max_features=61)
+        assert table.max_undercount == 0
+        assert {word: asked(table, word) for word in counted(corpus, 1)} == counted(corpus, 1)
+
+    def test_what_is_frequent_stays_among_ever_new_words(self) -> None:
+        corpus = [f"the of {number}" for number in range(3000)]
+        table = IdfTable.learned(corpus, max_features=100)
+        assert len(table) <= 100
+        # 3,000 words of one text each share about 100 places: a few per cent of the texts.
+        assert table.max_undercount < 150
+        assert table.document_frequency("the") == table.document_frequency("of") == 3000
+
+    def test_more_features_in_one_text_than_are_held_is_no_error(self) -> None:
+        corpus = [" ".join(map(str, range(500))), "7 8", "8 9"]
+        table = IdfTable.learned(corpus, max_features=20)
+        assert len(table) <= 20
+        assert 3 - table.max_undercount <= table.document_frequency("8") <= 3
