@@ -1,18 +1,18 @@
-"""Keeps a crawl of public sites out of private networks; decompresses without guessing."""
+"""Scrapy's words for ``crawler.downloading``: what is asked of whom, and what is taken."""
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
-from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, NotConfigured
 from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
 
+from crawler.downloading.encodings import codings, open_body
+from crawler.downloading.private import AddressGuard
 from crawler.options import Options
-from crawler.urls.addresses import is_private
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -21,21 +21,48 @@ if TYPE_CHECKING:
 LED_BY = "crawl_led_by"
 """Key of ``Request.meta``: the URL that led to a request which has no ``Referer`` to say so."""
 
-GZIP_CUT = "gzip_cut"
-"""Flag of a response: its gzip stream breaks off, and the body with it, or is damaged."""
+STREAM_CUT = "stream_cut"
+"""Flag of a response: its compressed stream breaks off, and the body with it, or is damaged."""
 
 NOT_GZIP = "not_gzip"
 """Flag of a response: declared as gzip and none; the body is as it came."""
-
-_GZIP_MAGIC = b"\x1f\x8b"
 
 
 class PrivateAddressError(IgnoreRequest):
     """A public page led to a loopback, link-local or private address."""
 
 
-class DamagedBodyError(Exception):
-    """A body cannot be decompressed."""
+class LongUrlError(IgnoreRequest):
+    """A URL is longer than ``URLLENGTH_LIMIT``."""
+
+
+class LongUrls:
+    """Refuses URLs that are too long, also those of redirects and of lists.
+
+    Scrapy's spider middleware of that purpose sees no redirects, and drops
+    without a word what it sees.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._longest = crawler.settings.getint("URLLENGTH_LIMIT")
+        if not self._longest:
+            raise NotConfigured
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> LongUrls:
+        """Read how long a URL may be."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        """Let a request pass, or not.
+
+        Raises:
+            LongUrlError: Its URL is too long.
+        """
+        if len(request.url) > self._longest:
+            raise LongUrlError(
+                f"its URL has {len(request.url):,} characters, URLLENGTH_LIMIT is {self._longest:,}"
+            )
 
 
 class PrivateAddresses:
@@ -43,17 +70,16 @@ class PrivateAddresses:
 
     A crawl whose own start is private may go where it likes: what a request
     may do is inherited from the one that led to it. A public name that
-    resolves to a private address is known only from the answer, which is then
-    thrown away.
+    resolves to a private address is not resolved (``crawler.resolver``); where
+    another resolver is chosen, the answer is thrown away.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         if Options(crawler.settings).boolean("CRAWL_PRIVATE_ADDRESSES"):
             raise NotConfigured
-        self._private_names: set[str] = set()
         # A crawl that goes on does not ask for its seeds again.
         seeds = getattr(crawler.spider, "seeds", ())
-        self._starts = {_host(seed) for seed in seeds}
+        self._guard = AddressGuard(_host(seed) for seed in seeds)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> PrivateAddresses:
@@ -68,9 +94,11 @@ class PrivateAddresses:
         """
         host = _host(request.url)
         if _is_start(request):
-            self._starts.add(host)
-        if self._is_private(host):
+            self._guard.add_start(host)
+        if self._guard.is_private(host):
             self._check(request)
+        elif not is_for_robots(request):  # the page itself was asked for just before
+            self._guard.note_asked(host, allowed=self._may_be_private(request))
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Let an answer pass, or not.
@@ -79,37 +107,43 @@ class PrivateAddresses:
             PrivateAddressError: A public page led to a name that resolves to a private address.
         """
         address = response.ip_address
-        if address is None or "proxy" in request.meta or not is_private(str(address)):
+        if address is None or "proxy" in request.meta or not self._guard.is_private(str(address)):
             return response
         self._check(request)
-        if not _is_for_robots(request):
-            self._private_names.add(_host(request.url))
+        if not is_for_robots(request):
+            self._guard.note_private(_host(request.url))
         return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Say why a name was not resolved.
+
+        Raises:
+            PrivateAddressError: A public page led to a name that resolves to a private address.
+        """
+        is_unknown = isinstance(exception, CannotResolveHostError)
+        if is_unknown and self._guard.is_private(_host(request.url)):
+            self._check(request)
 
     def _check(self, request: Request) -> None:
         """Refuse a request to a private host, unless what led to it is private as well."""
-        source = _source(request)
-        if source is not None:
-            host = _host(source)
-            own = host == _host(request.url) and host in self._starts
-            allowed = own or self._is_private(host)
-        elif request.meta.get("depth", 0) == 0:
-            allowed = True
-        else:  # a page that wants no Referer to be sent
-            host = "a page"
-            allowed = bool(self._starts) and all(map(self._is_private, self._starts))
-        if not allowed:
+        if not self._may_be_private(request):
+            source = _source(request)
+            # Without a source it was a page that wants no Referer to be sent.
             raise PrivateAddressError(
-                f"refused: {_host(request.url)} is a private address, to which {host} led "
+                f"refused: {_host(request.url)} is a private address, to which "
+                f"{'a page' if source is None else _host(source)} led "
                 "(CRAWL_PRIVATE_ADDRESSES=True allows it)"
             )
 
-    def _is_private(self, host: str) -> bool:
-        return host in self._private_names or is_private(host)
+    def _may_be_private(self, request: Request) -> bool:
+        source = _source(request)
+        if source is None and request.meta.get("depth", 0) == 0:
+            return True
+        return self._guard.may_lead(source and _host(source), _host(request.url))
 
 
 class Decompression(HttpCompressionMiddleware):
-    """Scrapy's, without the charset detection that it runs over the compressed bytes.
+    """Scrapy's, with bounds of its own and without the charset detection over compressed bytes.
 
     ``TextResponse.replace`` asks for the encoding even where it is given another
     one; on a gzipped page without a declared charset that took a fifth of the
@@ -117,56 +151,43 @@ class Decompression(HttpCompressionMiddleware):
     came, and a stream that breaks off is marked.
     """
 
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler=crawler)
+        self._max_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE") or 2**30
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Decompression:
+        """Read how large a body may be."""
+        if not crawler.settings.getbool("COMPRESSION_ENABLED"):
+            raise NotConfigured
+        return cls(crawler)
+
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
-    ) -> Request | Response:
+    ) -> Response:
         """Decompress an answer.
 
         Raises:
             DamagedBodyError: It cannot be decompressed.
+            TooLargeError: It is larger than ``DOWNLOAD_MAXSIZE`` when decompressed.
         """
-        declared = b",".join(response.headers.getlist(b"Content-Encoding")).strip().lower()
-        if not declared:
+        declared = response.headers.getlist(b"Content-Encoding")
+        layers = codings(value.decode("latin-1") for value in declared)
+        if not layers or request.method == "HEAD":
             return response
-        if type(response) is not Response:
-            parts = {name: getattr(response, name) for name in Response.attributes}
-            response = Response(**parts)
-        is_gzip = declared in {b"gzip", b"x-gzip"} and request.method != "HEAD"
-        if is_gzip and response.body and not response.body.startswith(_GZIP_MAGIC):
-            return _as_it_came(response)
-        try:
-            opened = super().process_response(request, response)
-        except IgnoreRequest:
-            raise
-        except Exception as error:  # each of the decompressors has errors of its own
-            raise DamagedBodyError(f"damaged {declared.decode('latin-1')}: {error}") from error
-        assert isinstance(opened, Response)
-        if is_gzip and _breaks_off(response.body, len(opened.body)):
-            opened.flags.append(GZIP_CUT)
-        return opened
+        opened = open_body(
+            response.body, layers, request.meta.get("download_maxsize") or self._max_bytes
+        )
+        flags = {STREAM_CUT: opened.is_cut, NOT_GZIP: opened.is_as_it_came}
+        return _with_body(response, opened.body, [flag for flag, is_set in flags.items() if is_set])
 
 
-def _as_it_came(response: Response) -> Response:
+def _with_body(response: Response, body: bytes, flags: list[str]) -> Response:
+    """A response with its body opened, of the class that the body is of."""
     del response.headers[b"Content-Encoding"]
-    kind = responsetypes.from_args(headers=response.headers, url=response.url, body=response.body)
-    return response.replace(cls=kind, flags=[*response.flags, NOT_GZIP])
-
-
-def _breaks_off(packed: bytes, size: int) -> bool:
-    """Whether a gzip stream that gave ``size`` bytes lacks its end."""
-    if not packed or int.from_bytes(packed[-4:], "little") == size % 2**32:
-        return False
-    # Its last four bytes are not its size: cut, or there are several members, or something follows.
-    while packed.startswith(_GZIP_MAGIC):
-        unpacker = zlib.decompressobj(wbits=31)
-        try:
-            unpacker.decompress(packed)
-        except zlib.error:
-            return True
-        if not unpacker.eof:
-            return True
-        packed = unpacker.unused_data
-    return False
+    kind = responsetypes.from_args(headers=response.headers, url=response.url, body=body)
+    parts = {name: getattr(response, name) for name in Response.attributes}
+    return kind(**parts | {"body": body, "flags": [*response.flags, *flags]})
 
 
 def _source(request: Request) -> str | None:
@@ -184,10 +205,11 @@ def _source(request: Request) -> str | None:
 def _is_start(request: Request) -> bool:
     """Whether the crawl began with a request; not so its robots.txt."""
     at_start = request.meta.get("depth", 0) == 0 and _source(request) is None
-    return at_start and not _is_for_robots(request)
+    return at_start and not is_for_robots(request)
 
 
-def _is_for_robots(request: Request) -> bool:
+def is_for_robots(request: Request) -> bool:
+    """Whether a request is Scrapy's own for a robots.txt."""
     return bool(request.meta.get("dont_obey_robotstxt")) and urlsplit(request.url).path == (
         "/robots.txt"
     )

@@ -17,7 +17,7 @@ from scrapy.exceptions import (
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.internet.error import ConnectionClosed
 
-from crawler.downloadermiddlewares import DamagedBodyError
+from crawler.downloading.errors import AnswerError
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.urls.errors import shown
 
@@ -34,6 +34,7 @@ _PLAIN = (
     (UnsupportedURLSchemeError, "neither http nor https"),
 )
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_STATUSES = range(1, 1000)  # a server may send a number of any length
 
 
 def explain(failure: Failure, settings: BaseSettings) -> tuple[str, str, int]:
@@ -45,13 +46,14 @@ def explain(failure: Failure, settings: BaseSettings) -> tuple[str, str, int]:
     error = failure.value
     assert error is not None
     if isinstance(error, HttpError):
-        return FAILED, _explain_status(error.response), error.response.status
+        status = error.response.status
+        return FAILED, _explain_status(error.response), status if status in _STATUSES else 0
     megabytes = settings.getint("DOWNLOAD_MAXSIZE") // 2**20
     if isinstance(error, IgnoreRequest):
-        verdict, reason = _explain_ignored(str(error), megabytes)
+        verdict, reason = _explain_ignored(str(error))
     elif isinstance(error, DownloadCancelledError):
         verdict, reason = UNREADABLE, f"larger than {megabytes} MB"
-    elif isinstance(error, DamagedBodyError):
+    elif isinstance(error, AnswerError):
         verdict, reason = UNREADABLE, _first_line(error)
     else:
         verdict, reason = FAILED, _explain_error(error)
@@ -67,11 +69,9 @@ def _explain_status(response: Response) -> str:
     return f"HTTP {response.status} to {shown(location.decode('latin-1'))}, which is not fetched"
 
 
-def _explain_ignored(message: str, megabytes: int) -> tuple[str, str]:
+def _explain_ignored(message: str) -> tuple[str, str]:
     if message == "max redirections reached":
         return UNREADABLE, "redirected without end"
-    if "during decompression" in message:
-        return UNREADABLE, f"larger than {megabytes} MB when decompressed"
     return FAILED, message[:1].lower() + message[1:]
 
 

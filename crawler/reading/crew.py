@@ -39,6 +39,11 @@ class Crew:
         return self._leased
 
     @property
+    def waiting(self) -> int:
+        """How many wait for a worker."""
+        return len(self._waiting)
+
+    @property
     def pids(self) -> tuple[int, ...]:
         """The processes, also those that are being started."""
         return tuple(sorted(worker.pid for worker in self._workers))

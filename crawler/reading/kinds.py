@@ -22,8 +22,10 @@ _SNIFFED_BYTES = 2048
 
 # The tags by which https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type
 # knows HTML, after a byte order mark, white space and comments.
+# Possessive: a text of a hundred comments has 2**100 ways to be read otherwise, and this
+# is asked in the main process.
 _HTML_START = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s|<!--.*?-->|<\?xml[^>]*>)*"
+    rb"(?:\xef\xbb\xbf)?(?:\s++|<!--(?:(?!-->).)*+-->|<\?xml[^>]*+>)*+"
     rb"<(?:!doctype\s+html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p"
     rb"|meta|frameset)[\s/>]",
     re.IGNORECASE | re.DOTALL,

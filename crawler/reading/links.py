@@ -36,9 +36,14 @@ _PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 _ENDS = "".join(map(chr, range(33)))
 _DROPPED = re.compile(r"[\t\n\r]+")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+_FETCHED = frozenset({"http:", "https:"})
 _HTTP = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 # urljoin would take the path of the page's own host for what follows.
 _NO_HOST = re.compile(r"https?://(?![^/?#])", re.IGNORECASE)
+# Behind a <base> of a kilobyte each of 100,000 short addresses becomes a long URL: what all of
+# them take is bounded too, by this for each link that may be taken, and a megabyte.
+_MEAN_LENGTH = 256
+_LEAST_ROOM = 2**20
 _ASCII_MARKS = "".join(map(chr, range(33, 127)))
 
 # Stands for an empty segment of a path while urljoin, which drops those, works on it.
@@ -53,11 +58,13 @@ class Found(NamedTuple):
             another is not ``nofollow``.
         cut: Addresses beyond the limit, as far as they differ as written.
         malformed: Addresses that are no URL.
+        too_long: Addresses that are longer than any URL that is asked for.
     """
 
     links: list[Link]
     cut: int
     malformed: int
+    too_long: int = 0
 
 
 class LinkReader:
@@ -66,14 +73,21 @@ class LinkReader:
     Args:
         canonicalizer: Gives the key of a URL.
         max_links: Distinct links of one page that are kept.
+        max_url_length: Characters of a URL.
         keep_fragments: For crawls in which the fragment makes another page.
     """
 
     def __init__(
-        self, canonicalizer: Canonicalizer, max_links: int, *, keep_fragments: bool = False
+        self,
+        canonicalizer: Canonicalizer,
+        max_links: int,
+        *,
+        max_url_length: int = 8192,
+        keep_fragments: bool = False,
     ) -> None:
         self._key = canonicalizer.key
         self._max_links = max_links
+        self._max_url_length = max_url_length
         self._keep_fragments = keep_fragments
 
     def read(self, root: Element, base: str, encoding: str, more: Iterable[str] = ()) -> Found:
@@ -86,20 +100,32 @@ class LinkReader:
             more: Further addresses that lead on: the target of a meta refresh.
         """
         links: dict[bytes, Link] = {}
-        cut = malformed = 0
+        cut = malformed = too_long = 0
+        room = self._max_links * _MEAN_LENGTH + _LEAST_ROOM
         for address, nofollow in self._addresses(root, more):
-            if len(links) >= self._max_links:
+            if len(links) >= self._max_links or room <= 0:
                 cut += 1  # without a key for each: a million of them would take longer than a page
                 continue
             try:
-                url = resolve(base, address, encoding)
+                url = self._resolved(base, address, encoding)
+                if url is not None and len(url) > self._max_url_length:
+                    too_long += 1
+                    continue
                 key = self._key(url) if url else b""
             except ValueError:
                 malformed += 1
                 continue
             if url and key not in links:
                 links[key] = Link(url, key, nofollow)
-        return Found(list(links.values()), cut, malformed)
+                room -= len(url)
+        return Found(list(links.values()), cut, malformed, too_long)
+
+    def _resolved(self, base: str, address: str, encoding: str) -> str | None:
+        """The URL of an address; of one that is too long as it stands, that one itself."""
+        if len(address) <= self._max_url_length:
+            return resolve(base, address, encoding)
+        scheme = _SCHEME.match(address)
+        return None if scheme and scheme[0].lower() not in _FETCHED else address
 
     def _addresses(self, root: Element, more: Iterable[str]) -> Iterator[tuple[str, bool]]:
         """Every address once, as written, those to be followed first."""
@@ -139,7 +165,7 @@ def resolve(base: str, address: str, encoding: str = "utf-8") -> str | None:
     """
     address = _DROPPED.sub("", address.strip(_ENDS))
     scheme = _SCHEME.match(address)
-    if scheme and scheme[0].lower() not in {"http:", "https:"}:
+    if scheme and scheme[0].lower() not in _FETCHED:
         return None
     if "\\" in address:
         # Browsers read a backslash before the query as a slash.

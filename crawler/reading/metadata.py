@@ -54,6 +54,7 @@ _REFRESH = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LONGEST = 1000
+_LONGEST_URL = 8192
 _SEPARATORS = re.compile(r"[\s,;]+")
 
 
@@ -182,7 +183,10 @@ def _refresh(content: str | None, base: str) -> tuple[float | None, str | None]:
 
 
 def _absolute(address: str | None, base: str) -> str | None:
+    if not address or not address.strip() or len(address) > _LONGEST_URL:
+        return None
     try:
-        return resolve(base, address) if address and address.strip() else None
+        url = resolve(base, address)
     except ValueError:
         return None
+    return None if url is None or len(url) > _LONGEST_URL else url

@@ -12,6 +12,7 @@ _LEAST = {
     # Half of it is taken before the first page.
     "memory_limit_mb": 128,
     "max_links": 0,
+    "max_url_length": 1,
     "recycle_pages": 1,
     "recycle_growth_mb": 0,
 }
@@ -26,6 +27,7 @@ class ReadingOptions:
         timeout_secs: Time that one page may take, from the moment a worker has it.
         memory_limit_mb: Memory that one worker may use.
         max_links: Distinct links taken from one page.
+        max_url_length: Characters of a link; longer ones are counted and left out.
         keep_html: Whether readings carry the body, compressed.
         disabled_url_rules: Rules that the keys of links do without.
         parameters: How texts are compared.
@@ -40,6 +42,7 @@ class ReadingOptions:
     timeout_secs: float = 20.0
     memory_limit_mb: int = 1024
     max_links: int = 100_000
+    max_url_length: int = 8192
     keep_html: bool = False
     disabled_url_rules: tuple[str, ...] = ()
     parameters: Parameters = field(default_factory=Parameters)

@@ -37,7 +37,10 @@ class PageReader:
         self._options = options
         disabled = options.disabled_url_rules
         self._links = LinkReader(
-            Canonicalizer(disabled), options.max_links, keep_fragments="fragment" in disabled
+            Canonicalizer(disabled),
+            options.max_links,
+            max_url_length=options.max_url_length,
+            keep_fragments="fragment" in disabled,
         )
         self._compress = zstandard.ZstdCompressor().compress
         self._root: Element = None
@@ -61,7 +64,9 @@ class PageReader:
         found = self._links.read(root, base, decoded.encoding, more)
         notes = (f"{found.malformed} malformed links",) if found.malformed else ()
         secs = time.process_time() - started
-        return Parsed(found.links, found.cut, metadata, decoded.encoding, None, notes, secs)
+        return Parsed(
+            found.links, found.cut, metadata, decoded.encoding, None, notes, secs, found.too_long
+        )
 
     def see(self, parsed: Parsed) -> Parsed:
         """Add the digest of what the page of the last ``parse`` shows.

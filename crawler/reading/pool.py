@@ -11,7 +11,7 @@ from crawler.reading.errors import PoolClosedError
 from crawler.reading.fingerprinting import to_extract
 from crawler.reading.kinds import why_not_html
 from crawler.reading.options import ReadingOptions
-from crawler.reading.process import WorkerDiedError
+from crawler.reading.process import WorkerDiedError, WorkerKilledError
 from crawler.reading.protocol import extracted_from_wire, parsed_from_wire
 from crawler.reading.reading import Extract, Reading
 from crawler.reading.steps import Job, to_reading
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["ReadingOptions", "ReadingPool"]
 
 _EMPTY_DIGEST = text_digest("")
+
+_SOON = 2
+"""Pages that wait for each worker while others are downloaded."""
+
+_TRIES = 2
+"""A page whose worker is killed is read once more; one that kills its worker, no more often."""
 
 
 class _PageFailedError(Exception):
@@ -53,6 +59,14 @@ class ReadingPool:
     def busy(self) -> int:
         """The number of workers that have a page."""
         return self._crew.leased
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether more pages wait for a worker than the workers will soon have read.
+
+        Each page that waits is in memory alone: a kill loses it, and it is fetched again.
+        """
+        return self._crew.waiting >= _SOON * self.size
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -108,8 +122,13 @@ class ReadingPool:
             return await self._run(job, lambda _: True)
         return reading
 
-    async def _run(self, job: Job, is_wanted: Callable[[bytes], bool]) -> Reading:
-        """Let one worker read a page, up to its text where that is wanted."""
+    async def _run(
+        self, job: Job, is_wanted: Callable[[bytes], bool], tries: int = _TRIES
+    ) -> Reading:
+        """Let one worker read a page, up to its text where that is wanted.
+
+        Where somebody kills the worker, who is short of memory perhaps, another one reads it.
+        """
         worker = await self._crew.lease()
         talk = _Talk(worker, job, self._options)
         try:
@@ -117,12 +136,14 @@ class ReadingPool:
         except (WorkerDiedError, _PageFailedError) as error:
             if self._crew.is_closed:
                 raise PoolClosedError("the pool was closed while the page was read") from None
-            return replace(talk.reading, failure=str(error))
+            if tries == 1 or not isinstance(error, WorkerKilledError):
+                return replace(talk.reading, failure=str(error))
         finally:
             if talk.is_over:
                 self._crew.give_back(worker)
             else:
                 self._crew.replace(worker)
+        return await self._run(job, is_wanted, tries - 1)
 
 
 class _Errand:
@@ -142,7 +163,7 @@ class _Errand:
 
     def is_wanted(self, digest: bytes) -> bool:
         """Whether a page with this visible text is to be extracted."""
-        if digest == _EMPTY_DIGEST:
+        if digest == _EMPTY_DIGEST or self._own is not None:
             return True
         self._extract = self._known(digest)
         self._other = self._under_way.get(digest)

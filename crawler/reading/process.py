@@ -33,6 +33,10 @@ class WorkerDiedError(Exception):
     """The worker is gone; the message says why, in words for the user."""
 
 
+class WorkerKilledError(WorkerDiedError):
+    """A signal ended the worker, and not one of ours: the page need not be to blame."""
+
+
 class WorkerProcess:
     """One worker. Its owner asks one thing at a time, and calls ``end`` in the end.
 
@@ -86,12 +90,15 @@ class WorkerProcess:
 
         Raises:
             WorkerDiedError: It died, by itself or for its slowness.
+            WorkerKilledError: It was killed.
         """
         timer = asyncio.get_running_loop().call_later(secs, self._run_out, too_slow)
         try:
             return await self._channel.receive()
         except ConnectionError:
-            raise WorkerDiedError(await self._cause()) from None
+            cause = await self._cause()
+            was_killed = self._too_slow is None and await self._status() < 0
+            raise (WorkerKilledError if was_killed else WorkerDiedError)(cause) from None
         finally:
             timer.cancel()
 

@@ -89,6 +89,7 @@ class Reading:
         failure: Why it could not be read to the end; None where it could.
         links: Distinct by key, in the order of the page.
         links_cut: Links beyond the limit.
+        links_too_long: Links that are longer than any URL that is asked for.
         metadata: What the page says of itself.
         encoding: In which the body was read.
         visible_digest: ``text_digest``, 16 bytes, of all visible text; None where only links were
@@ -116,6 +117,7 @@ class Reading:
     notes: tuple[str, ...] = ()
     parse_secs: float = 0.0
     extract_secs: float = 0.0
+    links_too_long: int = 0
 
     @property
     def title(self) -> str | None:

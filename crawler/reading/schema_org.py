@@ -58,10 +58,10 @@ def _nodes(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _name(value: object) -> str | None:
-    """Names of an author, who may be a text, an object or a list of either."""
+    """Names of an author, who may be a text, an object or a list of either, not of lists."""
     if isinstance(value, list):
-        names = [name for name in map(_name, value[:10]) if name]
-        return ", ".join(dict.fromkeys(names)) or None
+        names = [_name(each) for each in value[:10] if not isinstance(each, list)]
+        return ", ".join(dict.fromkeys(filter(None, names))) or None
     if isinstance(value, dict):
         value = value.get("name")
     # Some give the address of a profile where a name is wanted.

@@ -29,6 +29,7 @@ class Parsed(NamedTuple):
     visible_digest: bytes | None
     notes: tuple[str, ...]
     secs: float
+    links_too_long: int = 0
 
 
 class Extracted(NamedTuple):
@@ -57,6 +58,7 @@ def to_reading(
         url,
         links=tuple(parsed.links),
         links_cut=parsed.links_cut,
+        links_too_long=parsed.links_too_long,
         metadata=parsed.metadata,
         encoding=parsed.encoding,
         visible_digest=parsed.visible_digest,

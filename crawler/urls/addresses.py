@@ -1,12 +1,13 @@
 """Which hosts are nobody else's business: addresses and names that lead into a private network.
 
-Judged by the spelling alone, without DNS: a public name that resolves to a private address is not
-found out here.
+Judged by the spelling alone, without DNS; what a public name is resolved to is judged in
+``crawler.resolver``.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from crawler.urls.errors import MalformedUrl
@@ -61,12 +62,14 @@ _CARRIERS = (
     (IPv6Network("2002::/16"), 80, False),  # 6to4, RFC 3056
     (IPv6Network("2001::/32"), 0, True),  # Teredo, RFC 4380: the client, inverted
 )
+_CACHED_HOSTS = 1024  # every request asks it of where it goes and of what led there
 _DOTTED = re.compile(r"[0-9]+(?:\.[0-9]+){3}")
 # localhost: RFC 6761. local: RFC 6762, the names of one link. internal: reserved by ICANN for
 # private use, and the metadata of Google's machines. home.arpa: RFC 8375.
 _PRIVATE_DOMAINS = (".localhost", ".localdomain", ".local", ".internal", ".home.arpa")
 
 
+@lru_cache(_CACHED_HOSTS)
 def is_private(host: str) -> bool:
     """Does the host lead into a private network, or to this machine?
 

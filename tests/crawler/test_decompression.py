@@ -10,7 +10,8 @@ from scrapy import Request
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.test import get_crawler
 
-from crawler.downloadermiddlewares import GZIP_CUT, NOT_GZIP, DamagedBodyError, Decompression
+from crawler.downloadermiddlewares import NOT_GZIP, STREAM_CUT, Decompression
+from crawler.downloading.errors import DamagedBodyError
 
 URL = "http://example.org/"
 PAGE = b"<!DOCTYPE html><title>Page</title>" + bytes(range(32, 127)) * 90
@@ -53,18 +54,18 @@ def test_whole_stream_is_opened(body: bytes, encoding: str) -> None:
 def test_stream_that_breaks_off_gives_what_it_has_and_is_marked(missing: int) -> None:
     response = opened(PACKED[:-missing])
     assert PAGE.startswith(response.body[:100])
-    assert response.flags == [GZIP_CUT]
+    assert response.flags == [STREAM_CUT]
 
 
 def test_second_member_that_breaks_off_is_noticed() -> None:
     response = opened(gzip.compress(PAGE) + PACKED[:-9])
     assert response.body.startswith(PAGE)
-    assert response.flags == [GZIP_CUT]
+    assert response.flags == [STREAM_CUT]
 
 
 def test_wrong_checksum_is_noticed() -> None:
     response = opened(PACKED[:-8] + bytes(8))
-    assert response.flags == [GZIP_CUT]
+    assert response.flags == [STREAM_CUT]
 
 
 @pytest.mark.parametrize("kind", [Response, HtmlResponse])

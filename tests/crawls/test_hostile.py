@@ -29,7 +29,7 @@ LINKED = tuple(path for path in TRICKS if path not in PRIVATE)
 VERDICTS: dict[str, tuple[str, str | None]] = {
     "/empty": ("too_short", None),
     "/truncated": ("new", "truncated: the server sent less than it said"),
-    "/truncated-gzip": ("new", "truncated: its gzip stream breaks off, or is damaged"),
+    "/truncated-gzip": ("new", "truncated: its compressed stream breaks off, or is damaged"),
     "/false-gzip": ("new", "declared as gzip, and is none: read as it came"),
     "/utf8-called-ascii": ("new", None),
     "/latin1-called-utf8": ("new", None),
@@ -293,7 +293,10 @@ def test_sitemaps_of_every_kind_take_nothing_away(tmp_path: Path) -> None:
     with HostileSite(robots_txt=robots, linked=("/plain/1",)) as site:
         found = run(site, tmp_path / "job")
     one_step = ("/plain/1", "/plain/941", "/plain/942", "/plain/943")
-    assert found.depths == {"/": 0, **dict.fromkeys(one_step, 1)}
+    broken = ("/sitemap/torn", "/sitemap/garbage", "/sitemap/missing")
+    assert found.depths == {**dict.fromkeys(("/", *broken), 0), **dict.fromkeys(one_step, 1)}
+    expect(found, "/sitemap/torn", "unreadable", "not a sitemap")
+    expect(found, "/sitemap/missing", "failed", "no sitemap: HTTP 404")
     assert found.asked.count("/sitemap/endless") == 1
     assert "/sitemap/endless?step=5" not in found.asked
     for name in ("torn", "garbage"):

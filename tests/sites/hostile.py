@@ -9,6 +9,8 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
+from tests.sites.attacks import ATTACKS
+from tests.sites.attacks.hosts import HOSTS
 from tests.sites.exchange import Exchange
 from tests.sites.prose import document
 from tests.sites.tricks import TRICKS, numbered_trick
@@ -33,21 +35,30 @@ class HostileSite:
     """Serves every trick on a loopback port while a ``with`` block lasts.
 
     Args:
-        robots_txt: What /robots.txt says; may be set anew at any time.
+        robots_txt: What /robots.txt says, or the trick that it plays; may be set anew at any time.
         linked: The paths that the index links to, all tricks where None; may be set anew.
+
+    Attributes:
+        added: Tricks by path that this site plays beside the others.
     """
 
     def __init__(
-        self, robots_txt: str = OPEN_ROBOTS, linked: tuple[str, ...] | None = None
+        self, robots_txt: str | Trick = OPEN_ROBOTS, linked: tuple[str, ...] | None = None
     ) -> None:
         self.robots_txt = robots_txt
         self.linked = tuple(TRICKS) if linked is None else linked
+        self.added: dict[str, Trick] = {}
         self.closing = Event()
         self._asked: list[Asked] = []
         self._lock = Lock()
         handler = type("BoundExchange", (Exchange,), {"stage": self})
-        self._server = _Server(("127.0.0.1", 0), handler)
-        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._server = _Server((HOSTS[0], 0), handler)
+        # The same site at another address, for what goes from host to host.
+        self._other = _Server((HOSTS[1], self._server.server_address[1]), handler)
+        self._threads = [
+            Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+            for server in (self._server, self._other)
+        ]
 
     @property
     def origin(self) -> str:
@@ -77,26 +88,33 @@ class HostileSite:
             self._asked.append(asked)
 
     def trick_for(self, path: str) -> Trick:
-        own: dict[str, Trick] = {"/": self._index, "/robots.txt": self._robots}
+        own: dict[str, Trick] = {"/": self._index, "/robots.txt": self._robots, **self.added}
         name = urlsplit(path).path
-        return own.get(name) or TRICKS.get(name) or numbered_trick(name) or _missing
+        known = own.get(name) or TRICKS.get(name) or ATTACKS.get(name)
+        return known or numbered_trick(name) or _missing
 
     def _index(self, exchange: Exchange) -> None:
         items = "".join(f'<li><a href="{escape(path)}">{path}</a></li>' for path in self.linked)
         exchange.answer(document("Index of tricks", f"<ul>{items}</ul>"))
 
     def _robots(self, exchange: Exchange) -> None:
-        exchange.answer(self.robots_txt.encode(), "text/plain")
+        if isinstance(self.robots_txt, str):
+            exchange.answer(self.robots_txt.encode(), "text/plain")
+        else:
+            self.robots_txt(exchange)
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        for server in (self._server, self._other):
+            server.shutdown()
+            server.server_close()
+        for thread in self._threads:
+            thread.join()
 
 
 def _missing(exchange: Exchange) -> None:

@@ -136,6 +136,27 @@ def test_links_beyond_the_limit_are_counted() -> None:
     assert (len(result.links), result.cut) == (10, 20)
 
 
+def test_links_that_are_too_long_are_counted() -> None:
+    long = "x" * 9000
+    result = found(f'<a href="{long}"><a href="data:,{long}"><a href=ok><a href="/{long}#x">')
+    assert [link.url[-2:] for link in result.links] == ["ok"]
+    assert result.too_long == 2
+
+
+def test_links_that_a_base_makes_long_are_too() -> None:
+    base = f'<base href="/{"b" * 8000}/">'
+    result = found(base + "".join(f'<a href="{number:0200}">' for number in range(5)))
+    assert (result.links, result.too_long) == ([], 5)
+
+
+def test_all_links_together_have_room_for_a_mean_length() -> None:
+    base = f'<base href="/{"b" * 8000}/">'
+    result = found(base + "".join(f"<a href={number}>" for number in range(1000)), limit=1000)
+    taken = sum(len(link.url) for link in result.links)
+    assert 2**20 <= taken <= 2**20 + 1000 * 256 + 8192
+    assert len(result.links) + result.cut == 1000
+
+
 def test_malformed_addresses_are_counted_and_leave_the_rest() -> None:
     result = found('<a href="http://[::1"><a href="http://a..b:x/"><a href=ok>')
     assert [link.url[-2:] for link in result.links] == ["ok"]

@@ -222,3 +222,18 @@ class TestDateProperties:
     def test_any_text_gives_a_date_or_none(self, text: str) -> None:
         found = iso_date(text)
         assert found is None or len(found) == 10
+
+
+@pytest.mark.parametrize("depth", [1, 2, 900, 9000])
+def test_lists_of_lists_of_authors_name_nobody_and_take_nothing_away(depth: int) -> None:
+    author = "[" * depth + '"Ada"' + "]" * depth
+    script = f'<script type="application/ld+json">{{"author": {author}}}</script>'
+    metadata = said(f"<title>Lamps</title>{script}")
+    assert metadata.title == "Lamps"
+    assert metadata.author == ("Ada" if depth == 1 else None)
+
+
+def test_addresses_that_are_too_long_are_none() -> None:
+    long = "/" + "x" * 9000
+    refresh = f'<meta http-equiv=refresh content="0; url={long}">'
+    assert said(f'<link rel=canonical href="{long}">{refresh}<p>x') == NOTHING_SAID

@@ -65,16 +65,34 @@ def test_time_spent_waiting_for_a_worker_does_not_count() -> None:
     use(ReadingOptions(workers=1, timeout_secs=2), act)
 
 
-def test_a_killed_worker_costs_one_page() -> None:
+async def kill_reader(pool: ReadingPool) -> int:
+    """Kill a worker in the middle of a page."""
+    await until(lambda: pool.busy == 1)
+    await asyncio.sleep(0.3)
+    pid = next(filter(is_busy, pool.pids))
+    os.kill(pid, signal.SIGKILL)
+    await until(lambda: not is_running(pid))
+    return pid
+
+
+def test_a_page_whose_worker_is_killed_is_read_by_another() -> None:
+    async def act(pool: ReadingPool) -> None:
+        task = asyncio.create_task(read(pool, sluggish_page()))
+        await kill_reader(pool)
+        reading = await task
+        assert reading.failure is None
+        assert "cell" in (reading.text or "")
+
+    use(ONE, act)
+
+
+def test_a_page_whose_workers_are_killed_twice_is_given_up() -> None:
     async def act(pool: ReadingPool) -> None:
         task = asyncio.create_task(read(pool, slow_page()))
-        await until(lambda: pool.busy == 1)
-        await asyncio.sleep(0.5)
-        (pid,) = pool.pids
-        os.kill(pid, signal.SIGKILL)
+        killed = [await kill_reader(pool) for _ in range(2)]
         assert (await task).failure == "worker died (signal 9)"
         assert is_read(await read(pool, article()))
-        assert not is_running(pid)
+        assert not any(map(is_running, killed))
 
     use(ONE, act)
 
@@ -103,7 +121,8 @@ def test_when_the_first_of_two_equal_texts_fails_the_second_is_extracted() -> No
         await until(lambda: len(asked) == 2)
         # Both are parsed, one is being extracted.
         await until(lambda: sum(map(is_busy, pool.pids)) == 1)
-        os.kill(next(filter(is_busy, pool.pids)), signal.SIGKILL)
+        for _ in range(2):
+            await kill_reader(pool)
         failed, read_alone = sorted(await asyncio.gather(*tasks), key=lambda done: not done.failure)
         assert failed.failure == "worker died (signal 9)"
         assert read_alone.extract is not None

@@ -1,0 +1,103 @@
+"""Opens compressed bodies at a bounded cost, whatever their bytes are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawler.downloading.errors import DamagedBodyError, TooLargeError
+from crawler.downloading.streams import GZIP_MAGIC, OPENERS, raw_deflate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from crawler.downloading.streams import Stream
+
+# One within the other. A gzip file can be made that opens to itself, as often as it is asked to.
+_MOST_LAYERS = 4
+# One after the other. bgzip makes one of each 64 KiB; a million empty ones are an attack.
+_MOST_MEMBERS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A body without its compression.
+
+    Attributes:
+        body: What there is of it.
+        is_cut: A stream breaks off, or is damaged from some place on.
+        is_as_it_came: It was declared as gzip and is none.
+    """
+
+    body: bytes
+    is_cut: bool = False
+    is_as_it_came: bool = False
+
+
+def codings(headers: Iterable[str]) -> list[str]:
+    """The codings that ``Content-Encoding`` names and that can be undone, the first one first.
+
+    What nobody knows is taken as not said, as browsers do: ``utf-8``, ``none``.
+    """
+    names = (name.strip().lower() for header in headers for name in header.split(","))
+    return [name for name in names if name in OPENERS]
+
+
+def open_body(body: bytes, layers: Sequence[str], max_bytes: int) -> Opened:
+    """Undo codings, the last one first.
+
+    Args:
+        body: As it came.
+        layers: As ``codings`` returns them.
+        max_bytes: Of what each of them opens to.
+
+    Raises:
+        DamagedBodyError: Nothing of it can be opened, or there are too many layers.
+        TooLargeError: It opens to more than that.
+
+    Complexity: O(length + what it opens to), whatever the bytes are.
+    """
+    if len(layers) > _MOST_LAYERS:
+        raise DamagedBodyError(f"compressed {len(layers)} times, one within the other")
+    if body and list(layers) in (["gzip"], ["x-gzip"]) and not body.startswith(GZIP_MAGIC):
+        return Opened(body, is_as_it_came=True)
+    is_cut = False
+    for coding in reversed(layers):
+        if not body:
+            break
+        opened = _open(body, coding, max_bytes)
+        body, is_cut = opened.body, is_cut or opened.is_cut
+    return Opened(body, is_cut)
+
+
+def _open(body: bytes, coding: str, max_bytes: int) -> Opened:
+    new, magic = OPENERS[coding]
+    opened = bytearray()
+    damage = None
+    at = members = 0
+    while at < len(body) and (not members or (magic and body.startswith(magic, at))):
+        if members == _MOST_MEMBERS:
+            raise DamagedBodyError(f"{coding} of more than {_MOST_MEMBERS:,} parts")
+        stream = new()
+        start, at = at, _run(stream, body, at, opened, max_bytes)
+        if stream.damage and not opened and coding == "deflate":
+            stream = raw_deflate()
+            at = _run(stream, body, start, opened, max_bytes)
+        members += 1
+        damage = stream.damage or (None if stream.is_over else "it breaks off")
+        if damage:
+            break
+    if damage and not opened:
+        raise DamagedBodyError(f"damaged {coding}: {damage}")
+    return Opened(bytes(opened), damage is not None)
+
+
+def _run(stream: Stream, body: bytes, at: int, opened: bytearray, max_bytes: int) -> int:
+    """Feed a stream to its end, or to damage; where it ended."""
+    while at < len(body) and not (stream.is_over or stream.damage):
+        piece = body[at : at + stream.piece_bytes]
+        opened += stream.feed(piece, max_bytes - len(opened) + 1)
+        if len(opened) > max_bytes:
+            raise TooLargeError(f"larger than {max_bytes // 2**20} MB when decompressed")
+        at += len(piece)
+    return at - stream.rest

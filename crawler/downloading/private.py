@@ -1,0 +1,81 @@
+"""Who may lead a crawl into a private network? What was said so far, and of whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from crawler.urls.addresses import is_private
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class AddressGuard:
+    """Knows where a crawl started, which names are private, and who may be asked.
+
+    A crawl whose own start is private may go where it likes: what a request
+    may do is inherited from the host that led to it.
+
+    Args:
+        starts: Hosts of the seeds, which may be private.
+    """
+
+    def __init__(self, starts: Iterable[str] = ()) -> None:
+        self._starts = set(starts)
+        self._private: set[str] = set()
+        self._asked: set[str] = set()
+        self._allowed: set[str] = set()
+        _guards.add(self)
+
+    def add_start(self, host: str) -> None:
+        """Note a host with which the crawl began."""
+        self._starts.add(host)
+
+    def is_private(self, host: str) -> bool:
+        """Whether a host is private by its spelling, or was found out to be."""
+        return host in self._private or is_private(host)
+
+    def may_lead(self, source: str | None, host: str) -> bool:
+        """Whether ``host`` may be private where ``source`` led to it.
+
+        Args:
+            source: None for a page that hides where a link comes from.
+            host: Where the request goes.
+        """
+        if source is None:
+            return bool(self._starts) and all(map(self.is_private, self._starts))
+        return (source == host and host in self._starts) or self.is_private(source)
+
+    def note_asked(self, host: str, *, allowed: bool) -> None:
+        """Note that a host is asked for, and whether it may be private; once allowed, it is."""
+        self._asked.add(host)
+        if allowed:
+            self._allowed.add(host)
+
+    def note_private(self, host: str) -> None:
+        """Note that a name was resolved to a private address."""
+        self._private.add(host)
+
+    def allows(self, host: str) -> bool | None:
+        """Whether a name may be resolved to a private address; None where nothing is known."""
+        if host in self._allowed or host in self._starts:
+            return True
+        return False if host in self._asked else None
+
+
+_guards: WeakSet[AddressGuard] = WeakSet()
+
+
+def may_resolve(host: str, address: str) -> bool:
+    """Whether the answer of a name server may be used.
+
+    One resolver serves all crawls of a process, and proxies too: what no crawl
+    has asked for is nobody's business here.
+    """
+    if is_private(host) or not is_private(address):
+        return True
+    answers = [guard.allows(host) for guard in _guards]
+    for guard in _guards:
+        guard.note_private(host)
+    return True in answers or False not in answers

@@ -1,0 +1,154 @@
+"""The compressed streams of HTTP behind one face: pieces in, what they open to out, bounded."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any, Protocol
+
+import brotli  # type: ignore[import-untyped]
+import zstandard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+
+# Whatever a decoder lets through once it met damage, or refuses to say: zlib.error, brotli.error,
+# ZstdError, and MemoryError for a window that cannot be had.
+_DAMAGE = (zlib.error, brotli.error, zstandard.ZstdError, MemoryError)
+# RFC 9659: the window of what is sent as zstd fits in 8 MiB.
+_ZSTD_WINDOW_BYTES = 2**23
+
+
+class Stream(Protocol):
+    """One compressed stream, from its start to its end.
+
+    Attributes:
+        piece_bytes: What may be fed at a time.
+        damage: What was wrong with it, None where nothing was.
+    """
+
+    piece_bytes: int
+    damage: str | None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its end was reached."""
+
+    @property
+    def rest(self) -> int:
+        """How many bytes of the last piece stand after its end."""
+
+    def feed(self, piece: bytes, room: int) -> bytes:
+        """Open a piece; to not much more than ``room`` bytes, where the rest is lost."""
+
+
+class ZlibStream:
+    """gzip and deflate."""
+
+    piece_bytes = 2**14
+
+    def __init__(self, wbits: int) -> None:
+        self._stream = zlib.decompressobj(wbits)
+        self.damage: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """See ``Stream``."""
+        return self._stream.eof
+
+    @property
+    def rest(self) -> int:
+        """See ``Stream``."""
+        return len(self._stream.unused_data)
+
+    def feed(self, piece: bytes, room: int) -> bytes:
+        """See ``Stream``."""
+        before = self._stream.copy()
+        try:
+            return self._stream.decompress(piece, room)
+        except zlib.error as error:
+            # It keeps what stands before the damage to itself, unless asked byte by byte.
+            self.damage = str(error)
+            return b"".join(_up_to_damage(before, piece))[:room]
+
+
+def _up_to_damage(stream: Any, piece: bytes) -> Iterator[bytes]:
+    try:
+        for at in range(len(piece)):
+            yield stream.decompress(piece[at : at + 1])
+    except zlib.error:
+        return
+
+
+class ZstdStream:
+    """zstd; a frame that wants a larger window than browsers give is damaged."""
+
+    # A block of four bytes opens to 128 KiB, and there is no way to ask for less of it.
+    piece_bytes = 2**9
+
+    def __init__(self) -> None:
+        opener = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES)
+        self._stream = opener.decompressobj()
+        self.damage: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """See ``Stream``."""
+        return self._stream.eof
+
+    @property
+    def rest(self) -> int:
+        """See ``Stream``."""
+        return len(self._stream.unused_data)
+
+    def feed(self, piece: bytes, room: int) -> bytes:
+        """See ``Stream``."""
+        try:
+            return self._stream.decompress(piece)
+        except _DAMAGE as error:
+            self.damage = str(error)
+            return b""
+
+
+class BrotliStream:
+    """brotli, of which nothing says where it ends: what follows is damage."""
+
+    piece_bytes = 2**14
+    rest = 0
+
+    def __init__(self) -> None:
+        self._stream = brotli.Decompressor()
+        self.damage: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """See ``Stream``."""
+        return bool(self._stream.is_finished())
+
+    def feed(self, piece: bytes, room: int) -> bytes:
+        """See ``Stream``."""
+        opened = b""
+        try:
+            opened = self._stream.process(piece, output_buffer_limit=room)
+            while len(opened) < room and not self._stream.can_accept_more_data():
+                opened += self._stream.process(b"", output_buffer_limit=room - len(opened))
+        except _DAMAGE as error:
+            self.damage = str(error)
+        return opened
+
+
+OPENERS: dict[str, tuple[Callable[[], Stream], bytes | None]] = {
+    "gzip": (lambda: ZlibStream(31), GZIP_MAGIC),
+    "x-gzip": (lambda: ZlibStream(31), GZIP_MAGIC),
+    "deflate": (lambda: ZlibStream(15), None),
+    "br": (BrotliStream, None),
+    "zstd": (ZstdStream, ZSTD_MAGIC),
+}
+"""Of each coding: a new stream, and how a stream that follows another begins, None for never."""
+
+
+def raw_deflate() -> Stream:
+    """Deflate without the header of zlib, as some servers send it."""
+    return ZlibStream(-15)

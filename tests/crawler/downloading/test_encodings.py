@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import gzip
+import zlib
+from contextlib import suppress
+from itertools import pairwise
+
+import brotli  # type: ignore[import-untyped]
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.downloading.encodings import Opened, codings, open_body
+from crawler.downloading.errors import AnswerError, DamagedBodyError, TooLargeError
+
+PAGE = b"<!DOCTYPE html><title>Page</title>" + bytes(range(32, 127)) * 90
+ROOM = 2**20
+PACKERS = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": lambda body: brotli.compress(body, quality=3),
+    "zstd": zstandard.compress,
+}
+BOTTOMLESS = bytes(64 * ROOM)
+
+
+@pytest.mark.parametrize(
+    ("headers", "names"),
+    [
+        (["gzip"], ["gzip"]),
+        (["GZIP ", " deflate"], ["gzip", "deflate"]),
+        (["gzip, br"], ["gzip", "br"]),
+        (["identity, utf-8,,none"], []),
+        ([], []),
+    ],
+)
+def test_codings_are_those_that_can_be_undone(headers: list[str], names: list[str]) -> None:
+    assert codings(headers) == names
+
+
+@pytest.mark.parametrize("coding", PACKERS)
+class TestEveryCoding:
+    def test_is_opened(self, coding: str) -> None:
+        assert open_body(PACKERS[coding](PAGE), [coding], len(PAGE)) == Opened(PAGE)
+
+    def test_one_byte_too_many_is_too_large(self, coding: str) -> None:
+        with pytest.raises(TooLargeError, match="when decompressed"):
+            open_body(PACKERS[coding](PAGE), [coding], len(PAGE) - 1)
+
+    def test_bomb_is_too_large(self, coding: str) -> None:
+        with pytest.raises(TooLargeError):
+            open_body(PACKERS[coding](BOTTOMLESS), [coding], ROOM)
+
+    def test_bomb_within_another_coding_is_too_large(self, coding: str) -> None:
+        packed = gzip.compress(PACKERS[coding](BOTTOMLESS))
+        with pytest.raises(TooLargeError):
+            open_body(packed, [coding, "gzip"], ROOM)
+
+    def test_nothing_stays_nothing(self, coding: str) -> None:
+        assert open_body(b"", [coding], ROOM) == Opened(b"")
+
+    def test_noise_is_damaged_or_as_it_came(self, coding: str) -> None:
+        if PACKERS[coding] is gzip.compress:
+            assert open_body(b"noise", [coding], ROOM) == Opened(b"noise", is_as_it_came=True)
+        else:
+            with pytest.raises(DamagedBodyError, match=f"damaged {coding}: "):
+                open_body(b"noise", [coding], ROOM)
+
+
+def test_deflate_without_its_header_is_opened() -> None:
+    assert open_body(zlib.compress(PAGE)[2:-4], ["deflate"], ROOM) == Opened(PAGE)
+
+
+def test_members_one_after_the_other_are_opened() -> None:
+    packed = b"".join(gzip.compress(PAGE[a:b]) for a, b in pairwise((0, 9, 9, 300, len(PAGE))))
+    assert open_body(packed, ["gzip"], ROOM) == Opened(PAGE)
+    frames = zstandard.compress(PAGE[:50]) + zstandard.compress(PAGE[50:])
+    assert open_body(frames, ["zstd"], ROOM) == Opened(PAGE)
+
+
+@pytest.mark.parametrize("after", [bytes(512), b"<!-- 0.2 s -->", b"\x1f"])
+def test_what_follows_a_gzip_file_is_left(after: bytes) -> None:
+    assert open_body(gzip.compress(PAGE) + after, ["gzip"], ROOM) == Opened(PAGE)
+
+
+def test_too_many_members_are_an_attack() -> None:
+    with pytest.raises(DamagedBodyError, match="parts"):
+        open_body(gzip.compress(b"") * 100_000, ["gzip"], ROOM)
+
+
+def test_too_many_layers_are_an_attack() -> None:
+    with pytest.raises(DamagedBodyError, match="compressed 5 times"):
+        open_body(gzip.compress(PAGE), ["gzip"] * 5, ROOM)
+
+
+def test_layers_are_undone_from_the_last() -> None:
+    packed = brotli.compress(gzip.compress(zlib.compress(PAGE)))
+    assert open_body(packed, ["deflate", "gzip", "br"], ROOM) == Opened(PAGE)
+
+
+def test_zstd_with_a_window_larger_than_browsers_give_is_refused() -> None:
+    wide = zstandard.ZstdCompressionParameters(window_log=27)
+    packer = zstandard.ZstdCompressor(compression_params=wide).compressobj()
+    with pytest.raises(DamagedBodyError, match="zstd"):
+        open_body(packer.compress(PAGE) + packer.flush(), ["zstd"], ROOM)
+
+
+class TestGzipProperties:
+    packed = gzip.compress(PAGE)
+
+    @given(st.integers(2, len(packed) - 1))
+    def test_cut_anywhere_it_gives_a_beginning_and_says_so(self, kept: int) -> None:
+        try:
+            opened = open_body(self.packed[:kept], ["gzip"], ROOM)
+        except DamagedBodyError:
+            return
+        assert PAGE.startswith(opened.body)
+        assert opened.is_cut or opened.is_as_it_came or opened.body == PAGE
+
+    @given(st.integers(0, len(packed) - 1), st.integers(1, 255))
+    def test_a_changed_byte_takes_nothing_before_it(self, place: int, mask: int) -> None:
+        changed = bytearray(self.packed)
+        changed[place] ^= mask
+        try:
+            opened = open_body(bytes(changed), ["gzip"], ROOM)
+        except AnswerError:
+            return
+        assert opened.is_cut or opened.is_as_it_came or opened.body == PAGE
+
+    @given(st.binary(max_size=3000), st.lists(st.sampled_from(sorted(PACKERS)), max_size=4))
+    def test_what_was_packed_is_opened(self, body: bytes, layers: list[str]) -> None:
+        packed = body
+        for coding in layers:
+            packed = PACKERS[coding](packed)
+        assert open_body(packed, layers, ROOM).body == body
+
+    @given(st.binary(max_size=300), st.lists(st.sampled_from(sorted(PACKERS)), max_size=4))
+    def test_any_bytes_are_opened_or_refused(self, body: bytes, layers: list[str]) -> None:
+        with suppress(AnswerError):
+            assert len(open_body(body, layers, ROOM).body) <= ROOM

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy.utils.test import get_crawler
+from twisted.internet.protocol import Protocol
+from twisted.internet.testing import StringTransport
+from twisted.web._newclient import HTTP11ClientProtocol, Request
+from twisted.web.http_headers import Headers
+
+from crawler.downloadhandler import BoundedHeadHandler, HeadWatch
+from crawler.downloading.errors import HeadTooLargeError
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n"
+
+
+class Connection:
+    """Twisted's client on a transport of memory, watched."""
+
+    def __init__(self, limit: int = 100) -> None:
+        # Twisted has no types here.
+        self.transport: Any = cast("Any", StringTransport)()
+        self.protocol: Any = cast("Any", HTTP11ClientProtocol)()
+        self.watch = HeadWatch(self.protocol, limit)
+        self.protocol.makeConnection(self.transport)
+
+    def ask(self, *pieces: bytes) -> Any:
+        """The answer that these pieces make, or the error."""
+        found: list[Any] = []
+        headers = Headers({b"host": [b"x"]})
+        request = cast("Any", Request)(b"GET", b"/", headers, None, persistent=True)
+        answered = self.protocol.request(request)
+        answered.addCallbacks(found.append, lambda failure: found.append(failure.value))
+        for piece in pieces:
+            self.protocol.dataReceived(piece)
+        if self.transport.disconnecting or self.transport.disconnected:
+            self.protocol.connectionLost(None)
+        return found[0] if found else None
+
+
+def test_head_within_the_limit_passes_whatever_the_body() -> None:
+    answer = Connection().ask(HEAD, b"\r\n", b"body")
+    assert answer.code == 200
+
+
+def test_every_answer_of_a_connection_is_counted_anew() -> None:
+    connection = Connection(limit=len(HEAD) + 8)
+    for _ in range(5):
+        answer = connection.ask(HEAD, b"\r\n")
+        assert answer.code == 200
+        answer.deliverBody(cast("Any", Protocol)())
+        connection.protocol.dataReceived(b"body")
+
+
+def test_crawl_fails_where_connections_cannot_be_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HTTP11DownloadHandler, "__init__", lambda self, crawler: None)
+    with pytest.raises(RuntimeError, match=r"keeps no _pool\._factory"):
+        BoundedHeadHandler(get_crawler())
+
+
+def test_an_error_says_what_was_too_much() -> None:
+    assert isinstance(Connection().ask(HEAD, b"X-Long: x\r\n" * 20), HeadTooLargeError)
