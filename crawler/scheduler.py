@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-import heapq
 import logging
-import pickle
 from contextlib import suppress
-from itertools import count
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
-from scrapy.utils.request import request_from_dict
 
+from crawler.frontier.order import host_number
+from crawler.host_loads import HostLoads
 from crawler.jobs import job_of
 from crawler.pages.errors import StorageError
 from crawler.pages.verdicts import UNREADABLE
+from crawler.stored_requests import UnstorableRequestError, pack, unpack
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from scrapy import Request, Spider
+    from scrapy.core.downloader import Downloader
     from scrapy.crawler import Crawler
     from scrapy.dupefilters import BaseDupeFilter
     from twisted.internet.defer import Deferred
 
-    from crawler.frontier.queue import QueuedRequest
+    from crawler.frontier.order import QueuedRequest
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """What the queue knows of a request that was handed out."""
+
+    id: int
+    host: int
 
 
 class FrontierScheduler(BaseScheduler):
@@ -34,22 +45,23 @@ class FrontierScheduler(BaseScheduler):
     A request is through when its download, callback and item pipelines are:
     when it left ``inprogress`` of the engine's slot. That set is private to
     Scrapy, so ``open`` looks whether it is there and fails where it is not.
-    Requests that cannot be pickled (a lambda as callback) are kept in memory,
-    named in a warning, and lost by a kill. Without JOBDIR all are, as they are.
+
+    The order is that of ``crawler.frontier.order``; a host is what has a slot of
+    its own in the downloader. With JOBDIR a request that cannot be stored (a
+    lambda as callback) is refused, since a kill would lose it; without, requests
+    stay in memory as they are.
 
     Files:
-        crawl.db: the tables ``requests`` and ``seen``.
+        crawl.db: the tables ``requests``, ``hosts`` and ``seen``.
     """
 
     def __init__(self, crawler: Crawler, dupefilter: BaseDupeFilter) -> None:
         self._crawler = crawler
         self._dupefilter = dupefilter
         self._job = job_of(crawler)
-        self._leases: dict[Request, int] = {}
+        self._leases: dict[Request, Lease] = {}
         self._broken: set[Request] = set()
-        self._in_memory: list[tuple[int, int, Request]] = []
-        self._arrivals = count()
-        self._inprogress: set[Request] = set()
+        self._inprogress: AbstractSet[Request] = frozenset()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FrontierScheduler:
@@ -64,15 +76,9 @@ class FrontierScheduler(BaseScheduler):
             RuntimeError: This version of Scrapy tracks requests in progress otherwise.
         """
         self._spider = spider
-        slot = getattr(self._crawler.engine, "_slot", None)
-        inprogress = getattr(slot, "inprogress", None)
-        if not isinstance(inprogress, set):
-            raise RuntimeError(  # noqa: TRY004  # not the caller's mistake
-                "this version of Scrapy keeps no set engine._slot.inprogress, "
-                "by which finished requests are recognised; use another version, or "
-                "SCHEDULER = 'scrapy.core.scheduler.Scheduler'"
-            )
-        self._inprogress = inprogress
+        self._inprogress = _inprogress(self._crawler)
+        self._downloader: Downloader = self._crawler.engine.downloader
+        self._loads = HostLoads(self._downloader)
         self._job.begin_visit()
         return self._dupefilter.open()
 
@@ -97,20 +103,30 @@ class FrontierScheduler(BaseScheduler):
         if seen:
             self._dupefilter.log(request, self._spider)
             return False
-        if self._job.folder is None:
-            self._push_in_memory(request)
-            self._crawler.stats.inc_value("scheduler/enqueued")
-            return True
+        is_kept = self._job.folder is not None
         try:
-            parts = request.to_dict(spider=self._spider)
-            url = parts.pop("url")
-            packed = pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
-        except (ValueError, TypeError, AttributeError, pickle.PicklingError) as error:
-            self._keep_in_memory(request, error)
-        else:
-            self._job.queue.push(url, request.priority, packed)
+            stored: Any = pack(request, self._spider) if is_kept else request
+        except UnstorableRequestError as error:
+            self._refuse(request, error)
+            return False
+        host = host_number(self._downloader.get_slot_key(request))
+        self._job.queue.push(host, request.url, request.priority, stored)
         self._crawler.stats.inc_value("scheduler/enqueued")
         return True
+
+    def _refuse(self, request: Request, error: UnstorableRequestError) -> None:
+        """Say that a request is not queued; one to the same place that can be stored still is."""
+        logger.error(
+            "%s is refused, because it cannot be stored in JOBDIR and a kill would lose it: %s. "
+            "Callback and errback must be methods of the spider; what a lambda or a closure "
+            "holds can go into cb_kwargs, which like meta must be picklable. "
+            "Without JOBDIR nothing is stored, and any request will do",
+            request,
+            error,
+        )
+        self._crawler.stats.inc_value("scheduler/unserializable")
+        if not request.dont_filter:
+            self._job.seen.discard(self._crawler.request_fingerprinter.fingerprint(request))
 
     def _note_redirect(self, request: Request, *, seen: bool) -> None:
         """Remember a redirect; where it closes a circle, none of its URLs is a page."""
@@ -125,20 +141,8 @@ class FrontierScheduler(BaseScheduler):
                 if url in self._job.seeds:
                     self._job.dead_seeds[url] = reason
 
-    def _keep_in_memory(self, request: Request, error: Exception) -> None:
-        logger.warning(
-            "%s cannot be stored (%s) and would be lost by a kill; "
-            "callbacks must be methods of the spider",
-            request,
-            error,
-        )
-        self._push_in_memory(request)
-
-    def _push_in_memory(self, request: Request) -> None:
-        heapq.heappush(self._in_memory, (-request.priority, next(self._arrivals), request))
-
     def next_request(self) -> Request | None:
-        """The next request by priority, then in order of arrival."""
+        """The next request of a host that the downloader has room for."""
         try:
             return self._next()
         except StorageError:
@@ -147,26 +151,24 @@ class FrontierScheduler(BaseScheduler):
     def _next(self) -> Request | None:
         self._acknowledge()
         self._job.commit_if_due()
-        if self._is_at_limit() or self._job.failure is not None:
+        if self._is_at_limit() or self._job.failure is not None or self._job.pool.is_behind:
             return None
-        request = heapq.heappop(self._in_memory)[2] if self._in_memory else self._from_queue()
-        if request is not None:
-            self._crawler.stats.inc_value("scheduler/dequeued")
-        return request
-
-    def _from_queue(self) -> Request | None:
-        while (queued := self._job.queue.lease()) is not None:
+        while (queued := self._job.queue.lease(self._loads)) is not None:
             request = self._rebuild(queued)
             if request is not None:
-                self._leases[request] = queued.id
+                self._leases[request] = Lease(queued.id, queued.host)
+                self._loads.add(queued.host, request)
+                self._crawler.stats.inc_value("scheduler/dequeued")
                 return request
         return None
 
     def _rebuild(self, queued: QueuedRequest) -> Request | None:
         """Make a request of its stored parts; one that cannot be made is named and set aside."""
+        if self._job.folder is None:
+            request: Request = queued.request
+            return request
         try:
-            parts: dict[str, Any] = pickle.loads(queued.request)  # noqa: S301  # written by us
-            return request_from_dict({**parts, "url": queued.url}, spider=self._spider)
+            return unpack(queued, self._spider)
         except Exception as error:  # whatever a spider's own classes raise
             logger.error("%s cannot be taken up again: %s", queued.url, error)  # noqa: TRY400
             self._job.queue.finish([queued.id], failed=True)
@@ -174,10 +176,10 @@ class FrontierScheduler(BaseScheduler):
             return None
 
     def has_pending_requests(self) -> bool:
-        """Whether there is more to hand out."""
+        """Whether there is more to hand out, now or when a host has room again."""
         if self._is_at_limit() or self._job.failure is not None:
             return False
-        return bool(self._in_memory) or len(self._job.queue) > 0
+        return len(self._job.queue) > 0
 
     def _is_at_limit(self) -> bool:
         """Whether the pages stored and those under way make up ``max_pages``."""
@@ -195,10 +197,23 @@ class FrontierScheduler(BaseScheduler):
         through = [request for request in self._leases if request not in self._inprogress]
         if not through:
             return
-        done = [self._leases[r] for r in through if r not in self._broken]
-        failed = [self._leases[r] for r in through if r in self._broken]
-        self._job.queue.finish(done)
-        self._job.queue.finish(failed, failed=True)
+        for broken in (False, True):
+            requests = [request for request in through if (request in self._broken) is broken]
+            ids = [self._leases[request].id for request in requests]
+            self._job.queue.finish(ids, failed=broken)
         for request in through:
-            del self._leases[request]
+            self._loads.remove(self._leases.pop(request).host, request)
         self._broken.difference_update(through)
+        self._job.half_done.difference_update(through)
+
+
+def _inprogress(crawler: Crawler) -> AbstractSet[Request]:
+    slot = getattr(crawler.engine, "_slot", None)
+    inprogress = getattr(slot, "inprogress", None)
+    if not isinstance(inprogress, set):
+        raise RuntimeError(  # noqa: TRY004  # not the caller's mistake
+            "this version of Scrapy keeps no set engine._slot.inprogress, "
+            "by which finished requests are recognised; use another version, or "
+            "SCHEDULER = 'scrapy.core.scheduler.Scheduler'"
+        )
+    return inprogress

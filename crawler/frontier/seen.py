@@ -85,6 +85,14 @@ class SeenSet:
         self._remember(key)
         return True
 
+    def discard(self, key: bytes) -> None:
+        """Forget a key, so that it is new again; the filter goes on believing that it met it."""
+        if key in self:
+            self._database.write("DELETE FROM seen WHERE key = ?", (key,))
+            self._count -= 1
+            self._young.discard(key)
+            self._old.discard(key)
+
     def _is_stored(self, key: bytes) -> bool:
         return (
             self._database.read("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone() is not None

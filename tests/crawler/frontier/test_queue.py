@@ -1,106 +1,270 @@
-"""The request queue over a real SQLite file."""
+"""The request queue over a real SQLite file: what is durable, and what it costs in memory."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from crawler.frontier.queue import LEASE_BATCH, RequestQueue
-from crawler.pages.database import Database
+from crawler.frontier.queue import RequestQueue
+from crawler.pages.database import COMMIT_PAGES, Database
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+HOST = 7
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = Database(tmp_path)
-    yield database
-    database.close()
+def idle(_: int) -> int | None:
+    return 0
 
 
 def drain(queue: RequestQueue) -> list[str]:
     urls = []
-    while (request := queue.lease()) is not None:
+    while (request := queue.lease(idle)) is not None:
         urls.append(request.url)
         queue.finish([request.id])
     return urls
 
 
-def test_requests_come_out_in_the_order_of_arrival(database: Database) -> None:
-    queue = RequestQueue(database)
-    urls = [f"http://x/{n}" for n in range(3 * LEASE_BATCH)]
-    for url in urls:
-        queue.push(url, 0, b"")
-    assert drain(queue) == urls
-    assert len(queue) == 0
+def killed(database: Database) -> None:
+    """End a process's work as a kill does: what was not committed is gone."""
+    database.fail("killed")
+    database.close()
 
 
-def test_urgent_request_overtakes_a_batch_that_was_leased_in_advance(database: Database) -> None:
-    queue = RequestQueue(database)
-    for n in range(10):
-        queue.push(f"http://x/{n}", 0, b"")
-    first = queue.lease()
-    queue.push("http://x/redirected", 2, b"")
-    second = queue.lease()
-    assert first is not None
-    assert second is not None
-    assert [first.url, second.url] == ["http://x/0", "http://x/redirected"]
-    assert len(drain(queue)) == 9
+def states(folder: Path) -> dict[int, int]:
+    """How many requests there are in each state, as another process reads it."""
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection:
+        return dict(connection.execute("SELECT state, count(*) FROM requests GROUP BY state"))
 
 
 def test_leases_of_a_process_that_died_are_todo_again(tmp_path: Path) -> None:
     database = Database(tmp_path)
     queue = RequestQueue(database)
     for n in range(5):
-        queue.push(f"http://x/{n}", 0, b"")
-    done, leased = queue.lease(), queue.lease()
+        queue.push(HOST, f"http://x/{n}", 0, b"")
+    done, leased = queue.lease(idle), queue.lease(idle)
     assert done is not None
     assert leased is not None
     queue.finish([done.id])
-    database.commit()  # and then the process is killed: no close
-    database.close()
+    database.commit()
+    assert states(tmp_path) == {0: 3, 1: 1, 2: 1}
+    killed(database)
 
     again = Database(tmp_path)
     assert drain(RequestQueue(again)) == [f"http://x/{n}" for n in range(1, 5)]
     again.close()
 
 
-def test_broken_requests_come_back_in_the_next_process_only(database: Database) -> None:
+def test_the_last_request_of_a_host_comes_back_after_a_kill(tmp_path: Path) -> None:
+    database = Database(tmp_path)
     queue = RequestQueue(database)
-    queue.push("http://x/", 0, b"")
-    request = queue.lease()
+    queue.push(HOST, "http://x/", 0, b"whole")
+    queue.lease(idle)
+    database.commit()
+    killed(database)
+
+    again = Database(tmp_path)
+    restored = RequestQueue(again)
+    assert len(restored) == 1
+    request = restored.lease(idle)
     assert request is not None
-    queue.finish([request.id], failed=True)
-    assert queue.lease() is None
-    assert len(RequestQueue(database)) == 1
+    assert (request.url, request.request) == ("http://x/", b"whole")
+    again.close()
 
 
-class TestRequestQueueProperties:
-    @given(st.lists(st.one_of(st.integers(-3, 3), st.none()), max_size=200))
-    @settings(deadline=None, max_examples=50)
-    def test_hands_out_the_most_urgent_then_the_oldest(self, steps: list[int | None]) -> None:
-        """A number pushes with that priority, None leases; a sorted list is the oracle."""
-        database = Database(None)
+def test_what_was_not_committed_is_as_if_it_had_not_been(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    queue = RequestQueue(database)
+    for n in range(3):
+        queue.push(HOST, f"http://x/{n}", 0, b"")
+    database.commit()
+    request = queue.lease(idle)
+    assert request is not None
+    queue.finish([request.id])
+    queue.push(HOST, "http://x/link", 0, b"")
+    killed(database)
+
+    again = Database(tmp_path)
+    assert drain(RequestQueue(again)) == ["http://x/0", "http://x/1", "http://x/2"]
+    again.close()
+
+
+def test_broken_requests_come_back_once_and_in_the_next_process_only(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    for process in range(3):
         queue = RequestQueue(database)
-        waiting: list[tuple[int, int]] = []
-        for n, step in enumerate(steps):
-            if step is not None:
-                queue.push(str(n), step, b"")
-                waiting.append((-step, n))
-                continue
-            request = queue.lease()
-            if not waiting:
-                assert request is None
-                continue
-            assert request is not None
-            expected = min(waiting)
-            waiting.remove(expected)
-            assert (-request.priority, int(request.url)) == expected
-            queue.finish([request.id])
-        assert len(queue) == len(waiting)
+        if process == 0:
+            queue.push(HOST, "http://x/", 0, b"")
+        assert len(queue) == (1 if process < 2 else 0)
+        request = queue.lease(idle)
+        if request is not None:
+            queue.finish([request.id], failed=True)
+        assert queue.lease(idle) is None
+        database.commit()
+    database.close()
+
+
+def test_what_is_through_is_emptied(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    queue = RequestQueue(database)
+    queue.push(HOST, "http://x/", 0, b"Authorization: secret")
+    request = queue.lease(idle)
+    assert request is not None
+    queue.finish([request.id])
+    database.close()
+    with closing(sqlite3.connect(tmp_path / "crawl.db")) as connection:
+        assert connection.execute("SELECT state, request FROM requests").fetchall() == [(2, b"")]
+
+
+def test_a_commit_is_due_after_so_many_pages_however_fast_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.pages.database.COMMIT_AFTER_SECS", 1000)
+    database = Database(tmp_path)
+    queue = RequestQueue(database)
+    for n in range(COMMIT_PAGES):
+        queue.push(HOST, f"http://x/{n}", 0, b"")
+    database.commit()
+    due = []
+    for _ in range(COMMIT_PAGES):
+        request = queue.lease(idle)
+        assert request is not None
+        queue.finish([request.id])
+        due.append(database.commit_if_due())
+    assert due == [False] * (COMMIT_PAGES - 1) + [True]
+    assert states(tmp_path) == {2: COMMIT_PAGES}
+    database.close()
+
+
+def test_a_commit_waits_a_little_for_a_page_that_is_half_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.pages.database.COMMIT_AFTER_SECS", 0)
+    monkeypatch.setattr("crawler.pages.database.COMMIT_AT_LATEST_SECS", 1000)
+    database = Database(tmp_path)
+    assert not database.commit_if_due(is_half_done=True)
+    assert database.commit_if_due()
+    monkeypatch.setattr("crawler.pages.database.COMMIT_AT_LATEST_SECS", 0)
+    assert database.commit_if_due(is_half_done=True)
+    database.close()
+
+
+WORK = """
+import sys
+from pathlib import Path
+from crawler.frontier.queue import RequestQueue
+from crawler.frontier.seen import SeenSet
+from crawler.pages.database import Database
+
+database = Database(Path(sys.argv[1]))
+queue, seen = RequestQueue(database), SeenSet(database, None)
+number = len(seen)
+print("ready", flush=True)
+while True:
+    request = queue.lease(lambda host: 0)
+    for link in range(3):
+        number += 1
+        if seen.add(number.to_bytes(16, "big")):
+            queue.push(number % 5, f"http://x/{number}", number % 3, b"")
+    if request is not None:
+        queue.finish([request.id])
+    if number % 7 == 0:
+        database.commit()
+"""
+
+
+def test_queue_and_seen_set_agree_after_kills_at_any_moment(tmp_path: Path) -> None:
+    """Every URL that was ever seen is todo, leased or done, and every host with work in line."""
+    for _ in range(4):
+        process = subprocess.Popen(
+            [sys.executable, "-c", WORK, str(tmp_path)],
+            stdout=subprocess.PIPE,
+            cwd=Path(__file__).parents[3],
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.3)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        check_agreement(tmp_path)
+    database = Database(tmp_path)
+    queue = RequestQueue(database)
+    waiting = len(queue)
+    assert waiting > 100
+    assert len(drain(queue)) == waiting
+    assert states(tmp_path).keys() <= {0, 1, 2}
+    database.close()
+
+
+def check_agreement(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection:
+        one = connection.execute(
+            "SELECT (SELECT count(*) FROM seen), (SELECT count(*) FROM requests)"
+        ).fetchone()
+        assert one[0] == one[1]
+        # Leases are added, since their hosts need not stand in line until they are put back.
+        lines = connection.execute("SELECT host, priority FROM hosts ORDER BY host").fetchall()
+        work = connection.execute(
+            "SELECT host, max(priority) FROM requests WHERE state = 0 GROUP BY host ORDER BY host"
+        ).fetchall()
+        assert lines == work
+
+
+class TestMemory:
+    REQUESTS = 100_000
+
+    def test_nothing_is_held_of_what_waits(self, tmp_path: Path) -> None:
+        """Rows in memory are counted, not bytes: leases, and no others, whatever is queued."""
+        database = Database(tmp_path)
+        queue = RequestQueue(database)
+        for n in range(self.REQUESTS):
+            queue.push(n % 50_000, f"http://x/{n}", 0, b"")
+        database.commit()
+        leased = [queue.lease(idle) for _ in range(10)]
+        assert None not in leased
+        assert rows_held(queue) == 10
+        database.commit()
+        assert rows_held(queue) == 0
+        assert len(queue) == self.REQUESTS - 10
         database.close()
+
+    def test_a_lease_does_not_read_the_whole_queue(self, tmp_path: Path) -> None:
+        """SQLite counts the steps of its machine: no more with a thousand times the hosts."""
+        database = Database(tmp_path)
+        queue = RequestQueue(database)
+        steps = []
+        for hosts in (range(20), range(20, 20_000)):
+            for n in hosts:
+                queue.push(n, "http://x/", 0, b"")
+                queue.push(n, "http://x/2", 1, b"")
+            steps.append(steps_of(database, queue))
+        assert steps[1] <= 2 * steps[0]
+        database.close()
+
+
+def rows_held(queue: RequestQueue) -> int:
+    """Elements of every container of a queue."""
+    held = vars(queue).values()
+    return sum(len(part) for part in held if isinstance(part, (set, dict, list, tuple)))
+
+
+def steps_of(database: Database, queue: RequestQueue) -> int:
+    """Instructions of SQLite's machine that one lease takes, of which it tells every tenth."""
+    count = 0
+
+    def step() -> int:
+        nonlocal count
+        count += 1
+        return 0
+
+    connection = database.read("SELECT 1").connection
+    connection.set_progress_handler(step, 10)
+    queue.lease(idle)
+    connection.set_progress_handler(None, 10)
+    return count

@@ -98,6 +98,16 @@ def test_clear_forgets_everything(database: Database, tmp_path: Path) -> None:
     assert seen.add(key(1))
 
 
+def test_a_key_that_is_discarded_is_new_again(database: Database, tmp_path: Path) -> None:
+    seen = SeenSet(database, tmp_path / "seen.bloom")
+    seen.add(key(1))
+    seen.discard(key(1))
+    seen.discard(key(2))
+    assert key(1) not in seen
+    assert len(seen) == 0
+    assert seen.add(key(1))
+
+
 def with_keys(folder: Path, numbers: range, *, save: bool) -> None:
     database = Database(folder)
     seen = SeenSet(database, folder / "seen.bloom")

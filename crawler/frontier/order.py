@@ -1,0 +1,92 @@
+"""In which order requests are handed out, whoever holds them.
+
+Each host has a queue of its own: the most urgent request first, among equals the
+oldest, which is breadth first. Hosts stand in lines, a line for each priority; a
+host stands in the line of its most urgent request. The most urgent line is served
+first, its hosts in turn: who was served, or came by a more urgent request, goes to
+the end of the line.
+
+A host that has no room in the downloader is passed over, and one that is being
+asked already lets those go before it that are asked less. So a slow host holds
+nobody up: it gets what the others leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import xxhash
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+Load = Callable[[int], int | None]
+"""How many requests to a host (by number) are under way, None where there is no room for more."""
+
+_SIGNED_BITS = 63
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedRequest:
+    """One request of a queue; ``request`` is whatever the owner handed over."""
+
+    id: int
+    host: int
+    url: str
+    priority: int
+    request: Any
+
+
+class Queue(Protocol):
+    """Requests that wait, and those that are leased until ``finish`` says what became of them."""
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nothing was queued in this visit yet."""
+
+    def push(self, host: int, url: str, priority: int, request: Any) -> None:
+        """Queue a request."""
+
+    def lease(self, load: Load) -> QueuedRequest | None:
+        """The next request of a host with room; None where there is none."""
+
+    def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
+        """End the leases of requests that are through, or of such as broke."""
+
+    def __len__(self) -> int:
+        """Requests that wait."""
+
+    def clear(self) -> None:
+        """Forget every request, for another visit."""
+
+
+def host_number(name: str) -> int:
+    """The number by which a host is known here: a hash, so that no table of names is needed.
+
+    Two hosts in 2**63 share a number, and then their turns, nothing else.
+    """
+    return xxhash.xxh3_64_intdigest(name.encode("utf-8", "surrogatepass")) >> (64 - _SIGNED_BITS)
+
+
+def next_in_turn(line: Iterable[tuple[int, int]], load: Load) -> int | None:
+    """The host to be served: in the most urgent line where one has room, the least loaded.
+
+    Args:
+        line: (host, priority), the most urgent first, and in turn where they are equal.
+        load: What is under way.
+
+    Complexity: O(hosts that are under way); it reads no further than to one that is not.
+    """
+    chosen = least = urgency = None
+    for host, priority in line:
+        if urgency is not None and priority < urgency:
+            break
+        under_way = load(host)
+        if under_way is None or (least is not None and under_way >= least):
+            continue
+        chosen, least, urgency = host, under_way, priority
+        if under_way == 0:
+            break
+    return chosen

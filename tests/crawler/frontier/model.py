@@ -1,0 +1,89 @@
+"""A frontier written without a thought of memory or speed: the oracle of the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from crawler.frontier.order import Load
+
+MOST_TRIES = 2
+
+
+@dataclass
+class ModelRequest:
+    """A request and how often it broke."""
+
+    id: int
+    host: int
+    priority: int
+    tries: int = 0
+
+
+class ModelQueue:
+    """Lists that are sorted whenever something is asked of them."""
+
+    def __init__(self) -> None:
+        self.todo: list[ModelRequest] = []
+        self.leased: dict[int, ModelRequest] = {}
+        self.broken: list[ModelRequest] = []
+        self.lines: dict[int, tuple[int, int]] = {}
+        self._turn = 0
+
+    def push(self, request_id: int, host: int, priority: int) -> None:
+        self.todo.append(ModelRequest(request_id, host, priority))
+        self._stand(host, priority)
+
+    def _stand(self, host: int, priority: int) -> None:
+        if host not in self.lines or priority > self.lines[host][0]:
+            self._turn += 1
+            self.lines[host] = (priority, self._turn)
+
+    def _queue_of(self, host: int) -> list[ModelRequest]:
+        mine = [request for request in self.todo if request.host == host]
+        return sorted(mine, key=lambda request: (-request.priority, request.id))
+
+    def lease(self, load: Load) -> ModelRequest | None:
+        loads = {host: load(host) for host in self.lines}
+        ready = [
+            (-priority, under_way, turn, host)
+            for host, (priority, turn) in self.lines.items()
+            if (under_way := loads[host]) is not None
+        ]
+        if not ready:
+            return None
+        host = min(ready)[3]
+        request, *rest = self._queue_of(host)
+        self.todo.remove(request)
+        self.leased[request.id] = request
+        self._turn += 1
+        del self.lines[host]
+        if rest:
+            self.lines[host] = (rest[0].priority, self._turn)
+        return request
+
+    def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
+        for request_id in ids:
+            request = self.leased.pop(request_id)
+            if failed:
+                request.tries += 1
+                self.broken.append(request)
+
+    def reopen(self) -> None:
+        """Another process: leases and what broke for the first time are todo again."""
+        again = [request for request in self.broken if request.tries < MOST_TRIES]
+        self.broken = [request for request in self.broken if request.tries >= MOST_TRIES]
+        again += self.leased.values()
+        self.leased.clear()
+        self.todo += again
+        hosts: dict[int, list[int]] = {}
+        for request in sorted(again, key=lambda request: request.id):
+            hosts.setdefault(request.host, []).append(request.priority)
+        for host, priorities in hosts.items():
+            self._stand(host, max(priorities))
+
+    def __len__(self) -> int:
+        return len(self.todo)

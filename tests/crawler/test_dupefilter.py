@@ -1,0 +1,62 @@
+"""The dupe filter over a real seen set: canonical URLs, redirects to oneself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.utils.test import get_crawler
+
+from crawler.dupefilter import SeenFilter
+from crawler.jobs import job_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.crawler import Crawler
+
+
+@pytest.fixture
+def crawler() -> Iterator[Crawler]:
+    fingerprinter = "crawler.fingerprinter.CanonicalFingerprinter"
+    crawler = get_crawler(Spider, {"REQUEST_FINGERPRINTER_CLASS": fingerprinter})
+    yield crawler
+    job_of(crawler).close()
+
+
+def test_a_request_is_seen_from_the_second_time_on(crawler: Crawler) -> None:
+    dupefilter = SeenFilter.from_crawler(crawler)
+    assert not dupefilter.request_seen(Request("http://example.com/a"))
+    assert dupefilter.request_seen(Request("http://example.com/a"))
+    assert not dupefilter.request_seen(Request("http://example.com/A"))
+    assert not dupefilter.request_seen(Request("http://example.com/a", method="POST"))
+
+
+@pytest.mark.parametrize(
+    "again",
+    ["http://EXAMPLE.com:80/a?y=1&x=2#there", "http://example.com/./a?x=2&y=1&utm_source=mail"],
+)
+def test_urls_of_one_canonical_url_are_one(crawler: Crawler, again: str) -> None:
+    dupefilter = SeenFilter.from_crawler(crawler)
+    assert not dupefilter.request_seen(Request("http://example.com/a?x=2&y=1"))
+    assert dupefilter.request_seen(Request(again))
+
+
+def test_a_redirect_to_the_page_itself_goes_through_and_one_to_another_does_not(
+    crawler: Crawler,
+) -> None:
+    dupefilter = SeenFilter.from_crawler(crawler)
+    url, other = "http://example.com/a", "http://example.com/b"
+    dupefilter.request_seen(Request(url))
+    dupefilter.request_seen(Request(other))
+    with_cookie = {"redirect_urls": [url]}
+    assert not dupefilter.request_seen(Request(url, meta=with_cookie))
+    assert dupefilter.request_seen(Request(other, meta=with_cookie))
+
+
+def test_what_was_filtered_is_counted(crawler: Crawler) -> None:
+    dupefilter = SeenFilter.from_crawler(crawler)
+    dupefilter.log(Request("http://example.com/a"), Spider("any"))
+    assert crawler.stats is not None
+    assert crawler.stats.get_value("dupefilter/filtered") == 1

@@ -1,0 +1,197 @@
+"""The scheduler inside real crawls of a foreign spider: who is served, what is refused."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scrapy
+from packaging.requirements import Requirement
+
+from tests.crawler.two_hosts import TwoHosts
+
+PROJECT = Path(__file__).parents[2]
+
+RUN = """
+import asyncio, json, sys
+import scrapy
+from scrapy.crawler import AsyncCrawlerProcess
+
+class Asking(scrapy.Spider):
+    name = "asking"
+    custom_settings = {
+        "ADDONS": {"crawler.addon.NearDuplicates": 300},
+        "PROGRESS_ENABLED": False, "LOG_LEVEL": "ERROR", "RETRY_ENABLED": False,
+        "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False,
+        "DOWNLOAD_DELAY": 0, "READING_WORKERS": 1, **json.loads(sys.argv[1]),
+    }
+
+    got = []
+
+    async def start(self):
+        for request in self.requests():
+            yield request
+
+    def parse(self, response):
+        self.got.append(response.url)
+
+    def page(self, url, slot, **arguments):
+        return scrapy.Request(url, meta={"download_slot": slot}, **arguments)
+
+    def requests(self):
+        REQUESTS
+
+process = AsyncCrawlerProcess({"LOG_LEVEL": "ERROR"})
+crawler = process.create_crawler(Asking)
+process.crawl(crawler)
+process.start()
+stats = {name: value for name, value in crawler.stats.get_stats().items() if isinstance(value, int)}
+print(json.dumps({"version": scrapy.__version__, "got": Asking.got, "stats": stats}))
+"""
+
+
+ANOTHER_ENGINE = """
+import scrapy.core.engine
+
+class Slot(scrapy.core.engine._Slot):
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.requests = self.__dict__.pop("inprogress")
+
+scrapy.core.engine._Slot = Slot
+"""
+
+
+def run(
+    requests: str, settings: dict[str, Any], path: Path | None = None, engine: str = ""
+) -> tuple[dict[str, Any], str]:
+    """Crawl with a spider that begins with some requests; what it got, and what it complained."""
+    paths = ([str(path)] if path else []) + [str(PROJECT)]
+    done = subprocess.run(
+        [sys.executable, "-c", engine + RUN.replace("REQUESTS", requests), json.dumps(settings)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={"PYTHONPATH": ":".join(paths), "PATH": "/usr/bin:/bin"},
+    )
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result, done.stderr
+
+
+@pytest.fixture
+def hosts() -> Any:
+    with TwoHosts(fast_pages=20) as hosts:
+        yield hosts
+
+
+class TestFairness:
+    @pytest.mark.parametrize("obeys_robots", [False, True])
+    @pytest.mark.parametrize("has_jobdir", [False, True])
+    def test_a_slow_host_holds_nobody_up(
+        self, hosts: TwoHosts, tmp_path: Path, *, has_jobdir: bool, obeys_robots: bool
+    ) -> None:
+        """It is first in the queue, and has more there than the downloader takes in all."""
+        requests = (
+            f"yield from (self.page(f'{hosts.slow}/slow/{{n}}', 'slow') for n in range(20))\n"
+            f"        yield from (self.page(f'{hosts.fast}/fast/{{n}}', 'fast') for n in range(20))"
+        )
+        settings: dict[str, Any] = {
+            "CONCURRENT_REQUESTS": 6,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 4,
+            "ROBOTSTXT_OBEY": obeys_robots,
+        }
+        if has_jobdir:
+            settings["JOBDIR"] = str(tmp_path / "job")
+        result, errors = run(requests, settings)
+        assert not hosts.was_held_up
+        assert len(set(result["got"])) == 40
+        assert errors == ""
+
+
+class TestRefusal:
+    REQUESTS = (
+        "yield self.page('URL/fast/lambda', 'x', callback=lambda response: self.parse(response))\n"
+        "        yield self.page('URL/fast/meta', 'x', cb_kwargs={'lock': (n for n in ())})\n"
+        "        yield self.page('URL/fast/lambda', 'x')\n"
+        "        yield self.page('URL/fast/plain', 'x')"
+    )
+
+    def test_what_cannot_be_stored_is_named_and_not_queued(
+        self, hosts: TwoHosts, tmp_path: Path
+    ) -> None:
+        jobdir = {"JOBDIR": str(tmp_path / "job")}
+        result, errors = run(self.REQUESTS.replace("URL", hosts.fast), jobdir)
+        assert f"<GET {hosts.fast}/fast/lambda> is refused" in errors
+        assert f"<GET {hosts.fast}/fast/meta> is refused" in errors
+        assert "must be methods of the spider" in errors
+        assert "Traceback" not in errors
+        assert result["stats"]["scheduler/unserializable"] == 2
+        assert result["stats"]["scheduler/enqueued"] == 2
+        # The place itself is not taken for seen: it is asked for by the request that can be stored.
+        assert sorted(result["got"]) == [f"{hosts.fast}/fast/lambda", f"{hosts.fast}/fast/plain"]
+
+    def test_without_a_jobdir_any_request_will_do(self, hosts: TwoHosts) -> None:
+        requests = f"yield self.page('{hosts.fast}/fast/1', 'x', callback=lambda r: self.parse(r))"
+        result, errors = run(requests, {})
+        assert result["got"] == [f"{hosts.fast}/fast/1"]
+        assert "scheduler/unserializable" not in result["stats"]
+        assert errors == ""
+
+
+class TestScrapysEngine:
+    """The acknowledgement rests on something private of Scrapy's."""
+
+    def test_an_engine_without_it_is_refused_loudly(self, hosts: TwoHosts, tmp_path: Path) -> None:
+        requests = f"yield self.page('{hosts.fast}/fast/1', 'x')"
+        jobdir = {"JOBDIR": str(tmp_path / "job")}
+        result, errors = run(requests, jobdir, engine=ANOTHER_ENGINE)
+        assert result["got"] == hosts.served == []
+        assert "RuntimeError: this version of Scrapy keeps no set engine._slot.inprogress" in errors
+        assert "SCHEDULER = 'scrapy.core.scheduler.Scheduler'" in errors
+
+    @pytest.mark.parametrize("which", ["lowest", "newest"])
+    def test_requests_are_acknowledged_in_every_scrapy_that_is_allowed(
+        self, hosts: TwoHosts, tmp_path: Path, which: str
+    ) -> None:
+        path = installed(which, tmp_path / "scrapy")
+        requests = f"yield from (self.page(f'{hosts.fast}/fast/{{n}}', 'f') for n in range(20))"
+        result, errors = run(requests, {"JOBDIR": str(tmp_path / "job")}, path)
+        assert errors == ""
+        assert len(result["got"]) == 20
+        with closing(sqlite3.connect(tmp_path / "job" / "crawl.db")) as connection:
+            states = connection.execute("SELECT state, count(*) FROM requests GROUP BY state")
+            assert states.fetchall() == [(2, 20)], f"Scrapy {result['version']}"
+
+
+def installed(which: str, folder: Path) -> Path | None:
+    """Where the lowest or the newest Scrapy that pyproject allows is, None where it is ours."""
+    line = next(
+        one for one in (PROJECT / "pyproject.toml").read_text().splitlines() if "scrapy>=" in one
+    )
+    allowed = Requirement(line.strip(' ",'))
+    if which == "lowest":
+        lowest = next(one.version for one in allowed.specifier if one.operator == ">=")
+        wanted = f"scrapy=={lowest}"
+    else:
+        wanted = str(allowed)
+    if Requirement(wanted).specifier.contains(scrapy.__version__) and which == "lowest":
+        return None
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+    done = subprocess.run(
+        [*pip, "--no-deps", "--no-compile", "--target", str(folder), wanted],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    if done.returncode:
+        pytest.skip(f"pip cannot install {wanted}: {done.stderr.strip()[-200:]}")
+    return folder
