@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -27,16 +28,27 @@ PARQUET_BATCH = 1_000
 """Rows of a parquet row group: bounded memory, whatever the crawl."""
 
 
+def require_pyarrow() -> None:
+    """Say in time that parquet cannot be written here.
+
+    Raises:
+        CommandError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow.parquet  # noqa: F401, PLC0415
+    except ImportError:
+        raise CommandError("parquet needs pyarrow: pip install pyarrow") from None
+
+
 class ParquetItemExporter(BaseItemExporter):
-    """Rows of ``crawler.items.Page`` as parquet, written in row groups."""
+    """Items of ``crawler.items.Page``, or their rows, as parquet, written in row groups."""
 
     def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
+        require_pyarrow()
         super().__init__(**kwargs)
-        try:
-            import pyarrow as pa  # noqa: PLC0415
-            import pyarrow.parquet as pq  # noqa: PLC0415
-        except ImportError:
-            raise CommandError("parquet needs pyarrow: pip install pyarrow") from None
+        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
         self._pa = pa
         numbers = {
             "status": pa.int32(),
@@ -45,13 +57,17 @@ class ParquetItemExporter(BaseItemExporter):
             "distance": pa.int32(),
             "similarity": pa.float64(),
         }
-        self._schema = pa.schema([(name, numbers.get(name, pa.string())) for name in PAGE_FIELDS])
+        fields = self.fields_to_export or PAGE_FIELDS
+        # A mapping gives columns other names.
+        named = fields if isinstance(fields, Mapping) else dict(zip(fields, fields, strict=True))
+        columns = [(column, numbers.get(name, pa.string())) for name, column in named.items()]
+        self._schema = pa.schema(columns)
         self._writer = pq.ParquetWriter(file, self._schema)
         self._rows: list[dict[str, Any]] = []
 
     def export_item(self, item: Any) -> None:
         """Take a row."""
-        self._rows.append(item)
+        self._rows.append(dict(self.get_serialized_fields(item, include_empty=True)))
         if len(self._rows) >= PARQUET_BATCH:
             self._write()
 

@@ -36,6 +36,8 @@ class JobKeeper:
         connect(self._opened, signals.spider_opened)
         connect(self._broke, signals.spider_error)
         connect(self._closed, signals.spider_closed)
+        # After whatever else ends with the spider: feeds are written from the store, and noted.
+        connect(self._stopped, signals.engine_stopped)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> JobKeeper:
@@ -55,9 +57,11 @@ class JobKeeper:
         if request_broke is not None and request is not None:
             request_broke(request)
 
-    async def _closed(self) -> None:
+    def _closed(self) -> None:
         self._loop.stop()
         self._job.commit()
+
+    async def _stopped(self) -> None:
         await self._job.close_pool()
         self._job.close()
 

@@ -1,91 +1,117 @@
-"""SIGKILL and SIGINT in the middle of a crawl: nothing is lost, nothing is kept twice."""
+"""SIGKILL, SIGINT, dead workers, a full disk, a locked database: nothing lost, nothing twice."""
 
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
-import sqlite3
 import subprocess
-import time
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crawls.command import crawl, pages, report, scrapy, start_scrapy
+from crawler.frontier.order import host_number
+from crawler.job import Job, JobOptions
+from crawler.pages.database import Database
+from crawler.pages.errors import StorageError
+from crawler.pages.store import PageStore
+from crawler.verification.directory import CrawlDirectory
+from crawler.verification.finding import NoWatch
+from crawler.verification.fingerprints import find_unindexed
+from crawler.verification.verify import verify
+from neardup import HammingIndex
+from neardup.storage.catch_up import open_index
+from tests.crawler.verification.crawled import check, make
+from tests.crawls.command import report, scrapy, start_scrapy
+from tests.crawls.kills import (
+    KilledCrawl,
+    assert_nothing_lost_or_kept_twice,
+    children,
+    crawl_command,
+    wait_for,
+)
+from tests.sites.many import ManyPages, pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.sites.nginx import ServedSite
+PAGES = 2_000
+KILLS = 20
+FEWER_PAGES = 500
+FETCHED_AGAIN = 0.02
+"""Of the pages, at most, for each kill."""
 
-ENOUGH_PAGES = 100
+TAIL_BYTES = 256
 
-
-def crawl_until(url: str, jobdir: Path, stop: signal.Signals) -> str:
-    """Start a crawl, wait for some pages, send the signal; return what it printed."""
-    before = stored(jobdir)
-    process = start_scrapy("crawl", "site", "-a", f"url={url}", "-s", f"JOBDIR={jobdir}")
-    try:
-        deadline = time.monotonic() + 60
-        while stored(jobdir) < before + ENOUGH_PAGES and process.poll() is None:
-            assert time.monotonic() < deadline, "the crawl does not move"
-            time.sleep(0.1)
-        os.kill(process.pid, stop)
-        output, errors = process.communicate(timeout=60)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.communicate()
-    assert "Traceback" not in errors, errors
-    return output + errors
+LOCK = """
+import sqlite3, sys, time
+connection = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=30)
+connection.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+time.sleep(float(sys.argv[2]))
+"""
 
 
-def stored(jobdir: Path) -> int:
-    if not (jobdir / "crawl.db").exists():
-        return 0
-    try:
-        with closing(sqlite3.connect(f"file:{jobdir}/crawl.db?mode=ro", uri=True)) as connection:
-            return int(connection.execute("SELECT count(*) FROM pages").fetchone()[0])
-    except sqlite3.OperationalError:  # its tables are about to be made
-        return 0
+@pytest.fixture
+def site() -> Iterator[ManyPages]:
+    with ManyPages(pages(FEWER_PAGES)) as served:
+        yield served
 
 
-@pytest.fixture(scope="module")
-def truth(sqlite_site: ServedSite, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    jobdir = tmp_path_factory.mktemp("truth") / "job"
-    crawl(sqlite_site.url, jobdir)
-    return {page["canonical_url"] for page in pages(jobdir)}
-
-
-def test_nothing_is_lost_or_kept_twice_after_kills(
-    sqlite_site: ServedSite, truth: set[str], tmp_path: Path
-) -> None:
-    jobdir = tmp_path / "job"
-    for _ in range(3):
-        crawl_until(sqlite_site.url, jobdir, signal.SIGKILL)
-    done = crawl(sqlite_site.url, jobdir)
-    assert "going on" in done.stdout.splitlines()[0]
-    found = pages(jobdir)
-    urls = [page["canonical_url"] for page in found]
-    assert set(urls) == truth
-    assert len(urls) == len(truth)
-    kept = [page["text_digest"] for page in found if page["text"] is not None]
-    assert len(kept) == len(set(kept))
+def test_nothing_is_lost_or_kept_twice_after_twenty_kills(tmp_path: Path) -> None:
+    jobdir, feed = tmp_path / "job", tmp_path / "feed.jsonl"
+    seed = random.randrange(2**32)
+    print(f"seed of the moments: {seed}")
+    with ManyPages(pages(PAGES)) as site:
+        crawl = KilledCrawl(site, jobdir, seed, ("-O", str(feed)))
+        again = []
+        while crawl.kills < KILLS:
+            before = crawl.fetched_again
+            moment = crawl.chance.randrange(int(1.6 * PAGES / KILLS))
+            assert crawl.run_until(moment), f"it ended after {crawl.kills} kills"
+            again.append(crawl.fetched_again - before)
+        output, _ = crawl.finish()
+        print(f"fetched again {crawl.fetched_again}, in the course of each process: {again}")
+        assert "going on" in output.splitlines()[0]
+        assert_nothing_lost_or_kept_twice(site, jobdir)
+        assert crawl.fetched_again <= FETCHED_AGAIN * PAGES * KILLS
+    with closing(CrawlDirectory(jobdir)) as directory:
+        assert verify(directory, NoWatch(), feed).findings == ()
     assert report(jobdir)["visit"] == 1
 
 
-def test_ctrl_c_says_where_it_stands_and_goes_on(
-    sqlite_site: ServedSite, truth: set[str], tmp_path: Path
-) -> None:
-    jobdir = tmp_path / "job"
-    output = crawl_until(sqlite_site.url, jobdir, signal.SIGINT)
-    assert "shutting down gracefully" in output
-    assert "the same command goes on" in output
-    crawl(sqlite_site.url, jobdir)
-    assert {page["canonical_url"] for page in pages(jobdir)} == truth
+def test_ctrl_c_says_where_it_stands_and_goes_on(site: ManyPages, tmp_path: Path) -> None:
+    command = crawl_command(site, tmp_path)
+    process = start_scrapy(*command)
+    wait_for(site, FEWER_PAGES // 3, process)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert "shutting down gracefully" in output + errors
+    assert "the same command goes on" in output + errors
+    assert "Traceback" not in errors, errors
+    assert scrapy(*command).returncode == 0
+    assert_nothing_lost_or_kept_twice(site, tmp_path)
+    assert len(site.asked) == site.total
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="children are found in /proc")
+def test_dead_workers_cost_no_page(site: ManyPages, tmp_path: Path) -> None:
+    process = start_scrapy(*crawl_command(site, tmp_path))
+    killed = 0
+    for target in range(50, FEWER_PAGES - 100, 100):
+        wait_for(site, target, process)
+        for worker in children(process.pid):
+            os.kill(worker, signal.SIGKILL)
+            killed += 1
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert killed >= 4
+    assert_nothing_lost_or_kept_twice(site, tmp_path)
+    assert len(site.asked) == site.total
 
 
 @pytest.fixture
@@ -103,15 +129,87 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_full_disk_stops_the_crawl_and_loses_nothing(
-    sqlite_site: ServedSite, truth: set[str], small_disk: Path
-) -> None:
+def test_a_full_disk_stops_the_crawl_and_loses_nothing(site: ManyPages, small_disk: Path) -> None:
     jobdir = small_disk / "job"
-    command = ["crawl", "site", "-a", f"url={sqlite_site.url}", "-s", f"JOBDIR={jobdir}"]
+    command = crawl_command(site, jobdir)
     done = scrapy(*command)
     assert done.returncode == 1
     assert "disk is full" in done.stderr
     assert "Traceback" not in done.stderr, done.stderr
     subprocess.run(["mount", "-o", "remount,size=100m", str(small_disk)], check=True)
+    assert check(jobdir).problems == ()
     assert scrapy(*command).returncode == 0
-    assert {page["canonical_url"] for page in pages(jobdir)} == truth
+    assert_nothing_lost_or_kept_twice(site, jobdir)
+    assert site.total - len(site.asked) <= FETCHED_AGAIN * PAGES
+
+
+def locked(path: Path, secs: float) -> subprocess.Popen[str]:
+    """Another process that holds the database locked."""
+    command = [sys.executable, "-c", LOCK, str(path), str(secs)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "locked\n"
+    return process
+
+
+def test_a_lock_of_another_process_is_waited_for(site: ManyPages, tmp_path: Path) -> None:
+    process = start_scrapy(*crawl_command(site, tmp_path))
+    wait_for(site, FEWER_PAGES // 3, process)
+    with locked(tmp_path / "crawl.db", 2):
+        pass
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert_nothing_lost_or_kept_twice(site, tmp_path)
+    assert len(site.asked) == site.total
+
+
+def test_a_lock_that_does_not_end_ends_the_crawl_and_loses_nothing(tmp_path: Path) -> None:
+    job = Job(tmp_path, JobOptions())
+    job.begin_visit()
+    host = host_number("example.com")
+    for number in range(3):
+        job.queue.push(host, f"http://example.com/{number}", 0, b"")
+    job.commit()
+    job.database.read("PRAGMA busy_timeout = 100")
+    with locked(tmp_path / "crawl.db", 60) as process:
+        with pytest.raises(StorageError, match="locked"):
+            job.queue.lease(lambda _: 0)
+        assert "locked" in str(job.failure)
+        job.close()
+        process.kill()
+    assert check(tmp_path).findings == ()
+    job = Job(tmp_path, JobOptions())
+    assert len(job.queue) == 3
+    job.close()
+
+
+def test_an_index_whose_files_are_cut_at_any_byte_of_their_tail_is_made_good(
+    tmp_path: Path,
+) -> None:
+    jobdir, template = tmp_path / "job", tmp_path / "template"
+    make(jobdir)
+    shutil.rmtree(jobdir / "fingerprints")
+    cuts = 0
+    with closing(Database(jobdir)) as database:
+        store = PageStore(database)
+        with HammingIndex(template, buffer_size=2) as index:  # segments, and a log
+            for fingerprint, number in store.fingerprints():
+                index.add(fingerprint, number)
+                index.flush()
+        files = sorted(path for path in template.iterdir() if path.stat().st_size)
+        assert {path.suffix for path in files} == {".seg", ".log"}
+        for file in files:
+            size = file.stat().st_size
+            for left in range(max(0, size - TAIL_BYTES), size):
+                shutil.copytree(template, jobdir / "fingerprints")
+                os.truncate(jobdir / "fingerprints" / file.name, left)
+                open_index(jobdir / "fingerprints", store).close()
+                assert findings(jobdir) == [], (file.name, left)
+                shutil.rmtree(jobdir / "fingerprints")
+                cuts += 1
+    assert cuts > TAIL_BYTES
+
+
+def findings(jobdir: Path) -> list[str]:
+    with closing(CrawlDirectory(jobdir)) as directory:
+        return [finding.what for finding in find_unindexed(directory, NoWatch())]

@@ -1,0 +1,96 @@
+"""Which capture is the newest, who holds what, and is it held once?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.pages.verdicts import DUPLICATES, KEPT, VERDICTS
+from crawler.verification.finding import Culprits
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from crawler.verification.directory import CrawlDirectory
+    from crawler.verification.finding import Finding, Watch
+
+NEWEST = "newest-unique"
+VERDICT = "verdict-known"
+TEXT = "kept-has-text"
+ORIGINAL = "original-held"
+ONCE = "kept-once"
+
+_READ_ANEW = "forgets the capture and queues the URL again"
+_FETCH_ANEW = "the spider is not one of ours, which could queue it again: crawl into a new JOBDIR"
+
+
+def reading_anew(directory: CrawlDirectory) -> tuple[str, str]:
+    """Remedy and advice where a text is lost: what is fetched again must be queued as it was."""
+    return (_READ_ANEW, "") if directory.plan is not None else ("", _FETCH_ANEW)
+
+
+def listed(words: Collection[str]) -> str:
+    """Words as a list in SQL."""
+    return ", ".join(f"'{word}'" for word in sorted(words))
+
+
+_NOT_NEWEST = "SELECT max(id), url FROM pages GROUP BY key HAVING sum(latest) <> 1"
+_UNKNOWN = f"SELECT id, url FROM pages WHERE verdict NOT IN ({listed(VERDICTS)})"  # noqa: S608
+_NO_TEXT = f"""
+SELECT id, url FROM pages WHERE latest = 1 AND text IS NULL AND verdict IN ({listed(KEPT)})
+"""  # noqa: S608
+# A file that is no page is never held: of its copies it is only known that they are the same.
+ORPHANS = f"""
+SELECT copy.id, copy.url FROM pages AS copy LEFT JOIN pages AS kept ON kept.id = copy.duplicate_of
+WHERE copy.latest = 1 AND (copy.duplicate_of IS NOT NULL OR copy.verdict IN ({listed(DUPLICATES)}))
+  AND (kept.id IS NULL
+       OR kept.verdict <> 'not_html' AND NOT (kept.latest = 1 AND kept.text IS NOT NULL))
+"""  # noqa: S608
+# A page that was kept goes on being kept (changed), also where it says what another one says.
+TWICE = """
+SELECT later.id, later.url FROM pages AS later
+WHERE later.latest = 1 AND later.text IS NOT NULL AND later.words > 0
+  AND later.verdict IN ('new', 'too_short')
+  AND EXISTS (
+    SELECT 1 FROM pages AS first
+    WHERE first.text_digest = later.text_digest AND first.latest = 1 AND first.text IS NOT NULL
+      AND first.id < later.id AND first.url <> later.url)
+"""
+
+# Rule, query, what was found, remedy; where none is named, the page is to be read anew.
+_RULES = (
+    (
+        NEWEST,
+        _NOT_NEWEST,
+        "URLs with no newest capture, or more than one",
+        "makes the last capture that was read the newest",
+    ),
+    (VERDICT, _UNKNOWN, "captures with a verdict that there is not", ""),
+    (TEXT, _NO_TEXT, "kept pages without a text", ""),
+    (
+        ORIGINAL,
+        ORPHANS,
+        "duplicates of an original that nobody holds",
+        "names another page that says the same, or queues the URL again",
+    ),
+    (
+        ONCE,
+        TWICE,
+        "pages kept although an earlier page says the same",
+        "makes them duplicates of the first one",
+    ),
+)
+
+
+def find_misplaced(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+    """Look for captures that break a rule, one query a rule.
+
+    Complexity: O(pages * log pages).
+    """
+    watch.begin("captures", len(_RULES))
+    for rule, sql, what, remedy in _RULES:
+        culprits = Culprits()
+        culprits.add_all(directory.connection.execute(sql))
+        if culprits.ids:
+            remedies = (remedy, "") if remedy else reading_anew(directory)
+            yield culprits.finding(rule, what, *remedies)
+        watch.advance()

@@ -1,0 +1,54 @@
+"""Is ``crawl.db`` whole, as SQLite sees it?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.verification.finding import MOST_EXAMPLES, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.verification.directory import CrawlDirectory
+    from crawler.verification.finding import Watch
+
+INDEXES = "database-indexes"
+WHOLE = "database-whole"
+
+_MOST_MESSAGES = 100
+_OF_INDEXES = ("missing from index", "wrong # of entries in index", "non-unique entry in index")
+
+
+def find_damage(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+    """Ask SQLite to look at every page of the file, and at every index.
+
+    Complexity: O(size of the file).
+    """
+    watch.begin("crawl.db", 1)
+    sql = f"PRAGMA integrity_check({_MOST_MESSAGES})"
+    messages = [str(row[0]) for row in directory.connection.execute(sql)]
+    if messages == ["ok"]:
+        return
+    some = tuple(messages[:MOST_EXAMPLES])
+    if all(any(words in message for words in _OF_INDEXES) for message in messages):
+        yield Finding(
+            INDEXES,
+            "indexes of crawl.db disagree with their tables",
+            len(messages),
+            some,
+            remedy="makes the indexes anew",
+        )
+    else:
+        yield damaged(len(messages), some)
+
+
+def damaged(count: int, examples: tuple[str, ...]) -> Finding:
+    """A finding that ends everything: the truth itself is not to be read."""
+    return Finding(
+        WHOLE,
+        "crawl.db is damaged",
+        count,
+        examples,
+        advice="restore it from a copy, or save what can be read: "
+        'sqlite3 crawl.db ".recover" | sqlite3 saved.db',
+    )

@@ -1,0 +1,141 @@
+"""Will everything that is queued be fetched, and nothing twice?"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from typing import TYPE_CHECKING, Any
+
+from crawler.urls.canonical import MalformedUrl
+from crawler.verification.finding import MOST_EXAMPLES, Finding
+from neardup import IndexFileError, ScalableBloomFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.urls.canonical import Canonicalizer
+    from crawler.verification.directory import CrawlDirectory
+    from crawler.verification.finding import Watch
+
+LEASES = "leases-ended"
+LINES = "hosts-in-line"
+SEEN = "queued-is-seen"
+BLOOM = "bloom-knows-seen"
+
+_QUEUED = "SELECT url, request FROM requests WHERE state IN (0, 1) ORDER BY id"
+_WRONG_LINES = """
+SELECT count(*) FROM (
+    SELECT host, max(priority) AS priority FROM requests WHERE state = 0 GROUP BY host
+    EXCEPT SELECT host, priority FROM hosts
+    UNION ALL SELECT host, 0 FROM hosts
+    WHERE NOT EXISTS (SELECT 1 FROM requests WHERE state = 0 AND requests.host = hosts.host))
+"""
+
+
+def find_unqueued(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+    """Look at leases, at the lines of hosts, and at what the seen set knows of the queue.
+
+    Complexity: O(queued requests * log seen).
+    """
+    leases = directory.count("SELECT count(*) FROM requests WHERE state = 1")
+    if leases:
+        yield Finding(
+            LEASES,
+            f"requests under way when the crawl was stopped: {leases:,}",
+            leases,
+            remedy="puts them back into the queue",
+            is_leftover=True,
+        )
+    wrong = directory.count(_WRONG_LINES)
+    if wrong:
+        yield Finding(
+            LINES,
+            f"hosts that do not stand in line for what is queued of them: {wrong:,}",
+            wrong,
+            remedy="lines them up anew",
+        )
+    yield from _find_unseen(directory, watch)
+
+
+def _find_unseen(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+    watch.begin("queue", directory.count("SELECT count(*) FROM requests WHERE state IN (0, 1)"))
+    count = 0
+    examples: list[str] = []
+    for _, url in unseen(directory, watch):
+        count += 1
+        if len(examples) < MOST_EXAMPLES:
+            examples.append(url)
+    if count:
+        yield Finding(
+            SEEN,
+            f"queued requests that the seen set lacks: {count:,}",
+            count,
+            tuple(examples),
+            remedy="adds them to the seen set",
+        )
+
+
+def unseen(directory: CrawlDirectory, watch: Watch) -> Iterator[tuple[bytes, str]]:
+    """Key and URL of each queued request that the seen set lacks.
+
+    Of crawls by our own spiders: elsewhere requests may have fingerprints of another kind.
+    """
+    canonicalizer = directory.canonicalizer
+    if directory.plan is None or canonicalizer is None:
+        return
+    for url, packed in directory.connection.execute(_QUEUED):
+        key = _key(canonicalizer, url, packed)
+        if key is not None and not _is_seen(directory, key):
+            yield key, url
+        watch.advance()
+
+
+def _is_seen(directory: CrawlDirectory, key: bytes) -> bool:
+    sql = "SELECT 1 FROM seen WHERE key = ?"
+    return directory.connection.execute(sql, (key,)).fetchone() is not None
+
+
+def _key(canonicalizer: Canonicalizer, url: str, packed: bytes) -> bytes | None:
+    """The request fingerprint of a plain request, None of one that needs not be seen."""
+    try:
+        parts = _PlainUnpickler(io.BytesIO(packed)).load()
+        key = canonicalizer.key(url)
+    except (MalformedUrl, pickle.UnpicklingError, EOFError, ValueError):
+        return None
+    is_plain = isinstance(parts, dict) and parts.get("method", "GET") == "GET"
+    return key if is_plain and not parts.get("body") and not parts.get("dont_filter") else None
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Reads numbers, strings and their collections, and runs nobody's code."""
+
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        """Refuse.
+
+        Raises:
+            UnpicklingError: Always.
+        """
+        raise pickle.UnpicklingError(f"{module_name}.{global_name}")
+
+
+def find_forgotten(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+    """Ask the Bloom filter for every seen key: it may know too much, and never too little.
+
+    Complexity: O(seen keys).
+    """
+    if not directory.bloom.exists():
+        return  # the next crawl makes it of the table, as after every kill
+    remedy = "makes it anew from the seen set"
+    try:
+        bloom = ScalableBloomFilter.load(directory.bloom)
+    except IndexFileError as error:
+        yield Finding(BLOOM, f"the Bloom filter cannot be read: {error}", remedy=remedy)
+        return
+    watch.begin("Bloom filter", directory.count("SELECT count(*) FROM seen"))
+    lacking = 0
+    for (key,) in directory.connection.execute("SELECT key FROM seen"):
+        lacking += key not in bloom
+        watch.advance()
+    if lacking:
+        what = f"seen URLs that the Bloom filter does not know: {lacking:,}"
+        yield Finding(BLOOM, what, lacking, remedy=remedy)

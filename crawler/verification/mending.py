@@ -1,0 +1,195 @@
+"""Repairs of ``crawl.db``: each takes a finding, and says what it did."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from crawler.frontier.order import host_number
+from crawler.frontier.queue import RequestQueue
+from crawler.pages.page import to_signed
+from crawler.verification import captures, frontier, texts
+from crawler.verification.database import INDEXES
+from crawler.verification.finding import NoWatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from crawler.pages.database import Database
+    from crawler.verification.directory import CrawlDirectory
+    from crawler.verification.finding import Finding
+
+_ERRBACK = "failed"
+"""The method of our spiders that takes a request which gave no page."""
+
+
+class Mender:
+    """Writes to a crawl's database what a finding calls for, in one transaction with the rest.
+
+    Args:
+        directory: What was looked at; its own connection sees nothing of this before the commit.
+        database: The same database, for writing.
+    """
+
+    def __init__(self, directory: CrawlDirectory, database: Database) -> None:
+        self._directory = directory
+        self._database = database
+        self._queue = RequestQueue(database)  # which ends leases by itself
+
+    def mend(self, finding: Finding) -> str | None:
+        """Mend what was found; say what was done, None where nothing can be."""
+        act = _ACTS.get(finding.rule)
+        return None if act is None else act(self, finding)
+
+    def _make_indexes(self, finding: Finding) -> str:
+        self._database.write("REINDEX")
+        return "made the indexes of crawl.db anew"
+
+    def _choose_newest(self, finding: Finding) -> str:
+        for page_id in finding.ids:
+            row = self._database.read("SELECT key FROM pages WHERE id = ?", (page_id,)).fetchone()
+            if row is not None:
+                self._make_newest(row[0])
+        return f"URLs whose newest capture was chosen: {finding.count:,}"
+
+    def _make_newest(self, key: bytes) -> None:
+        """Make the last capture that was read the newest, or the last one where none was."""
+        self._database.write("UPDATE pages SET latest = 0 WHERE key = ? AND latest = 1", (key,))
+        self._database.write(
+            "UPDATE pages SET latest = 1 WHERE id = (SELECT id FROM pages WHERE key = ?"
+            " ORDER BY verdict IN ('failed', 'unreadable'), id DESC LIMIT 1)",
+            (key,),
+        )
+
+    def _read_anew(self, finding: Finding) -> str | None:
+        if self._directory.plan is None:
+            return None
+        queued = sum(self._give_up(page_id) for page_id in finding.ids)
+        return f"captures forgotten: {finding.count:,}, URLs queued again: {queued:,}"
+
+    def _give_up(self, page_id: int) -> bool:
+        """Forget what an old version said; fetch again what should be held today."""
+        old = self._database.write(
+            "UPDATE pages SET text = NULL, html = NULL WHERE id = ? AND latest = 0", (page_id,)
+        )
+        return not old.rowcount and self._queue_again(page_id)
+
+    def _queue_again(self, page_id: int) -> bool:
+        """Forget a capture, let an earlier one of its page count, and queue its URL."""
+        sql = "SELECT key, url, depth FROM pages WHERE id = ?"
+        row = self._database.read(sql, (page_id,)).fetchone()
+        if row is None:
+            return False
+        key, url, depth = row
+        self._database.write("DELETE FROM pages WHERE id = ?", (page_id,))
+        self._make_newest(key)
+        parts = {"errback": _ERRBACK, "meta": {"depth": depth}}
+        packed = pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
+        self._queue.push(host_number(urlsplit(url).hostname or ""), url, 0, packed)
+        self._database.write("INSERT OR IGNORE INTO seen VALUES (?)", (key,))
+        return True
+
+    def _recompute(self, finding: Finding) -> str:
+        parameters = self._directory.parameters
+        assert parameters is not None
+        sql = texts.TEXTS.replace("ORDER BY id", "AND id = ?")
+        for page_id in finding.ids:
+            values = self._database.read(sql, (page_id,)).fetchone()
+            if values is None:  # given up in the meantime
+                continue
+            said = texts.right(texts.StoredText(*values), parameters)
+            self._database.write(
+                "UPDATE pages SET words = ?, text_digest = ?, fingerprint = ? WHERE id = ?",
+                (said.words, said.text_digest, to_signed(said.fingerprint), page_id),
+            )
+        return f"texts of which digest and fingerprint were computed: {finding.count:,}"
+
+    def _make_duplicates(self, finding: Finding) -> str:
+        for page_id in finding.ids:
+            sql = "SELECT text_digest FROM pages WHERE id = ?"
+            row = self._database.read(sql, (page_id,)).fetchone()
+            first = None if row is None else self._holder(row[0])
+            if first is not None and first != page_id:
+                self._name_original(page_id, first)
+                self._database.write(
+                    "UPDATE pages SET duplicate_of = ? WHERE duplicate_of = ? AND latest = 1",
+                    (first, page_id),
+                )
+        return f"pages made duplicates of the first that says the same: {finding.count:,}"
+
+    def _holder(self, digest: bytes | None) -> int | None:
+        """The first page that holds a text."""
+        row = self._database.read(
+            "SELECT min(id) FROM pages WHERE text_digest = ? AND latest = 1 AND text IS NOT NULL",
+            (digest,),
+        ).fetchone()
+        return None if row[0] is None else int(row[0])
+
+    def _name_original(self, page_id: int, original: int) -> None:
+        self._database.write(
+            "UPDATE pages SET verdict = 'text_duplicate', duplicate_of = ?, distance = 0,"
+            " similarity = 1.0, text = NULL, html = NULL WHERE id = ?",
+            (original, page_id),
+        )
+
+    def _find_originals(self, finding: Finding) -> str | None:
+        """Name who holds what a duplicate says; fetch again what nobody holds."""
+        named = queued = 0
+        # Anew: what other repairs took away may have left orphans.
+        for page_id, digest in self._orphans():
+            holder = None if digest is None else self._holder(digest)
+            if holder is not None:
+                self._name_original(page_id, holder)
+                named += 1
+            elif self._directory.plan is not None:
+                queued += self._queue_again(page_id)
+        if not named and not queued:
+            return None
+        return f"duplicates given another original: {named:,}, URLs queued again: {queued:,}"
+
+    def _orphans(self) -> Iterator[tuple[int, bytes | None]]:
+        ids = [page_id for page_id, _ in self._database.read(captures.ORPHANS)]
+        for page_id in ids:
+            sql = "SELECT text_digest FROM pages WHERE id = ?"
+            yield page_id, self._database.read(sql, (page_id,)).fetchone()[0]
+
+    def _end_leases(self, finding: Finding) -> str:
+        return f"requests put back into the queue: {finding.count:,}"
+
+    def _line_up(self, finding: Finding) -> str:
+        self._database.write("DELETE FROM hosts")
+        self._database.write(
+            "INSERT INTO hosts SELECT host, max(priority), min(id) FROM requests WHERE state = 0"
+            " GROUP BY host"
+        )
+        return "lined up the hosts of the queue anew"
+
+    def _see(self, finding: Finding) -> str:
+        keys = [(key,) for key, _ in frontier.unseen(self._directory, NoWatch())]
+        self._database.write_many("INSERT OR IGNORE INTO seen VALUES (?)", keys)
+        return f"queued requests added to the seen set: {len(keys):,}"
+
+
+_ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
+    INDEXES: Mender._make_indexes,
+    captures.NEWEST: Mender._choose_newest,
+    captures.VERDICT: Mender._read_anew,
+    captures.TEXT: Mender._read_anew,
+    texts.READABLE: Mender._read_anew,
+    texts.DIGEST: Mender._recompute,
+    texts.FINGERPRINT: Mender._recompute,
+    captures.ONCE: Mender._make_duplicates,
+    captures.ORIGINAL: Mender._find_originals,
+    frontier.LEASES: Mender._end_leases,
+    frontier.LINES: Mender._line_up,
+    frontier.SEEN: Mender._see,
+}
+"""What mends which rule, in the order in which it is done."""
+
+ORDER = tuple(_ACTS)
+
+OF_TEXTS = {
+    rule for rule in ORDER if rule not in {INDEXES, frontier.LEASES, frontier.LINES, frontier.SEEN}
+}
+"""What may change which texts are held, and what is queued."""

@@ -1,0 +1,42 @@
+"""Files that are made of ``crawl.db``: thrown away and made again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.frontier.seen import SeenSet
+from crawler.pages.store import PageStore
+from neardup.storage.catch_up import open_index
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawler.pages.database import Database
+    from crawler.verification.directory import CrawlDirectory
+
+_INDEX_ENDINGS = (".seg", ".log", ".tmp")
+
+
+def make_index(directory: CrawlDirectory, database: Database, *, anew: bool) -> str:
+    """Bring the fingerprint index in step with the store.
+
+    Args:
+        directory: The crawl.
+        database: Its database, committed.
+        anew: Throw away what is there; otherwise what it lacks is added.
+    """
+    if anew and directory.index.is_dir():
+        for file in directory.index.iterdir():
+            if file.suffix in _INDEX_ENDINGS:
+                file.unlink()
+    with open_index(directory.index, PageStore(database)) as index:
+        done = "made anew" if anew else "caught up"
+        return f"entries of the fingerprint index, {done}: {len(index):,}"
+
+
+def make_bloom(bloom: Path, database: Database) -> str:
+    """Make the Bloom filter of the seen set."""
+    bloom.unlink(missing_ok=True)
+    seen = SeenSet(database, bloom)
+    seen.save()
+    return f"URLs of the Bloom filter, made anew: {len(seen):,}"

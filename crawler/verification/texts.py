@@ -1,0 +1,112 @@
+"""Can every stored text be read, and is what is said of it what it gives?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import zstandard
+
+from crawler.pages.documents import unpack
+from crawler.pages.page import to_unsigned
+from crawler.verification.captures import reading_anew
+from crawler.verification.finding import Culprits, Finding
+from neardup import analyse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.verification.directory import CrawlDirectory
+    from crawler.verification.finding import Watch
+    from neardup import Parameters
+
+READABLE = "text-readable"
+DIGEST = "digest-right"
+FINGERPRINT = "fingerprint-right"
+FEATURES = "features-known"
+
+TEXTS = """
+SELECT id, url, words, text_digest, visible_digest, fingerprint, text
+FROM pages WHERE text IS NOT NULL ORDER BY id
+"""
+_RECOMPUTED = "computes it from the stored text"
+
+
+class StoredText(NamedTuple):
+    """A row of ``TEXTS``."""
+
+    id: int
+    url: str
+    words: int | None
+    text_digest: bytes | None
+    visible_digest: bytes | None
+    fingerprint: int | None
+    text: bytes
+
+
+class Said(NamedTuple):
+    """What is to be said of a stored text."""
+
+    words: int
+    text_digest: bytes
+    fingerprint: int | None
+
+
+def right(row: StoredText, parameters: Parameters) -> Said:
+    """What is to be said of a stored text, computed from it.
+
+    Where it has no fingerprint, its page is judged by all that it shows, of which
+    only the digest is stored; that digest then is the one to be believed.
+
+    Raises:
+        ValueError: The text cannot be decompressed, or is no UTF-8.
+    """
+    try:
+        document = analyse(unpack(row.text), parameters)
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from error
+    if row.fingerprint is not None and document.fingerprint is not None:
+        return Said(document.words, document.digest, document.fingerprint)
+    return Said(document.words, row.visible_digest or document.digest, None)
+
+
+def find_misread(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+    """Decompress every text, and compute its digest and its fingerprint.
+
+    Complexity: O(size of the texts); memory for one of them.
+    """
+    parameters = directory.parameters
+    if parameters is None:
+        yield _unknown_features(directory)
+        return
+    unreadable, digests, fingerprints = Culprits(), Culprits(), Culprits()
+    watch.begin("texts", directory.count("SELECT count(*) FROM pages WHERE text IS NOT NULL"))
+    for values in directory.connection.execute(TEXTS):
+        row = StoredText(*values)
+        try:
+            said = right(row, parameters)
+        except ValueError as error:
+            unreadable.add(row.id, f"{row.url} ({error})")
+        else:
+            if to_unsigned(row.fingerprint) != said.fingerprint:
+                fingerprints.add(row.id, row.url)
+            if (row.words, row.text_digest) != (said.words, said.text_digest):
+                digests.add(row.id, row.url)
+        watch.advance()
+    if unreadable.ids:
+        what = "stored texts that cannot be decompressed"
+        yield unreadable.finding(READABLE, what, *reading_anew(directory))
+    if digests.ids:
+        what = "texts with another digest, or number of words, than is stored"
+        yield digests.finding(DIGEST, what, _RECOMPUTED)
+    if fingerprints.ids:
+        what = "texts with another fingerprint than is stored"
+        yield fingerprints.finding(FINGERPRINT, what, _RECOMPUTED)
+
+
+def _unknown_features(directory: CrawlDirectory) -> Finding:
+    named = next((text for name, text in directory.meta.items() if "FEATURES" in name), "none")
+    return Finding(
+        FEATURES,
+        f"the fingerprints were made of features that this version cannot compute: {named}",
+        advice="verify it with the version that made it",
+    )

@@ -1,0 +1,87 @@
+"""A small crawl directory in which every rule has something to hold for."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from crawler.frontier.order import host_number
+from crawler.job import Job
+from crawler.verification.directory import CrawlDirectory
+from crawler.verification.finding import NoWatch
+from crawler.verification.verify import Verification, repair, verify
+from tests.crawler.pages.test_capture import LONG, OPTIONS, OTHER, capture_all, fetched, html
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN = "site -a url=http://example.com/"
+QUEUED = ("http://example.com/queued/1", "http://example.com/queued/2", "http://example.org/queued")
+FIRST = (
+    ("/a", html(LONG)),
+    ("/same-bytes", html(LONG)),
+    ("/same-text", html(LONG, head="<!-- other bytes -->")),
+    ("/edited", html(LONG + " One word.")),
+    ("/other", html(OTHER, "Another")),
+    ("/short", html("Only a few words.", "Short")),
+    ("/b", html(prose("b", 200), "B")),
+    ("/same-as-b", html(prose("b", 200), "B")),
+    ("/image", b"\x89PNG\r\n\x1a\n" * 9),
+    ("/same-image", b"\x89PNG\r\n\x1a\n" * 9),
+    ("/empty", b""),
+)
+SECOND = (("/b", html(prose("b changed", 200), "B")), ("/a", html(LONG)))
+
+
+def make(folder: Path) -> None:
+    """Two visits, the second one stopped with requests queued."""
+    asyncio.run(_visit(folder, FIRST, ()))
+    asyncio.run(_visit(folder, SECOND, QUEUED))
+
+
+async def _visit(
+    folder: Path, answers: tuple[tuple[str, bytes], ...], queued: tuple[str, ...]
+) -> None:
+    job = Job(folder, OPTIONS)
+    try:
+        job.claim(PLAN)
+        job.begin_visit()
+        await job.start_pool()
+        await capture_all(job, [fetched(job, *answer) for answer in answers])
+        for url in queued:
+            job.seen.add(job.canonicalizer.key(url))
+            packed = pickle.dumps({"errback": "failed"})
+            job.queue.push(host_number(url.split("/")[2]), url, 0, packed)
+    finally:
+        await job.close_pool()
+        job.close()
+
+
+def check(folder: Path, feed: Path | None = None) -> Verification:
+    with closing(CrawlDirectory(folder)) as directory:
+        return verify(directory, NoWatch(), feed)
+
+
+def check_and_repair(folder: Path) -> Verification:
+    with closing(CrawlDirectory(folder)) as directory:
+        return repair(directory, NoWatch(), verify(directory, NoWatch()))
+
+
+def rules(found: Verification) -> set[str]:
+    return {finding.rule for finding in found.findings}
+
+
+def execute(folder: Path, *statements: str) -> None:
+    """Change a crawl's database behind its back."""
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection:
+        return connection.execute(sql).fetchall()

@@ -1,0 +1,123 @@
+"""A crawl that is killed again and again, and what came of it."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.pages.database import open_for_reading
+from crawler.pages.export import KEPT_FILTER, export_pages
+from tests.crawls.command import start_scrapy
+from tests.sites.many import page_text
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.sites.many import ManyPages
+
+LONGEST_SECS = 120.0
+
+
+@dataclass
+class KilledCrawl:
+    """A crawl of one site into one directory, however many processes it takes.
+
+    Args:
+        site: What is crawled.
+        jobdir: Where to.
+        seed: Of the moments; print it, so that they can be had again.
+        arguments: Further ones of the command.
+    """
+
+    site: ManyPages
+    jobdir: Path
+    seed: int
+    arguments: tuple[str, ...] = ()
+    chance: random.Random = field(init=False)
+    kills: int = 0
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(self.seed)
+
+    def start(self) -> subprocess.Popen[str]:
+        return start_scrapy(*crawl_command(self.site, self.jobdir), *self.arguments)
+
+    def run_until(self, pages: int) -> bool:
+        """Kill the crawl when it has asked for so many pages more; False where it ended before.
+
+        With 0 pages it is killed at some moment before it asks for anything.
+        """
+        target = self.site.total + pages
+        process = self.start()
+        try:
+            if pages:
+                wait_for(self.site, target, process)
+            time.sleep(self.chance.uniform(0, 0.05 if pages else 1.0))
+            if process.poll() is not None:
+                assert process.returncode == 0, process.communicate()
+                return False
+            os.kill(process.pid, signal.SIGKILL)
+            self.kills += 1
+            return True
+        finally:
+            process.kill()
+            _, errors = process.communicate()
+            assert "Traceback" not in errors, errors
+
+    def finish(self) -> tuple[str, str]:
+        """Let the crawl run to its end."""
+        process = self.start()
+        output, errors = process.communicate(timeout=LONGEST_SECS)
+        assert process.returncode == 0, output + errors
+        assert "Traceback" not in errors, errors
+        return output, errors
+
+    @property
+    def fetched_again(self) -> int:
+        """Requests beyond the first one a page, as the server counted them."""
+        asked = self.site.asked
+        return asked.total() - len(asked)
+
+
+def crawl_command(site: ManyPages, jobdir: Path) -> tuple[str, ...]:
+    """The arguments of a crawl whose pages are never given up for slowness: machines differ."""
+    settings = ("-s", f"JOBDIR={jobdir}", "-s", "READING_TIMEOUT_SECS=120")
+    return ("crawl", "site", "-a", f"url={site.url}", *settings)
+
+
+def assert_nothing_lost_or_kept_twice(site: ManyPages, jobdir: Path) -> None:
+    """Every page has its row, every text is held, and held once."""
+    wanted = set(site.pages)
+    with closing(open_for_reading(jobdir)) as connection:
+        rows = list(export_pages(connection))
+        held = [page["text"] for page in export_pages(connection, KEPT_FILTER)]
+    paths = [row["url"].removeprefix(site.url.rstrip("/")) for row in rows]
+    assert set(paths) == wanted, f"{len(wanted - set(paths))} pages lost"
+    assert len(paths) == len(wanted), "a URL has two rows"
+    said = {page_text(number) for number in range(len(wanted))}
+    assert len(set(held)) == len(held), "a text is kept twice"
+    assert len(held) == len(said), f"{len(said) - len(held)} texts lost"
+
+
+def wait_for(site: ManyPages, total: int, process: subprocess.Popen[str]) -> None:
+    """Wait until a site was asked so often, or the crawl has ended."""
+    deadline = time.monotonic() + LONGEST_SECS
+    while site.total < total and process.poll() is None:
+        assert time.monotonic() < deadline, "the crawl does not move"
+        time.sleep(0.002)
+
+
+def children(pid: int) -> Iterator[int]:
+    """The child processes of a process, as Linux tells them."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            yield from map(int, file.read().split())
+    except FileNotFoundError:
+        return
