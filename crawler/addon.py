@@ -24,6 +24,7 @@ REPLACED = {
 ADDED = (
     ("SPIDER_MIDDLEWARES", "crawler.spidermiddlewares.DuplicateLinks", 950),
     ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.PrivateAddresses", 60),
+    ("DOWNLOADER_MIDDLEWARES", "crawler.revisits.ConditionalRequests", 610),
     ("ITEM_PIPELINES", "crawler.pipelines.NearDuplicatesPipeline", 900),
     ("EXTENSIONS", "crawler.extensions.JobKeeper", 10),
     ("EXTENSIONS", "crawler.extensions.CrawlDelay", 20),
@@ -49,6 +50,8 @@ class NearDuplicates:
         list that it carries will do. Who sets the variable has another.
         """
         os.environ.setdefault("TLDEXTRACT_PUBLIC_SUFFIX_LIST_URLS", "")
+        # One resolver serves the whole process, which takes it from these settings.
+        settings.set("TWISTED_DNS_RESOLVER", "crawler.resolver.GuardedResolver", priority="addon")
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Called by Scrapy before the crawl is put together.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider, ResponseDataLossError
 
-from crawler.downloadermiddlewares import GZIP_CUT, NOT_GZIP
+from crawler.downloadermiddlewares import LED_BY, NOT_GZIP, STREAM_CUT
 from crawler.failures import explain
 from crawler.jobs import job_of
 from crawler.options import Options, did_you_mean
@@ -19,6 +21,7 @@ from crawler.reading.errors import ReadingError
 from crawler.robots_header import robots_words
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.requested import requestable
+from crawler.visits import NO, REVISITS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
@@ -29,14 +32,28 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.job import Job
+    from crawler.pages.store import StoredUrl
+
+WHOLE = "crawl_whole"
+"""Key of ``Request.meta``: the page is to be sent, whether it has changed or not."""
+
+REVISIT_MEANING = (
+    "no (default); yes: ask again for every page of a finished crawl; due: for those whose time "
+    "has come"
+)
+
+BREATH = 100
+"""Requests that a start yields in a row. Scrapy takes from it without a pause; downloads are to go
+on meanwhile."""
 
 SEED = "crawl_seed"
 """Key of ``Request.meta``: the seed, as the user wrote it, that this request stands for."""
 
+_LONGEST_HEADER = 1024
 DATA_LOSS = "dataloss"
 _ODDITIES = {
     DATA_LOSS: "truncated: the server sent less than it said",
-    GZIP_CUT: "truncated: its gzip stream breaks off, or is damaged",
+    STREAM_CUT: "truncated: its compressed stream breaks off, or is damaged",
     NOT_GZIP: "declared as gzip, and is none: read as it came",
 }
 """What flags of a response mean; Scrapy sets the first one."""
@@ -45,11 +62,18 @@ _ODDITIES = {
 class ArchivingSpider(Spider):
     """Captures every response and yields it as a ``Page`` with its verdict."""
 
-    arguments: ClassVar[Mapping[str, str]] = {}
+    arguments: ClassVar[Mapping[str, str]] = {"revisit": REVISIT_MEANING}
     """Name and meaning of every ``-a`` argument."""
 
     planned: ClassVar[tuple[str, ...]] = ()
     """The arguments that say what a crawl is about."""
+
+    adds_when_finished: ClassVar[bool] = False
+    """Whether a crawl that is finished may have something new to start from."""
+
+    handle_httpstatus_list: ClassVar[tuple[int, ...]] = (HTTPStatus.NOT_MODIFIED,)
+
+    revisit: str = NO
 
     job: Job
     follow_duplicates: bool
@@ -62,7 +86,7 @@ class ArchivingSpider(Spider):
         Raises:
             ValueError: One of them is unknown, missing or bad; the message says which.
         """
-        reject_unknown(arguments, cls.arguments)
+        check_arguments(arguments, cls.arguments)
 
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
@@ -82,14 +106,45 @@ class ArchivingSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.job = job_of(crawler)
         spider.job.claim(cls.plan(kwargs))
+        spider.job.revisit = spider.revisit
         settings = crawler.settings
         spider._agent = str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
         spider.follow_duplicates = Options(settings).boolean("NEARDUP_FOLLOW_DUPLICATES")
         return spider
 
+    async def start(self) -> AsyncIterator[Request]:
+        """Where a crawl begins, then what is known of a finished one and to be asked for again."""
+        async for request in self.first_requests():
+            yield request
+        if not self.job.visits.is_queueing:
+            return
+        for number, known in enumerate(self.job.visits.unasked()):
+            again = self.known_request(known)
+            if again is not None:
+                yield again
+            if number % BREATH == 0:
+                await asyncio.sleep(0)
+        self.job.visits.end_queueing()
+
+    async def first_requests(self) -> AsyncIterator[Request]:
+        """Where a crawl begins: nowhere, unless a spider says otherwise."""
+        nowhere: tuple[Request, ...] = ()
+        for request in nowhere:
+            yield request
+
+    def known_request(self, known: StoredUrl) -> Request | None:
+        """The request for a page that an earlier visit captured."""
+        if not known.is_page:
+            return None
+        # Itself: nothing else need lead to it any more, and it may be what it was allowed to be.
+        return self.page_request(known.url, {"depth": known.depth, LED_BY: known.url})
+
     async def parse(self, response: Response) -> AsyncIterator[Any]:
         """Capture a page, yield it, then the requests for its links."""
         captured = await self._capture(response)
+        if captured is None:
+            yield self._whole(response)
+            return
         self.job.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
         self._count(captured)
         self._note_seed(response, captured)
@@ -98,17 +153,40 @@ class ArchivingSpider(Spider):
             for request in self.follow(response, captured):
                 yield request
 
-    async def _capture(self, response: Response) -> Captured:
-        """Capture an answer; a store that can no longer be written to ends the crawl."""
+    async def _capture(self, response: Response) -> Captured | None:
+        """Capture an answer; a store that can no longer be written to ends the crawl.
+
+        Returns:
+            None where the answer does not do, and the page is to be asked for as a whole.
+        """
+        fetched = self.fetched_of(response)
         try:
-            captured = await self.job.archivist.capture(self.fetched_of(response))
-            self._note_oddities(response, captured)
+            if response.status == HTTPStatus.NOT_MODIFIED:
+                captured = self._not_modified(fetched, is_whole=WHOLE in response.meta)
+            else:
+                captured = await self.job.archivist.capture(fetched)
+            if captured is not None:
+                self._note_oddities(response, captured)
         except StorageError as error:
             raise CloseSpider("storage") from error
         except ReadingError as error:
             self.job.stop_reason = str(error)
             raise CloseSpider("reading") from error
         return captured
+
+    def _not_modified(self, fetched: Fetched, *, is_whole: bool) -> Captured | None:
+        captured = self.job.archivist.not_modified(fetched)
+        if captured is None and is_whole:
+            reason = "HTTP 304 where the page was asked for"
+            return self.job.archivist.store_failure(fetched, verdicts.FAILED, reason)
+        return captured
+
+    def _whole(self, response: Response) -> Request:
+        """The request for a page of which it is not enough to know that it is the same."""
+        assert response.request is not None
+        meta = {**response.meta, WHOLE: True}
+        response.meta["depth"] = meta.get("depth", 0) - 1  # Scrapy takes it for a link of the page
+        return response.request.replace(meta=meta, dont_filter=True)
 
     def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
         """The request for a page, None for a URL of which none can be made."""
@@ -149,14 +227,14 @@ class ArchivingSpider(Spider):
         return Fetched(
             url=response.url,
             canonical_url=self._canonical(response.url),
-            key=self._key(response.request or Request(response.url)),
+            key=self.key_of(response.request or Request(response.url)),
             depth=response.meta.get("depth", 0),
             status=response.status,
             body=response.body,
             content_type=_text(header(b"Content-Type")),
             etag=_text(header(b"ETag")),
             last_modified=_text(header(b"Last-Modified")),
-            is_cut=bool({DATA_LOSS, GZIP_CUT} & set(response.flags)),
+            is_cut=bool({DATA_LOSS, STREAM_CUT} & set(response.flags)),
             robots=robots_words(
                 [value.decode("latin-1") for value in response.headers.getlist(b"X-Robots-Tag")],
                 self._agent,
@@ -169,7 +247,8 @@ class ArchivingSpider(Spider):
         except MalformedUrl:
             return url
 
-    def _key(self, request: Request) -> bytes:
+    def key_of(self, request: Request) -> bytes:
+        """The key of a request's page."""
         return self.crawler.request_fingerprinter.fingerprint(request)
 
     def _count(self, captured: Captured) -> None:
@@ -193,8 +272,8 @@ class ArchivingSpider(Spider):
             self.job.dead_seeds[seed] = captured.row.reason or captured.verdict
 
 
-def reject_unknown(arguments: Mapping[str, str], known: Mapping[str, str]) -> None:
-    """Refuse an argument that a spider does not know.
+def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> None:
+    """Refuse an argument that a spider does not know, and a bad ``revisit``.
 
     Raises:
         ValueError: The message names the argument and those that there are.
@@ -203,7 +282,12 @@ def reject_unknown(arguments: Mapping[str, str], known: Mapping[str, str]) -> No
         if name not in known:
             hint = did_you_mean(name, known) or f"; there are {', '.join(known)}"
             raise ValueError(f"unknown argument -a {name}{hint}")
+    revisit = arguments.get("revisit", NO)
+    if revisit not in REVISITS:
+        hint = did_you_mean(revisit, REVISITS)
+        raise ValueError(f"-a revisit must be no, yes or due, got {revisit!r}{hint}")
 
 
 def _text(value: bytes | None) -> str | None:
-    return None if value is None else value.decode("latin-1")
+    """A header as it came; one that is too long to be meant is none."""
+    return None if value is None or len(value) > _LONGEST_HEADER else value.decode("latin-1")

@@ -57,6 +57,9 @@ READING_MAX_LINKS = 100_000
 PAGES_KEEP_HTML = False
 """Store the HTML of kept pages beside their text."""
 
+PAGES_KEEP_VERSIONS = 2
+"""Texts kept of a page that changes, the newest among them; 0 keeps all."""
+
 CRAWL_DIRECTORY = "crawls"
 """Where a crawl without JOBDIR keeps its state: a folder for each host below this one."""
 
@@ -75,12 +78,42 @@ CRAWL_MAX_CRAWL_DELAY_SECS = 60.0
 CRAWL_PRIVATE_ADDRESSES = False
 """Let a crawl of public seeds go to loopback, link-local and private addresses."""
 
+CRAWL_MAX_HEADER_BYTES = 262_144
+"""An answer whose status line and headers are larger than this is given up."""
+
+CRAWL_MAX_COOKIES = 100
+"""Cookies kept of one domain, and taken from one answer; the oldest go first."""
+
+CRAWL_MAX_ROBOTS_BYTES = 512_000
+"""So much of a robots.txt is downloaded and read; RFC 9309 asks for 500 KiB."""
+
+CRAWL_MAX_SITEMAPS = 1_000
+"""Sitemaps fetched in one run of a crawl."""
+
+CRAWL_MAX_SITEMAP_URLS = 50_000
+"""URLs taken from one sitemap; sitemaps.org allows no more."""
+
 CRAWL_SKIPPED_EXTENSIONS = (
     "7z avi bin bmp bz2 css deb dmg doc docx dvi eot eps exe flac gif gz ico iso jar jpeg jpg js "
     "m4a mid mkv mov mp3 mp4 mpeg mpg odp ods odt ogg otf pdf png pps ppt pptx ps rar rpm rss svg "
     "tar tgz tif tiff ttf wav webm webp wmv woff woff2 xls xlsx xz zip zst"
 ).split()
 """Links to files with these endings are not fetched; seeds and lists of URLs are."""
+
+CRAWL_REVISIT_INTERVAL_SECS = 604_800.0
+"""Time after which a page that was just found is due for -a revisit=due: a week."""
+
+CRAWL_REVISIT_MIN_INTERVAL_SECS = 3_600.0
+"""However often it changes, a page is due no sooner than this after a visit."""
+
+CRAWL_REVISIT_MAX_INTERVAL_SECS = 7_776_000.0
+"""However seldom it changes, a page is due no later than this after a visit: 90 days."""
+
+CRAWL_REVISIT_SHORTER_RATE = 0.3
+"""How much of its interval a page loses at a visit that finds another text (0 to 1)."""
+
+CRAWL_REVISIT_LONGER_RATE = 0.4
+"""How much is added to its interval at a visit that finds the same text, or nearly the same."""
 
 PROGRESS_ENABLED = True
 """Show progress: a live panel on a terminal, plain lines elsewhere."""

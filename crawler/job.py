@@ -6,12 +6,14 @@ import json
 import logging
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from filelock import FileLock, Timeout
 
+from crawler.frontier.memory import MemoryQueue
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redirects import Redirects
 from crawler.frontier.seen import SeenSet
@@ -20,11 +22,15 @@ from crawler.pages.database import FILE_NAME, Database
 from crawler.pages.documents import PageDocuments
 from crawler.pages.errors import JobError, JobInUseError, JobVersionError, StorageError
 from crawler.pages.fetched import Captured, Fetched
+from crawler.pages.intervals import IntervalPolicy
+from crawler.pages.known import KnownUrls
+from crawler.pages.links import LinkStore
 from crawler.pages.store import PageStore
 from crawler.pages.verdicts import FAILED
 from crawler.reading.options import ReadingOptions
 from crawler.reading.pool import ReadingPool
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
+from crawler.visits import NO, Visits
 from neardup import (
     Deduplicator,
     HammingIndex,
@@ -36,8 +42,10 @@ from neardup import (
 from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
     from pathlib import Path
+
+    from crawler.frontier.order import Queue
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +63,8 @@ class JobOptions:
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     obey_robots_meta: bool = True
     disabled_url_rules: tuple[str, ...] = ()
+    keep_versions: int = 2
+    intervals: IntervalPolicy = field(default_factory=IntervalPolicy)
 
 
 class Job:
@@ -87,12 +97,14 @@ class Job:
         self.counts: Counter[str] = Counter()
         self.saved_bytes = 0
         self.limit: int | None = None
+        self.revisit: str | None = None  # as -a revisit has it; None for spiders without it
         self.seeds: frozenset[str] = frozenset()
         self.dead_seeds: dict[str, str] = {}
         self.refused_links = 0
         self.stop_reason: str | None = None
         self.at_close: list[Callable[[], None]] = []
         self.broken_requests = 0
+        self.half_done: WeakSet[Hashable] = WeakSet()
         self._closed = False
         self._lock = _lock(folder)
         try:
@@ -106,9 +118,12 @@ class Job:
         folder = self.folder
         self._check_identity()
         self.store = PageStore(self.database)
-        self.queue = RequestQueue(self.database)
+        self.had_pages = self.store.last_visit > 0
+        self.queue: Queue = RequestQueue(self.database) if folder else MemoryQueue()
         self.seen = SeenSet(self.database, folder / "seen.bloom" if folder else None)
         self.redirects = Redirects(self.database)
+        self.known = KnownUrls(self.database, self.options.intervals)
+        self.visits = Visits(self.database, self.store, self.known, self.seen)
         self.visit = int(self.database.meta("visit") or 0)
         prepare(_say_that_it_compiles)
         radius = self.options.parameters.radius
@@ -123,7 +138,14 @@ class Job:
         self._index = index
         self._index_flushed = time.monotonic()
         self.archivist = Archivist(
-            self.store, self.pool, deduplicator, self.visit, self.options.obey_robots_meta
+            self.store,
+            self.pool,
+            deduplicator,
+            self.known,
+            LinkStore(self.database, self.canonicalizer.key),
+            self.visit,
+            obey_robots_meta=self.options.obey_robots_meta,
+            keep_versions=self.options.keep_versions,
         )
         self._stage_totals: dict[str, float] = json.loads(self.database.meta("stages") or "{}")
 
@@ -162,7 +184,7 @@ class Job:
         found = self.plan
         if found == plan:
             return
-        if found is not None and len(self.queue):
+        if found is not None and (len(self.queue) or self.visits.is_queueing):
             raise JobError(
                 f"{self.folder}: in the middle of another crawl ({found}); "
                 "finish that one first, or give -s JOBDIR=DIR"
@@ -181,17 +203,32 @@ class Job:
         """Whether this visit was begun, and stopped before anything came of it."""
         return self.queue.is_untouched and self.store.last_visit < self.visit
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether the last visit left nothing to do, and was of the plan of today."""
+        return self._is_over and self.visits.is_of(self.plan)
+
+    @property
+    def _is_over(self) -> bool:
+        is_waiting = len(self.queue) or self.is_unused or self.visits.is_queueing
+        return bool(self.visit) and not is_waiting
+
     def begin_visit(self) -> bool:
         """Go on where the last process stopped, or start over; say whether it goes on.
 
-        A visit that left nothing to do is finished: the next one fetches every
-        page again, to find what changed.
+        A visit that left nothing to do is finished. With ``revisit`` "no" a
+        finished one is gone on with, for the sake of seeds that are new; else
+        another one begins.
         """
-        if self.visit and (len(self.queue) or self.is_unused):
+        if self.visit and not self._is_over:
             return True
+        if self.revisit == NO and self.is_finished:
+            return True
+        revisit = self.revisit or NO
         self.visit += 1
         self.queue.clear()
         self.seen.clear()
+        self.visits.begin(self.visit, revisit if self.visit > 1 else NO, self.plan)
         self.redirects.clear()
         self.database.set_meta("visit", str(self.visit))
         self.database.set_meta("stages", "{}")
@@ -233,6 +270,13 @@ class Job:
         self.count(verdict, 0, duplicate=False)
         return captured
 
+    def note_moved(self, url: str, target: str, *, status: int, permanent: bool) -> None:
+        """Note where a known page sends the reader now; nothing where that is the same page."""
+        with suppress(MalformedUrl):
+            key = self.canonicalizer.key(url)
+            if key != self.canonicalizer.key(target):
+                self.archivist.note_moved(key, target, status=status, permanent=permanent)
+
     @property
     def failure(self) -> str | None:
         """Why the crawl cannot go on, or None."""
@@ -241,7 +285,7 @@ class Job:
     def commit_if_due(self) -> None:
         """Make durable what was done, at intervals; a failure shows in ``failure``."""
         with self._noting_failure():
-            if self.database.commit_if_due():
+            if self.database.commit_if_due(is_half_done=bool(self.half_done)):
                 now = time.monotonic()
                 if now - self._index_flushed >= INDEX_INTERVAL_SECS:
                     self._index.flush()
@@ -292,7 +336,6 @@ class Job:
     def _close_in_order(self) -> None:
         """Derived files last: they must never know what the database lacks."""
         with self._noting_failure():
-            self.queue.close()
             self._commit()
             self._index.close()
             self.seen.save()

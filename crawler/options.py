@@ -10,6 +10,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawler import default_settings
 from crawler.job import JobOptions
+from crawler.pages.intervals import IntervalPolicy
 from crawler.reading.options import ReadingOptions
 from neardup import Features, NearDupError, Parameters
 
@@ -92,15 +93,32 @@ def job_options(settings: BaseSettings) -> JobOptions:
         parameters=parameters,
         disabled_url_rules=disabled,
         obey_robots_meta=options.boolean("CRAWL_OBEY_ROBOTS_META"),
+        keep_versions=options.integer("PAGES_KEEP_VERSIONS"),
+        intervals=_intervals(options),
         reading=ReadingOptions(
             workers=options.integer("READING_WORKERS"),
             timeout_secs=options.number("READING_TIMEOUT_SECS", at_least=0.1),
             memory_limit_mb=options.integer("READING_MEMORY_LIMIT_MB", at_least=256),
             max_links=options.integer("READING_MAX_LINKS", at_least=1),
+            max_url_length=settings.getint("URLLENGTH_LIMIT") or 65_536,
             keep_html=options.boolean("PAGES_KEEP_HTML"),
             disabled_url_rules=disabled,
             parameters=parameters,
         ),
+    )
+
+
+def _intervals(options: Options) -> IntervalPolicy:
+    shorter = options.number("CRAWL_REVISIT_SHORTER_RATE")
+    if shorter >= 1:
+        raise ValueError(f"CRAWL_REVISIT_SHORTER_RATE must be below 1, got {shorter}")
+    shortest = options.number("CRAWL_REVISIT_MIN_INTERVAL_SECS")
+    return IntervalPolicy(
+        first_secs=options.number("CRAWL_REVISIT_INTERVAL_SECS"),
+        min_secs=shortest,
+        max_secs=options.number("CRAWL_REVISIT_MAX_INTERVAL_SECS", at_least=shortest),
+        shorter=shorter,
+        longer=options.number("CRAWL_REVISIT_LONGER_RATE"),
     )
 
 

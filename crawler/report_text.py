@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawler.change_text import change_lines
 from crawler.pages.verdicts import VERDICTS
 from crawler.progress import readable_bytes
 
@@ -32,6 +33,8 @@ def report_lines(report: Report) -> Iterator[str]:
         yield ""
         for reason, count in report.reasons.items():
             yield f"  {count:>9,}  {reason}"
+    if report.changes is not None:
+        yield from change_lines(report.changes)
     yield from _clusters(report)
     yield ""
     yield (

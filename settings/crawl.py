@@ -23,20 +23,41 @@ DOWNLOAD_SLOTS = {
 }
 
 # Only http and https are fetched.
-DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}
+DOWNLOAD_HANDLERS = {
+    "data": None,
+    "file": None,
+    "ftp": None,
+    "s3": None,
+    "http": "crawler.downloadhandler.BoundedHeadHandler",
+    "https": "crawler.downloadhandler.BoundedHeadHandler",
+}
 DOWNLOAD_TIMEOUT = 60
 DOWNLOAD_MAXSIZE = 33554432  # 32 MiB, also after decompression
 DOWNLOAD_WARNSIZE = 0
 URLLENGTH_LIMIT = 8192
 
 DOWNLOADER_MIDDLEWARES = {
+    "crawler.downloadermiddlewares.LongUrls": 50,
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "crawler.robots.RobotsRules": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "crawler.downloadermiddlewares.Decompression": 590,
+    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
+    "crawler.cookies.Cookies": 700,
 }
+ROBOTSTXT_PARSER = "crawler.robots.FirstRules"
+# LongUrls says which URLs are too long; this one drops them without a word.
+SPIDER_MIDDLEWARES = {"scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None}
 CONCURRENT_ITEMS = 1  # of one page; each more costs a task for every page
 
-# It keeps a pickled dict beside crawl.db, for spiders that have a state of their own.
-EXTENSIONS = {"scrapy.extensions.spiderstate.SpiderState": None}
+EXTENSIONS = {
+    # It keeps a pickled dict beside crawl.db, for spiders that have a state of their own.
+    "scrapy.extensions.spiderstate.SpiderState": None,
+    "scrapy.extensions.feedexport.FeedExporter": None,
+    "crawler.feeds.StoredFeeds": 0,
+}
+FEED_STORAGES = {"": "crawler.feed_files.FeedFile", "file": "crawler.feed_files.FeedFile"}
+FEED_EXPORTERS = {"parquet": "crawler.export_files.ParquetItemExporter"}
 
 # The meta refresh of a page is read with everything else, in a worker process.
 METAREFRESH_ENABLED = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 
 from crawler.archiving import ArchivingSpider
 from crawler.command_line import CommandError, complain, refuse_options
+from crawler.export_files import require_pyarrow
 from crawler.jobs import prepare_job
 from crawler.log_lines import tidy_logs
 from crawler.options import Options, did_you_mean
@@ -18,6 +20,8 @@ from crawler.pages.database import open_for_reading
 from crawler.pages.errors import JobError
 from crawler.pages.report import make_report
 from crawler.report_text import report_lines
+from crawler.standing import standing
+from crawler.visits import DUE, NO, YES
 
 if TYPE_CHECKING:
     import argparse
@@ -64,6 +68,8 @@ class Command(ScrapyCrawl):
     ) -> None:
         spidercls.check_arguments(opts.spargs)
         assert self.settings is not None
+        if any(feed.get("format") == "parquet" for feed in self.settings.getdict("FEEDS").values()):
+            require_pyarrow()
         if not self.settings["JOBDIR"]:
             parent = Path(str(Options(self.settings).raw("CRAWL_DIRECTORY")))
             folder = parent / spidercls.folder_name(opts.spargs)
@@ -72,14 +78,28 @@ class Command(ScrapyCrawl):
         try:
             before = job.plan
             job.claim(spidercls.plan(opts.spargs))
-            say(_first_line(job, str(self.settings["JOBDIR"]), before), opts)
+            revisit = opts.spargs.get("revisit", NO)
+            stands = standing(job, revisit, before, adds=spidercls.adds_when_finished)
+            say(f"crawl directory: {self.settings['JOBDIR']} ({stands})", opts)
+            if self._has_nothing_to_do(spidercls, job, revisit):
+                return
             if not job.is_new and self.settings.getdict("FEEDS"):
-                say("the feed will hold what this run keeps; all pages: scrapy pages", opts)
+                say("the feed is written at the end, with every page that is kept", opts)
             tidy_logs()
             super().run(args, opts)
         finally:
             job.close()
         self._conclude(job, opts)
+
+    def _has_nothing_to_do(self, spidercls: type[ArchivingSpider], job: Job, revisit: str) -> bool:
+        """Whether the crawl is finished, and nothing is asked of it that it does not hold."""
+        assert self.settings is not None
+        if not job.is_finished or revisit == YES:
+            return False
+        if revisit == DUE:
+            return job.known.agenda(time.time()).due == 0
+        # A feed is written from the store.
+        return not spidercls.adds_when_finished and not self.settings.getdict("FEEDS")
 
     def _conclude(self, job: Job, opts: argparse.Namespace) -> None:
         assert self.settings is not None
@@ -121,20 +141,6 @@ def say(line: str, opts: argparse.Namespace) -> None:
     feeds = [*(opts.output or ()), *(opts.overwrite_output or ())]
     taken = any(feed.startswith("-") for feed in feeds)
     print(line, file=sys.stderr if taken else sys.stdout, flush=True)
-
-
-def _first_line(job: Job, folder: str, before: str | None) -> str:
-    queued = len(job.queue)
-    if job.is_new:
-        return f"crawl directory: {folder} (new)"
-    if queued:
-        return f"crawl directory: {folder} (going on: {queued:,} URLs queued)"
-    if before != job.plan:
-        return f"crawl directory: {folder} (adding to what it holds: {before})"
-    return (
-        f"crawl directory: {folder} (finished before: visiting again to see what changed; "
-        "for a fresh start remove it or give -s JOBDIR=DIR)"
-    )
 
 
 def _one_spider(args: list[str]) -> str:

@@ -6,19 +6,25 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from crawler.pages import verdicts
-from crawler.pages.documents import unpack
-from crawler.pages.fetched import Captured, Fetched
-from crawler.pages.page import PageRow
+from crawler.pages import outcomes, verdicts
+from crawler.pages.comparing import Comparer
+from crawler.pages.fetched import Captured, Fetched, Validators
+from crawler.pages.known import Outcome
+from crawler.pages.new_rows import blank_row, row_of_reading
 from crawler.pages.preference import is_better
 from crawler.pages.succession import succeed
 from crawler.reading.reading import Extract
-from neardup import hamming, jaccard, payload_digest
+from neardup import payload_digest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.pages.known import KnownUrls
+    from crawler.pages.links import LinkStore
+    from crawler.pages.page import PageRow
     from crawler.pages.store import PageStore
     from crawler.reading.pool import ReadingPool
-    from crawler.reading.reading import Reading
+    from crawler.reading.reading import Link, Reading
     from neardup import Deduplicator, Document
 
 
@@ -31,14 +37,26 @@ class Archivist:
 
     The judgement and the store are one step without an ``await`` between
     them, so that of two equal pages read at the same time one is kept.
+
+    Args:
+        keep_versions: Texts of a page that are kept, its newest one among them; 0 keeps all.
+        keep_links: Store where pages lead, for visits in which they are not sent again.
     """
 
     store: PageStore
     pool: ReadingPool
     deduplicator: Deduplicator
+    known: KnownUrls
+    links: LinkStore
     visit: int
     obey_robots_meta: bool = True
+    keep_versions: int = 0
+    keep_links: bool = False
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+    _comparer: Comparer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._comparer = Comparer(self.store, self.deduplicator.parameters)
 
     async def capture(self, fetched: Fetched, *, obey_robots_meta: bool = True) -> Captured:
         """Carry one answer through to its verdict and store it.
@@ -100,7 +118,7 @@ class Archivist:
 
     def _store(self, fetched: Fetched, payload: bytes, reading: Reading) -> Captured:
         """Judge and insert, with nothing awaited in between."""
-        row = self._row(fetched, payload, reading)
+        row = row_of_reading(self.store.new_id(), fetched, payload, reading, self.visit)
         previous = self.store.previous(fetched.key)
         if previous is not None and self._is_unchanged(previous, fetched, payload, reading):
             return self._unchanged(previous, row, fetched, reading)
@@ -153,19 +171,32 @@ class Archivist:
             row.better_copy = int(is_better(row, kept))
         if row.verdict in verdicts.KEPT:
             row.text, row.html = reading.text_zstd, reading.html_zstd
-        if reading.links_cut:
-            row.reason = f"{reading.links_cut:,} links beyond READING_MAX_LINKS not taken"
+        row.reason = "; ".join(filter(None, (row.reason, *_left_out(reading)))) or None
         previous = self.store.previous(row.key)
         self.store.insert(row, in_place=not fetched.is_cut)
-        if previous is not None and previous.text is not None and row.latest:
-            succeed(self.store, self.deduplicator, previous)
+        if previous is not None and row.latest:
+            if previous.text is not None:
+                succeed(self.store, self.deduplicator, previous)
+            if self.keep_versions:
+                self.store.drop_texts(row.key, self.keep_versions - 1)
+        document = None if reading.extract is None else reading.extract.document
+        outcome = self._comparer.outcome(previous, row, document, is_cut=fetched.is_cut)
+        self.known.note(row.key, self.visit, outcome, row.fetched_at)
+        nofollow = _says(fetched, reading, "nofollow")
+        if row.latest:
+            self._store_links(fetched, reading, nofollow=nofollow)
         return Captured(
             row,
             row.verdict,
             reading.links,
-            nofollow=self.obey_robots_meta and _says(fetched, reading, "nofollow"),
+            nofollow=self.obey_robots_meta and nofollow,
             kept_url=None if kept is None else kept.url,
         )
+
+    def _store_links(self, fetched: Fetched, reading: Reading, *, nofollow: bool) -> None:
+        is_page = reading.not_html is None and reading.failure is None
+        if self.keep_links and is_page and not fetched.is_cut:
+            self.links.put(fetched.key, reading.links, nofollow=nofollow)
 
     def _judge(
         self,
@@ -180,7 +211,7 @@ class Archivist:
             # A kept page goes on being kept: what it says now replaces what it said.
             self.deduplicator.add_document(row.id, document)
             row.verdict = verdicts.CHANGED
-            _measure_change(row, previous, document)
+            row.distance, row.similarity = self._comparer.measure(previous, document)
             return
         own = apart_from if previous is None else apart_from | {previous.id}
         verdict = self.deduplicator.judge_document(row.id, document, exclude=own)
@@ -189,13 +220,59 @@ class Archivist:
         if previous is not None and not verdict.is_duplicate:
             was_same = previous.text_digest == document.digest
             row.verdict = verdict.kind if was_same else verdicts.CHANGED
+            if not was_same:
+                row.distance, row.similarity = self._comparer.measure(previous, document)
 
     def _unchanged(
         self, previous: PageRow, row: PageRow, fetched: Fetched, reading: Reading
     ) -> Captured:
         previous.payload_digest, previous.etag = row.payload_digest, row.etag
         previous.last_modified = row.last_modified
-        self.store.touch(previous, self.visit, row.fetched_at)
+        nofollow = _says(fetched, reading, "nofollow")
+        self._store_links(fetched, reading, nofollow=nofollow)
+        return self._still(previous, Outcome(outcomes.UNCHANGED), reading.links, nofollow=nofollow)
+
+    def not_modified(self, fetched: Fetched) -> Captured | None:
+        """Take "not modified" (HTTP 304) for an answer: a page says what it said, and leads there.
+
+        Returns:
+            None where that is not enough, because what the page said is no longer held as it was
+            when it was asked for: it is to be asked for as a whole.
+        """
+        previous = self.store.previous(fetched.key)
+        asks = self.obey_robots_meta and bool({"noindex", "none"} & fetched.robots)
+        if previous is None or asks or not self._may_stay(previous):
+            return None
+        previous.etag = fetched.etag or previous.etag
+        previous.last_modified = fetched.last_modified or previous.last_modified
+        links, nofollow = self.links.get(fetched.key) or ((), False)
+        outcome = Outcome(outcomes.UNCHANGED, not_sent=True)
+        return self._still(previous, outcome, links, nofollow=nofollow)
+
+    def validators(self, key: bytes) -> Validators | None:
+        """By what a server can tell whether a page is still the same; None to ask for all of it."""
+        previous = self.store.previous(key)
+        if previous is None or not self._may_stay(previous):
+            return None
+        found = Validators(previous.etag, previous.last_modified)
+        return found if any(found) else None
+
+    def _may_stay(self, row: PageRow) -> bool:
+        """Whether what a page said is held, and where it leads, so that it need not be sent."""
+        if row.payload_digest is None or row.verdict == verdicts.NOINDEX:
+            return False
+        if row.verdict == verdicts.NOT_HTML:
+            return self.store.is_held(row)
+        if self.keep_links and row.key not in self.links:
+            return False
+        return row.text_digest is not None and self.store.is_held(row)
+
+    def _still(
+        self, previous: PageRow, outcome: Outcome, links: tuple[Link, ...], *, nofollow: bool
+    ) -> Captured:
+        now = time.time()
+        self.store.touch(previous, self.visit, now)
+        self.known.note(previous.key, self.visit, outcome, now)
         verdict = verdicts.UNCHANGED
         if previous.visit == self.visit and self.store.is_of_earlier_process(previous):
             # It was stored and not acknowledged when a process was killed: only
@@ -205,43 +282,30 @@ class Archivist:
         return Captured(
             previous,
             verdict,
-            reading.links,
-            nofollow=self.obey_robots_meta and _says(fetched, reading, "nofollow"),
+            links,
+            nofollow=self.obey_robots_meta and nofollow,
             kept_url=None if kept is None else kept.url,
-        )
-
-    def _row(self, fetched: Fetched, payload: bytes, reading: Reading) -> PageRow:
-        row = self._blank(fetched)
-        row.etag, row.last_modified = fetched.etag, fetched.last_modified
-        row.title, row.author, row.date = reading.title, reading.author, reading.date
-        row.language, row.declared_url = reading.language, reading.canonical_url
-        row.payload_digest, row.visible_digest = payload, reading.visible_digest
-        return row
-
-    def _blank(self, fetched: Fetched) -> PageRow:
-        now = time.time()
-        return PageRow(
-            id=self.store.new_id(),
-            key=fetched.key,
-            url=fetched.url,
-            canonical_url=fetched.canonical_url,
-            latest=1,
-            visit=self.visit,
-            fetched_at=now,
-            seen_visit=self.visit,
-            seen_at=now,
-            depth=fetched.depth,
-            status=fetched.status or None,
-            content_type=fetched.content_type,
-            body_bytes=len(fetched.body),
         )
 
     def store_failure(self, fetched: Fetched, verdict: str, reason: str) -> Captured:
         """Store that a URL gave no page, and why; ``fetched.status`` is 0 where no answer came."""
-        row = self._blank(fetched)
+        row = blank_row(self.store.new_id(), fetched, self.visit)
         row.verdict, row.reason = verdict, reason
         self.store.insert(row)
+        self.store.forget_failures(row.key, before=self.visit)
+        unreadable = verdict == verdicts.UNREADABLE
+        kind = outcomes.outcome_of_failure(fetched.status, reason, unreadable=unreadable)
+        # Seeds, robots.txt and sitemaps are asked for in every visit, due or not.
+        if fetched.depth or row.key in self.known:
+            self.known.note(row.key, self.visit, Outcome(kind, reason), row.fetched_at)
         return Captured(row, verdict)
+
+    def note_moved(self, key: bytes, target: str, *, status: int, permanent: bool) -> None:
+        """Note that a known page sends the reader elsewhere; its text stays as it was."""
+        if self.store.previous(key) is not None:
+            reason = f"HTTP {status}" if permanent else f"for now (HTTP {status})"
+            outcome = Outcome(outcomes.MOVED, reason, moved_to=target)
+            self.known.note(key, self.visit, outcome, time.time())
 
 
 def _repeat(row: PageRow, original: PageRow) -> None:
@@ -252,11 +316,12 @@ def _repeat(row: PageRow, original: PageRow) -> None:
     row.visible_digest, row.words = original.visible_digest, original.words
 
 
-def _measure_change(row: PageRow, previous: PageRow, document: Document) -> None:
-    if row.fingerprint is not None and previous.fingerprint is not None:
-        row.distance = hamming(row.fingerprint, previous.fingerprint)
-    if previous.text is not None:
-        row.similarity = jaccard(unpack(previous.text), document.text)
+def _left_out(reading: Reading) -> Iterator[str]:
+    """Which links of a page were not taken, and why."""
+    if reading.links_cut:
+        yield f"{reading.links_cut:,} links beyond READING_MAX_LINKS not taken"
+    if reading.links_too_long:
+        yield f"{reading.links_too_long:,} links longer than URLLENGTH_LIMIT not taken"
 
 
 def _says(fetched: Fetched, reading: Reading, word: str) -> bool:

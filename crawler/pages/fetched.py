@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from crawler.pages.page import PageRow
@@ -28,6 +28,13 @@ class Fetched:
     """Captures of this very thing under another name, of which it is no duplicate."""
     is_cut: bool = False
     """Whether the body is known to be a part of the page only."""
+
+
+class Validators(NamedTuple):
+    """What a server gave to recognise a version of a page by."""
+
+    etag: str | None
+    last_modified: str | None
 
 
 @dataclass(frozen=True, slots=True)

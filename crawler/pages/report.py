@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import MOST_TRIES
+from crawler.pages.changes import Changes, find_changes
 from crawler.pages.verdicts import DUPLICATES, EXACT_DUPLICATE, FAILED, UNCHANGED, VERDICTS
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Report:
     saved_bytes: int
     saved_extractions: int
     fetched_bytes: int
+    changes: Changes | None
+    """Of a visit that is not the first."""
 
     def to_json(self) -> str:
         """The report as one JSON object."""
@@ -70,6 +73,7 @@ def make_report(connection: sqlite3.Connection) -> Report:
 def _read(connection: sqlite3.Connection) -> Report:
     meta: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
     visit = int(meta.get("visit", 0))
+    changes = find_changes(connection, visit) if visit > 1 else None
     counts = _count_verdicts(connection, visit)
     duplicates = sum(counts[verdict] for verdict in DUPLICATES)
     fetched = sum(counts.values()) - counts[FAILED]
@@ -93,7 +97,9 @@ def _read(connection: sqlite3.Connection) -> Report:
         },
         saved_bytes=_sum_bytes(connection, visit, "duplicate_of IS NOT NULL"),
         saved_extractions=counts[EXACT_DUPLICATE],
-        fetched_bytes=_sum_bytes(connection, visit, "1"),
+        fetched_bytes=_sum_bytes(connection, visit, "1")
+        - (0 if changes is None else changes.not_sent_bytes),
+        changes=changes,
     )
 
 

@@ -5,7 +5,7 @@ Grammar and an example stand in ``docs/formats.md``.
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 TABLES = """
 CREATE TABLE meta (
@@ -22,17 +22,54 @@ CREATE TABLE requests (
     state    INTEGER NOT NULL,      -- 0 todo, 1 leased, 2 done, 3 broke in a callback
     tries    INTEGER NOT NULL,      -- how often it broke
     priority INTEGER NOT NULL,
+    host     INTEGER NOT NULL,      -- hash of the host's name, 63 bits
     url      TEXT NOT NULL,
     request  BLOB NOT NULL          -- the rest of the request, pickled; empty when done
 );
-CREATE INDEX requests_todo ON requests (priority DESC, id) WHERE state = 0;
+CREATE INDEX requests_todo ON requests (host, priority DESC, id) WHERE state = 0;
 CREATE INDEX requests_unfinished ON requests (id) WHERE state IN (1, 3);
+
+CREATE TABLE hosts (
+    host     INTEGER PRIMARY KEY,   -- one that has requests to do
+    priority INTEGER NOT NULL,      -- of the most urgent one
+    turn     INTEGER NOT NULL       -- its place in the line of that priority
+);
+CREATE INDEX hosts_line ON hosts (priority DESC, turn);
 
 CREATE TABLE redirects (
     key    BLOB PRIMARY KEY,        -- request fingerprint of the URL that redirects
     url    TEXT NOT NULL,
     target BLOB NOT NULL            -- request fingerprint of where it leads
 ) WITHOUT ROWID;
+
+CREATE TABLE known (
+    key           BLOB PRIMARY KEY, -- of a URL that was asked for, as in pages
+    visit         INTEGER NOT NULL, -- the last one that asked
+    outcome       TEXT NOT NULL,    -- new, changed, unchanged, moved, gone, forbidden, failed
+    since         INTEGER NOT NULL, -- the first visit in a row with that outcome
+    reason        TEXT,
+    moved_to      TEXT,             -- URL
+    distance      INTEGER,          -- of a changed page to its own last version, bits
+    similarity    REAL,             -- the same, Jaccard
+    is_near       INTEGER NOT NULL, -- 1: the change is so small that it counts as none
+    not_sent      INTEGER NOT NULL, -- 1: the server said that it is unchanged, and sent nothing
+    was_away      INTEGER NOT NULL, -- 1: at the visit before there was no page
+    interval_secs REAL NOT NULL,    -- from one visit to the next
+    due_at        REAL NOT NULL     -- seconds since 1970
+) WITHOUT ROWID;
+
+CREATE TABLE links (
+    id     INTEGER PRIMARY KEY,     -- in order: a table in the order of keys is a third empty
+    key    BLOB NOT NULL,           -- of the page
+    shared INTEGER NOT NULL,        -- 1: packed with the dictionary
+    urls   BLOB NOT NULL            -- zstd; crawler/pages/link_lists.py has the grammar
+);
+CREATE UNIQUE INDEX links_key ON links (key);
+
+CREATE TABLE link_dictionary (
+    id   INTEGER PRIMARY KEY,       -- 1
+    urls BLOB NOT NULL
+);
 
 CREATE TABLE pages (
     id             INTEGER PRIMARY KEY,  -- one capture of a page; its id in the fingerprint index
@@ -75,8 +112,9 @@ CREATE INDEX pages_payload ON pages (payload_digest)
 CREATE INDEX pages_visible ON pages (visible_digest) WHERE text IS NOT NULL;
 CREATE INDEX pages_text ON pages (text_digest, latest) WHERE text IS NOT NULL;
 CREATE INDEX pages_duplicate ON pages (duplicate_of, latest) WHERE duplicate_of IS NOT NULL;
+CREATE INDEX pages_copies ON pages (text_digest) WHERE duplicate_of IS NOT NULL AND latest = 1;
 CREATE INDEX pages_better ON pages (latest) WHERE better_copy = 1;
 CREATE INDEX pages_visit ON pages (visit, verdict);
 CREATE INDEX pages_fingerprint ON pages (id, fingerprint)
-    WHERE fingerprint IS NOT NULL AND text IS NOT NULL;
+    WHERE fingerprint IS NOT NULL AND verdict IN ('new', 'changed', 'too_short');
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.page import COLUMNS, PageRow, row_of, to_unsigned
 from crawler.pages.verdicts import FAILED, KEPT, NOT_HTML, UNREADABLE
@@ -16,10 +16,27 @@ if TYPE_CHECKING:
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"  # noqa: S608
 _INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 
-_HELD_FINGERPRINT = "fingerprint IS NOT NULL AND text IS NOT NULL"
+# Of every text that was ever kept: the index forgets nothing, older versions may be dropped. The
+# same condition has the index pages_fingerprint.
+_INDEXED = "fingerprint IS NOT NULL AND verdict IN ('new', 'changed', 'too_short')"
 
 # The same list stands in the condition of the index pages_payload.
 _ORIGINALS = "verdict IN ('new', 'changed', 'too_short', 'not_html')"
+
+
+class StoredUrl(NamedTuple):
+    """A URL that has a row in ``pages``, with what its newest capture says of it."""
+
+    id: int
+    key: bytes
+    url: str
+    depth: int
+    verdict: str
+
+    @property
+    def is_page(self) -> bool:
+        """Whether something was ever read there."""
+        return self.verdict not in {FAILED, UNREADABLE}
 
 
 class PageStore:
@@ -151,6 +168,36 @@ class PageStore:
             ),
         )
 
+    def forget_failures(self, key: bytes, before: int) -> None:
+        """Take away what earlier visits failed to get, where it is no page's newest capture."""
+        self._database.write(
+            "DELETE FROM pages WHERE key = ? AND visit < ? AND latest = 0"
+            " AND verdict IN ('failed', 'unreadable')",
+            (key, before),
+        )
+
+    def drop_texts(self, key: bytes, keep: int) -> None:
+        """Drop the texts of a page's older versions, but for the newest so many.
+
+        One that a duplicate of today still has, and nobody else, stays.
+        """
+        self._database.write(
+            "UPDATE pages SET text = NULL, html = NULL WHERE id IN (SELECT id FROM pages"
+            " WHERE key = ? AND latest = 0 AND text IS NOT NULL ORDER BY id DESC LIMIT -1 OFFSET ?)"
+            " AND NOT EXISTS (SELECT 1 FROM pages AS copy WHERE copy.latest = 1"
+            " AND copy.text_digest = pages.text_digest AND copy.duplicate_of IS NOT NULL)",
+            (key, keep),
+        )
+
+    def urls_after(self, page_id: int, limit: int) -> list[StoredUrl]:
+        """The next URLs after a capture, each one's newest capture, in the order of captures."""
+        rows = self._database.read(
+            "SELECT id, key, url, depth, verdict FROM pages WHERE id > ? AND latest = 1"
+            " ORDER BY id LIMIT ?",
+            (page_id, limit),
+        )
+        return [StoredUrl(*row) for row in rows]
+
     def forget(self, page_id: int) -> None:
         """Take away a duplicate's capture, which holds nothing, when an heir stands for it."""
         self._database.write("DELETE FROM pages WHERE id = ? AND text IS NULL", (page_id,))
@@ -190,9 +237,9 @@ class PageStore:
         return None if row is None else row[0]
 
     def fingerprints(self, skip: int = 0) -> Iterator[tuple[int, int]]:
-        """(fingerprint, id) of every capture with a text and a fingerprint, by id."""
+        """(fingerprint, id) of every capture whose text was kept and has a fingerprint, by id."""
         rows = self._database.read(
-            f"SELECT fingerprint, id FROM pages WHERE {_HELD_FINGERPRINT}"  # noqa: S608
+            f"SELECT fingerprint, id FROM pages WHERE {_INDEXED}"  # noqa: S608
             " ORDER BY id LIMIT -1 OFFSET ?",
             (skip,),
         )
@@ -202,14 +249,14 @@ class PageStore:
     def count_fingerprints(self) -> int:
         """How many ``fingerprints`` yields."""
         row = self._database.read(
-            f"SELECT count(*) FROM pages WHERE {_HELD_FINGERPRINT}"  # noqa: S608
+            f"SELECT count(*) FROM pages WHERE {_INDEXED}"  # noqa: S608
         ).fetchone()
         return int(row[0])
 
     def highest_id(self, first: int) -> int:
         """The highest id of the first so many ``fingerprints``, -1 where there is none."""
         row = self._database.read(
-            f"SELECT id FROM pages WHERE {_HELD_FINGERPRINT}"  # noqa: S608
+            f"SELECT id FROM pages WHERE {_INDEXED}"  # noqa: S608
             " ORDER BY id LIMIT 1 OFFSET ?",
             (first - 1,),
         ).fetchone()

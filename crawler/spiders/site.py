@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 
-from crawler.archiving import SEED, ArchivingSpider, reject_unknown
+from crawler.archiving import REVISIT_MEANING, SEED, ArchivingSpider, check_arguments
 from crawler.downloadermiddlewares import LED_BY
+from crawler.failures import explain
 from crawler.options import Options
-from crawler.pages.verdicts import FAILED
-from crawler.sitemaps import SitemapContent, read_sitemap
+from crawler.pages.errors import StorageError
+from crawler.pages.verdicts import FAILED, UNREADABLE
+from crawler.sitemaps import SitemapContent, SitemapLimits, read_sitemap
 from crawler.urls.moves import moved_scope
 from crawler.urls.scope import Scope
 from crawler.urls.seeds import check_seed, host_folder
@@ -26,12 +29,15 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
 
     from crawler.pages.fetched import Captured
+    from crawler.pages.store import StoredUrl
     from crawler.reading.reading import Link
 
 _BETWEEN_SEEDS = re.compile(r",(?=\s*[a-z]+://)", re.IGNORECASE)
 
 # An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
 _DEEPEST_SITEMAP = 2
+# Where the project bounds the length of URLs nowhere.
+_LONGEST_URL = 65_536
 
 
 class SiteSpider(ArchivingSpider):
@@ -46,6 +52,7 @@ class SiteSpider(ArchivingSpider):
         "sitemaps": "yes (default) or no: take URLs from the sitemaps that robots.txt names",
         "allow": "regular expression that a URL must match somewhere",
         "deny": "regular expression that a URL must not match",
+        "revisit": REVISIT_MEANING,
     }
 
     planned = ("url", "scope", "allow", "deny")
@@ -63,11 +70,13 @@ class SiteSpider(ArchivingSpider):
     depth_limit: int | None
     obey_nofollow: bool
     skipped: tuple[str, ...]
+    sitemap_limits: SitemapLimits
+    sitemaps_left: int
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
         """See the base class."""
-        reject_unknown(arguments, cls.arguments)
+        check_arguments(arguments, cls.arguments)
         seeds = _seeds(arguments)
         _scope(seeds, arguments)
         for name in ("max_pages", "max_depth"):
@@ -91,19 +100,40 @@ class SiteSpider(ArchivingSpider):
         spider.obey_nofollow = options.boolean("CRAWL_OBEY_NOFOLLOW")
         skipped = options.names("CRAWL_SKIPPED_EXTENSIONS")
         spider.skipped = tuple(f".{extension.lower().lstrip('.')}" for extension in skipped)
+        spider.sitemap_limits = SitemapLimits(
+            max_bytes=crawler.settings.getint("DOWNLOAD_MAXSIZE"),
+            max_urls=options.integer("CRAWL_MAX_SITEMAP_URLS"),
+            max_url_length=crawler.settings.getint("URLLENGTH_LIMIT") or _LONGEST_URL,
+        )
+        spider.sitemaps_left = options.integer("CRAWL_MAX_SITEMAPS")
         spider.job.seeds = frozenset(spider.seeds)
+        spider.job.archivist.keep_links = True
         for seed, target in spider.job.moved_seeds().items():
             spider.within = moved_scope(spider.within, seed, target) or spider.within
         if _yes_or_no("sitemaps", spider.sitemaps) and spider.depth_limit != 0:
             crawler.signals.connect(spider.robots_parsed, signals.robots_parsed)
         return spider
 
-    async def start(self) -> AsyncIterator[Request]:
+    async def first_requests(self) -> AsyncIterator[Request]:
         """One request a seed."""
         for seed in self.seeds:
             request = self.page_request(seed, {SEED: seed, "depth": 0})
             if request is not None:
                 yield request
+
+    def known_request(self, known: StoredUrl) -> Request | None:
+        """The request for what is known and within today's scope, also where it failed so far."""
+        too_deep = self.depth_limit is not None and known.depth > self.depth_limit
+        if too_deep or not self.within.allows(known.url):
+            return None
+        # Seeds, robots.txt and sitemaps that failed, all at depth 0, are asked for anyway.
+        if not known.is_page and not known.depth:
+            return None
+        meta = {"depth": known.depth, LED_BY: known.url if known.is_page else self.seeds[0]}
+        for seed, target in self.job.moved_seeds().items():
+            if target == known.url:
+                meta[SEED] = seed
+        return self.page_request(known.url, meta)
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
         """Capture a page that is within the scope, wherever it was redirected to."""
@@ -125,6 +155,10 @@ class SiteSpider(ArchivingSpider):
             return True
         reason = "redirected out of the scope"
         self.job.store_failure(source, FAILED, reason, depth=response.meta.get("depth", 0))
+        statuses = response.meta.get("redirect_reasons", ())
+        self.job.note_moved(
+            source, response.url, status=statuses[-1], permanent=set(statuses) <= {301, 308}
+        )
         if seed is not None:
             self.job.dead_seeds[seed] = f"redirected to {response.url}; give that URL"
         return False
@@ -164,10 +198,14 @@ class SiteSpider(ArchivingSpider):
 
     def parse_sitemap(self, response: Response) -> Iterator[Request]:
         """Requests for the pages within the scope, and for further sitemaps."""
-        sitemap = read_sitemap(response.body, self.settings.getint("DOWNLOAD_MAXSIZE"))
+        sitemap = read_sitemap(response.body, self.sitemap_limits)
         if sitemap is None:
-            self.logger.warning("%s: not a sitemap", response.url)
-        elif not sitemap.is_index:
+            self._note_sitemap(response.url, UNREADABLE, "not a sitemap", response.status)
+            return
+        if sitemap.is_cut:
+            taken = f"only {len(sitemap.locations):,} URLs of this sitemap were taken"
+            self._note_sitemap(response.url, UNREADABLE, taken, response.status)
+        if not sitemap.is_index:
             # One step from the start, however deep the sitemap hangs.
             response.meta["depth"] = 0
             for url in sitemap.urls(response.url):
@@ -181,14 +219,26 @@ class SiteSpider(ArchivingSpider):
 
     def _sitemap_request(self, url: str) -> Request | None:
         try:
-            return Request(url, callback=self.parse_sitemap, errback=self.sitemap_failed)
+            if not self.sitemaps_left or self.job.canonicalizer.key(url) in self.job.seen:
+                return None
+            request = Request(url, callback=self.parse_sitemap, errback=self.sitemap_failed)
         except ValueError as error:
             self.logger.warning("%s: no sitemap: %s", url, error)
             return None
+        self.sitemaps_left -= 1
+        if not self.sitemaps_left:
+            self.logger.warning("no more sitemaps are fetched: CRAWL_MAX_SITEMAPS is reached")
+        return request
 
     def sitemap_failed(self, failure: Any) -> None:
         """A sitemap that is not there takes nothing away from the crawl."""
-        self.logger.warning("%s: no sitemap: %s", failure.request.url, failure.getErrorMessage())
+        verdict, reason, status = explain(failure, self.settings)
+        self._note_sitemap(failure.request.url, verdict, f"no sitemap: {reason}", status)
+
+    def _note_sitemap(self, url: str, verdict: str, reason: str, status: int) -> None:
+        self.logger.warning("%s: %s", url, reason)
+        with suppress(StorageError):  # the job remembers it, and the crawl ends
+            self.job.store_failure(url, verdict, reason, status=status)
 
 
 def _seeds(arguments: Mapping[str, str]) -> list[str]:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
-from crawler.archiving import ArchivingSpider, reject_unknown
+from crawler.archiving import BREATH, REVISIT_MEANING, ArchivingSpider, check_arguments
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.seeds import check_seed
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from scrapy import Request
 
 STANDARD_INPUT = "-"
-_BREATH = 100
 
 
 class UrlsSpider(ArchivingSpider):
@@ -26,16 +25,18 @@ class UrlsSpider(ArchivingSpider):
     name = "urls"
     arguments: ClassVar[Mapping[str, str]] = {
         "file": "a file with one URL a line, or - for standard input; # begins a comment",
+        "revisit": REVISIT_MEANING,
     }
 
     planned = ("file",)
+    adds_when_finished = True
 
     file: str
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
         """See the base class."""
-        reject_unknown(arguments, cls.arguments)
+        check_arguments(arguments, cls.arguments)
         name = arguments.get("file", "")
         if not name:
             raise ValueError("which URLs? give -a file=FILE, or -a file=- for standard input")
@@ -57,7 +58,7 @@ class UrlsSpider(ArchivingSpider):
         name = arguments["file"]
         return "stdin" if name == STANDARD_INPUT else f"list-{Path(name).stem}"
 
-    async def start(self) -> AsyncIterator[Request]:
+    async def first_requests(self) -> AsyncIterator[Request]:
         """A request for each line that is a URL; the others are named."""
         malformed = requests = 0
         with self._open() as lines:
@@ -75,8 +76,7 @@ class UrlsSpider(ArchivingSpider):
                 if request is not None:
                     yield request
                     requests += 1
-                if requests % _BREATH == 0:
-                    # Scrapy takes from here without a pause; downloads are to go on meanwhile.
+                if requests % BREATH == 0:
                     await asyncio.sleep(0)
         if not requests:
             self.job.dead_seeds[self.file] = "no URL in it"

@@ -9,6 +9,7 @@ import pytest
 
 from crawler.pages.database import Database, open_for_reading
 from crawler.pages.errors import JobError, JobVersionError
+from crawler.pages.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,9 +35,9 @@ def test_another_schema_is_refused_and_named(tmp_path: Path) -> None:
     database = Database(tmp_path)
     database.set_meta("schema_version", "99")
     database.close()
-    with pytest.raises(JobVersionError, match="schema 1 expected, got 99"):
+    with pytest.raises(JobVersionError, match=f"schema {SCHEMA_VERSION} expected, got 99"):
         Database(tmp_path)
-    with pytest.raises(JobVersionError, match="schema 1 expected, got 99"):
+    with pytest.raises(JobVersionError, match=f"schema {SCHEMA_VERSION} expected, got 99"):
         open_for_reading(tmp_path)
 
 

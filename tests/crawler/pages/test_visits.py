@@ -21,6 +21,7 @@ from crawler.job import Job, JobOptions
 from crawler.pages.database import open_for_reading
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.fetched import Fetched
+from crawler.pages.outcomes import OUTCOMES
 from crawler.pages.report import make_report
 from crawler.pages.verdicts import CHANGED, FAILED, NOINDEX
 from crawler.reading.options import ReadingOptions
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PARAMETERS = Parameters()
-OPTIONS = JobOptions(parameters=PARAMETERS, reading=ReadingOptions(workers=1))
+# Of what a page said before its newest version, nothing is kept for its own sake.
+OPTIONS = JobOptions(parameters=PARAMETERS, reading=ReadingOptions(workers=1), keep_versions=1)
 TITLE = "A page"
 PATHS = st.sampled_from(["/a", "/b", "/c"])
 
@@ -52,7 +54,7 @@ def near(text: str, other: str) -> bool:
     if one.fingerprint is None or two.fingerprint is None:
         return one.digest == two.digest
     distance = hamming(one.fingerprint, two.fingerprint)
-    return distance <= PARAMETERS.max_distance and jaccard(one.text, two.text) >= 0.8
+    return distance <= PARAMETERS.radius and jaccard(one.text, two.text) >= 0.8
 
 
 def drifting() -> Iterator[str]:
@@ -85,6 +87,9 @@ PAGES = {
 NAMES = tuple(PAGES)
 ANSWERS = st.sampled_from([*NAMES[:4], *NAMES[:9], *NAMES])
 TYPES = st.sampled_from(["text/html"] * 9 + ["application/json"])
+FAILURES = st.sampled_from(
+    [(404, "HTTP 404"), (500, "HTTP 500"), (0, "no such host"), (0, "forbidden by robots.txt")]
+)
 WORDS = st.sampled_from([""] * 9 + ["noindex"])
 
 
@@ -144,7 +149,8 @@ class Visits(RuleBasedStateMachine):
     ) -> Fetched:
         url = f"http://example.com{path}"
         canonical, key = self.job.canonicalizer(url), self.job.canonicalizer.key(url)
-        return Fetched(url, canonical, key, 0, 200, body, content_type=kind, robots=robots)
+        etag = next((name for name in NAMES if PAGES[name] is body), None)
+        return Fetched(url, canonical, key, 1, 200, body, kind, etag, robots=robots)
 
     @rule(path=PATHS, name=ANSWERS, kind=TYPES, word=WORDS, commit=st.booleans())
     def fetch(self, path: str, name: str, kind: str, word: str, *, commit: bool) -> None:
@@ -180,9 +186,32 @@ class Visits(RuleBasedStateMachine):
         near_only = row is not None and row.verdict == "near_duplicate"
         (self.stored.discard if near_only else self.stored.add)(path)
 
-    @rule(path=PATHS)
-    def fail(self, path: str) -> None:
-        self.job.archivist.store_failure(self.fetched(path, b""), FAILED, "HTTP 500")
+    @rule(path=PATHS, commit=st.booleans())
+    def ask_whether_it_changed(self, path: str, *, commit: bool) -> None:
+        """The server says that the version is still good by whose ETag it is asked."""
+        key = self.fetched(path, b"").key
+        validators = self.job.archivist.validators(key)
+        captured = self.job.archivist.not_modified(self.fetched(path, b"?"))
+        if validators is None or captured is None:
+            assert validators is None or not any(validators)
+            return
+        said = says(PAGES[validators.etag or ""], captured.row.content_type or "")
+        if said is not None:
+            assert self.said[path] == said, "the version that is held is not that of the ETag"
+        if commit:
+            self.check()
+
+    @rule(path=PATHS, failure=FAILURES)
+    def fail(self, path: str, failure: tuple[int, str]) -> None:
+        status, reason = failure
+        fetched = replace(self.fetched(path, b""), status=status)
+        self.job.archivist.store_failure(fetched, FAILED, reason)
+
+    @rule(path=PATHS, permanent=st.booleans())
+    def move(self, path: str, *, permanent: bool) -> None:
+        target = "http://example.com/elsewhere"
+        key = self.fetched(path, b"").key
+        self.job.archivist.note_moved(key, target, status=301, permanent=permanent)
 
     def check(self, *fetched: str) -> None:
         """Hold the promise against the export."""
@@ -208,7 +237,17 @@ class Visits(RuleBasedStateMachine):
                 (CHANGED,),
             ).fetchall()
         assert not twice
+        self.check_outcomes()
         assert len(self.job.archivist.deduplicator) == self.job.store.count_fingerprints()
+
+    def check_outcomes(self) -> None:
+        """Every URL that was asked for has one, and what gave no page is named so."""
+        known = dict(self.job.database.read("SELECT key, outcome FROM known"))
+        asked = {key for (key,) in self.job.database.read("SELECT key FROM pages")}
+        assert known.keys() == asked
+        assert set(known.values()) <= set(OUTCOMES)
+        changes = self.job.database.read("SELECT is_near FROM known WHERE outcome <> 'changed'")
+        assert not any(is_near for (is_near,) in changes)
 
     def teardown(self) -> None:
         try:

@@ -1,0 +1,241 @@
+"""What is held of pages between visits: validators, links, versions, failures."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.job import Job, JobOptions
+from crawler.pages.verdicts import FAILED
+from crawler.reading.options import ReadingOptions
+from tests.crawler.pages.test_capture import LONG, OTHER, fetched, html
+from tests.sites.changing import page
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from crawler.pages.fetched import Captured, Fetched
+
+OPTIONS = JobOptions(reading=ReadingOptions(workers=1))
+NEAR = LONG + " One word."
+
+
+class Visiting:
+    """Visits of one crawl directory, one after the other, with real workers."""
+
+    def __init__(self, folder: Path, options: JobOptions = OPTIONS) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.job = Job(folder, options)
+        self.job.archivist.keep_links = True
+        self.job.begin_visit()
+        self.loop.run_until_complete(self.job.start_pool())
+
+    def close(self) -> None:
+        self.loop.run_until_complete(self.job.close_pool())
+        self.job.close()
+        self.loop.close()
+
+    def again(self) -> None:
+        self.job.begin_visit()
+
+    def answer(self, path: str, body: bytes = b"", etag: str | None = '"1"') -> Fetched:
+        return replace(fetched(self.job, path, body), etag=etag, depth=1)
+
+    def get(self, path: str, body: bytes, etag: str | None = '"1"') -> Captured:
+        answer = self.answer(path, body, etag)
+        return self.loop.run_until_complete(self.job.archivist.capture(answer))
+
+    def get_part(self, path: str, body: bytes) -> Captured:
+        answer = replace(self.answer(path, body), is_cut=True)
+        return self.loop.run_until_complete(self.job.archivist.capture(answer))
+
+    def may_ask(self, path: str) -> bool:
+        return self.job.archivist.validators(self.answer(path).key) is not None
+
+    def not_modified(self, path: str) -> Captured | None:
+        return self.job.archivist.not_modified(self.answer(path))
+
+    def outcome(self, path: str) -> tuple[str, str | None]:
+        row: tuple[str, str | None] = self.job.database.read(
+            "SELECT outcome, reason FROM known WHERE key = ?", (self.answer(path).key,)
+        ).fetchone()
+        return row
+
+    def texts(self, path: str) -> list[bool]:
+        """Whether each version of a page still has its text, the oldest first."""
+        rows = self.job.database.read(
+            "SELECT text IS NOT NULL FROM pages WHERE key = ? ORDER BY id", (self.answer(path).key,)
+        )
+        return [bool(has) for (has,) in rows]
+
+
+@pytest.fixture
+def visiting(tmp_path: Path) -> Iterator[Visiting]:
+    visiting = Visiting(tmp_path)
+    yield visiting
+    visiting.close()
+
+
+class TestNotModified:
+    def test_page_leads_where_it_led(self, visiting: Visiting) -> None:
+        body = page(LONG, ["/b", "/c"], head='<meta name="robots" content="nofollow">')
+        first = visiting.get("/a", body)
+        assert [link.url for link in first.links] == [
+            "http://example.com/b",
+            "http://example.com/c",
+        ]
+        assert first.nofollow
+        visiting.again()
+        second = visiting.not_modified("/a")
+        assert second is not None
+        assert second.verdict == "unchanged"
+        assert second.links == first.links
+        assert second.nofollow
+        stored = visiting.job.store.previous(visiting.answer("/a").key)
+        assert stored is not None
+        assert (stored.visit, stored.seen_visit) == (1, 2)
+        assert visiting.outcome("/a") == ("unchanged", None)
+
+    def test_newest_links_count_also_where_the_text_is_the_same(self, visiting: Visiting) -> None:
+        visiting.get("/a", page(LONG, ["/b"]))
+        visiting.again()
+        assert visiting.get("/a", page(LONG, ["/c"])).verdict == "unchanged"
+        visiting.again()
+        third = visiting.not_modified("/a")
+        assert third is not None
+        assert [link.url for link in third.links] == ["http://example.com/c"]
+
+    def test_new_validators_take_the_place_of_the_old(self, visiting: Visiting) -> None:
+        visiting.get("/a", html(LONG))
+        visiting.again()
+        visiting.job.archivist.not_modified(visiting.answer("/a", etag='"2"'))
+        validators = visiting.job.archivist.validators(visiting.answer("/a").key)
+        assert validators == ('"2"', None)
+
+    def test_whole_page_is_wanted_where_its_text_passed_to_another(
+        self, visiting: Visiting
+    ) -> None:
+        visiting.get("/a", html(LONG))
+        near = visiting.get("/near", html(NEAR))
+        assert near.verdict == "near_duplicate"
+        visiting.again()
+        assert visiting.may_ask("/near")
+        visiting.get("/a", html(OTHER), '"2"')
+        # Its own words were never stored; it stands for what it was near to.
+        assert not visiting.may_ask("/near")
+        assert visiting.not_modified("/near") is None
+        assert visiting.get("/near", html(NEAR)).row.text is not None
+
+    def test_copy_of_what_changed_is_held_by_itself(self, visiting: Visiting) -> None:
+        visiting.get("/a", html(LONG))
+        assert visiting.get("/copy", html(LONG)).is_duplicate
+        visiting.again()
+        visiting.get("/a", html(OTHER), '"2"')
+        copy = visiting.not_modified("/copy")
+        assert copy is not None
+        assert copy.row.text is not None
+        assert not copy.is_duplicate
+
+
+class TestValidators:
+    def test_none_of_a_page_that_is_not_known(self, visiting: Visiting) -> None:
+        assert not visiting.may_ask("/a")
+
+    def test_none_where_the_server_gave_none(self, visiting: Visiting) -> None:
+        visiting.get("/a", html(LONG), None)
+        assert not visiting.may_ask("/a")
+
+    def test_none_of_a_part(self, visiting: Visiting) -> None:
+        visiting.get_part("/a", html(LONG)[:800])
+        assert not visiting.may_ask("/a")
+
+    def test_none_of_a_page_that_asked_not_to_be_kept(self, visiting: Visiting) -> None:
+        visiting.get("/a", page(LONG, head='<meta name="robots" content="noindex">'))
+        assert not visiting.may_ask("/a")
+
+    def test_none_where_the_links_are_not_known(self, visiting: Visiting) -> None:
+        visiting.job.archivist.keep_links = False
+        visiting.get("/a", html(LONG))
+        assert visiting.may_ask("/a")
+        visiting.job.archivist.keep_links = True
+        assert not visiting.may_ask("/a")
+
+    def test_those_of_the_whole_stay_when_a_part_or_nothing_comes(self, visiting: Visiting) -> None:
+        visiting.get("/a", html(LONG))
+        visiting.again()
+        visiting.get_part("/a", html(LONG)[:800])
+        visiting.get("/a", b"", '"3"')
+        validators = visiting.job.archivist.validators(visiting.answer("/a").key)
+        assert validators == ('"1"', None)
+
+
+class TestOutcomes:
+    def test_answers_that_say_nothing_are_failures(self, visiting: Visiting) -> None:
+        visiting.get("/a", html(LONG))
+        visiting.again()
+        visiting.get("/a", b"")
+        assert visiting.outcome("/a") == ("failed", "it says nothing now")
+        visiting.again()
+        visiting.get_part("/a", html(LONG)[:800])
+        assert visiting.outcome("/a") == ("failed", "only a part of it came")
+
+    def test_page_that_became_a_copy_has_changed(self, visiting: Visiting) -> None:
+        visiting.get("/a", html(LONG))
+        assert visiting.get("/b", html(LONG)).is_duplicate
+        visiting.get("/c", html(OTHER))
+        visiting.again()
+        assert visiting.get("/b", html(OTHER)).is_duplicate
+        assert visiting.outcome("/b") == ("changed", None)
+
+    def test_failures_of_earlier_visits_are_forgotten(self, visiting: Visiting) -> None:
+        visiting.get("/a", html(LONG))
+        for _ in range(5):
+            visiting.again()
+            answer = replace(visiting.answer("/a"), status=404)
+            visiting.job.archivist.store_failure(answer, FAILED, "HTTP 404")
+        assert visiting.texts("/a") == [True, False]
+        assert visiting.outcome("/a") == ("gone", "HTTP 404")
+
+
+class TestVersions:
+    @pytest.mark.parametrize(
+        ("keep", "left"),
+        [(1, [0, 0, 0, 1]), (2, [0, 0, 1, 1]), (9, [1, 1, 1, 1]), (0, [1, 1, 1, 1])],
+    )
+    def test_so_many_texts_are_kept(self, tmp_path: Path, keep: int, left: list[int]) -> None:
+        visiting = Visiting(tmp_path, replace(OPTIONS, keep_versions=keep))
+        for number in range(4):
+            visiting.get("/a", html(prose(f"version {number}", 300)))
+            visiting.again()
+        assert visiting.texts("/a") == [bool(has) for has in left]
+        visiting.close()
+        # The fingerprints of dropped texts stay in the index, which is not made anew.
+        again = Visiting(tmp_path, replace(OPTIONS, keep_versions=keep))
+        assert again.job.store.count_fingerprints() == 4
+        assert again.get("/b", html(prose("version 0", 300))).verdict == "new"
+        assert again.get("/c", html(prose("version 3", 300))).is_duplicate
+        again.close()
+
+    def test_what_a_copy_says_is_not_dropped(self, tmp_path: Path) -> None:
+        visiting = Visiting(tmp_path, replace(OPTIONS, keep_versions=1))
+        visiting.get("/a", html(LONG))
+        assert visiting.get("/copy", html(LONG)).is_duplicate
+        visiting.again()
+        # So near that the copy is named a near-duplicate of it, and is not stored by itself.
+        visiting.get("/a", html(NEAR))
+        row = visiting.job.store.previous(visiting.answer("/copy").key)
+        assert row is not None
+        assert row.verdict == "near_duplicate"
+        assert visiting.texts("/a") == [True, True]
+        visiting.again()
+        visiting.get("/a", html(OTHER))
+        row = visiting.job.store.previous(visiting.answer("/copy").key)
+        assert row is not None
+        assert row.text is not None
+        assert visiting.texts("/a") == [False, False, True]
+        visiting.close()
