@@ -145,6 +145,9 @@ class ArchivingSpider(Spider):
         if captured is None:
             yield self._whole(response)
             return
+        # Until it is acknowledged, a commit waits a little, so that page and links are in one.
+        if response.request is not None:
+            self.job.half_done.add(response.request)
         self.job.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
         self._count(captured)
         self._note_seed(response, captured)
