@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from scrapy.responsetypes import responsetypes
 
 from crawler.downloading.encodings import codings, open_body
 from crawler.downloading.private import AddressGuard
+from crawler.jobs import job_of
 from crawler.options import Options
 
 if TYPE_CHECKING:
@@ -65,6 +67,9 @@ class LongUrls:
             )
 
 
+_MOST_NAMES = 1000
+
+
 class PrivateAddresses:
     """Refuses redirects and links from public hosts to private ones.
 
@@ -79,7 +84,23 @@ class PrivateAddresses:
             raise NotConfigured
         # A crawl that goes on does not ask for its seeds again.
         seeds = getattr(crawler.spider, "seeds", ())
-        self._guard = AddressGuard(_host(seed) for seed in seeds)
+        # A spider of others may call anything its seeds.
+        known = seeds if isinstance(seeds, list | tuple | frozenset | set) else ()
+        self._job = job_of(crawler)
+        self._guard = AddressGuard(
+            (_host(seed) for seed in known if isinstance(seed, str)),
+            self._private_names(),
+            self._remember,
+        )
+
+    def _private_names(self) -> list[str]:
+        names: list[str] = json.loads(self._job.database.meta("private_names") or "[]")
+        return names
+
+    def _remember(self, name: str) -> None:
+        names = self._private_names()
+        if len(names) < _MOST_NAMES:
+            self._job.database.set_meta("private_names", json.dumps([*names, name]))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> PrivateAddresses:

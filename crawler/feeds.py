@@ -63,10 +63,18 @@ class StoredFeeds(FeedExporter):
                 spider.job.stop_reason = f"a feed cannot be written: {error}"
         await super().close_spider(spider)
 
-    async def _export_kept(self, folder: Path, spider: Spider) -> None:
+    async def _export_kept(self, folder: Path, spider: ArchivingSpider) -> None:
         with closing(open_for_reading(folder)) as connection:
             for written, page in zip(count(1), export_pages(connection, KEPT_FILTER), strict=False):
-                super().item_scraped(Page(**page), spider)
+                try:
+                    super().item_scraped(Page(**page), spider)
+                except OSError:
+                    raise
+                except Exception:
+                    # As in a first run, where Scrapy's signals see to it that a page which an
+                    # exporter cannot write costs no other.
+                    logger.exception("%s is not in a feed", page["url"])
+                    spider.job.stop_reason = "a page is stored and not in a feed, see above"
                 if written % _BREATH == 0:
                     await asyncio.sleep(0)
 

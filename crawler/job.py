@@ -210,7 +210,9 @@ class Job:
 
     @property
     def _is_over(self) -> bool:
-        is_waiting = len(self.queue) or self.is_unused or self.visits.is_queueing
+        # A visit of what is due may have had nothing to ask for.
+        is_unused = self.is_unused and not self.visits.has_queued
+        is_waiting = len(self.queue) or is_unused or self.visits.is_queueing
         return bool(self.visit) and not is_waiting
 
     def begin_visit(self) -> bool:

@@ -97,6 +97,8 @@ class FrontierScheduler(BaseScheduler):
             return False
 
     def _enqueue(self, request: Request) -> bool:
+        # First, since what fails here must not count as seen. A slot may have any name.
+        host = host_number(str(self._downloader.get_slot_key(request)))
         seen = not request.dont_filter and self._dupefilter.request_seen(request)
         if request.meta.get("redirect_urls"):
             self._note_redirect(request, seen=seen)
@@ -109,7 +111,6 @@ class FrontierScheduler(BaseScheduler):
         except UnstorableRequestError as error:
             self._refuse(request, error)
             return False
-        host = host_number(self._downloader.get_slot_key(request))
         self._job.queue.push(host, request.url, request.priority, stored)
         self._crawler.stats.inc_value("scheduler/enqueued")
         return True

@@ -75,6 +75,8 @@ def read_sitemap(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
             body = open_body(body, ["gzip"], limits.max_bytes).body
         if b"<" not in body:
             return None
+        # libxml2 takes it for a fault, and leaves out every &amp; behind one.
+        body = body.lstrip()
         for at in range(0, len(body), _CHUNK_BYTES):
             parser.feed(body[at : at + _CHUNK_BYTES])
         parser.close()

@@ -44,6 +44,11 @@ class Visits:
         """Whether this visit has not queued every known page yet that it is to ask for."""
         return self.database.meta("queueing") == "1"
 
+    @property
+    def has_queued(self) -> bool:
+        """Whether this visit queued every known page that it asks for, none perhaps."""
+        return self.database.meta("queueing") == "0"
+
     def is_of(self, plan: str | None) -> bool:
         """Whether this visit was begun with a plan."""
         return self.database.meta("visit_plan") == (plan or "")
@@ -58,7 +63,7 @@ class Visits:
         if revisit == DUE:
             for key in self.known.later(now):
                 self.seen.add(key)
-        self.database.set_meta("queueing", str(int(revisit != NO)))
+        self.database.set_meta("queueing", "1" if revisit != NO else "")
         self.database.set_meta("visit_plan", plan or "")
 
     def unasked(self) -> Iterator[StoredUrl]:

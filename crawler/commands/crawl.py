@@ -96,8 +96,8 @@ class Command(ScrapyCrawl):
         assert self.settings is not None
         if not job.is_finished or revisit == YES:
             return False
-        if revisit == DUE:
-            return job.known.agenda(time.time()).due == 0
+        if revisit == DUE and job.known.agenda(time.time()).due:
+            return False
         # A feed is written from the store.
         return not spidercls.adds_when_finished and not self.settings.getdict("FEEDS")
 

@@ -8,7 +8,7 @@ from weakref import WeakSet
 from crawler.urls.addresses import is_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 
 class AddressGuard:
@@ -19,11 +19,19 @@ class AddressGuard:
 
     Args:
         starts: Hosts of the seeds, which may be private.
+        private: Names that an earlier process of the crawl found to be private, and might ask.
+        remember: Told of each such name, for the next process: it does not ask for the seeds again.
     """
 
-    def __init__(self, starts: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        starts: Iterable[str] = (),
+        private: Iterable[str] = (),
+        remember: Callable[[str], object] = bool,
+    ) -> None:
         self._starts = set(starts)
-        self._private: set[str] = set()
+        self._private: set[str] = set(private)
+        self._remember = remember
         self._asked: set[str] = set()
         self._allowed: set[str] = set()
         _guards.add(self)
@@ -55,6 +63,8 @@ class AddressGuard:
 
     def note_private(self, host: str) -> None:
         """Note that a name was resolved to a private address."""
+        if host not in self._private and self.allows(host):
+            self._remember(host)
         self._private.add(host)
 
     def allows(self, host: str) -> bool | None:

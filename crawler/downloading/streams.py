@@ -125,7 +125,11 @@ class BrotliStream:
     @property
     def is_over(self) -> bool:
         """See ``Stream``."""
-        return bool(self._stream.is_finished())
+        try:
+            return self.damage is None and bool(self._stream.is_finished())
+        except _DAMAGE as error:
+            self.damage = str(error)
+            return False
 
     def feed(self, piece: bytes, room: int) -> bytes:
         """See ``Stream``."""

@@ -56,7 +56,7 @@ class Archivist:
     _comparer: Comparer = field(init=False)
 
     def __post_init__(self) -> None:
-        self._comparer = Comparer(self.store, self.deduplicator.parameters)
+        self._comparer = Comparer(self.store, self.known, self.deduplicator.parameters)
 
     async def capture(self, fetched: Fetched, *, obey_robots_meta: bool = True) -> Captured:
         """Carry one answer through to its verdict and store it.

@@ -11,6 +11,7 @@ from crawler.pages.known import Outcome
 from neardup import hamming, jaccard
 
 if TYPE_CHECKING:
+    from crawler.pages.known import KnownUrls
     from crawler.pages.page import PageRow
     from crawler.pages.store import PageStore
     from neardup import Document, Parameters
@@ -22,10 +23,12 @@ class Comparer:
 
     Args:
         store: Where the last versions stand.
+        known: What else was answered since.
         parameters: What makes a near-duplicate makes a change next to none.
     """
 
     store: PageStore
+    known: KnownUrls
     parameters: Parameters
 
     def measure(self, previous: PageRow, document: Document) -> tuple[int | None, float | None]:
@@ -64,12 +67,14 @@ class Comparer:
             document: What it says, None for what is no text.
             is_cut: Whether a part of it came only.
         """
+        if row.verdict == verdicts.NOT_HTML and previous is not None and not is_cut:
+            return self._outcome_of_file(previous, row)
         if row.verdict == verdicts.UNREADABLE or not row.latest:
             part = "only a part of it came" if is_cut else "it says nothing now"
             return Outcome(outcomes.FAILED, row.reason or part)
         if previous is None:
             return Outcome(outcomes.NEW)
-        if row.verdict in {verdicts.NOINDEX, verdicts.NOT_HTML}:
+        if row.verdict == verdicts.NOINDEX:
             return Outcome(outcomes.CHANGED, row.reason or verdicts.VERDICTS[row.verdict])
         if row.text_digest is not None and row.text_digest == previous.text_digest:
             return Outcome(outcomes.UNCHANGED)
@@ -77,6 +82,14 @@ class Comparer:
         if row.verdict != verdicts.CHANGED and document is not None:
             measures = self.measure(previous, document)
         return outcome_of_change(*measures, self.parameters)
+
+    def _outcome_of_file(self, previous: PageRow, row: PageRow) -> Outcome:
+        """What became of what is no page now: its bytes alone can be compared."""
+        was_file = previous.text_digest is None and previous.verdict != verdicts.NOINDEX
+        is_same = was_file and previous.payload_digest == row.payload_digest
+        if is_same or self.known.was_file(previous, row):
+            return Outcome(outcomes.UNCHANGED)
+        return Outcome(outcomes.CHANGED, row.reason or verdicts.VERDICTS[row.verdict])
 
 
 def outcome_of_change(

@@ -50,8 +50,14 @@ class IntervalPolicy:
 
     def after(self, interval_secs: float, *, changed: bool) -> float:
         """The interval that follows one, in seconds."""
-        factor = 1 - self.shorter if changed else 1 + self.longer
-        return self.bounded(interval_secs * factor)
+        return self.bounded(interval_secs * self._factor(changed=changed))
+
+    def before(self, interval_secs: float, *, changed: bool) -> float:
+        """The interval that one followed, in seconds; too short where a bound cut that one off."""
+        return interval_secs / self._factor(changed=changed)
+
+    def _factor(self, *, changed: bool) -> float:
+        return 1 - self.shorter if changed else 1 + self.longer
 
     def bounded(self, secs: float) -> float:
         """An interval that is neither too short nor too long."""

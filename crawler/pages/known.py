@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawler.pages.outcomes import AWAY, CHANGED, FAILED, NEW, READ, UNCHANGED
+from crawler.pages.verdicts import NOT_HTML
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.pages.database import Database
     from crawler.pages.intervals import IntervalPolicy
+    from crawler.pages.page import PageRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +60,28 @@ class KnownUrls:
         """Store what became of a URL, and when it is to be asked for again.
 
         Within one visit a page that was got stays got, and a changed one changed:
-        what a killed process did is done again, and finds it unchanged.
+        what a killed process did is done again, and finds it unchanged. Of
+        several notes the last one alone moves the interval: a redirect that only
+        sets a cookie leads back to the page.
         """
         row = self._database.read(
-            "SELECT visit, outcome, since, interval_secs FROM known WHERE key = ?", (key,)
+            "SELECT visit, outcome, since, interval_secs, is_near, was_away FROM known"
+            " WHERE key = ?",
+            (key,),
         ).fetchone()
         if row is None:
             self._write(key, visit, outcome, visit, self._policy.first(), now, was_away=False)
             return
-        last_visit, last, since, interval_secs = row
+        last_visit, last, since, interval_secs, was_near, was_away = row
         stays = last == NEW or outcome.kind != CHANGED
         if last_visit == visit and last in READ and stays:
             return
         since = since if last == outcome.kind else visit
+        if last_visit == visit:
+            interval_secs = self._undone_secs(last, interval_secs, was_near=bool(was_near))
+        else:
+            was_away = outcome.kind in {CHANGED, UNCHANGED} and last in AWAY
         interval_secs = self._next_secs(outcome, interval_secs)
-        was_away = outcome.kind in {CHANGED, UNCHANGED} and last in AWAY
         self._write(key, visit, outcome, since, interval_secs, now, was_away=was_away)
 
     def _next_secs(self, outcome: Outcome, interval_secs: float) -> float:
@@ -82,6 +91,12 @@ class KnownUrls:
             return self._policy.bounded(interval_secs)
         changed = outcome.kind == CHANGED and not outcome.is_near
         return self._policy.after(interval_secs, changed=changed)
+
+    def _undone_secs(self, kind: str, interval_secs: float, *, was_near: bool) -> float:
+        """The interval as it was before an outcome moved it."""
+        if kind in {NEW, FAILED}:
+            return interval_secs
+        return self._policy.before(interval_secs, changed=kind == CHANGED and not was_near)
 
     def _write(  # noqa: PLR0913  # the columns of the table
         self,
@@ -125,6 +140,23 @@ class KnownUrls:
             " 0, 0, 0, ?2, ?3 FROM redirects WHERE key NOT IN (SELECT key FROM pages)",
             (visit, secs, now + secs),
         )
+
+    def was_file(self, page: PageRow, row: PageRow) -> bool:
+        """Whether a page's last answer before a capture was a file, of the same bytes as that.
+
+        A file does not take the place of a page that was read, so that the store
+        names the page as the newest.
+
+        Args:
+            page: What was read there last.
+            row: The capture.
+        """
+        answer = self._database.read(
+            "SELECT verdict, payload_digest FROM pages WHERE key = ? AND id > ? AND id < ?"
+            " AND visit > ? AND verdict NOT IN ('failed', 'unreadable') ORDER BY id DESC LIMIT 1",
+            (row.key, page.id, row.id, page.seen_visit),
+        ).fetchone()
+        return answer is not None and tuple(answer) == (NOT_HTML, row.payload_digest)
 
     def __contains__(self, key: bytes) -> bool:
         row = self._database.read("SELECT 1 FROM known WHERE key = ?", (key,)).fetchone()

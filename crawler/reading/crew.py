@@ -74,6 +74,9 @@ class Crew:
             if worker.is_alive:
                 return worker
             self.replace(worker)
+        if self._broken is not None:
+            # No other could be started in its place, and nobody would wake who waits.
+            raise type(self._broken)(*self._broken.args)
         waiter: asyncio.Future[WorkerProcess] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 import json
 import re
 import sys
@@ -108,7 +109,8 @@ class _Text:
 
 def _table(file: IO[bytes]) -> Iterator[Any]:
     csv.field_size_limit(sys.maxsize)
-    yield from csv.DictReader(codecs.getreader("utf-8")(file), strict=True)
+    # Not a reader of codecs, which takes U+2028 and form feeds for ends of lines.
+    yield from csv.DictReader(io.TextIOWrapper(file, "utf-8", newline=""), strict=True)
 
 
 def _elements(file: IO[bytes]) -> Iterator[Any]:

@@ -278,6 +278,20 @@ class TestLaterVisits:
         assert "the first in" in line
         assert not story.site.news()
 
+    def test_a_visit_that_had_nothing_to_ask_for_is_over(self, tmp_path: Path) -> None:
+        with ChangingSite(("/hub",)) as site:
+            story = Story(site, tmp_path / "job", [])
+            site.put("/hub", "hub", ["/deep"])
+            site.put("/deep", "deep")
+            assert "/deep" in story.visit().asked
+            story.set_due("/deep")
+            # What is due lies deeper than is asked for.
+            assert "/deep" not in story.visit("-a", "revisit=due", "-a", "max_depth=1").asked
+            feed = tmp_path / "kept.jsonl"
+            crawl(site.url, story.jobdir, "-a", "revisit=due", "-a", "max_depth=1", "-O", str(feed))
+            assert len(feed.read_text().splitlines()) >= 2
+            assert "/deep" in story.visit("-a", "revisit=yes").asked
+
     def test_interval_follows_the_content(self, story: Story) -> None:
         week = 7 * 86_400
         found = story.intervals()

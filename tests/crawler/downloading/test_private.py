@@ -52,3 +52,15 @@ def test_crawls_of_one_process_do_not_forbid_each_other_anything() -> None:
     free.note_asked("shared.example.com", allowed=True)
     assert may_resolve("shared.example.com", INSIDE)
     assert strict.is_private("shared.example.com")
+
+
+def test_what_a_private_start_led_to_is_remembered_for_the_next_process() -> None:
+    found: list[str] = []
+    guard = AddressGuard(["intranet.test"], remember=found.append)
+    guard.note_asked("wiki.test", allowed=True)
+    guard.note_asked("hostile.test", allowed=False)
+    for name in ("intranet.test", "wiki.test", "hostile.test", "wiki.test"):
+        guard.note_private(name)
+    assert found == ["intranet.test", "wiki.test"]
+    assert AddressGuard(["intranet.test"], found).may_lead("intranet.test", "wiki.test")
+    assert not AddressGuard(["intranet.test"]).may_lead("intranet.test", "wiki.test")

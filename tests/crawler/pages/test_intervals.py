@@ -31,6 +31,12 @@ def test_factors() -> None:
     assert POLICY.after(100, changed=False) == pytest.approx(140)
 
 
+@given(st.floats(20, 700), st.booleans())
+def test_before_undoes_after(secs: float, changed: bool) -> None:
+    after = POLICY.after(secs, changed=changed)
+    assert POLICY.before(after, changed=changed) == pytest.approx(secs)
+
+
 def test_comes_to_rest_where_every_other_visit_finds_a_change() -> None:
     policy, chance, found = IntervalPolicy(first_secs=1, min_secs=1e-3, max_secs=1e6), 0.02, 0
     drawn = random.Random(1)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 POLICY = IntervalPolicy(first_secs=100, min_secs=10, max_secs=1000)
 NEW, UNCHANGED = Outcome("new"), Outcome("unchanged")
 CHANGED, NEARLY = Outcome("changed"), Outcome("changed", is_near=True)
+MOVED = Outcome("moved", "HTTP 302", moved_to="http://example.com/cookie")
 GONE, FAILED = Outcome("gone", "HTTP 404"), Outcome("failed", "HTTP 500")
 
 
@@ -83,6 +84,35 @@ def test_in_one_visit_a_page_that_was_got_stays_got(
     for visit, outcome in ((2, first), (2, then)):
         known.note(b"key", visit, outcome, 0)
     assert columns(database, "visit, outcome") == (2, stays)
+
+
+@pytest.mark.parametrize(
+    ("notes", "secs"),
+    [
+        ([MOVED] * 5, 140),
+        ([MOVED] * 5 + [UNCHANGED], 140),
+        ([MOVED] * 5 + [CHANGED], 70),
+        ([MOVED, FAILED, CHANGED], 70),
+        ([FAILED, FAILED, UNCHANGED], 140),
+        ([UNCHANGED, CHANGED, CHANGED], 70),
+        ([NEARLY, CHANGED], 70),
+    ],
+)
+def test_notes_of_one_visit_move_the_interval_once(
+    known: KnownUrls, database: Database, notes: list[Outcome], secs: float
+) -> None:
+    known.note(b"key", 1, NEW, 0)
+    for outcome in notes:
+        known.note(b"key", 2, outcome, 0)
+    found, was_away = columns(database, "interval_secs, was_away")
+    assert found == pytest.approx(secs)
+    assert not was_away
+
+
+def test_what_came_back_stays_so_for_the_visit(known: KnownUrls, database: Database) -> None:
+    for visit, outcome in [(1, NEW), (2, GONE), (3, UNCHANGED), (3, CHANGED)]:
+        known.note(b"key", visit, outcome, 0)
+    assert columns(database, "outcome, was_away") == ("changed", 1)
 
 
 def test_since_is_the_first_of_visits_with_the_same_outcome(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crawler.pages.fetched import Captured, Fetched
 
 OPTIONS = JobOptions(reading=ReadingOptions(workers=1))
+PDF = b"%PDF-1.4 " + b"\x93" * 60
 NEAR = LONG + " One word."
 
 
@@ -191,6 +192,36 @@ class TestOutcomes:
         visiting.again()
         assert visiting.get("/b", html(OTHER)).is_duplicate
         assert visiting.outcome("/b") == ("changed", None)
+
+    def test_file_is_unchanged_where_the_one_that_it_copied_is_another(
+        self, visiting: Visiting
+    ) -> None:
+        visiting.get("/a", PDF)
+        assert visiting.get("/copy", PDF).is_duplicate
+        for body, kind in [(PDF, "unchanged"), (PDF + b"2", "changed")]:
+            visiting.again()
+            visiting.get("/a", PDF + b"1")
+            visiting.get("/copy", body)
+            assert visiting.outcome("/copy")[0] == kind
+
+    def test_page_that_became_a_file_has_changed_once(self, visiting: Visiting) -> None:
+        visiting.get("/a", html(LONG))
+        bodies = [PDF, PDF, PDF + b"2", PDF + b"2", html(LONG), PDF + b"2"]
+        kinds = ["changed", "unchanged", "changed", "unchanged", "unchanged", "changed"]
+        for body, kind in zip(bodies, kinds, strict=True):
+            visiting.again()
+            visiting.get("/a", body)
+            assert visiting.outcome("/a")[0] == kind
+        assert visiting.texts("/a")[0]
+        visiting.again()
+        answer = replace(visiting.answer("/a"), status=404)
+        visiting.job.archivist.store_failure(answer, FAILED, "HTTP 404")
+        visiting.again()
+        visiting.get("/a", PDF + b"2")
+        assert visiting.outcome("/a") == ("unchanged", None)
+        visiting.again()
+        visiting.get_part("/a", PDF + b"2")
+        assert visiting.outcome("/a")[0] == "failed"
 
     def test_failures_of_earlier_visits_are_forgotten(self, visiting: Visiting) -> None:
         visiting.get("/a", html(LONG))

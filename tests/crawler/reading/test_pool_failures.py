@@ -250,3 +250,22 @@ def is_busy(pid: int) -> bool:
 def state(pid: int) -> str:
     with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
         return stat.read().rpartition(")")[2].split()[0]
+
+
+def test_a_page_does_not_wait_for_workers_that_cannot_be_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def act(pool: ReadingPool) -> None:
+        assert is_read(await read(pool, article()))
+
+        def refused(*_: object, **__: object) -> None:
+            raise OSError(24, "Too many open files")
+
+        monkeypatch.setattr("crawler.reading.crew.WorkerProcess", refused)
+        for pid in pool.pids:
+            os.kill(pid, signal.SIGKILL)
+        await asyncio.sleep(0.5)  # it is dead, and still to be noticed
+        with pytest.raises(WorkerStartError):
+            await asyncio.wait_for(read(pool, article()), 20)
+
+    use(ONE, act)
