@@ -17,3 +17,9 @@ def changed(text: str, seed: int, count: int = 1) -> str:
     for place in source.sample(range(len(words)), count):
         words[place] = f"changed{seed}"
     return " ".join(words)
+
+
+PAGE = prose(1, 1000)
+NEAR = changed(PAGE, 1)
+FAR = prose(2, 1000)
+SHORT = prose(3, 49)
