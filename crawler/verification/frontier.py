@@ -6,6 +6,7 @@ import io
 import pickle
 from typing import TYPE_CHECKING, Any
 
+from crawler.frontier.queue import MOST_TRIES
 from crawler.urls.canonical import MalformedUrl
 from crawler.verification.finding import MOST_EXAMPLES, Finding
 from neardup import IndexFileError, ScalableBloomFilter
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
 
 LEASES = "leases-ended"
 LINES = "hosts-in-line"
+FETCHABLE = "queued-can-be-fetched"
 SEEN = "queued-is-seen"
 BLOOM = "bloom-knows-seen"
 
 _QUEUED = "SELECT url, request FROM requests WHERE state IN (0, 1) ORDER BY id"
+_UNFINISHED = "SELECT id, url, request, tries FROM requests WHERE state IN (0, 1, 3) ORDER BY id"
 _WRONG_LINES = """
 SELECT count(*) FROM (
     SELECT host, max(priority) AS priority FROM requests WHERE state = 0 GROUP BY host
@@ -54,7 +57,29 @@ def find_unqueued(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
             wrong,
             remedy="lines them up anew",
         )
+    stuck = [(number, url) for number, url, _ in unfetchable(directory)]
+    if stuck:
+        yield Finding(
+            FETCHABLE,
+            f"requests that cannot be taken up, or broke at every try: {len(stuck):,}",
+            len(stuck),
+            tuple(url for _, url in stuck[:MOST_EXAMPLES]),
+            remedy="queues their URLs again",
+        )
     yield from _find_unseen(directory, watch)
+
+
+def unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | None]]:
+    """Id, URL and what is stored of each request that no crawl will fetch; None: unreadable.
+
+    Of crawls by our own spiders: elsewhere requests may hold objects of any class.
+    """
+    if directory.plan is None:
+        return
+    for number, url, packed, tries in directory.connection.execute(_UNFINISHED):
+        readable = _parts(packed) is not None
+        if not readable or tries >= MOST_TRIES:
+            yield number, url, packed if readable else None
 
 
 def _find_unseen(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
@@ -97,13 +122,24 @@ def _is_seen(directory: CrawlDirectory, key: bytes) -> bool:
 
 def _key(canonicalizer: Canonicalizer, url: str, packed: bytes) -> bytes | None:
     """The request fingerprint of a plain request, None of one that needs not be seen."""
+    parts = _parts(packed)
+    if parts is None or parts.get("method", "GET") != "GET":
+        return None
+    if parts.get("body") or parts.get("dont_filter"):
+        return None
+    try:
+        return canonicalizer.key(url)
+    except MalformedUrl:
+        return None
+
+
+def _parts(packed: bytes) -> dict[str, Any] | None:
+    """What is stored of a request; None where it cannot be read."""
     try:
         parts = _PlainUnpickler(io.BytesIO(packed)).load()
-        key = canonicalizer.key(url)
-    except (MalformedUrl, pickle.UnpicklingError, EOFError, ValueError):
+    except Exception:  # pickle raises anything over bytes that are none of its own
         return None
-    is_plain = isinstance(parts, dict) and parts.get("method", "GET") == "GET"
-    return key if is_plain and not parts.get("body") and not parts.get("dont_filter") else None
+    return parts if isinstance(parts, dict) else None
 
 
 class _PlainUnpickler(pickle.Unpickler):

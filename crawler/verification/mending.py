@@ -84,11 +84,19 @@ class Mender:
         key, url, depth = row
         self._database.write("DELETE FROM pages WHERE id = ?", (page_id,))
         self._make_newest(key)
-        parts = {"errback": _ERRBACK, "meta": {"depth": depth}}
-        packed = pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
-        self._queue.push(host_number(urlsplit(url).hostname or ""), url, 0, packed)
+        self._push(url, _packed(depth))
         self._database.write("INSERT OR IGNORE INTO seen VALUES (?)", (key,))
         return True
+
+    def _push(self, url: str, packed: bytes) -> None:
+        self._queue.push(host_number(urlsplit(url).hostname or ""), url, 0, packed)
+
+    def _queue_stuck(self, finding: Finding) -> str:
+        stuck = list(frontier.unfetchable(self._directory))
+        for number, url, packed in stuck:
+            self._database.write("DELETE FROM requests WHERE id = ?", (number,))
+            self._push(url, _packed(0) if packed is None else packed)
+        return f"requests queued again: {len(stuck):,}"
 
     def _recompute(self, finding: Finding) -> str:
         parameters = self._directory.parameters
@@ -171,6 +179,11 @@ class Mender:
         return f"queued requests added to the seen set: {len(keys):,}"
 
 
+def _packed(depth: int) -> bytes:
+    parts = {"errback": _ERRBACK, "meta": {"depth": depth}}
+    return pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
+
+
 _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
     INDEXES: Mender._make_indexes,
     captures.NEWEST: Mender._choose_newest,
@@ -182,6 +195,7 @@ _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
     captures.ONCE: Mender._make_duplicates,
     captures.ORIGINAL: Mender._find_originals,
     frontier.LEASES: Mender._end_leases,
+    frontier.FETCHABLE: Mender._queue_stuck,
     frontier.LINES: Mender._line_up,
     frontier.SEEN: Mender._see,
 }

@@ -174,6 +174,14 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "an index with a hole": (without_one, "index-right"),
     "an index with another page": (with_another, "index-right"),
     "an index with a flipped bit": (flip_log, "index-right"),
+    "a request that cannot be read": (
+        sql("UPDATE requests SET request = x'80ff' WHERE state IN (0, 1)"),
+        "queued-can-be-fetched",
+    ),
+    "a request that broke at every try": (
+        sql("UPDATE requests SET state = 3, tries = 2 WHERE state IN (0, 1)"),
+        "queued-can-be-fetched",
+    ),
     "nobody in line": (sql("DELETE FROM hosts"), "hosts-in-line"),
     "a host in line for nothing": (sql("INSERT INTO hosts VALUES (5, 0, 9)"), "hosts-in-line"),
     "a host in the wrong line": (sql("UPDATE hosts SET priority = -1"), "hosts-in-line"),
