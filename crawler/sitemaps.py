@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,10 @@ _ROOTS = frozenset({"urlset", "sitemapindex"})
 _CHUNK_BYTES = 2**16
 # For each URL that may be taken; one of a site in fifty languages has as many children.
 _ELEMENTS_PER_URL = 20
+# What is no beginning of a reference that XML knows by itself.
+_STRAY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[0-9a-fA-F]+);)")
+# Where an ampersand may mean itself, or be two bytes.
+_NO_PLAIN_TEXT = (b"<![CDATA[", b"<!DOCTYPE", b"\x00")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +74,38 @@ def read_sitemap(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
         body: The file as it came.
         limits: Where to give up.
     """
-    listener = _Listener(limits)
-    parser = XMLParser(target=listener, recover=True, resolve_entities=False, no_network=True)
     try:
         if body.startswith(GZIP_MAGIC):
             body = open_body(body, ["gzip"], limits.max_bytes).body
-        if b"<" not in body:
-            return None
-        # libxml2 takes it for a fault, and leaves out every &amp; behind one.
-        body = body.lstrip()
-        for at in range(0, len(body), _CHUNK_BYTES):
-            parser.feed(body[at : at + _CHUNK_BYTES])
-        parser.close()
-    except (AnswerError, LxmlError, ValueError, _EnoughError):
-        pass  # what was read by then counts
+    except AnswerError:
+        return None
+    # libxml2 takes anything in front of the declaration for a fault.
+    before, declaration, behind = body.partition(b"<?xml ")
+    if declaration and b"<loc" not in before:
+        body = declaration + behind
+    body = body.lstrip()
+    if b"<" not in body:
+        return None
+    listener, is_faulty = _listen(body, limits)
+    if is_faulty and not any(sign in body for sign in _NO_PLAIN_TEXT):
+        # Behind a fault, such as an ampersand that is not written out, it leaves out all that are.
+        listener, _ = _listen(_STRAY.sub(b"&amp;", body), limits)
     if listener.root not in _ROOTS and not listener.locations:
         return None
     locations = tuple(listener.locations)
     return SitemapContent(listener.root == "sitemapindex", locations, listener.is_cut)
+
+
+def _listen(body: bytes, limits: SitemapLimits) -> tuple[_Listener, bool]:
+    """What is heard of a file, and whether it is no well-formed XML."""
+    listener = _Listener(limits)
+    parser = XMLParser(target=listener, recover=True, resolve_entities=False, no_network=True)
+    # What was read before a fault that cannot be recovered from counts.
+    with suppress(LxmlError, ValueError, _EnoughError):
+        for at in range(0, len(body), _CHUNK_BYTES):
+            parser.feed(body[at : at + _CHUNK_BYTES])
+        parser.close()
+    return listener, len(parser.feed_error_log) > 0
 
 
 class _EnoughError(Exception):

@@ -97,3 +97,17 @@ class TestSitemapProperties:
         if found is not None:
             assert all(len(location) <= 8192 for location in found.locations)
             list(found.urls("http://a/"))
+
+
+@pytest.mark.parametrize(
+    ("before", "between"),
+    [("\n", ""), ("<!-- made by hand -->", ""), ("", "<loc>/a&b</loc>"), ("", "<x>&nbsp;</x>")],
+)
+def test_a_small_fault_takes_no_ampersand_from_what_follows(before: str, between: str) -> None:
+    body = (
+        f'{before}<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+        f"<url>{between}</url><url><loc>http://site.test/q?a=1&amp;n=20</loc></url></urlset>"
+    )
+    found = read_sitemap(body.encode(), SitemapLimits(max_bytes=1 << 20))
+    assert found is not None
+    assert found.locations[-1] == "http://site.test/q?a=1&n=20"
