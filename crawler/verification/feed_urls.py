@@ -8,6 +8,7 @@ import io
 import json
 import re
 import sys
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError, iterparse
 
@@ -110,7 +111,12 @@ class _Text:
 def _table(file: IO[bytes]) -> Iterator[Any]:
     csv.field_size_limit(sys.maxsize)
     # Not a reader of codecs, which takes U+2028 and form feeds for ends of lines.
-    yield from csv.DictReader(io.TextIOWrapper(file, "utf-8", newline=""), strict=True)
+    text = io.TextIOWrapper(file, "utf-8", newline="")
+    try:
+        yield from csv.DictReader(text, strict=True)
+    finally:
+        with suppress(ValueError):  # the file was closed by its owner
+            text.detach()
 
 
 def _elements(file: IO[bytes]) -> Iterator[Any]:
