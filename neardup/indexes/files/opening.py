@@ -32,6 +32,16 @@ def locked(path: Path) -> FileLock:
     """
     if path.is_dir() and not (path / LOCK_NAME).exists():
         layout_in(path)  # leaves no lock behind in a directory of other files
+    return lock_directory(path)
+
+
+def lock_directory(path: Path) -> FileLock:
+    """Make a directory where it is absent, and lock it, whatever is in it.
+
+    Raises:
+        IndexLockedError: It is open already.
+        IndexFileError: It is a file.
+    """
     absent = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         path.mkdir(parents=True, exist_ok=True)

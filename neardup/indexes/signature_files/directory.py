@@ -4,17 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
-from neardup.errors import IndexFileError, IndexLockedError
-from neardup.indexes.files.complaints import unusable
-from neardup.indexes.files.durable import TEMPORARY_SUFFIX, sync_directory
+from neardup.errors import IndexFileError
+from neardup.indexes.files.durable import TEMPORARY_SUFFIX
+from neardup.indexes.files.layout import LOCK_NAME
+from neardup.indexes.files.opening import lock_directory
 from neardup.indexes.lsh_rows import Rows
 from neardup.indexes.signature_files.format import BATCH_ROWS, FILE_NAME, HEADER_BYTES, Header
 from neardup.indexes.signature_files.reader import read_batches, read_header
 from neardup.indexes.signature_files.writer import BatchWriter, create_file
-
-LOCK_NAME = "index.lock"
 
 
 class SignatureDirectory:
@@ -100,22 +99,7 @@ def _locked(path: Path) -> FileLock:
     """Make the directory where it is absent, and lock it."""
     if path.is_dir():
         _check_names(path)
-    absent = [folder for folder in (path, *path.parents) if not folder.exists()]
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise unusable(path, "a directory", "a file", "name another path") from None
-    for folder in absent:
-        sync_directory(folder.parent)
-    # The thread that closes an index need not be the one that opened it.
-    lock = FileLock(path / LOCK_NAME, timeout=0, thread_local=False)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise IndexLockedError(
-            f"{path}: the index is open already, here or in another process; close it there first"
-        ) from None
-    return lock
+    return lock_directory(path)
 
 
 def _check_names(path: Path) -> None:
