@@ -122,6 +122,8 @@ class Archivist:
         previous = self.store.previous(fetched.key)
         if previous is not None and self._is_unchanged(previous, fetched, payload, reading):
             return self._unchanged(previous, row, fetched, reading)
+        # Unpacked once: it is judged, and compared with what the page said before.
+        document = reading.document
         original = self._original(previous, fetched, payload, reading)
         asks = self.obey_robots_meta and _says(fetched, reading, "noindex")
         if original is not None and not asks:
@@ -132,12 +134,12 @@ class Archivist:
             row.verdict, row.reason = verdicts.NOT_HTML, reading.not_html
         elif asks:
             row.verdict = verdicts.NOINDEX
-        elif reading.extract is not None:
-            self._judge(row, previous, reading.extract.document, fetched.apart_from)
+        elif document is not None:
+            self._judge(row, previous, document, fetched.apart_from)
         else:
             # Loudly, so that the request is tried again: a row without a verdict is a lost page.
             raise RuntimeError(f"{fetched.url}: read for its links alone, and its text is not held")
-        return self._insert(row, fetched, reading)
+        return self._insert(row, fetched, reading, document)
 
     def _original(
         self, previous: PageRow | None, fetched: Fetched, payload: bytes, reading: Reading
@@ -165,7 +167,9 @@ class Archivist:
         same_text = extract is not None and previous.text_digest == extract.digest
         return (same_payload or same_text) and self.store.is_held(previous)
 
-    def _insert(self, row: PageRow, fetched: Fetched, reading: Reading) -> Captured:
+    def _insert(
+        self, row: PageRow, fetched: Fetched, reading: Reading, document: Document | None
+    ) -> Captured:
         kept = self.store.get(row.duplicate_of) if row.duplicate_of is not None else None
         if kept is not None:
             row.better_copy = int(is_better(row, kept))
@@ -179,7 +183,6 @@ class Archivist:
                 succeed(self.store, self.deduplicator, previous)
             if self.keep_versions:
                 self.store.drop_texts(row.key, self.keep_versions - 1)
-        document = None if reading.extract is None else reading.extract.document
         outcome = self._comparer.outcome(previous, row, document, is_cut=fetched.is_cut)
         self.known.note(row.key, self.visit, outcome, row.fetched_at)
         nofollow = _says(fetched, reading, "nofollow")
