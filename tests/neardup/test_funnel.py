@@ -14,21 +14,9 @@ from neardup import (
     hamming,
     jaccard,
     payload_digest,
-    simhash,
 )
 from tests.neardup.texts import FAR, NEAR, PAGE, changed
-
-NEW = Verdict("new")
-TOO_SHORT = Verdict("too_short")
-FEATURES = Parameters().fingerprint_features
-
-
-def equal(number: int) -> Verdict:
-    return Verdict("text_duplicate", number, 0, 1.0, "text")
-
-
-def fingerprint_of(text: str) -> int:
-    return simhash(text, FEATURES)
+from tests.neardup.verdicts import FEATURES, NEW, TOO_SHORT, equal, fingerprint_of
 
 
 class TestVerification:

@@ -1,11 +1,12 @@
-"""Fingerprints as hypothesis and the larger tests draw them, and a second way to scan them."""
+"""Fingerprints and signatures as tests draw them, and a second way to scan them."""
 
 import numpy as np
 import numpy.typing as npt
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from neardup.indexes import Match
+from neardup.indexes import HammingIndex, Match
+from neardup.indexes.signatures import Signatures
 
 unhurried = settings(deadline=None)
 """Tests assert nothing about speed: a busy machine is no bug."""
@@ -44,3 +45,20 @@ def planted(stored: npt.NDArray[np.uint64], count: int, flips: int, seed: int) -
         bits = random.choice(64, int(random.integers(flips + 1)), replace=False)
         values.append(value ^ sum(1 << bit for bit in bits.tolist()))
     return values
+
+
+Entries = list[tuple[int, int]]
+
+
+def filled(held: Entries, radius: int, buffer_size: int = 4) -> HammingIndex:
+    index = HammingIndex(radius=radius, buffer_size=buffer_size)
+    for fingerprint, number in held:
+        index.add(fingerprint, number)
+    return index
+
+
+def scattered(seed: int, count: int, permutations: int, values: int = 2**32) -> Signatures:
+    """Signatures of values drawn from so few that some agree."""
+    random = np.random.default_rng(seed)
+    drawn: Signatures = random.integers(0, values, (count, permutations)).astype(np.uint32)
+    return drawn

@@ -11,22 +11,15 @@ from neardup.errors import ClosedError, DocumentError, FingerprintError, Paramet
 from neardup.indexes import HammingIndex, Match, ScanIndex
 from tests.neardup.indexes.generated import (
     MASK,
+    Entries,
     entries,
+    filled,
     fingerprints,
     planted,
     radii,
     scanned,
     unhurried,
 )
-
-Entries = list[tuple[int, int]]
-
-
-def filled(held: Entries, radius: int, buffer_size: int = 4) -> HammingIndex:
-    index = HammingIndex(radius=radius, buffer_size=buffer_size)
-    for fingerprint, number in held:
-        index.add(fingerprint, number)
-    return index
 
 
 def oracle(held: Entries, radius: int) -> ScanIndex:
@@ -102,118 +95,6 @@ class TestHammingIndex:
         found, wanted = index.query_many(values, limit=limit), index.query_many(values)
         assert found.positions.tolist() == wanted.positions.tolist()
         assert found.ids.tolist() == wanted.ids.tolist()
-
-
-class TestDelete:
-    def test_an_id_is_deleted_wherever_its_entries_are(self) -> None:
-        index = filled([(1, 7), (1, 8), (2, 7), (3, 7), (4, 9), (1, 7)], radius=0, buffer_size=2)
-        assert index.delete(7) == 4
-        assert len(index) == 2
-        assert [index.query(value) for value in (1, 2, 3, 4)] == [
-            [Match(8, 0)], [], [], [Match(9, 0)],
-        ]  # fmt: skip
-        assert index.delete(7) == 0
-
-    def test_an_id_added_again_is_found_again(self, tmp_path: Path) -> None:
-        with HammingIndex(tmp_path, radius=0, buffer_size=2) as index:
-            for _ in range(3):
-                index.add_many([5, 5, 6], [1, 2, 3])
-                assert index.delete(1) == 1
-                index.add(5, 1)
-                assert index.delete(2) == 1
-                assert index.delete(3) == 1
-                assert index.query(5) == [Match(1, 0)]
-                assert index.delete(1) == 1
-            index.add(5, 1)
-        with HammingIndex(tmp_path, radius=0) as index:
-            assert len(index) == 1
-            assert index.query(5) == [Match(1, 0)]
-
-    def test_the_largest_id_is_that_of_an_entry_that_counts(self, tmp_path: Path) -> None:
-        with HammingIndex(tmp_path, buffer_size=2) as index:
-            index.add_many([1, 2, 3], [5, 9, 7])
-            assert index.delete(9) == 1
-            assert index.max_id == 7
-            index.add(4, 8)
-        with HammingIndex(tmp_path) as index:
-            assert index.max_id == 8
-            index.delete(8)
-            index.delete(7)
-            assert index.max_id == 5
-            index.delete(5)
-            assert index.max_id == -1
-
-    def test_what_was_deleted_counts_for_no_limit(self) -> None:
-        index = HammingIndex(radius=0)
-        index.add_many(np.full(20_000, 5, np.uint64), np.arange(20_000))
-        for number in range(10):
-            index.delete(number)
-        assert index.query(5, limit=2) == [Match(10, 0), Match(11, 0)]
-        assert len(index.query_many([5]).ids) == len(index) == 19_990
-
-    def test_merging_gives_the_room_of_deleted_entries_back(self, tmp_path: Path) -> None:
-        with HammingIndex(tmp_path) as index:
-            index.add_many(np.arange(10_000, dtype=np.uint64) << np.uint64(30), np.arange(10_000))
-            before = index.size_bytes
-            for number in range(5_000):
-                index.delete(number)
-            assert index.merge()
-            assert len(index) == 5_000
-            assert index.size_bytes < 0.7 * before
-        with HammingIndex(tmp_path) as index:
-            assert len(index) == 5_000
-            assert index.query(9_999 << 30)[0] == Match(9_999, 0)
-
-    def test_so_many_deletions_that_they_fill_a_log_become_a_segment(self, tmp_path: Path) -> None:
-        with HammingIndex(tmp_path, buffer_size=4, radius=0) as index:
-            index.add_many(range(50), range(50))
-            for number in range(20):
-                index.delete(number)
-                index.flush()
-        with HammingIndex(tmp_path, radius=0) as index:
-            assert len(index) == 30
-            assert not index.query_many(range(20)).ids.size
-
-    def test_deletions_alone_merge_what_they_leave(self, tmp_path: Path) -> None:
-        with HammingIndex(tmp_path, buffer_size=8, radius=0) as index:
-            index.add_many(range(320), range(320))
-            largest = 0
-            for number in range(304):
-                assert index.delete(number) == 1
-                largest = max(largest, len(list(tmp_path.glob("*.seg"))))
-            assert largest <= 5
-            assert index.size_bytes < 300 * 40
-        with HammingIndex(tmp_path, radius=0) as index:
-            assert index.query_many(range(320)).ids.tolist() == list(range(304, 320))
-
-
-class TestMerge:
-    def test_merging_by_steps_ends_with_one_segment(self) -> None:
-        stored = np.random.default_rng(2).integers(0, 2**64, 50_000, dtype=np.uint64)
-        index = HammingIndex(buffer_size=100)
-        for start in range(0, 50_000, 10_000):
-            index.add_many(stored[start : start + 10_000], range(start, start + 10_000))
-        calls = 1
-        while not index.merge(max_rows=20_000):
-            calls += 1
-            value = int(stored[calls])
-            assert index.query(value) == scanned(stored, np.arange(50_000), value, 3)
-        assert calls > 5
-        assert index.design.rows == 50_000
-        assert index.merge(max_rows=1)
-
-    def test_an_index_of_nothing_is_merged(self) -> None:
-        assert HammingIndex().merge()
-        assert HammingIndex().merge(1)
-
-    def test_a_step_of_nothing_is_refused(self) -> None:
-        with pytest.raises(ParameterError, match="max_rows must be None or at least 1, got 0"):
-            HammingIndex().merge(0)
-
-    @pytest.mark.parametrize("max_rows", ["a", 1.5, True])
-    def test_a_step_of_no_number_is_refused(self, max_rows: int) -> None:
-        with pytest.raises(ParameterError, match="max_rows must be None or an integer, got "):
-            HammingIndex().merge(max_rows)
 
 
 class TestRefusals:

@@ -13,7 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from neardup import LshIndex
 from neardup.indexes.banding import Banding
 from neardup.indexes.signatures import Signatures
-from tests.neardup.indexes.test_lsh import scanned, scattered
+from tests.neardup.indexes.generated import scattered
+from tests.neardup.indexes.test_lsh import scanned
 
 PERMUTATIONS = 12
 shapes = st.sampled_from([Banding(12, 1), Banding(4, 3), Banding(2, 5), Banding(1, 12)])

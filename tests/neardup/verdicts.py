@@ -1,0 +1,15 @@
+"""Verdicts and fingerprints that tests of deduplicators expect."""
+
+from neardup import Parameters, Verdict, simhash
+
+NEW = Verdict("new")
+TOO_SHORT = Verdict("too_short")
+FEATURES = Parameters().fingerprint_features
+
+
+def equal(number: int) -> Verdict:
+    return Verdict("text_duplicate", number, 0, 1.0, "text")
+
+
+def fingerprint_of(text: str) -> int:
+    return simhash(text, FEATURES)
