@@ -1,0 +1,148 @@
+"""The server of the dynamic site, what it was asked for, and what there is to find."""
+
+from __future__ import annotations
+
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import NamedTuple, Self
+from urllib.parse import urlsplit
+
+from tests.sites.dynamic.addresses import Address
+from tests.sites.dynamic.options import Options
+from tests.sites.dynamic.page import Link, Page, rendered
+from tests.sites.dynamic.parts import PARTS
+from tests.sites.dynamic.spelling import Spelling
+from tests.sites.dynamic.texts import text
+
+HOME = "home"
+ERROR = "error"
+
+
+class Fetch(NamedTuple):
+    """A page that was asked for, and the name of what the answer said."""
+
+    target: str
+    content: str
+
+
+class DynamicSite:
+    """Serves the parts that the options name while a ``with`` block lasts.
+
+    ``with DynamicSite(CLUTTERED) as site: crawl(site.url); assert not site.lost()``
+    """
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.options = options or Options()
+        self._parts = [PARTS[name](self.options) for name in self.options.parts]
+        self._fetches: list[Fetch] = []
+        self._lock = Lock()
+        handler = type("BoundHandler", (_Handler,), {"site": self})
+        self._server = _Server(("127.0.0.1", 0), handler)
+        port = self._server.server_address[1]
+        self.origins = (f"http://127.0.0.1:{port}", f"http://localhost:{port}")
+        self._spelling = Spelling(self.options, self.origins)
+        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self.truth = frozenset([HOME, *(name for part in self._parts for name in part.truth())])
+        """Names of all contents that there are to find."""
+
+    @property
+    def url(self) -> str:
+        """The home page, from which everything can be reached."""
+        return f"{self.origins[0]}/"
+
+    @property
+    def fetches(self) -> list[Fetch]:
+        """Every page so far, in the order of arrival; robots.txt left out."""
+        with self._lock:
+            return list(self._fetches)
+
+    def forget(self) -> None:
+        """Begin to count anew."""
+        with self._lock:
+            self._fetches.clear()
+
+    def found(self) -> frozenset[str]:
+        """The contents that were fetched at least once."""
+        return self.truth & {fetch.content for fetch in self.fetches}
+
+    def lost(self) -> frozenset[str]:
+        """The contents that were never fetched."""
+        return self.truth - self.found()
+
+    def content_of(self, url: str) -> str:
+        """The name of what a URL or target shows; ``lucky``, ``fresh``: another text each time."""
+        parts = urlsplit(url)
+        target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+        return self._page(self._spelling.read(target)).content
+
+    def answer(self, target: str) -> tuple[int, bytes]:
+        """Status and body of a request, which is noted."""
+        address = self._spelling.read(target)
+        page = self._page(address)
+        with self._lock:
+            self._fetches.append(Fetch(target, page.content))
+
+        def href(to: Address | str) -> str:
+            return to if isinstance(to, str) else self._spelling.write(to, address)
+
+        return page.status, rendered(page, href)
+
+    def _page(self, address: Address) -> Page:
+        if address.path == "/":
+            return self._home()
+        asked = [address]
+        if self.options.folders and not address.path.endswith("/"):
+            asked.append(Address(f"{address.path}/", address.arguments))
+        answers = (part.answer(one) for one in asked for part in self._parts)
+        return next(filter(None, answers), self._error())
+
+    def _home(self) -> Page:
+        entries = [entry for part in self._parts for entry in part.entries()]
+        links = tuple(Link(entry, entry.slug) for entry in entries)
+        return Page(HOME, "Home", (text(HOME, self.options.seed),), links)
+
+    def _error(self) -> Page:
+        status = 200 if self.options.soft_errors else 404
+        return Page(ERROR, "Not found", (text(ERROR, self.options.seed),), status=status)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing: a client that leaves in the middle is no concern of the site."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+    wbufsize = -1
+    disable_nagle_algorithm = True
+    site: DynamicSite
+
+    def do_GET(self) -> None:
+        if self.path == "/robots.txt":
+            self._send(200, "text/plain", b"User-agent: *\nDisallow:\n")
+        else:
+            status, body = self.site.answer(self.path)
+            self._send(status, "text/html; charset=utf-8", body)
+
+    def _send(self, status: int, content_type: str, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing; the site keeps its own record."""
