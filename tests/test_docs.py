@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 PROJECT = Path(__file__).parents[1]
 DOCUMENTS = [*sorted(PROJECT.glob("*.md")), *sorted((PROJECT / "docs").glob("*.md"))]
-# A variable of the environment, for the tests and the benchmarks.
-NO_SETTINGS = {"NEARDUP_SITES"}
+# Variables of the environment, for the tests and the benchmarks.
+NO_SETTINGS = {"NEARDUP_SITES", "RULES_GIT_DIRECTORY", "RULES_SITE_SCRIPTS"}
 
 _IN_TICKS = re.compile(r"`([^`\n]+)`")
 _SETTING = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b|(?<=-s )[A-Z_]+(?==)")

@@ -68,14 +68,15 @@ def section(repeats: int, max_pages: int | None, tables: Sequence[str]) -> str:
 
 
 def rewrite(document: Path, new: str) -> None:
-    """Replace the marked section of a document.
+    """Replace a section of a document; the marks are the first and the last line of the new one.
 
     Raises:
         ValueError: The document has not both marks.
     """
     text = document.read_text(encoding="utf-8")
-    before, begun, rest = text.partition(BEGIN)
-    _, ended, after = rest.partition(END)
+    begin, end = new.partition("\n")[0], new.rpartition("\n")[2]
+    before, begun, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
     if not (begun and ended):
-        raise ValueError(f"{document}: the marks {BEGIN} and {END} are wanted")
+        raise ValueError(f"{document}: the marks {begin} and {end} are wanted")
     document.write_text(before + new + after, encoding="utf-8")

@@ -1,0 +1,102 @@
+"""Fetches spent on each distinct page: plain Scrapy, ours without and with learned URL rules.
+
+    python benchmarks/rules.py [--site NAME ...] [--crawlers NAME ...] [--cap N] [--json] [--write]
+
+Every crawl is a process of its own with the same cap. Sites that this machine cannot serve are
+left out with a word. Nothing is written unless --write is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
+
+from crawl_peers.runs import RunFailedError  # noqa: E402
+from crawl_peers.tables import machine, rewrite  # noqa: E402
+from rules_peers.curves import Figures, figures  # noqa: E402
+from rules_peers.drawing import drawing  # noqa: E402
+from rules_peers.runs import CRAWLERS, crawl  # noqa: E402
+from rules_peers.sites import SITES  # noqa: E402
+
+from tests.sites.packages import SiteUnavailableError  # noqa: E402
+
+DOCUMENT = ROOT / "docs" / "benchmarks.md"
+PLOT = ROOT / "docs" / "rules.svg"
+BEGIN = "<!-- written by benchmarks/rules.py -->"
+END = "<!-- end of benchmarks/rules.py -->"
+CAP = 8_000
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--site", nargs="+", default=list(SITES), choices=list(SITES))
+    parser.add_argument("--crawlers", nargs="+", default=CRAWLERS, choices=CRAWLERS)
+    parser.add_argument("--cap", type=int, default=CAP, metavar="N", help=f"default {CAP:,}")
+    parser.add_argument("--json", action="store_true", help="figures and curves as JSON, no table")
+    parser.add_argument("--write", action="store_true", help=f"renew {DOCUMENT.relative_to(ROOT)}")
+    return parser.parse_args()
+
+
+def _measure(site: str, crawlers: list[str], cap: int) -> list[Figures]:
+    runs = []
+    with SITES[site]() as served:
+        for crawler in crawlers:
+            runs.append(crawl(crawler, served, cap))
+            distinct = len({name for name in runs[-1].names if name is not None})
+            words = f"{site}, {crawler}: {len(runs[-1].names):,} fetches, {distinct:,} pages"
+            print(words, file=sys.stderr)
+    return figures(runs, cap)
+
+
+def _table(rows: list[Figures]) -> str:
+    lines = [
+        "| site | crawler | fetches | distinct pages | fetches a page | area under the curve "
+        "| ended by itself | CPU s |",
+        "|---|---|--:|--:|--:|--:|---|--:|",
+    ]
+    lines += [
+        f"| {row.site} | {row.crawler} | {row.fetches:,} | {row.distinct:,} "
+        f"| {row.fetches_a_page:.2f} | {row.area:.3f} | {'yes' if row.has_ended else 'no'} "
+        f"| {row.cpu_secs:.1f} |"
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
+def _write(rows: list[Figures], cap: int) -> None:
+    PLOT.write_text(drawing(rows), encoding="utf-8")
+    measured = f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}; one run each, cap {cap:,}."
+    plot = f"![Distinct pages over fetches]({PLOT.name})"
+    section = "\n\n".join([BEGIN, measured, _table(rows), plot, END])
+    rewrite(DOCUMENT, section)
+
+
+def main() -> int:
+    """Measure, print, and write if asked to."""
+    arguments = _arguments()
+    rows: list[Figures] = []
+    for site in arguments.site:
+        try:
+            rows += _measure(site, arguments.crawlers, arguments.cap)
+        except SiteUnavailableError as lack:
+            print(f"{site} is left out: {lack}", file=sys.stderr)
+        except RunFailedError as error:
+            print(f"{site}: {error}", file=sys.stderr)
+            return 1
+    if not rows:
+        return 1
+    print(json.dumps([asdict(row) for row in rows]) if arguments.json else _table(rows))
+    if arguments.write:
+        _write(rows, arguments.cap)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

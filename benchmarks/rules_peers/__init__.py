@@ -1,0 +1,1 @@
+"""Crawls of sites with many URLs a page: plain Scrapy, ours without and with learned rules."""
