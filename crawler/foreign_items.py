@@ -154,7 +154,7 @@ class ForeignItems:
         if self._claimed.get(key, digest) != digest:
             return own
         first = self._job.store.previous(key)
-        if first is not None and first.payload_digest != digest:
+        if first is not None and first.last_payload_digest != digest:
             in_this_visit = self._job.visit in {first.visit, first.seen_visit}
             if in_this_visit or self._job.store.previous(own) is not None:
                 return own

@@ -157,7 +157,7 @@ class Archivist:
     ) -> bool:
         """Whether a page says what it said, and that is still held, by itself or its original."""
         asks = self.obey_robots_meta and _says(fetched, reading, "noindex")
-        if asks != (previous.verdict == verdicts.NOINDEX):
+        if asks != (previous.verdict == verdicts.NOINDEX) or not previous.has_own_words:
             return False
         was_file = previous.text_digest is None and previous.verdict != verdicts.NOINDEX
         if was_file != (reading.not_html is not None) and reading.failure is None:
@@ -209,8 +209,9 @@ class Archivist:
         apart_from: frozenset[int],
     ) -> None:
         row.words, row.text_digest = document.words, document.digest
-        row.fingerprint = document.fingerprint
-        if previous is not None and previous.text is not None and previous.words:
+        row.fingerprint, row.last_text_digest = document.fingerprint, document.digest
+        is_same = previous is not None and row.says_what_it_said(previous)
+        if previous is not None and previous.text is not None and previous.words and not is_same:
             # A kept page goes on being kept: what it says now replaces what it said.
             self.deduplicator.add_document(row.id, document)
             row.verdict = verdicts.CHANGED
@@ -221,15 +222,15 @@ class Archivist:
         row.verdict, row.duplicate_of = verdict.kind, verdict.duplicate_of
         row.distance, row.similarity = verdict.distance, verdict.similarity
         if previous is not None and not verdict.is_duplicate:
-            was_same = previous.text_digest == document.digest
-            row.verdict = verdict.kind if was_same else verdicts.CHANGED
-            if not was_same:
+            row.verdict = verdict.kind if is_same else verdicts.CHANGED
+            if not is_same:
                 row.distance, row.similarity = self._comparer.measure(previous, document)
 
     def _unchanged(
         self, previous: PageRow, row: PageRow, fetched: Fetched, reading: Reading
     ) -> Captured:
-        previous.payload_digest, previous.etag = row.payload_digest, row.etag
+        previous.payload_digest = previous.last_payload_digest = row.payload_digest
+        previous.etag = row.etag
         previous.last_modified = row.last_modified
         nofollow = _says(fetched, reading, "nofollow")
         self._store_links(fetched, reading, nofollow=nofollow)
@@ -262,7 +263,7 @@ class Archivist:
 
     def _may_stay(self, row: PageRow) -> bool:
         """Whether what a page said is held, and where it leads, so that it need not be sent."""
-        if row.payload_digest is None or row.verdict == verdicts.NOINDEX:
+        if not row.has_own_words or row.verdict == verdicts.NOINDEX:
             return False
         if row.verdict == verdicts.NOT_HTML:
             return self.store.is_held(row)
@@ -316,6 +317,7 @@ def _repeat(row: PageRow, original: PageRow) -> None:
     row.verdict, row.distance, row.similarity = verdicts.EXACT_DUPLICATE, 0, 1.0
     row.duplicate_of = original.id
     row.text_digest, row.fingerprint = original.text_digest, original.fingerprint
+    row.last_text_digest = original.text_digest
     row.visible_digest, row.words = original.visible_digest, original.words
 
 

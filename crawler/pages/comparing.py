@@ -76,7 +76,7 @@ class Comparer:
             return Outcome(outcomes.NEW)
         if row.verdict == verdicts.NOINDEX:
             return Outcome(outcomes.CHANGED, row.reason or verdicts.VERDICTS[row.verdict])
-        if row.text_digest is not None and row.text_digest == previous.text_digest:
+        if row.says_what_it_said(previous):
             return Outcome(outcomes.UNCHANGED)
         measures = row.distance, row.similarity
         if row.verdict != verdicts.CHANGED and document is not None:
@@ -85,8 +85,8 @@ class Comparer:
 
     def _outcome_of_file(self, previous: PageRow, row: PageRow) -> Outcome:
         """What became of what is no page now: its bytes alone can be compared."""
-        was_file = previous.text_digest is None and previous.verdict != verdicts.NOINDEX
-        is_same = was_file and previous.payload_digest == row.payload_digest
+        was_file = previous.last_text_digest is None and previous.verdict != verdicts.NOINDEX
+        is_same = was_file and previous.last_payload_digest == row.last_payload_digest
         if is_same or self.known.was_file(previous, row):
             return Outcome(outcomes.UNCHANGED)
         return Outcome(outcomes.CHANGED, row.reason or verdicts.VERDICTS[row.verdict])
@@ -104,7 +104,4 @@ def outcome_of_change(
         is_near = similarity >= parameters.min_similarity
     else:
         is_near = distance is not None and distance <= parameters.max_distance
-    if similarity is None and distance == 0:
-        # A near-duplicate, whose own text was never stored, read anew: its fingerprint is the same.
-        return Outcome(outcomes.UNCHANGED)
     return Outcome(outcomes.CHANGED, distance=distance, similarity=similarity, is_near=is_near)

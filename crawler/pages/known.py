@@ -152,11 +152,11 @@ class KnownUrls:
             row: The capture.
         """
         answer = self._database.read(
-            "SELECT verdict, payload_digest FROM pages WHERE key = ? AND id > ? AND id < ?"
+            "SELECT verdict, last_payload_digest FROM pages WHERE key = ? AND id > ? AND id < ?"
             " AND visit > ? AND verdict NOT IN ('failed', 'unreadable') ORDER BY id DESC LIMIT 1",
             (row.key, page.id, row.id, page.seen_visit),
         ).fetchone()
-        return answer is not None and tuple(answer) == (NOT_HTML, row.payload_digest)
+        return answer is not None and tuple(answer) == (NOT_HTML, row.last_payload_digest)
 
     def __contains__(self, key: bytes) -> bool:
         row = self._database.read("SELECT 1 FROM known WHERE key = ?", (key,)).fetchone()

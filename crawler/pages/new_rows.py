@@ -21,7 +21,8 @@ def row_of_reading(
         row.etag, row.last_modified = fetched.etag, fetched.last_modified
     row.title, row.author, row.date = reading.title, reading.author, reading.date
     row.language, row.declared_url = reading.language, reading.canonical_url
-    row.payload_digest, row.visible_digest = payload, reading.visible_digest
+    row.payload_digest = row.last_payload_digest = payload
+    row.visible_digest = reading.visible_digest
     return row
 
 

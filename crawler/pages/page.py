@@ -36,6 +36,8 @@ class PageRow:
     payload_digest: bytes | None = None
     visible_digest: bytes | None = None
     text_digest: bytes | None = None
+    last_payload_digest: bytes | None = None
+    last_text_digest: bytes | None = None
     fingerprint: int | None = None
     verdict: str = ""
     reason: str | None = None
@@ -45,6 +47,21 @@ class PageRow:
     better_copy: int = 0
     text: bytes | None = None
     html: bytes | None = None
+
+    @property
+    def has_own_words(self) -> bool:
+        """Whether the digests, and the text, are of what the page itself answered.
+
+        They are not where it took over what its original had said, to which it was only near.
+        """
+        return self.payload_digest is not None
+
+    def says_what_it_said(self, previous: PageRow) -> bool:
+        """Whether an answer is that of the page's last version, whoever holds what that said."""
+        if previous.last_text_digest is None:
+            return False
+        same_payload = self.last_payload_digest == previous.last_payload_digest
+        return same_payload or self.last_text_digest == previous.last_text_digest
 
     def values(self) -> tuple[object, ...]:
         """The row as SQLite takes it: the fingerprint as a signed number."""

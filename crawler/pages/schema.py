@@ -93,9 +93,11 @@ CREATE TABLE pages (
     language       TEXT,
     declared_url   TEXT,                 -- rel=canonical of the page
     words          INTEGER,
-    payload_digest BLOB,                 -- xxh3-128 of the body
+    payload_digest BLOB,                 -- xxh3-128 of the body; NULL: the text is of another one
     visible_digest BLOB,                 -- xxh3-128 of all visible text, folded
     text_digest    BLOB,                 -- xxh3-128 of the judged text, folded
+    last_payload_digest BLOB,            -- of the body that this URL answered with last
+    last_text_digest    BLOB,            -- of what that said; NULL where it was no page to judge
     fingerprint    INTEGER,              -- SimHash, the 64 bits read as a signed number
     verdict        TEXT NOT NULL,
     reason         TEXT,

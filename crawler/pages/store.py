@@ -106,8 +106,16 @@ class PageStore:
         """Note that a page was found unchanged."""
         self._database.write(
             "UPDATE pages SET seen_visit = ?, seen_at = ?, payload_digest = ?,"
-            " etag = ?, last_modified = ? WHERE id = ?",
-            (visit, now, row.payload_digest, row.etag, row.last_modified, row.id),
+            " last_payload_digest = ?, etag = ?, last_modified = ? WHERE id = ?",
+            (
+                visit,
+                now,
+                row.payload_digest,
+                row.last_payload_digest,
+                row.etag,
+                row.last_modified,
+                row.id,
+            ),
         )
         self._note_visit(visit)
 

@@ -375,3 +375,22 @@ def test_killed_second_visit_goes_on_with_the_plain_command(tmp_path: Path) -> N
         outcomes = read(tmp_path, site.origin)[0]["changes"]["outcomes"]
         assert outcomes["changed"] == 20
         assert outcomes["unchanged"] == 40 + 1  # the index links to nothing now, and says the same
+
+
+@pytest.mark.parametrize("etag", [True, False])
+def test_near_copy_is_unchanged_when_its_original_changed(tmp_path: Path, etag: bool) -> None:
+    words = prose("article", 300)
+    with ChangingSite(("/a", "/near", "/also-near")) as site:
+        story = Story(site, tmp_path, [])
+        site.put("/a", words, etag=etag)
+        site.put("/near", f"{words} One word.", etag=etag)
+        site.put("/also-near", f"{words} Two words.", etag=etag)
+        one_by_one = ("-s", "CONCURRENT_REQUESTS=1", "-a", "revisit=yes")
+        first = story.visit(*one_by_one)
+        assert first.rows["/near"]["duplicate_of"] == first.rows["/a"]["url"]
+        site.put("/a", "another", etag=etag)
+        for _ in range(2):  # in the second one, what they say is read anew
+            found = story.visit(*one_by_one).changes
+            changed = {change["url"] for change in found["changed"]}
+            assert changed <= {site.at("/a")}
+            assert found["outcomes"]["unchanged"] >= 3

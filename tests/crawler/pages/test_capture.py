@@ -168,7 +168,7 @@ def test_a_near_duplicate_that_takes_over_is_read_anew(tmp_path: Path) -> None:
     capture(tmp_path, [("/a", html(LONG)), ("/near", near)])
     capture(tmp_path, [("/a", html(OTHER))])
     assert LONG in held(tmp_path)["/near"]
-    assert verdicts(capture(tmp_path, [("/near", near)])) == ["changed"]
+    assert verdicts(capture(tmp_path, [("/near", near)])) == ["new"]
     assert "One word." in held(tmp_path)["/near"]
 
 

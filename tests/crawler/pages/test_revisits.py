@@ -132,6 +132,31 @@ class TestNotModified:
         assert visiting.not_modified("/near") is None
         assert visiting.get("/near", html(NEAR)).row.text is not None
 
+    def test_near_copy_whose_original_changed_is_unchanged(self, visiting: Visiting) -> None:
+        visiting.get("/a", html(LONG))
+        also_near = LONG + " Two words."
+        visiting.get("/near", html(NEAR))
+        visiting.get("/also-near", html(also_near))
+        visiting.again()
+        visiting.get("/a", html(OTHER), '"2"')
+        for path, body in (("/near", html(NEAR)), ("/also-near", html(also_near))):
+            visiting.get(path, body)
+            assert visiting.outcome(path) == ("unchanged", None)
+        visiting.again()
+        for path in ("/near", "/also-near"):
+            assert visiting.not_modified(path) is not None
+
+    def test_near_copy_that_says_now_what_it_is_held_to_say_has_changed(
+        self, visiting: Visiting
+    ) -> None:
+        visiting.get("/a", html(LONG))
+        visiting.get("/near", html(NEAR))
+        visiting.again()
+        visiting.get("/a", html(OTHER), '"2"')
+        visiting.again()
+        visiting.get("/near", html(LONG), '"2"')
+        assert visiting.outcome("/near")[0] == "changed"
+
     def test_copy_of_what_changed_is_held_by_itself(self, visiting: Visiting) -> None:
         visiting.get("/a", html(LONG))
         assert visiting.get("/copy", html(LONG)).is_duplicate

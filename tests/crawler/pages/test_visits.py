@@ -118,16 +118,19 @@ class Visits(RuleBasedStateMachine):
         self.said: dict[str, str] = {}
         self.stored: set[str] = set()
         self.committed = (self.said.copy(), self.stored.copy())
+        self.asked: set[str] = set()  # in this visit
         self.open()
 
     def open(self) -> None:
         self.job = Job(self.folder, OPTIONS)
         self.job.pool = self.job.archivist.pool = self.pool
-        self.job.begin_visit()
+        if not self.job.begin_visit():
+            self.asked.clear()
 
     @rule()
     def visit_again(self) -> None:
-        self.job.begin_visit()
+        if not self.job.begin_visit():
+            self.asked.clear()
         self.check()
 
     @rule()
@@ -162,10 +165,18 @@ class Visits(RuleBasedStateMachine):
             assert word
             self.said.pop(path, None)
         elif text is not None:
+            if path in self.said and path not in self.asked:
+                same = text == self.said[path]
+                assert self.outcome(answer.key) == ("unchanged" if same else "changed")
             self.said[path] = text
+        self.asked.add(path)
         self.note_stored(path)
         if commit:
             self.check(path)
+
+    def outcome(self, key: bytes) -> str:
+        sql = "SELECT outcome FROM known WHERE key = ?"
+        return str(self.job.database.read(sql, (key,)).fetchone()[0])
 
     @rule(answers=st.fixed_dictionaries({"/a": ANSWERS, "/b": ANSWERS, "/c": ANSWERS}))
     def fetch_together(self, answers: dict[str, str]) -> None:
@@ -179,6 +190,7 @@ class Visits(RuleBasedStateMachine):
             if text is not None:
                 self.said[path] = text
             self.note_stored(path)
+        self.asked.update(answers)
         self.check(*answers)
 
     def note_stored(self, path: str) -> None:
@@ -195,6 +207,7 @@ class Visits(RuleBasedStateMachine):
         if validators is None or captured is None:
             assert validators is None or not any(validators)
             return
+        self.asked.add(path)
         said = says(PAGES[validators.etag or ""], captured.row.content_type or "")
         if said is not None:
             assert self.said[path] == said, "the version that is held is not that of the ETag"
