@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from scrapy.resolver import CachingThreadedResolver
+from scrapy.resolver import CachingThreadedResolver, HostResolution
+from twisted.internet.abstract import isIPv6Address
+from twisted.internet.address import IPv6Address
 from twisted.internet.error import DNSLookupError
+from twisted.internet.interfaces import IHostnameResolver
+from zope.interface import implementer  # type: ignore[import-untyped]
 
 from crawler.downloading.private import may_resolve
 
@@ -22,6 +26,11 @@ class GuardedResolver(CachingThreadedResolver):
     name server changes its mind (DNS rebinding).
     """
 
+    def install_on_reactor(self) -> None:
+        """See the base class."""
+        super().install_on_reactor()
+        self.reactor.installNameResolver(AddressesFirst(self.reactor.nameResolver))  # type: ignore[arg-type]
+
     def getHostByName(  # noqa: N802  # Twisted's name
         self, name: str, timeout: Sequence[int] = ()
     ) -> Deferred[str]:
@@ -33,3 +42,37 @@ def _judge(address: str, name: str) -> str:
     if not may_resolve(name, address):
         raise DNSLookupError(f"{name} is at the private address {address}")
     return address
+
+
+@implementer(IHostnameResolver)
+class AddressesFirst:
+    """Takes an IPv6 address for itself, of which Scrapy's resolver finds that no host has the name.
+
+    Nothing is judged here: whom an address may be asked for is told by its
+    spelling, before a request is made (``PrivateAddresses``).
+
+    Args:
+        names: Resolves everything else.
+    """
+
+    def __init__(self, names: Any) -> None:
+        self._names = names
+
+    def resolveHostName(  # noqa: N802  # this name, and those of the parameters, are Twisted's
+        self,
+        resolutionReceiver: Any,  # noqa: N803
+        hostName: str,  # noqa: N803
+        portNumber: int = 0,  # noqa: N803
+        *more: Any,
+        **others: Any,
+    ) -> Any:
+        """See Twisted's ``IHostnameResolver``."""
+        if not isIPv6Address(hostName):
+            return self._names.resolveHostName(
+                resolutionReceiver, hostName, portNumber, *more, **others
+            )
+        resolution = HostResolution(hostName)
+        resolutionReceiver.resolutionBegan(resolution)
+        resolutionReceiver.addressResolved(IPv6Address("TCP", hostName, portNumber))
+        resolutionReceiver.resolutionComplete()
+        return resolution
