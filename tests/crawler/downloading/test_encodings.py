@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 import zlib
 from contextlib import suppress
 from itertools import pairwise
@@ -24,6 +25,7 @@ PACKERS = {
     "zstd": zstandard.compress,
 }
 BOTTOMLESS = bytes(64 * ROOM)
+NOISE = random.Random(1).randbytes(2**16)
 
 
 @pytest.mark.parametrize(
@@ -80,9 +82,24 @@ def test_members_one_after_the_other_are_opened() -> None:
     assert open_body(frames, ["zstd"], ROOM) == Opened(PAGE)
 
 
-@pytest.mark.parametrize("after", [bytes(512), b"<!-- 0.2 s -->", b"\x1f"])
-def test_what_follows_a_gzip_file_is_left(after: bytes) -> None:
-    assert open_body(gzip.compress(PAGE) + after, ["gzip"], ROOM) == Opened(PAGE)
+@pytest.mark.parametrize("coding", PACKERS)
+@pytest.mark.parametrize("after", [bytes(512), b"<!-- 0.2 s -->", b"\x1f", b"\n", bytes(2**15)])
+@pytest.mark.parametrize("page", [PAGE, bytes(range(256)) * 900, NOISE[: 2**15 + 100]])
+def test_what_follows_the_end_is_left(page: bytes, after: bytes, coding: str) -> None:
+    assert open_body(PACKERS[coding](page) + after, [coding], ROOM) == Opened(page)
+
+
+@pytest.mark.parametrize("kept", [2**14 + 9, 2**15 + 9])
+def test_damaged_brotli_gives_what_stands_before_the_damage(kept: int) -> None:
+    opened = open_body(PACKERS["br"](NOISE)[:kept] + b"\xff" * 99, ["br"], ROOM)
+    assert opened.is_cut
+    assert NOISE.startswith(opened.body[: kept - 100])
+    assert len(opened.body) > kept - 100
+
+
+def test_bomb_followed_by_something_is_too_large() -> None:
+    with pytest.raises(TooLargeError):
+        open_body(PACKERS["br"](BOTTOMLESS[: ROOM + 1]) + b"x", ["br"], ROOM)
 
 
 def test_too_many_members_are_an_attack() -> None:
