@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import scrapy.settings.default_settings
@@ -53,10 +54,11 @@ class Options:
         return self._bound(name, value, at_least)
 
     def number(self, name: str, *, at_least: float = 0.0) -> float:
-        """A number."""
-        return self._bound(
-            name, self._read(name, "a number", lambda: float(self.raw(name))), at_least
-        )
+        """A number, neither nan nor infinite."""
+        value = self._read(name, "a number", lambda: float(self.raw(name)))
+        if not math.isfinite(value):
+            raise ValueError(f"{name} must be a finite number, got {value}")
+        return self._bound(name, value, at_least)
 
     def names(self, name: str) -> tuple[str, ...]:
         """A list of strings; on the command line separated by commas."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 _HOUR_SECS = 3600.0
@@ -43,6 +44,8 @@ class IntervalPolicy:
             )
         if not 0 <= self.shorter < 1:
             raise ValueError(f"shorter must be at least 0 and below 1, got {self.shorter}")
+        if not 0 <= self.longer < math.inf:
+            raise ValueError(f"longer must be finite and at least 0, got {self.longer}")
 
     def first(self) -> float:
         """The interval of a page that was just found, in seconds."""

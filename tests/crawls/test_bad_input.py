@@ -39,6 +39,10 @@ WRONG = {
         ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "READING_TIMEOUT_SECS=soon"],
         "READING_TIMEOUT_SECS must be a number, got 'soon'",
     ),
+    "setting that is infinite": (
+        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "CRAWL_REVISIT_LONGER_RATE=inf"],
+        "CRAWL_REVISIT_LONGER_RATE must be a finite number, got inf",
+    ),
     "misspelt setting": (
         ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "NEARDUP_MAX_DISTANSE=3"],
         "did you mean NEARDUP_MAX_DISTANCE?",
