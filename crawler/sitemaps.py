@@ -17,7 +17,13 @@ from crawler.reading.links import resolve
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ROOTS = frozenset({"urlset", "sitemapindex"})
+# sitemaps.org takes feeds for sitemaps too: RSS 2.0, 1.0, Atom.
+_ROOTS = frozenset({"urlset", "sitemapindex", "rss", "RDF", "feed"})
+# The text of what, within what, is an address: of sitemaps, of RSS.
+_ADDRESSES = (["url", "loc"], ["sitemap", "loc"], ["item", "link"])
+_LINE = re.compile(rb"[^\r\n]+")
+_ABSOLUTE = re.compile(rb"\s*https?://", re.IGNORECASE)
+_BOM = b"\xef\xbb\xbf"
 _CHUNK_BYTES = 2**16
 # For each URL that may be taken; one of a site in fifty languages has as many children.
 _ELEMENTS_PER_URL = 20
@@ -67,6 +73,8 @@ class SitemapLimits:
 def read_sitemap(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
     """Read a sitemap, gzipped or not; None for what is none.
 
+    As sitemaps.org has them: XML, a feed in RSS or Atom, a text of one address a line.
+
     No tree is built, of which 32 MB of empty elements would make a gigabyte. Nothing outside the
     file is loaded, and libxml2 gives up where entities expand beyond measure.
 
@@ -79,6 +87,8 @@ def read_sitemap(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
             body = open_body(body, ["gzip"], limits.max_bytes).body
     except AnswerError:
         return None
+    if _ABSOLUTE.match(body.removeprefix(_BOM)):
+        return _read_text(body.removeprefix(_BOM), limits)
     # libxml2 takes anything in front of the declaration for a fault.
     before, declaration, behind = body.partition(b"<?xml ")
     if declaration and b"<loc" not in before:
@@ -94,6 +104,20 @@ def read_sitemap(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
         return None
     locations = tuple(listener.locations)
     return SitemapContent(listener.root == "sitemapindex", locations, listener.is_cut)
+
+
+def _read_text(body: bytes, limits: SitemapLimits) -> SitemapContent:
+    """The lines of a text that are addresses."""
+    locations: list[str] = []
+    for number, line in enumerate(_LINE.finditer(body)):
+        if number == limits.max_urls * _ELEMENTS_PER_URL:
+            return SitemapContent(is_index=False, locations=tuple(locations), is_cut=True)
+        location = line.group().decode("utf-8", "replace").strip()
+        if _ABSOLUTE.match(line.group()) and len(location) <= limits.max_url_length:
+            if len(locations) == limits.max_urls:
+                return SitemapContent(is_index=False, locations=tuple(locations), is_cut=True)
+            locations.append(location)
+    return SitemapContent(is_index=False, locations=tuple(locations))
 
 
 def _listen(body: bytes, limits: SitemapLimits) -> tuple[_Listener, bool]:
@@ -113,7 +137,7 @@ class _EnoughError(Exception):
 
 
 class _Listener:
-    """Hears the elements of a file, and keeps the text of each ``loc`` of an entry."""
+    """Hears the elements of a file, and keeps the address of each entry."""
 
     def __init__(self, limits: SitemapLimits) -> None:
         self.root: str | None = None
@@ -132,17 +156,19 @@ class _Listener:
         self._elements -= 1
         if self._elements < 0:
             self._stop()
+        # In Atom; other links of an entry lead to comments, to what edits it, to a file.
+        is_page = attributes.get("rel", "alternate") == "alternate"
+        if is_page and self._path[-2:] == ["entry", "link"]:
+            # libxml2 leaves an ampersand of an attribute so to whoever resolves entities.
+            self._take(attributes.get("href", "").replace("&#38;", "&"))
 
     def data(self, text: str) -> None:
         if self._is_location() and len(self._text) <= self._limits.max_url_length:
             self._text += text
 
     def end(self, tag: str) -> None:
-        location = self._text.strip()
-        if self._is_location() and 0 < len(location) <= self._limits.max_url_length:
-            if len(self.locations) == self._limits.max_urls:
-                self._stop()
-            self.locations.append(location)
+        if self._is_location():
+            self._take(self._text)
         self._text = ""
         if self._path:
             self._path.pop()
@@ -150,9 +176,16 @@ class _Listener:
     def close(self) -> None:
         """Nothing is left to do."""
 
+    def _take(self, text: str) -> None:
+        location = text.strip()
+        if 0 < len(location) <= self._limits.max_url_length:
+            if len(self.locations) == self._limits.max_urls:
+                self._stop()
+            self.locations.append(location)
+
     def _is_location(self) -> bool:
-        """Whether this is the ``loc`` of an entry; an image within one has another."""
-        return self._path[-1:] == ["loc"] and self._path[-2:-1] in (["url"], ["sitemap"])
+        """Whether this text is an entry's address; an image within one has another."""
+        return self._path[-2:] in _ADDRESSES
 
     def _stop(self) -> None:
         self.is_cut = True

@@ -50,6 +50,53 @@ def test_what_is_no_sitemap_is_none(body: bytes | str) -> None:
     assert content(body) is None
 
 
+RSS = (
+    '<?xml version="1.0"?><rss version="2.0"><channel><link>http://a/</link><item><title>x</title>'
+    "<link> http://a/?x=1&amp;y=2 </link><comments>http://a/c</comments></item>"
+    "<item><link><![CDATA[/b]]></link></item></channel></rss>"
+)
+RDF = (
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
+    ' xmlns="http://purl.org/rss/1.0/"><channel><link>http://a/</link></channel>'
+    "<item><link>http://a/?x=1&amp;y=2</link></item><item><link>/b</link></item></rdf:RDF>"
+)
+ATOM = (
+    '<feed xmlns="http://www.w3.org/2005/Atom"><link href="http://a/"/><entry>'
+    '<link rel="edit" href="/edit"/><link rel="alternate" href="http://a/?x=1&amp;y=2"/></entry>'
+    '<entry><link href=" /b "/><source><link href="/source"/></source></entry></feed>'
+)
+TEXT = "http://a/?x=1&y=2\r\n\r\n  https://b/\n/no-address\nwords\n"
+
+
+@pytest.mark.parametrize("body", [RSS, RDF, ATOM, gzip.compress(ATOM.encode()), RSS[:-23]])
+def test_feeds_are_sitemaps_too(body: bytes | str) -> None:
+    assert content(body) == SitemapContent(is_index=False, locations=LOCATIONS)
+
+
+@pytest.mark.parametrize("body", [TEXT, "\n" + TEXT, "\ufeff" + TEXT, gzip.compress(TEXT.encode())])
+def test_a_text_of_addresses_is_one(body: bytes | str) -> None:
+    found = content(body)
+    assert found == SitemapContent(is_index=False, locations=("http://a/?x=1&y=2", "https://b/"))
+
+
+@pytest.mark.parametrize("line", ["http://a/{}\n", "\n\n\nhttp://a/{}"])
+def test_so_many_lines_are_taken(line: str) -> None:
+    body = "".join(line.format(number) for number in range(5))
+    found = content(body, SitemapLimits(2**20, max_urls=3))
+    assert found is not None
+    assert found.locations == ("http://a/0", "http://a/1", "http://a/2")
+    assert found.is_cut
+    found = content(body, SitemapLimits(2**20, max_urls=5))
+    assert found is not None
+    assert not found.is_cut
+
+
+def test_so_many_lines_are_read_and_long_ones_left_out() -> None:
+    found = content("http://a/\n" + "x\n" * 1000, SitemapLimits(2**20, max_urls=10))
+    assert found == SitemapContent(is_index=False, locations=("http://a/",), is_cut=True)
+    assert content(f"http://a/{'x' * 9000}\nhttp://b/") == SitemapContent(False, ("http://b/",))
+
+
 def test_so_many_locations_are_taken() -> None:
     body = "<urlset>" + "".join(f"<url><loc>/{number}</loc></url>" for number in range(10))
     found = content(body, SitemapLimits(2**20, max_urls=3))
@@ -90,6 +137,12 @@ class TestSitemapProperties:
     def test_any_bytes_are_a_sitemap_or_none(self, body: bytes) -> None:
         content(body)
         content(b"<urlset>" + body)
+
+    @given(st.sampled_from([RSS, RDF, ATOM, TEXT]), st.integers(0, 400), st.binary(max_size=9))
+    def test_damaged_feeds_and_texts_are_read_as_far_as_they_go(
+        self, whole: str, place: int, piece: bytes
+    ) -> None:
+        content(whole.encode()[:place] + piece + whole.encode()[place:])
 
     @given(st.integers(0, len(MAP)), st.binary(max_size=9))
     def test_a_damaged_one_is_read_as_far_as_it_goes(self, place: int, piece: bytes) -> None:
