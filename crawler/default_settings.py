@@ -88,7 +88,7 @@ CRAWL_MAX_ROBOTS_BYTES = 512_000
 """So much of a robots.txt is downloaded and read; RFC 9309 asks for 500 KiB."""
 
 CRAWL_MAX_SITEMAPS = 1_000
-"""Sitemaps fetched in one run of a crawl."""
+"""Sitemaps fetched in one visit of a site, however often it is stopped."""
 
 CRAWL_MAX_SITEMAP_URLS = 50_000
 """URLs taken from one sitemap; sitemaps.org allows no more."""

@@ -233,6 +233,7 @@ class Job:
         self.visits.begin(self.visit, revisit if self.visit > 1 else NO, self.plan)
         self.redirects.clear()
         self.database.set_meta("visit", str(self.visit))
+        self.database.set_meta("sitemaps", "0")
         self.database.set_meta("stages", "{}")
         self._stage_totals = {}
         self.archivist.visit = self.visit
@@ -252,6 +253,17 @@ class Job:
     def note_moved_seed(self, seed: str, target: str) -> None:
         """Remember for a resumed crawl that a seed was redirected."""
         self.database.set_meta("moved_seeds", json.dumps({**self.moved_seeds(), seed: target}))
+
+    @property
+    def sitemaps(self) -> int:
+        """Sitemaps that were asked for in this visit, by earlier processes as well."""
+        return int(self.database.meta("sitemaps") or 0)
+
+    def count_sitemap(self) -> int:
+        """Note that another sitemap is asked for; say how many there are with it."""
+        count = self.sitemaps + 1
+        self.database.set_meta("sitemaps", str(count))
+        return count
 
     def count(self, verdict: str, body_bytes: int, *, duplicate: bool) -> None:
         """Count a verdict of this process."""

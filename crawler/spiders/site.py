@@ -71,7 +71,7 @@ class SiteSpider(ArchivingSpider):
     obey_nofollow: bool
     skipped: tuple[str, ...]
     sitemap_limits: SitemapLimits
-    sitemaps_left: int
+    max_sitemaps: int
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
@@ -105,7 +105,7 @@ class SiteSpider(ArchivingSpider):
             max_urls=options.integer("CRAWL_MAX_SITEMAP_URLS"),
             max_url_length=crawler.settings.getint("URLLENGTH_LIMIT") or _LONGEST_URL,
         )
-        spider.sitemaps_left = options.integer("CRAWL_MAX_SITEMAPS")
+        spider.max_sitemaps = options.integer("CRAWL_MAX_SITEMAPS")
         spider.job.seeds = frozenset(spider.seeds)
         spider.job.archivist.keep_links = True
         for seed, target in spider.job.moved_seeds().items():
@@ -219,15 +219,17 @@ class SiteSpider(ArchivingSpider):
 
     def _sitemap_request(self, url: str) -> Request | None:
         try:
-            if not self.sitemaps_left or self.job.canonicalizer.key(url) in self.job.seen:
+            if self.job.sitemaps >= self.max_sitemaps:
+                return None
+            if self.job.canonicalizer.key(url) in self.job.seen:
                 return None
             request = Request(url, callback=self.parse_sitemap, errback=self.sitemap_failed)
         except ValueError as error:
             self.logger.warning("%s: no sitemap: %s", url, error)
             return None
-        self.sitemaps_left -= 1
-        if not self.sitemaps_left:
-            self.logger.warning("no more sitemaps are fetched: CRAWL_MAX_SITEMAPS is reached")
+        with suppress(StorageError):  # the job remembers it, and the crawl ends
+            if self.job.count_sitemap() == self.max_sitemaps:
+                self.logger.warning("no more sitemaps are fetched: CRAWL_MAX_SITEMAPS is reached")
         return request
 
     def sitemap_failed(self, failure: Any) -> None:

@@ -45,3 +45,18 @@ def test_pages_of_every_format_are_crawled(
         found = crawl_site(site, tmp_path)
     assert found.kept == {"/", "/plain/1", "/plain/2", "/plain/3"}
     assert found.depths["/plain/3"] == 1
+
+
+def test_so_many_are_fetched_however_often_the_crawl_is_stopped(tmp_path: Path) -> None:
+    maps = [f"/map/{number}" for number in range(6)]
+    robots = "".join(f"Sitemap: {path}\n" for path in maps)
+    with HostileSite(robots, linked=tuple(f"/plain/{number}" for number in range(1, 8))) as site:
+        site.added = {path: rss() for path in maps}
+        bound = ("-s", "CRAWL_MAX_SITEMAPS=3")
+        for _ in range(3):
+            found = crawl_site(site, tmp_path, "-a", "max_pages=2", *bound)
+        assert found.report.fetched == 6
+        assert len([path for path in found.asked if path in maps]) == 3
+        crawl_site(site, tmp_path, *bound)
+        again = crawl_site(site, tmp_path, "-a", "revisit=yes", *bound)
+        assert len([path for path in again.asked if path in maps]) == 6
