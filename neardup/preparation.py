@@ -1,4 +1,4 @@
-"""Loads what is compiled before the first text comes."""
+"""Loads what is compiled for a ``Deduplicator`` before the first text comes."""
 
 import threading
 from collections.abc import Callable
@@ -11,7 +11,10 @@ _NOTICE_SECS = 2.0
 
 
 def prepare(notice: Callable[[], object] | None = None) -> None:
-    """Load the compiled loops of fingerprints, indexes and verification.
+    """Load the compiled loops of what a ``Deduplicator`` uses by itself.
+
+    Those of SimHash, ``HammingIndex`` and ``JaccardVerifier``. Those of MinHash and ``LshIndex``
+    are loaded at their first use.
 
     Takes about a second, and some ten where they were never compiled on this machine. Not needed:
     what is not loaded is loaded at its first use. For whoever gives a text a time limit, or wants
