@@ -139,6 +139,11 @@ class Database:
             self._failure = f"{self.path or 'crawl.db'}: cannot be written: {error}"
             raise StorageError(self._failure) from error
 
+    @property
+    def rows_written(self) -> int:
+        """Rows that were inserted, updated or deleted since it was opened."""
+        return self._connection.total_changes
+
     def commit(self) -> None:
         """Make everything written so far durable, as one."""
         with self._guarded():

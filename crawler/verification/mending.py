@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.pages.page import to_signed
+from crawler.pages.verdicts import KEPT
 from crawler.verification import captures, frontier, texts
 from crawler.verification.database import INDEXES
 from crawler.verification.finding import NoWatch
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 _ERRBACK = "failed"
 """The method of our spiders that takes a request which gave no page."""
+
+_FORGET = f"""
+DELETE FROM pages WHERE id = ? OR (
+    key = ? AND latest = 0 AND text IS NULL AND verdict IN ({captures.listed(KEPT)}))
+"""  # noqa: S608
 
 
 class Mender:
@@ -47,11 +53,13 @@ class Mender:
         return "made the indexes of crawl.db anew"
 
     def _choose_newest(self, finding: Finding) -> str:
+        chosen = 0
         for page_id in finding.ids:
             row = self._database.read("SELECT key FROM pages WHERE id = ?", (page_id,)).fetchone()
             if row is not None:
                 self._make_newest(row[0])
-        return f"URLs whose newest capture was chosen: {finding.count:,}"
+                chosen += 1
+        return f"URLs whose newest capture was chosen: {chosen:,}"
 
     def _make_newest(self, key: bytes) -> None:
         """Make the last capture that was read the newest, or the last one where none was."""
@@ -65,24 +73,28 @@ class Mender:
     def _read_anew(self, finding: Finding) -> str | None:
         if self._directory.plan is None:
             return None
-        queued = sum(self._give_up(page_id) for page_id in finding.ids)
-        return f"captures forgotten: {finding.count:,}, URLs queued again: {queued:,}"
+        dropped = sum(self._drop_text(page_id) for page_id in finding.ids)
+        queued = sum(self._queue_again(page_id) for page_id in finding.ids)
+        said = f"captures forgotten: {queued:,}, URLs queued again: {queued:,}"
+        return f"{said}, texts of old versions dropped: {dropped:,}" if dropped else said
 
-    def _give_up(self, page_id: int) -> bool:
-        """Forget what an old version said; fetch again what should be held today."""
-        old = self._database.write(
-            "UPDATE pages SET text = NULL, html = NULL WHERE id = ? AND latest = 0", (page_id,)
-        )
-        return not old.rowcount and self._queue_again(page_id)
+    def _drop_text(self, page_id: int) -> int:
+        """Forget what an old version said; say how many were."""
+        return self._database.write(
+            "UPDATE pages SET text = NULL, html = NULL"
+            " WHERE id = ? AND latest = 0 AND text IS NOT NULL",
+            (page_id,),
+        ).rowcount
 
     def _queue_again(self, page_id: int) -> bool:
-        """Forget a capture, let an earlier one of its page count, and queue its URL."""
-        sql = "SELECT key, url, depth FROM pages WHERE id = ?"
+        """Forget a newest capture, let an earlier one of its page count, and queue its URL."""
+        sql = "SELECT key, url, depth FROM pages WHERE id = ? AND latest = 1"
         row = self._database.read(sql, (page_id,)).fetchone()
         if row is None:
             return False
         key, url, depth = row
-        self._database.write("DELETE FROM pages WHERE id = ?", (page_id,))
+        # With old versions of which nothing is left: none of them can be the newest.
+        self._database.write(_FORGET, (page_id, key))
         self._make_newest(key)
         self._push(url, _packed(depth))
         self._database.write("INSERT OR IGNORE INTO seen VALUES (?)", (key,))
@@ -102,29 +114,33 @@ class Mender:
         parameters = self._directory.parameters
         assert parameters is not None
         sql = texts.TEXTS.replace("ORDER BY id", "AND id = ?")
+        computed = 0
         for page_id in finding.ids:
             values = self._database.read(sql, (page_id,)).fetchone()
             if values is None:  # given up in the meantime
                 continue
+            computed += 1
             said = texts.right(texts.StoredText(*values), parameters)
             self._database.write(
                 "UPDATE pages SET words = ?, text_digest = ?, fingerprint = ? WHERE id = ?",
                 (said.words, said.text_digest, to_signed(said.fingerprint), page_id),
             )
-        return f"texts of which digest and fingerprint were computed: {finding.count:,}"
+        return f"texts of which digest and fingerprint were computed: {computed:,}"
 
     def _make_duplicates(self, finding: Finding) -> str:
+        made = 0
         for page_id in finding.ids:
             sql = "SELECT text_digest FROM pages WHERE id = ?"
             row = self._database.read(sql, (page_id,)).fetchone()
             first = None if row is None else self._holder(row[0])
             if first is not None and first != page_id:
+                made += 1
                 self._name_original(page_id, first)
                 self._database.write(
                     "UPDATE pages SET duplicate_of = ? WHERE duplicate_of = ? AND latest = 1",
                     (first, page_id),
                 )
-        return f"pages made duplicates of the first that says the same: {finding.count:,}"
+        return f"pages made duplicates of the first that says the same: {made:,}"
 
     def _holder(self, digest: bytes | None) -> int | None:
         """The first page that holds a text."""

@@ -31,7 +31,7 @@ def make_index(directory: CrawlDirectory, database: Database, *, anew: bool) -> 
                 file.unlink()
     with open_index(directory.index, PageStore(database)) as index:
         done = "made anew" if anew else "caught up"
-        return f"entries of the fingerprint index, {done}: {len(index):,}"
+        return f"files of the fingerprint index {done}, with {len(index):,} entries"
 
 
 def make_bloom(bloom: Path, database: Database) -> str:
@@ -39,4 +39,4 @@ def make_bloom(bloom: Path, database: Database) -> str:
     bloom.unlink(missing_ok=True)
     seen = SeenSet(database, bloom)
     seen.save()
-    return f"URLs of the Bloom filter, made anew: {len(seen):,}"
+    return f"file of the Bloom filter made anew, with {len(seen):,} URLs"

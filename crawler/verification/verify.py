@@ -146,10 +146,13 @@ def _repair_once(directory: CrawlDirectory, found: Verification) -> list[str]:
 
 
 def _mend(directory: CrawlDirectory, database: Database, findings: dict[str, Finding]) -> list[str]:
+    before = database.rows_written
     mender = Mender(directory, database)
-    done = [mender.mend(findings[rule]) for rule in ORDER if rule in findings]
+    deeds = [mender.mend(findings[rule]) for rule in ORDER if rule in findings]
     database.commit()
-    return [deed for deed in done if deed is not None]
+    done = [deed for deed in deeds if deed is not None]
+    rows = database.rows_written - before
+    return [*done, f"rows of crawl.db written: {rows:,}"] if done else []
 
 
 def _make_files(

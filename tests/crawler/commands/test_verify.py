@@ -44,7 +44,9 @@ def test_problems_are_named_repaired_and_gone(tmp_path: Path) -> None:
     assert "http://example.com/other" in found.stdout
     mended = scrapy("verify", str(tmp_path), "--repair")
     assert mended.returncode == 0, mended.stdout + mended.stderr
-    assert "repaired: captures forgotten: 1, URLs queued again: 1" in mended.stdout
+    assert "repaired: captures forgotten: 1, URLs queued again: 1\n" in mended.stdout
+    assert "repaired: rows of crawl.db written: " in mended.stdout
+    assert "repaired: files of the fingerprint index made anew, with " in mended.stdout
     assert check(tmp_path).findings == ()
 
 

@@ -340,3 +340,17 @@ def test_any_course_of_visits_leaves_a_clean_directory(tmp_path: Path, seed: int
         ]
         capture(tmp_path / "job", answers)
         assert check(tmp_path / "job").findings == ()
+
+
+def test_what_was_done_is_counted_and_not_what_was_found(folder: Path) -> None:
+    noise = "UPDATE pages SET text = x'00' WHERE url LIKE '%/b' AND latest = {}"
+    execute(folder, noise.format(0), noise.format(1))
+    done = check_and_repair(folder).done
+    said = "captures forgotten: 1, URLs queued again: 1, texts of old versions dropped: 1"
+    assert done[0] == said
+    (written,) = (deed for deed in done if deed.startswith("rows of crawl.db written: "))
+    assert (
+        int(written.rpartition(" ")[2]) >= 4
+    )  # the capture, the old one's text and mark, a request
+    assert any(deed.startswith("files of the fingerprint index made anew") for deed in done)
+    assert rows(folder, "SELECT count(*) FROM requests WHERE url LIKE '%/b'") == [(1,)]
