@@ -35,7 +35,7 @@ class Cookies(CookiesMiddleware):
         """Read how many cookies are kept."""
         if not crawler.settings.getbool("COOKIES_ENABLED"):
             raise NotConfigured
-        most = Options(crawler.settings).integer("CRAWL_MAX_COOKIES", at_least=1)
+        most = Options(crawler.settings).integer("CRAWL_MAX_COOKIES")
         middleware = cls(most, debug=crawler.settings.getbool("COOKIES_DEBUG"))
         middleware.crawler = crawler
         return middleware

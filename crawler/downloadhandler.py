@@ -33,7 +33,7 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        limit = Options(crawler.settings).integer("CRAWL_MAX_HEADER_BYTES", at_least=1024)
+        limit = Options(crawler.settings).integer("CRAWL_MAX_HEADER_BYTES")
         original = getattr(getattr(self, "_pool", None), "_factory", None)
         if original is None:
             raise RuntimeError(

@@ -111,7 +111,7 @@ class Progress:
         if not options.boolean("PROGRESS_ENABLED"):
             raise NotConfigured
         self._job = job_of(crawler)
-        self._interval_secs = options.number("PROGRESS_INTERVAL_SECS", at_least=0.1)
+        self._interval_secs = options.number("PROGRESS_INTERVAL_SECS")
         self._display: LiveProgress | PlainProgress | None = None
         self._loop: Any = None
         crawler.signals.connect(self._opened, signals.spider_opened)

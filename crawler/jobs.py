@@ -10,7 +10,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.reactor import _asyncio_reactor_path
 
 from crawler.job import Job
-from crawler.options import Options, check_names, job_options
+from crawler.options import Options, check_names, check_values, job_options
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -28,6 +28,7 @@ def prepare_job(settings: BaseSettings) -> Job:
         JobError: The crawl directory cannot be used.
     """
     check_names(settings)
+    check_values(settings)
     if not Options(settings).boolean("NEARDUP_ENABLED"):
         raise ValueError("NEARDUP_ENABLED is False: this spider does nothing without it")
     if settings["TWISTED_REACTOR"] != _asyncio_reactor_path:

@@ -26,6 +26,17 @@ N = TypeVar("N", int, float)
 PREFIXES = ("NEARDUP_", "URLS_", "READING_", "PAGES_", "CRAWL_", "PROGRESS_")
 
 
+_LEAST = {
+    "CRAWL_MAX_COOKIES": 1,
+    "CRAWL_MAX_HEADER_BYTES": 1024,
+    "PROGRESS_INTERVAL_SECS": 0.1,
+    "READING_MAX_LINKS": 1,
+    "READING_MEMORY_LIMIT_MB": 256,
+    "READING_TIMEOUT_SECS": 0.1,
+}
+"""The least that a number may be, where that is not 0."""
+
+
 def our_settings() -> dict[str, Any]:
     """Name and default of every setting of ours."""
     return {name: value for name, value in vars(default_settings).items() if name.isupper()}
@@ -48,17 +59,17 @@ class Options:
         """A setting that is true or false."""
         return self._read(name, "True or False", lambda: self._settings.getbool(name))
 
-    def integer(self, name: str, *, at_least: int = 0) -> int:
+    def integer(self, name: str) -> int:
         """A whole number."""
         value = self._read(name, "a whole number", lambda: int(self.raw(name)))
-        return self._bound(name, value, at_least)
+        return self._bound(name, value, int(_LEAST.get(name, 0)))
 
     def number(self, name: str, *, at_least: float = 0.0) -> float:
         """A number, neither nan nor infinite."""
         value = self._read(name, "a number", lambda: float(self.raw(name)))
         if not math.isfinite(value):
             raise ValueError(f"{name} must be a finite number, got {value}")
-        return self._bound(name, value, at_least)
+        return self._bound(name, value, max(at_least, _LEAST.get(name, 0.0)))
 
     def names(self, name: str) -> tuple[str, ...]:
         """A list of strings; on the command line separated by commas."""
@@ -99,9 +110,9 @@ def job_options(settings: BaseSettings) -> JobOptions:
         intervals=_intervals(options),
         reading=ReadingOptions(
             workers=options.integer("READING_WORKERS"),
-            timeout_secs=options.number("READING_TIMEOUT_SECS", at_least=0.1),
-            memory_limit_mb=options.integer("READING_MEMORY_LIMIT_MB", at_least=256),
-            max_links=options.integer("READING_MAX_LINKS", at_least=1),
+            timeout_secs=options.number("READING_TIMEOUT_SECS"),
+            memory_limit_mb=options.integer("READING_MEMORY_LIMIT_MB"),
+            max_links=options.integer("READING_MAX_LINKS"),
             max_url_length=settings.getint("URLLENGTH_LIMIT") or 65_536,
             keep_html=options.boolean("PAGES_KEEP_HTML"),
             disabled_url_rules=disabled,
@@ -157,6 +168,40 @@ def check_names(settings: BaseSettings) -> None:
         hint = did_you_mean(name, known) if from_user or name.startswith(PREFIXES) else ""
         if name not in known and (hint or name.startswith(PREFIXES)):
             raise ValueError(f"unknown setting {name}{hint}")
+
+
+def check_values(settings: BaseSettings) -> None:
+    """Refuse what is no number, or not yes or no, where that is wanted.
+
+    Scrapy says it of its own settings with a traceback, when the crawl has begun: of those that
+    come from the command line it is said here.
+
+    Raises:
+        ValueError: The message names the setting.
+    """
+    options = Options(settings)
+    readers: dict[type, Callable[[str], object]] = {
+        bool: options.boolean,
+        int: options.integer,
+        float: options.number,
+    }
+    for name, default in our_settings().items():
+        if type(default) in readers:
+            readers[type(default)](name)
+    for name, default in vars(scrapy.settings.default_settings).items():
+        if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]:
+            _check_value(settings, name, default)
+
+
+def _check_value(settings: BaseSettings, name: str, default: object) -> None:
+    kind = "True or False" if isinstance(default, bool) else "a number"
+    try:
+        if isinstance(default, bool):
+            settings.getbool(name)
+        elif isinstance(default, int | float) and not math.isfinite(settings.getfloat(name)):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be {kind}, got {settings.get(name)!r}") from None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -264,7 +264,8 @@ def _whole_number(name: str, value: str) -> int | None:
     if not value:
         return None
     if not value.isdecimal() or (name == "max_pages" and int(value) == 0):
-        raise ValueError(f"-a {name} must be a whole number, got {value!r}")
+        least = " above 0" if name == "max_pages" else ""
+        raise ValueError(f"-a {name} must be a whole number{least}, got {value!r}")
     return int(value)
 
 

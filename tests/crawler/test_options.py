@@ -6,7 +6,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.default_settings import CRAWL_REVISIT_LONGER_RATE
-from crawler.options import job_options
+from crawler.options import check_values, job_options
 
 RATES = (
     "CRAWL_REVISIT_INTERVAL_SECS",
@@ -32,3 +32,39 @@ def test_numbers_are_read_from_text() -> None:
 def test_a_number_that_cannot_be_meant_is_refused(name: str, value: object) -> None:
     with pytest.raises(ValueError, match=f"^{name} must be (at least|a finite number|a number)"):
         job_options(Settings({name: value}))
+
+
+def from_command_line(name: str, value: str) -> Settings:
+    settings = Settings()
+    settings.set(name, value, priority="cmdline")
+    return settings
+
+
+def test_defaults_are_as_they_should_be() -> None:
+    check_values(Settings())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CRAWL_MAX_SITEMAPS", "many"),
+        ("CRAWL_MAX_HEADER_BYTES", "1023"),
+        ("CRAWL_OBEY_NOFOLLOW", "perhaps"),
+        ("PROGRESS_INTERVAL_SECS", "0"),
+        ("DOWNLOAD_DELAY", "little"),
+        ("DOWNLOAD_TIMEOUT", "nan"),
+        ("CONCURRENT_REQUESTS", "inf"),
+        ("ROBOTSTXT_OBEY", "perhaps"),
+    ],
+)
+def test_every_value_is_looked_at_before_a_crawl_begins(name: str, value: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name} must be .*, got "):
+        check_values(from_command_line(name, value))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("DOWNLOAD_DELAY", "0.5"), ("ROBOTSTXT_OBEY", "False"), ("LOG_LEVEL", "INFO")],
+)
+def test_good_values_pass(name: str, value: str) -> None:
+    check_values(from_command_line(name, value))

@@ -24,7 +24,7 @@ WRONG = {
     "bad scope": (["crawl", "site", "-a", "url=http://127.0.0.1/", "-a", "scope=world"], "scope"),
     "bad number": (
         ["crawl", "site", "-a", "url=http://127.0.0.1/", "-a", "max_pages=ten"],
-        "max_pages must be a whole number, got 'ten'",
+        "max_pages must be a whole number above 0, got 'ten'",
     ),
     "bad regex": (["crawl", "site", "-a", "url=http://127.0.0.1/", "-a", "allow=("], "allow"),
     "bad yes or no": (
@@ -42,6 +42,14 @@ WRONG = {
     "setting that is infinite": (
         ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "CRAWL_REVISIT_LONGER_RATE=inf"],
         "CRAWL_REVISIT_LONGER_RATE must be a finite number, got inf",
+    ),
+    "setting of a part that comes later": (
+        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "CRAWL_MAX_SITEMAPS=many"],
+        "CRAWL_MAX_SITEMAPS must be a whole number, got 'many'",
+    ),
+    "setting of Scrapy's that is no number": (
+        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "DOWNLOAD_DELAY=little"],
+        "DOWNLOAD_DELAY must be a number, got 'little'",
     ),
     "misspelt setting": (
         ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "NEARDUP_MAX_DISTANSE=3"],
