@@ -97,8 +97,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         },
         saved_bytes=_sum_bytes(connection, visit, "duplicate_of IS NOT NULL"),
         saved_extractions=counts[EXACT_DUPLICATE],
-        fetched_bytes=_sum_bytes(connection, visit, "1")
-        - (0 if changes is None else changes.not_sent_bytes),
+        fetched_bytes=_sum_bytes(connection, visit, "1"),
         changes=changes,
     )
 
@@ -145,9 +144,11 @@ def _cluster(connection: sqlite3.Connection, kept: int, count: int) -> Cluster:
 
 
 def _sum_bytes(connection: sqlite3.Connection, visit: int, condition: str) -> int:
+    """The bytes of bodies that came in a visit; a page that was not sent again had none."""
     return _scalar(
         connection,
-        f"SELECT coalesce(sum(body_bytes), 0) FROM pages WHERE seen_visit = ? AND {condition}",  # noqa: S608
+        f"SELECT coalesce(sum(body_bytes), 0) FROM pages WHERE seen_visit = ?1 AND {condition}"  # noqa: S608
+        " AND key NOT IN (SELECT key FROM known WHERE visit = ?1 AND not_sent = 1)",
         visit,
     )
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crawler.job import Job, JobOptions
+from crawler.pages.database import open_for_reading
+from crawler.pages.report import make_report
 from crawler.pages.verdicts import FAILED
 from crawler.reading.options import ReadingOptions
 from tests.crawler.pages.test_capture import LONG, OTHER, fetched, html
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.pages.fetched import Captured, Fetched
+    from crawler.pages.report import Report
 
 OPTIONS = JobOptions(reading=ReadingOptions(workers=1))
 PDF = b"%PDF-1.4 " + b"\x93" * 60
@@ -66,6 +70,11 @@ class Visiting:
             "SELECT outcome, reason FROM known WHERE key = ?", (self.answer(path).key,)
         ).fetchone()
         return row
+
+    def report(self, folder: Path) -> Report:
+        self.job.commit()
+        with closing(open_for_reading(folder)) as connection:
+            return make_report(connection)
 
     def texts(self, path: str) -> list[bool]:
         """Whether each version of a page still has its text, the oldest first."""
@@ -166,6 +175,20 @@ class TestNotModified:
         assert copy is not None
         assert copy.row.text is not None
         assert not copy.is_duplicate
+
+    def test_what_was_not_sent_was_neither_fetched_nor_saved(
+        self, visiting: Visiting, tmp_path: Path
+    ) -> None:
+        bodies = {"/a": html(LONG), "/copy": html(LONG), "/other": html(OTHER)}
+        for path, body in bodies.items():
+            visiting.get(path, body)
+        assert visiting.report(tmp_path).saved_bytes == len(html(LONG))
+        visiting.again()
+        for path in ("/a", "/copy"):
+            assert visiting.not_modified(path) is not None
+        visiting.get("/other", html(OTHER))
+        report = visiting.report(tmp_path)
+        assert (report.saved_bytes, report.fetched_bytes) == (0, len(html(OTHER)))
 
 
 class TestValidators:
