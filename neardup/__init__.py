@@ -43,7 +43,7 @@ from neardup.features.idf_table import IdfTable
 from neardup.features.tokens import tokens
 from neardup.fingerprints.b_bit import BBitSignature, b_bit
 from neardup.fingerprints.bottom_k import BottomK, bottom_k
-from neardup.fingerprints.digest import payload_digest, text_digest
+from neardup.fingerprints.digest import payload_digest, text_digest, words_digest
 from neardup.fingerprints.estimate import Estimate, similarity
 from neardup.fingerprints.minhash import minhash, minhash_many
 from neardup.fingerprints.simhash import hamming, simhash, simhash_many
@@ -136,4 +136,5 @@ __all__ = [
     "sweep",
     "text_digest",
     "tokens",
+    "words_digest",
 ]

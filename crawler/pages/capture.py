@@ -319,6 +319,7 @@ def _repeat(row: PageRow, original: PageRow) -> None:
     row.text_digest, row.fingerprint = original.text_digest, original.fingerprint
     row.last_text_digest = original.text_digest
     row.visible_digest, row.words = original.visible_digest, original.words
+    row.words_digest = original.words_digest
 
 
 def _left_out(reading: Reading) -> Iterator[str]:

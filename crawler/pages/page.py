@@ -38,6 +38,7 @@ class PageRow:
     text_digest: bytes | None = None
     last_payload_digest: bytes | None = None
     last_text_digest: bytes | None = None
+    words_digest: bytes | None = None
     fingerprint: int | None = None
     verdict: str = ""
     reason: str | None = None

@@ -98,6 +98,7 @@ CREATE TABLE pages (
     text_digest    BLOB,                 -- xxh3-128 of the judged text, folded
     last_payload_digest BLOB,            -- of the body that this URL answered with last
     last_text_digest    BLOB,            -- of what that said; NULL where it was no page to judge
+    words_digest   BLOB,                 -- of the words in any order, of what this page answered
     fingerprint    INTEGER,              -- SimHash, the 64 bits read as a signed number
     verdict        TEXT NOT NULL,
     reason         TEXT,
