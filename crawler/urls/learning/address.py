@@ -1,0 +1,81 @@
+"""A canonical URL as the parts that a rule can speak of."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import xxhash
+
+Argument = tuple[str, str | None]
+"""Name and value as they are written; the value is None where there is no ``=``."""
+
+_NAME = "[^=;&/?]+"
+_BY_SEMICOLONS = re.compile(f"{_NAME}(?:=[^;&]*)?(?:[;&]{_NAME}(?:=[^;&]*)?)*")
+_DEEPEST = 12
+
+
+class Address(NamedTuple):
+    """The parts of a canonical URL; two URLs with the same parts are one page.
+
+    ``/a/`` has the segments ``a`` and an empty one, ``/`` only an empty one.
+    Arguments stand in their order, those of a canonical URL by name; ``;``
+    separates like ``&`` where the whole query can be read so.
+    """
+
+    scheme: str
+    host: str
+    segments: tuple[str, ...]
+    arguments: tuple[Argument, ...]
+
+    @classmethod
+    def parse(cls, url: str) -> Address:
+        """Take a canonical URL apart. Complexity: linear."""
+        scheme, _, rest = url.partition("://")
+        rest, _, query = rest.partition("?")
+        host, _, path = rest.partition("/")
+        return cls(scheme, host, tuple(path.split("/")), _arguments(query))
+
+    @property
+    def hostname(self) -> str:
+        """The host without its port."""
+        return self.host.rpartition(":")[0] if _PORT.search(self.host) else self.host
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Of all arguments."""
+        return frozenset(name for name, _ in self.arguments)
+
+    def values(self, name: str) -> tuple[str | None, ...]:
+        """Every value of an argument, in their order."""
+        return tuple(value for other, value in self.arguments if other == name)
+
+    def digest(self) -> bytes:
+        """Sixteen bytes by which it is found again, xxh3-128."""
+        return xxhash.xxh3_128_digest(repr(tuple(self)).encode("utf-8", "surrogatepass"))
+
+    def __str__(self) -> str:
+        """The URL as people read it."""
+        path = "/".join(self.segments)
+        query = "&".join(n if v is None else f"{n}={v}" for n, v in self.arguments)
+        return f"{self.scheme}://{self.host}/{path}" + (f"?{query}" if query else "")
+
+    @property
+    def is_learnable(self) -> bool:
+        """Whether it is so small that looking at all its parts costs little."""
+        return len(self.segments) <= _DEEPEST and len(self.arguments) <= _DEEPEST
+
+
+_PORT = re.compile(r":[0-9]+\Z")
+
+
+def _arguments(query: str) -> tuple[Argument, ...]:
+    if not query:
+        return ()
+    if ";" in query and _BY_SEMICOLONS.fullmatch(query):
+        query = query.replace(";", "&")
+    found = []
+    for argument in query.split("&"):
+        name, equals, value = argument.partition("=")
+        found.append((name, value if equals else None))
+    return tuple(found)

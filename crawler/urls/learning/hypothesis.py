@@ -1,0 +1,137 @@
+"""A rule that may hold, and the pages that it is tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.urls.learning.address import Address
+from crawler.urls.learning.evidence import CounterExample, Evidence, Said, Sight, lower_bound
+from crawler.urls.learning.transforms import (
+    ReplaceHost,
+    ReplaceSegments,
+    Rewrite,
+    is_open,
+)
+from crawler.urls.rules import about
+
+if TYPE_CHECKING:
+    from crawler.urls.learning.context import Context, Place
+    from crawler.urls.learning.proposals import Proposal
+    from crawler.urls.learning.transforms import Transform
+
+_FEWEST_VALUES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LearningPolicy:
+    """When a rule is believed.
+
+    Attributes:
+        confidence: The share of cases in which it must hold at least, with 95 % certainty.
+        largest_cluster: Duplicates of one text from which on nothing is learned: what so many
+            addresses lead to is an error page in disguise.
+    """
+
+    confidence: float = 0.85
+    largest_cluster: int = 50
+
+
+class Observation(NamedTuple):
+    """A page that was fetched: where, and what it said.
+
+    Attributes:
+        raw: Its address.
+        place: The same after every rule that holds.
+        pattern: Path pattern of the raw address.
+        said: What was there.
+    """
+
+    raw: Address
+    place: Place
+    pattern: str
+    said: Said
+
+
+Lookup = Callable[[Address], Said | None]
+"""What the page at a folded address said, None where none was fetched."""
+
+
+@dataclass(slots=True)
+class Hypothesis:
+    """A rule that may hold."""
+
+    context: Context
+    transform: Transform
+    evidence: Evidence
+
+    def observe(self, seen: Observation, lookup: Lookup | None = None) -> bool:
+        """Take a page into account; say whether that was new evidence."""
+        if not self._speaks_of(seen):
+            return False
+        address = seen.place.address
+        target = self.transform(address)
+        news = self.evidence.observe(hash(target), self._sight(seen), seen.pattern)
+        if lookup is not None and target is not address:
+            news |= self._look_up(seen, target, lookup)
+        return news
+
+    def _look_up(self, seen: Observation, target: Address, lookup: Lookup) -> bool:
+        """Compare with the page at the address that counts instead, if that was ever fetched."""
+        found = lookup(target)
+        if found is None:
+            return False
+        there = Sight(self.transform.varying(target), hash(target), found)
+        return self.evidence.compare(there, self._sight(seen), seen.pattern)
+
+    def compare(self, one: Observation, other: Observation) -> bool:
+        """Take two addresses of one page into account."""
+        if not (self._speaks_of(one) and self._speaks_of(other)):
+            return False
+        if self.transform(one.place.address) != self.transform(other.place.address):
+            return False
+        return self.evidence.compare(self._sight(one), self._sight(other), other.pattern)
+
+    def _sight(self, seen: Observation) -> Sight:
+        # A shape is told only where nothing that is dropped stands in the way.
+        is_shape = isinstance(self.transform, Rewrite)
+        form = self.transform.varying(seen.place.address if is_shape else seen.raw)
+        return Sight(form, hash(seen.place.address), seen.said)
+
+    def _speaks_of(self, seen: Observation) -> bool:
+        return self.context.holds(seen.place, about(self.transform)) or self._spans(seen)
+
+    def _spans(self, seen: Observation) -> bool:
+        """Whether it says that another host is this one."""
+        transform = self.transform
+        return isinstance(transform, ReplaceHost) and transform.new_host == seen.place.address.host
+
+    def is_believed(self, policy: LearningPolicy) -> bool:
+        """Whether enough was seen that speaks for it, and nothing that speaks against it."""
+        evidence = self.evidence
+        if evidence.negative is not None or not evidence.is_useful:
+            return False
+        if lower_bound(evidence.positives) < policy.confidence:
+            return False
+        return not is_open(self.transform) or evidence.fewest_values >= _FEWEST_VALUES
+
+
+@dataclass(slots=True)
+class Refuted:
+    """A rule that does not hold, and what showed it."""
+
+    context: Context
+    transform: Transform
+    positives: int
+    example: CounterExample
+
+
+def narrowness(proposal: Proposal) -> tuple[int, bool, int, int]:
+    """Rules for whole hosts first, of those that name what they speak of, then of the most."""
+    context, transform = proposal
+    parts = (context.pattern, context.beside, context.where)
+    count = sum(part is not None for part in parts)
+    if isinstance(transform, ReplaceSegments):
+        return count, transform.is_open, transform.offset, 0
+    return count, False, 0, -len(about(transform))

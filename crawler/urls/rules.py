@@ -1,0 +1,174 @@
+"""Learned rules: by which addresses of a host are one page, and the key that follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.urls.learning.context import Context, Place
+from crawler.urls.learning.evidence import lower_bound
+from crawler.urls.learning.transforms import DropArguments, ReplaceHost, ReplaceValues, includes
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from crawler.urls.learning.address import Address
+    from crawler.urls.learning.transforms import Form, Transform
+
+_ROUNDS = 3
+"""What one rule made of an address may be where another begins."""
+
+
+_TRIES = 2
+_MOST_PATTERNS = 100
+_MOST_VALUES = 20
+_LONGEST_VALUE = 60
+
+
+@dataclass(slots=True)
+class LearnedRule:
+    """A part of a host's addresses that does not matter.
+
+    Attributes:
+        id: Number in the crawl's directory.
+        context: Where it holds.
+        transform: What it does to an address there.
+        positives: Texts that were met under two addresses which it makes one.
+        patterns: Path patterns in which it was tried, and how often.
+        values: What it drops, as far as it was tried.
+        saved: Requests that were not made because of it.
+        explored: Requests that were made all the same, to try it.
+        origin: "learned", or the file that it came from.
+    """
+
+    id: int
+    context: Context
+    transform: Transform
+    positives: int = 0
+    patterns: dict[str, int] = field(default_factory=dict)
+    values: set[str] = field(default_factory=set)
+    saved: int = 0
+    explored: int = 0
+    origin: str = "learned"
+
+    @property
+    def confidence(self) -> float:
+        """The share of cases in which it holds at least, with 95 % certainty."""
+        return lower_bound(self.positives)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Whose addresses it changes, or what they become."""
+        if isinstance(self.transform, ReplaceHost):
+            return self.transform.host, self.transform.new_host
+        return (self.context.host,)
+
+    def apply(self, place: Place) -> Address:
+        """The address that counts instead of another one."""
+        if not self.context.holds(place, about(self.transform)):
+            return place.address
+        return self.transform(place.address)
+
+    def is_new_ground(self, place: Place, pattern: str) -> bool:
+        """Whether it was never tried on such a path, or with such a value."""
+        if len(self.patterns) < _MOST_PATTERNS and self.patterns.get(pattern, 0) < _TRIES:
+            return True
+        return len(self.values) < _MOST_VALUES and self._value(place) not in self.values
+
+    def note_try(self, place: Place, pattern: str) -> None:
+        """Remember where it was tried."""
+        if pattern in self.patterns or len(self.patterns) < _MOST_PATTERNS:
+            self.patterns[pattern] = self.patterns.get(pattern, 0) + 1
+        if len(self.values) < _MOST_VALUES:
+            self.values.add(self._value(place))
+
+    def _value(self, place: Place) -> str:
+        return shown_form(self.transform.varying(place.address))
+
+    def __str__(self) -> str:
+        """As people read it."""
+        return f"{self.context}: {self.transform}"
+
+
+def shown_form(form: Form) -> str:
+    """What a rule drops as a short text."""
+    return repr(form)[:_LONGEST_VALUE]
+
+
+def about(transform: Transform) -> tuple[str, ...]:
+    """The arguments that a rule is about."""
+    if isinstance(transform, DropArguments):
+        return transform.names
+    return (transform.name,) if isinstance(transform, ReplaceValues) else ()
+
+
+@dataclass(slots=True)
+class RuleSet:
+    """The rules of a crawl that hold, in the order in which they were learned."""
+
+    _by_host: dict[str, list[LearnedRule]] = field(default_factory=dict)
+
+    def add(self, rule: LearnedRule) -> None:
+        """Take a rule in."""
+        for host in rule.hosts:
+            self._by_host.setdefault(host, []).append(rule)
+
+    def remove(self, rule: LearnedRule) -> None:
+        """Let go of a rule."""
+        for host in rule.hosts:
+            rules = self._by_host[host]
+            rules.remove(rule)
+            if not rules:
+                del self._by_host[host]
+
+    def covered(self, context: Context, transform: Transform) -> list[LearnedRule]:
+        """The rules that another one makes superfluous."""
+        return [
+            rule
+            for rule in self._by_host.get(context.host, ())
+            if context.covers(rule.context) and includes(transform, rule.transform)
+        ]
+
+    def covers(self, context: Context, transform: Transform) -> bool:
+        """Whether a rule would be superfluous."""
+        return any(
+            rule.context.covers(context) and includes(rule.transform, transform)
+            for rule in self._by_host.get(context.host, ())
+        )
+
+    def __iter__(self) -> Iterator[LearnedRule]:
+        """Each rule once."""
+        return iter({rule.id: rule for rules in self._by_host.values() for rule in rules}.values())
+
+    def of(self, host: str) -> Sequence[LearnedRule]:
+        """The rules of a host, in the order in which they are applied."""
+        return self._by_host.get(host, ())
+
+    def __contains__(self, host: object) -> bool:
+        """Whether anything was learned of a host."""
+        return host in self._by_host
+
+    def fold(self, address: Address, without: Collection[LearnedRule] = ()) -> Address:
+        """The address by which a page is known, after every rule that holds for it.
+
+        Complexity: O(rules of the host).
+        """
+        for _ in range(_ROUNDS):
+            before = address
+            for rule in self._by_host.get(address.host, ()):
+                if rule not in without:
+                    address = rule.apply(Place.of(address))
+            if address is before:
+                break
+        return address
+
+    def needed(self, one: Address, other: Address) -> list[LearnedRule]:
+        """The rules without any of which two addresses would not be one."""
+        rules: Iterable[LearnedRule] = {
+            rule.id: rule for host in (one.host, other.host) for rule in self._by_host.get(host, ())
+        }.values()
+        return [
+            rule
+            for rule in rules
+            if self.fold(one, without=[rule]) != self.fold(other, without=[rule])
+        ]

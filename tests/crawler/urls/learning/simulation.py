@@ -1,0 +1,85 @@
+"""A crawl of a site that is a function, with rules learned on the way."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING
+
+from crawler.urls.canonical import Canonicalizer
+from crawler.urls.learning.address import Address
+from crawler.urls.learning.evidence import Said
+from crawler.urls.learning.hypothesis import LearningPolicy
+from crawler.urls.learning.learner import RuleLearner
+from crawler.urls.rules import LearnedRule, RuleSet
+
+if TYPE_CHECKING:
+    from crawler.urls.learning.proposals import Proposal
+    from tests.crawler.urls.learning.sites import Site
+
+
+@dataclass
+class Simulation:
+    """Breadth first; of the addresses that rules make one, the first is fetched."""
+
+    site: Site
+    start: str
+    learns: bool = True
+    limit: int = 4000
+    fetched: int = 0
+    said: set[str] = field(default_factory=set)
+    rules: RuleSet = field(default_factory=RuleSet)
+
+    def __post_init__(self) -> None:
+        self.learner = RuleLearner(self.rules, LearningPolicy())
+        self._canonical = Canonicalizer()
+        self._random = Random(1)
+        self._queue = deque([self.start])
+        self._queued = {self._canonical(self.start)}
+        self._contents: dict[str, tuple[int, str]] = {}
+        self._done: list[tuple[Address, Said]] = []
+        self._taken: dict[Address, Said | None] = {}
+
+    def run(self) -> Simulation:
+        while self._queue and self.fetched < self.limit:
+            self._fetch(self._queue.popleft())
+        return self
+
+    def _fetch(self, url: str) -> None:
+        text, links = self.site(url, self._random)
+        self.fetched += 1
+        self.said.add(text)
+        canonical = self._canonical(url)
+        number, kept = self._contents.setdefault(text, (self.fetched, canonical))
+        said = Said(text.encode(), number, 1.0, self.fetched)
+        address = Address.parse(canonical)
+        self._done.append((address, said))
+        self._taken[self.rules.fold(address)] = said
+        if self.learns:
+            same_as = None if kept == canonical else kept
+            found = self.learner.observe(canonical, said, same_as=same_as, lookup=self._taken.get)
+            while found:
+                found = self._adopt(found[0])
+        for link in map(self._canonical, links):
+            if link not in self._queued:
+                self._queued.add(link)
+                self._admit(link)
+
+    def _adopt(self, proposal: Proposal) -> list[Proposal]:
+        evidence = self.learner.take(proposal).evidence
+        rule = LearnedRule(self.fetched, *proposal, len(evidence.contents))
+        for covered in self.rules.covered(*proposal):
+            self.rules.remove(covered)
+        self.rules.add(rule)
+        self._taken = {self.rules.fold(address): said for address, said in self._done}
+        waiting, self._queue = self._queue, deque()
+        for url in waiting:
+            self._admit(url)
+        return [found for host in rule.hosts for found in self.learner.fold_again(host)][:1]
+
+    def _admit(self, url: str) -> None:
+        folded = self.rules.fold(Address.parse(url))
+        if folded not in self._taken or not self.rules.of(folded.host):
+            self._taken.setdefault(folded, None)
+            self._queue.append(url)
