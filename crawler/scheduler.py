@@ -52,7 +52,7 @@ class FrontierScheduler(BaseScheduler):
     stay in memory as they are.
 
     Files:
-        crawl.db: the tables ``requests``, ``hosts`` and ``seen``.
+        crawl.db: the tables ``requests`` and ``hosts``.
     """
 
     def __init__(self, crawler: Crawler, dupefilter: BaseDupeFilter) -> None:
@@ -111,9 +111,16 @@ class FrontierScheduler(BaseScheduler):
         except UnstorableRequestError as error:
             self._refuse(request, error)
             return False
-        self._job.queue.push(host, request.url, request.priority, stored)
+        key = self._key(request) if is_kept else None
+        self._job.queue.push(host, request.url, request.priority, stored, key)
         self._crawler.stats.inc_value("scheduler/enqueued")
         return True
+
+    def _key(self, request: Request) -> bytes | None:
+        """The fingerprint that the request holds in the seen set, None of one that holds none."""
+        if request.dont_filter:
+            return None
+        return self._job.seen.take(self._crawler.request_fingerprinter.fingerprint(request))
 
     def _refuse(self, request: Request, error: UnstorableRequestError) -> None:
         """Say that a request is not queued; one to the same place that can be stored still is."""

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import xxhash
 from scrapy import Request, Spider
 from scrapy.squeues import LifoMemoryQueue, PickleFifoSQLiteQueue, PickleLifoDiskQueue
 from scrapy.utils.misc import build_from_crawler
@@ -20,6 +21,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
+from crawler.frontier.seen import SeenSet
 from crawler.pages.database import Database
 from crawler.stored_requests import pack, unpack
 from frontier_peers.processes import Figures, Watch, disk_megabytes, peak_megabytes
@@ -55,18 +57,24 @@ class Peer(Protocol):
 
 
 class Ours:
-    """Push, lease and acknowledgement; hosts have room for everything."""
+    """Push, lease and acknowledgement; hosts have room for everything.
+
+    A push is one into the seen set too, which the others do without.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.spider = BenchmarkSpider()
         self._database = Database(folder)
         self._queue = RequestQueue(self._database)
+        self._seen = SeenSet(self._database, None)
         self._under_way: list[int] = []
 
     def push(self, request: Request) -> None:
         """As the scheduler does."""
-        host = host_number(request.meta["download_slot"])
-        self._queue.push(host, request.url, request.priority, pack(request, self.spider))
+        key = xxhash.xxh3_128_digest(request.url.encode())
+        self._seen.add(key)
+        host, packed = host_number(request.meta["download_slot"]), pack(request, self.spider)
+        self._queue.push(host, request.url, request.priority, packed, self._seen.take(key))
         self._database.commit_if_due()
 
     def pop(self) -> Request | None:

@@ -18,23 +18,30 @@ class MemoryQueue:
     """Requests of any kind by host, handed out as ``crawler.frontier.order`` says."""
 
     def __init__(self) -> None:
-        self._hosts: dict[int, list[tuple[int, int, str, Any]]] = {}
+        self._hosts: dict[int, list[tuple[int, int, QueuedRequest]]] = {}
         # A dict keeps the order in which hosts came to the end of their line.
         self._lines: dict[int, dict[int, None]] = {}
         self._ids = count(1)
+        self._leased: dict[int, QueuedRequest] = {}
+        self._skipped: dict[int, list[QueuedRequest]] = {}
         self._waiting = 0
         self.is_untouched = True
 
-    def push(self, host: int, url: str, priority: int, request: Any) -> None:
-        """Queue a request. Complexity: O(log n of its host)."""
+    def push(
+        self, host: int, url: str, priority: int, request: Any, key: bytes | None = None
+    ) -> None:
+        """Queue a request; what is seen is not known here. Complexity: O(log n of its host)."""
         self.is_untouched = False
-        requests = self._hosts.setdefault(host, [])
+        self._wait(QueuedRequest(next(self._ids), host, url, priority, request))
+
+    def _wait(self, queued: QueuedRequest) -> None:
+        requests = self._hosts.setdefault(queued.host, [])
         urgency = -requests[0][0] if requests else None
-        if urgency is None or priority > urgency:
+        if urgency is None or queued.priority > urgency:
             if urgency is not None:
-                self._leave(host, urgency)
-            self._stand(host, priority)
-        heapq.heappush(requests, (-priority, next(self._ids), url, request))
+                self._leave(queued.host, urgency)
+            self._stand(queued.host, queued.priority)
+        heapq.heappush(requests, (-queued.priority, queued.id, queued))
         self._waiting += 1
 
     def lease(self, load: Load) -> QueuedRequest | None:
@@ -43,14 +50,15 @@ class MemoryQueue:
         if host is None:
             return None
         requests = self._hosts[host]
-        negative, request_id, url, request = heapq.heappop(requests)
-        self._leave(host, -negative)
+        queued = heapq.heappop(requests)[2]
+        self._leave(host, queued.priority)
         if requests:
             self._stand(host, -requests[0][0])
         else:
             del self._hosts[host]
         self._waiting -= 1
-        return QueuedRequest(request_id, host, url, -negative, request)
+        self._leased[queued.id] = queued
+        return queued
 
     def _in_line(self) -> Iterator[tuple[int, int]]:
         for priority in sorted(self._lines, reverse=True):
@@ -66,7 +74,20 @@ class MemoryQueue:
             del self._lines[priority]
 
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
-        """Nothing is held of what was handed out."""
+        """Forget what is through, and what broke: there is no next process to try it again."""
+        for request_id in ids:
+            self._leased.pop(request_id, None)
+
+    def skip(self, request_id: int, rule: int) -> None:
+        """Set a leased request aside until ``restore`` puts it back."""
+        self._skipped.setdefault(rule, []).append(self._leased.pop(request_id))
+
+    def restore(self, rule: int) -> int:
+        """Put back all that a rule skipped; tell how many."""
+        skipped = self._skipped.pop(rule, [])
+        for queued in sorted(skipped, key=lambda queued: queued.id):
+            self._wait(queued)
+        return len(skipped)
 
     def __len__(self) -> int:
         """Requests that wait."""
@@ -76,5 +97,7 @@ class MemoryQueue:
         """Forget every request."""
         self._hosts.clear()
         self._lines.clear()
+        self._leased.clear()
+        self._skipped.clear()
         self._waiting = 0
         self.is_untouched = True

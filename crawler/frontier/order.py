@@ -14,8 +14,7 @@ nobody up: it gets what the others leave.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import xxhash
 
@@ -28,8 +27,7 @@ Load = Callable[[int], int | None]
 _SIGNED_BITS = 63
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedRequest:
+class QueuedRequest(NamedTuple):
     """One request of a queue; ``request`` is whatever the owner handed over."""
 
     id: int
@@ -46,14 +44,22 @@ class Queue(Protocol):
     def is_untouched(self) -> bool:
         """Whether nothing was queued in this visit yet."""
 
-    def push(self, host: int, url: str, priority: int, request: Any) -> None:
-        """Queue a request."""
+    def push(
+        self, host: int, url: str, priority: int, request: Any, key: bytes | None = None
+    ) -> None:
+        """Queue a request, with the key that it holds in the seen set where it holds one."""
 
     def lease(self, load: Load) -> QueuedRequest | None:
         """The next request of a host with room; None where there is none."""
 
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
         """End the leases of requests that are through, or of such as broke."""
+
+    def skip(self, request_id: int, rule: int) -> None:
+        """End the lease of a request that a rule sets aside; it can be put back."""
+
+    def restore(self, rule: int) -> int:
+        """Put back all that a rule set aside; tell how many."""
 
     def __len__(self) -> int:
         """Requests that wait."""

@@ -1,13 +1,15 @@
-"""The queue of requests in ``crawl.db``: todo, leased, done, failed."""
+"""The queue of requests in ``crawl.db``: todo, leased, done, failed, skipped."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from crawler.frontier.heads import MOST_OF_A_HOST, Heads
+from crawler.frontier.line import HostLine
 from crawler.frontier.order import QueuedRequest, next_in_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from crawler.frontier.order import Load
     from crawler.pages.database import Database
@@ -15,12 +17,23 @@ if TYPE_CHECKING:
 MOST_TRIES = 2
 """A request whose callback breaks is tried once more, by the next process."""
 
-_STAND = (
-    "INSERT INTO hosts VALUES (?, ?, ?) ON CONFLICT (host) DO UPDATE"
-    " SET priority = excluded.priority, turn = excluded.turn"
-    " WHERE excluded.priority > priority"
+MOST_UNWRITTEN = 2_000
+"""So many leases and ends of leases are put off until the next commit."""
+
+_READ_AHEAD = 8_192
+"""Requests that are read ahead, of all hosts together."""
+
+_PUSH = (
+    "INSERT INTO requests (state, tries, priority, host, url, key, request)"
+    " VALUES (0, 0, ?, ?, ?, ?, ?)"
 )
+_LEASED = "UPDATE requests SET state = 1 WHERE id = ?"
+_DONE = "UPDATE requests SET state = 2, request = x'' WHERE id = ?"
+_FAILED = "UPDATE requests SET state = 3, tries = tries + 1 WHERE id = ?"
+_SKIPPED = "UPDATE requests SET state = 4, rule = ? WHERE id = ?"
+
 _UNFINISHED = "state IN (1, 3) AND tries < ?"
+_SKIPPED_BY = "state = 4 AND rule = ?"
 
 
 class RequestQueue:
@@ -32,56 +45,53 @@ class RequestQueue:
     that was queued is ever lost.
 
     The lines of hosts are the table ``hosts``, the queue of a host is a stretch
-    of the index ``requests_todo``; memory holds the leases and nothing else, so
-    it grows neither with the queue nor with the hosts.
+    of the index ``requests_todo``. Memory holds the heads of both, the leases,
+    and what is put off until the next commit, all of it bounded, so it grows
+    neither with the queue nor with the hosts.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         # Handed out, and still todo in the table: most are through before the next commit.
-        self._unmarked: set[int] = set()
-        database.before_commit.append(self._mark_leases)
-        self._turn = self._number("SELECT coalesce(max(turn), 0) FROM hosts")
-        self._restore()
+        self._gone: set[int] = set()
+        self._done: list[int] = []
+        self._failed: list[int] = []
+        self._line = HostLine(database)
+        self._heads = Heads(database, self._gone)
+        database.before_commit.append(self._write)
+        self._put_back(_UNFINISHED, (MOST_TRIES,))
         self._todo = self._number("SELECT count(*) FROM requests WHERE state = 0")
-        self._last_id = self._number("SELECT coalesce(max(id), 0) FROM requests")
 
     def _number(self, sql: str) -> int:
         return int(self._database.read(sql).fetchone()[0])
 
-    def _restore(self) -> None:
-        """Put back what was leased, or broke, in another process; its hosts stand in line again."""
+    def _put_back(self, which: str, parameters: Sequence[int]) -> int:
+        """Let some requests wait again, their hosts in line; tell how many they are."""
         hosts = self._database.read(
-            f"SELECT host, max(priority) FROM requests WHERE {_UNFINISHED}"  # noqa: S608
+            f"SELECT host, max(priority) FROM requests WHERE {which}"  # noqa: S608
             " GROUP BY host ORDER BY min(id)",
-            (MOST_TRIES,),
+            parameters,
         )
-        while some := hosts.fetchmany(1000):
-            self._database.write_many(
-                _STAND, [(host, priority, self._next_turn()) for host, priority in some]
-            )
-        self._database.write(
-            f"UPDATE requests SET state = 0 WHERE {_UNFINISHED}",  # noqa: S608
-            (MOST_TRIES,),
-        )
-
-    def _next_turn(self) -> int:
-        self._turn += 1
-        return self._turn
+        for host, priority in hosts:
+            self._line.stand(host, priority)
+        self._heads.clear()
+        sql = f"UPDATE requests SET state = 0, rule = NULL WHERE {which}"  # noqa: S608
+        return self._database.write(sql, parameters).rowcount
 
     @property
     def is_untouched(self) -> bool:
         """Whether nothing was queued in this visit yet."""
-        return self._database.read("SELECT 1 FROM requests LIMIT 1").fetchone() is None
+        # A key that was seen without a request of its own has no URL.
+        sql = "SELECT 1 FROM requests WHERE url != '' LIMIT 1"
+        return self._database.read(sql).fetchone() is None
 
-    def push(self, host: int, url: str, priority: int, request: bytes) -> None:
-        """Queue a request. Complexity: O(log n)."""
-        self._last_id += 1
-        self._database.write(
-            "INSERT INTO requests VALUES (?, 0, 0, ?, ?, ?, ?)",
-            (self._last_id, priority, host, url, request),
-        )
-        self._database.write(_STAND, (host, priority, self._next_turn()))
+    def push(
+        self, host: int, url: str, priority: int, request: bytes, key: bytes | None = None
+    ) -> None:
+        """Queue a request; under its key no other one can be queued. Complexity: O(log n)."""
+        found = self._database.write(_PUSH, (priority, host, url, key, request))
+        self._line.stand(host, priority)
+        self._heads.offer(host, (-priority, found.lastrowid or 0, url, request))
         self._todo += 1
 
     def lease(self, load: Load) -> QueuedRequest | None:
@@ -89,61 +99,70 @@ class RequestQueue:
 
         Complexity: O(log n + hosts that are under way).
         """
-        line = self._database.read("SELECT host, priority FROM hosts ORDER BY priority DESC, turn")
-        host = next_in_turn(line, load)
-        line.close()
+        host = next_in_turn(self._line, load)
         if host is None:
             return None
-        (request_id, priority), following = self._first_two(host)
-        self._move_on(host, following)
-        self._unmarked.add(request_id)
-        self._todo -= 1
-        url, request = self._database.read(
-            "SELECT url, request FROM requests WHERE id = ?", (request_id,)
-        ).fetchone()
-        return QueuedRequest(request_id, host, url, priority, request)
-
-    def _first_two(self, host: int) -> tuple[tuple[int, int], tuple[int, int] | None]:
-        """Id and priority of the request to lease, and of the one that the host has after it."""
-        rows = self._database.read(
-            "SELECT id, priority FROM requests WHERE state = 0 AND host = ?"
-            " ORDER BY priority DESC, id",
-            (host,),
-        )
-        waiting: Any = (row for row in rows if row[0] not in self._unmarked)
-        first, second = next(waiting), next(waiting, None)
-        rows.close()
-        return first, second
-
-    def _move_on(self, host: int, following: tuple[int, int] | None) -> None:
-        """Send a host that is served to the end of the line of its next request."""
+        (less, request_id, url, request), following = self._heads.take(host, self._most_ahead)
         if following is None:
-            self._database.write("DELETE FROM hosts WHERE host = ?", (host,))
+            self._line.leave(host)
         else:
-            self._database.write(
-                "UPDATE hosts SET priority = ?, turn = ? WHERE host = ?",
-                (following[1], self._next_turn(), host),
-            )
+            self._line.move(host, following)
+        self._gone.add(request_id)
+        self._todo -= 1
+        if len(self._gone) > MOST_UNWRITTEN:
+            self._write()
+        return QueuedRequest(request_id, host, url, -less, request)
 
-    def _mark_leases(self) -> None:
-        """Note what is handed out, so that whoever opens the queue next puts it back."""
-        if self._unmarked:
-            ids = [(request_id,) for request_id in sorted(self._unmarked)]
-            self._database.write_many("UPDATE requests SET state = 1 WHERE id = ?", ids)
-            self._unmarked.clear()
+    @property
+    def _most_ahead(self) -> int:
+        """How many requests of a host are read at a time; few where its next turn is far off."""
+        hosts = self._line.held
+        return 2 if hosts is None else max(2, min(MOST_OF_A_HOST, _READ_AHEAD // hosts))
 
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
         """End the leases of requests that are through, or of such as broke.
 
         What is through is emptied: it may hold passwords and cookies.
         """
-        if failed:
-            sql = "UPDATE requests SET state = 3, tries = tries + 1 WHERE id = ?"
-        else:
-            sql = "UPDATE requests SET state = 2, request = x'' WHERE id = ?"
-        self._database.write_many(sql, [(request_id,) for request_id in ids])
-        self._unmarked.difference_update(ids)
+        (self._failed if failed else self._done).extend(ids)
         self._database.count_work(len(ids))
+        if len(self._done) + len(self._failed) > MOST_UNWRITTEN:
+            self._write()
+
+    def _write(self) -> None:
+        """Bring the tables up to date.
+
+        What is leased is noted, so that whoever opens the queue next puts it back.
+        """
+        leased = self._gone.difference(self._done, self._failed)
+        for sql, ids in ((_LEASED, leased), (_DONE, self._done), (_FAILED, self._failed)):
+            if ids:
+                self._database.write_many(sql, [(request_id,) for request_id in sorted(ids)])
+        self._gone.clear()
+        self._done.clear()
+        self._failed.clear()
+        self._line.write()
+
+    def skip(self, request_id: int, rule: int) -> None:
+        """Set a leased request aside until ``restore`` puts it back."""
+        self._database.write(_SKIPPED, (rule, request_id))
+        self._gone.discard(request_id)
+
+    def restore(self, rule: int) -> int:
+        """Put back all that a rule skipped; tell how many. Complexity: O(their number * log n)."""
+        restored = self._put_back(_SKIPPED_BY, (rule,))
+        self._todo += restored
+        return restored
+
+    def line_up(self) -> None:
+        """Make the line of hosts anew of the requests that wait. Complexity: O(n)."""
+        self._write()
+        self._database.write("DELETE FROM hosts")
+        self._database.write(
+            "INSERT INTO hosts SELECT host, max(priority), min(id) FROM requests WHERE state = 0"
+            " GROUP BY host"
+        )
+        self._line = HostLine(self._database)
 
     def __len__(self) -> int:
         """Requests that wait."""
@@ -151,7 +170,9 @@ class RequestQueue:
 
     def clear(self) -> None:
         """Forget every request, for another visit."""
-        self._unmarked.clear()
+        self._write()
         self._todo = 0
         self._database.write("DELETE FROM requests")
         self._database.write("DELETE FROM hosts")
+        self._line = HostLine(self._database)
+        self._heads.clear()

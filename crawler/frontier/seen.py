@@ -1,4 +1,4 @@
-"""The set of request fingerprints that were ever queued."""
+"""The set of request fingerprints that were ever queued: the keys of the table of requests."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ BLOOM_ERROR_RATE = 0.001
 
 _SAVED_KEYS = "bloom_keys"
 
+MOST_UNWRITTEN = 10_000
+"""So many keys at most wait for a row."""
+
+_MARK = (
+    "INSERT INTO requests (state, tries, priority, host, url, key, request)"
+    " VALUES (2, 0, 0, 0, '', ?, x'')"
+)
+_KEYS = "FROM requests WHERE key IS NOT NULL"
+
 RECENT_KEYS = 200_000
 """Keys of two generations of this size are held as they are, about 90 bytes each:
 nearly every link of a page was met a moment ago, and a look into SQLite takes 5 us."""
@@ -28,9 +37,13 @@ class SeenSet:
     """Keys of 16 bytes: a Bloom filter first, the exact set in ``crawl.db`` after it.
 
     The filter says "never" for certain and at once; what it believes to have
-    met is looked up in the table ``seen``, so that no page is ever lost to a
+    met is looked up in the table ``requests``, so that no page is ever lost to a
     false positive. At ten million keys it takes about 2 bytes a key for the
     filter, 36 MB for recent keys and 32 MB for SQLite's cache.
+
+    A key waits in memory for the row of its request, which ``take`` hands it over
+    to: queue and set are one INSERT. What is left at the commit, because its request
+    is queued elsewhere or never, gets a row that is done from the start, without a URL.
 
     Args:
         database: The crawl's database.
@@ -47,8 +60,10 @@ class SeenSet:
         self._bloom_path = bloom_path
         self._young: set[bytes] = set()
         self._old: set[bytes] = set()
-        self._count = int(database.read("SELECT count(*) FROM seen").fetchone()[0])
+        self._unwritten: set[bytes] = set()
+        self._count = int(database.read(f"SELECT count(*) {_KEYS}").fetchone()[0])
         self._bloom = self._open_bloom()
+        database.before_commit.append(self._write)
 
     def _open_bloom(self) -> ScalableBloomFilter:
         bloom = None
@@ -63,7 +78,7 @@ class SeenSet:
         if bloom is not None and saved == str(self._count):
             return bloom
         bloom = ScalableBloomFilter(BLOOM_CAPACITY, BLOOM_ERROR_RATE)
-        for (key,) in self._database.read("SELECT key FROM seen"):
+        for (key,) in self._database.read(f"SELECT key {_KEYS}"):
             bloom.add(key)
         return bloom
 
@@ -79,24 +94,42 @@ class SeenSet:
         """Add a key; say whether it is a new one."""
         if key in self:
             return False
-        self._database.write("INSERT INTO seen VALUES (?)", (key,))
+        if len(self._unwritten) >= MOST_UNWRITTEN:
+            self._write()
+        self._unwritten.add(key)
         self._bloom.add(key)
         self._count += 1
         self._remember(key)
         return True
 
+    def take(self, key: bytes) -> bytes | None:
+        """The key, for the row of its request that is written next; None where it has a row."""
+        if key not in self._unwritten:
+            return None
+        self._unwritten.remove(key)
+        return key
+
     def discard(self, key: bytes) -> None:
-        """Forget a key, so that it is new again; the filter goes on believing that it met it."""
-        if key in self:
-            self._database.write("DELETE FROM seen WHERE key = ?", (key,))
+        """Make a key new again that was just added, whose request cannot be queued.
+
+        The filter goes on believing that it met it. What has a row stays.
+        """
+        if key in self._unwritten:
+            self._unwritten.remove(key)
             self._count -= 1
             self._young.discard(key)
             self._old.discard(key)
 
+    def _write(self) -> None:
+        if self._unwritten:
+            self._database.write_many(_MARK, [(key,) for key in sorted(self._unwritten)])
+            self._unwritten.clear()
+
     def _is_stored(self, key: bytes) -> bool:
-        return (
-            self._database.read("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone() is not None
-        )
+        if key in self._unwritten:
+            return True
+        sql = "SELECT 1 FROM requests WHERE key = ?"
+        return self._database.read(sql, (key,)).fetchone() is not None
 
     def _remember(self, key: bytes) -> None:
         self._young.add(key)
@@ -107,8 +140,9 @@ class SeenSet:
         return self._count
 
     def clear(self) -> None:
-        """Forget every key, for another visit."""
-        self._database.write("DELETE FROM seen")
+        """Forget every key, for another visit, after the queue was cleared."""
+        self._unwritten.clear()
+        self._database.write("DELETE FROM requests")
         self._young, self._old, self._count = set(), set(), 0
         self._bloom = ScalableBloomFilter(BLOOM_CAPACITY, BLOOM_ERROR_RATE)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from crawler.pages.errors import JobError, JobVersionError, StorageError
 from crawler.pages.schema import SCHEMA_VERSION, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
 COMMIT_INTERVAL_SECS = 0.1
@@ -113,31 +112,38 @@ class Database:
 
     def write(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Run a statement inside the open transaction, opening one where there is none."""
-        with self._guarded():
+        self._check()
+        try:
             self._begin()
             return self._connection.execute(sql, parameters)
+        except sqlite3.Error as error:
+            self._give_up(error)
 
     def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement once a row inside the open transaction."""
-        with self._guarded():
+        self._check()
+        try:
             self._begin()
             self._connection.executemany(sql, rows)
+        except sqlite3.Error as error:
+            self._give_up(error)
 
     def _begin(self) -> None:
         if not self._connection.in_transaction:
             self._connection.execute("BEGIN IMMEDIATE")
 
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _check(self) -> None:
         if self._failure is not None:
             raise StorageError(self._failure)
-        try:
-            yield
-        except sqlite3.ProgrammingError:  # our own mistake, such as a closed database
-            raise
-        except sqlite3.Error as error:
-            self._failure = f"{self.path or 'crawl.db'}: cannot be written: {error}"
-            raise StorageError(self._failure) from error
+
+    def _give_up(self, error: sqlite3.Error) -> NoReturn:
+        """Let nothing be written from now on."""
+        if isinstance(
+            error, sqlite3.ProgrammingError
+        ):  # our own mistake, such as a closed database
+            raise error
+        self._failure = f"{self.path or 'crawl.db'}: cannot be written: {error}"
+        raise StorageError(self._failure) from error
 
     @property
     def rows_written(self) -> int:
@@ -146,11 +152,14 @@ class Database:
 
     def commit(self) -> None:
         """Make everything written so far durable, as one."""
-        with self._guarded():
+        self._check()
+        for act in self.before_commit:
+            act()
+        try:
             if self._connection.in_transaction:
-                for act in self.before_commit:
-                    act()
                 self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._give_up(error)
         self._committed_at = time.monotonic()
         self._work = 0
 

@@ -5,7 +5,7 @@ Grammar and an example stand in ``docs/formats.md``.
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 TABLES = """
 CREATE TABLE meta (
@@ -13,21 +13,21 @@ CREATE TABLE meta (
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE seen (
-    key BLOB PRIMARY KEY            -- request fingerprint, 16 bytes
-) WITHOUT ROWID;
-
 CREATE TABLE requests (
     id       INTEGER PRIMARY KEY,   -- order of arrival: breadth first
-    state    INTEGER NOT NULL,      -- 0 todo, 1 leased, 2 done, 3 broke in a callback
+    state    INTEGER NOT NULL,      -- 0 todo, 1 leased, 2 done, 3 broke in a callback, 4 skipped
     tries    INTEGER NOT NULL,      -- how often it broke
     priority INTEGER NOT NULL,
     host     INTEGER NOT NULL,      -- hash of the host's name, 63 bits
-    url      TEXT NOT NULL,
+    url      TEXT NOT NULL,         -- empty: seen without a request of its own, and done
+    key      BLOB,                  -- request fingerprint, 16 bytes; NULL: others may have it too
+    rule     INTEGER,               -- what skipped it, and NULL in every other state
     request  BLOB NOT NULL          -- the rest of the request, pickled; empty when done
 );
+CREATE UNIQUE INDEX requests_key ON requests (key) WHERE key IS NOT NULL;
 CREATE INDEX requests_todo ON requests (host, priority DESC, id) WHERE state = 0;
 CREATE INDEX requests_unfinished ON requests (id) WHERE state IN (1, 3);
+CREATE INDEX requests_skipped ON requests (rule, host) WHERE state = 4;
 
 CREATE TABLE hosts (
     host     INTEGER PRIMARY KEY,   -- one that has requests to do

@@ -22,10 +22,11 @@ LEASES = "leases-ended"
 LINES = "hosts-in-line"
 FETCHABLE = "queued-can-be-fetched"
 SEEN = "queued-is-seen"
+SKIPPED = "skipped-by-a-rule"
 BLOOM = "bloom-knows-seen"
 
-_QUEUED = "SELECT url, request FROM requests WHERE state IN (0, 1) ORDER BY id"
-_UNFINISHED = "SELECT id, url, request, tries FROM requests WHERE state IN (0, 1, 3) ORDER BY id"
+_QUEUED = "SELECT id, url, request, key FROM requests WHERE state IN (0, 1, 4) ORDER BY id"
+_UNFINISHED = "SELECT id, url, request, tries FROM requests WHERE state IN (0, 1, 3, 4) ORDER BY id"
 _WRONG_LINES = """
 SELECT count(*) FROM (
     SELECT host, max(priority) AS priority FROM requests WHERE state = 0 GROUP BY host
@@ -57,6 +58,14 @@ def find_unqueued(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
             wrong,
             remedy="lines them up anew",
         )
+    misruled = directory.count("SELECT count(*) FROM requests WHERE (state = 4) != (rule NOTNULL)")
+    if misruled:
+        yield Finding(
+            SKIPPED,
+            f"requests skipped by no rule, or by one and not skipped: {misruled:,}",
+            misruled,
+            remedy="puts them back into the queue, or takes the rule away",
+        )
     stuck = [(number, url) for number, url, _ in unfetchable(directory)]
     if stuck:
         yield Finding(
@@ -83,40 +92,42 @@ def unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | N
 
 
 def _find_unseen(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
-    watch.begin("queue", directory.count("SELECT count(*) FROM requests WHERE state IN (0, 1)"))
+    sql = "SELECT count(*) FROM requests WHERE state IN (0, 1, 4)"
+    watch.begin("queue", directory.count(sql))
     count = 0
     examples: list[str] = []
-    for _, url in unseen(directory, watch):
+    for _, url, _ in unseen(directory, watch):
         count += 1
         if len(examples) < MOST_EXAMPLES:
             examples.append(url)
     if count:
         yield Finding(
             SEEN,
-            f"queued requests that the seen set lacks: {count:,}",
+            f"queued requests that the seen set lacks, or knows as others: {count:,}",
             count,
             tuple(examples),
-            remedy="adds them to the seen set",
+            remedy="gives them the keys of their URLs",
         )
 
 
-def unseen(directory: CrawlDirectory, watch: Watch) -> Iterator[tuple[bytes, str]]:
-    """Key and URL of each queued request that the seen set lacks.
+def unseen(directory: CrawlDirectory, watch: Watch) -> Iterator[tuple[int, str, bytes]]:
+    """Id, URL and right key of each queued request that the seen set lacks, or has under another.
 
     Of crawls by our own spiders: elsewhere requests may have fingerprints of another kind.
     """
     canonicalizer = directory.canonicalizer
     if directory.plan is None or canonicalizer is None:
         return
-    for url, packed in directory.connection.execute(_QUEUED):
+    for number, url, packed, stored in directory.connection.execute(_QUEUED):
         key = _key(canonicalizer, url, packed)
-        if key is not None and not _is_seen(directory, key):
-            yield key, url
+        if key is not None and stored != key and not (stored is None and _is_seen(directory, key)):
+            yield number, url, key
         watch.advance()
 
 
 def _is_seen(directory: CrawlDirectory, key: bytes) -> bool:
-    sql = "SELECT 1 FROM seen WHERE key = ?"
+    """Whether another request has the key: a redirect to the page itself goes without one."""
+    sql = "SELECT 1 FROM requests WHERE key = ?"
     return directory.connection.execute(sql, (key,)).fetchone() is not None
 
 
@@ -167,9 +178,10 @@ def find_forgotten(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]
     except IndexFileError as error:
         yield Finding(BLOOM, f"the Bloom filter cannot be read: {error}", remedy=remedy)
         return
-    watch.begin("Bloom filter", directory.count("SELECT count(*) FROM seen"))
+    keys = "FROM requests WHERE key IS NOT NULL"
+    watch.begin("Bloom filter", directory.count(f"SELECT count(*) {keys}"))
     lacking = 0
-    for (key,) in directory.connection.execute("SELECT key FROM seen"):
+    for (key,) in directory.connection.execute(f"SELECT key {keys}"):
         lacking += key not in bloom
         watch.advance()
     if lacking:

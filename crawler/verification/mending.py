@@ -96,18 +96,23 @@ class Mender:
         # With old versions of which nothing is left: none of them can be the newest.
         self._database.write(_FORGET, (page_id, key))
         self._make_newest(key)
-        self._push(url, _packed(depth))
-        self._database.write("INSERT OR IGNORE INTO seen VALUES (?)", (key,))
+        sql = "SELECT 1 FROM requests WHERE key = ? AND state = 0"
+        if self._database.read(sql, (key,)).fetchone() is None:
+            self._database.write("DELETE FROM requests WHERE key = ?", (key,))
+            self._push(url, _packed(depth), key)
         return True
 
-    def _push(self, url: str, packed: bytes) -> None:
-        self._queue.push(host_number(urlsplit(url).hostname or ""), url, 0, packed)
+    def _push(self, url: str, packed: bytes, key: bytes | None) -> None:
+        self._queue.push(host_number(urlsplit(url).hostname or ""), url, 0, packed, key)
 
     def _queue_stuck(self, finding: Finding) -> str:
         stuck = list(frontier.unfetchable(self._directory))
         for number, url, packed in stuck:
-            self._database.write("DELETE FROM requests WHERE id = ?", (number,))
-            self._push(url, _packed(0) if packed is None else packed)
+            sql = "SELECT key FROM requests WHERE id = ?"
+            row = self._database.read(sql, (number,)).fetchone()
+            if row is not None:  # not replaced in the meantime
+                self._database.write("DELETE FROM requests WHERE id = ?", (number,))
+                self._push(url, _packed(0) if packed is None else packed, row[0])
         return f"requests queued again: {len(stuck):,}"
 
     def _recompute(self, finding: Finding) -> str:
@@ -182,17 +187,23 @@ class Mender:
         return f"requests put back into the queue: {finding.count:,}"
 
     def _line_up(self, finding: Finding) -> str:
-        self._database.write("DELETE FROM hosts")
-        self._database.write(
-            "INSERT INTO hosts SELECT host, max(priority), min(id) FROM requests WHERE state = 0"
-            " GROUP BY host"
-        )
+        self._queue.line_up()
         return "lined up the hosts of the queue anew"
 
     def _see(self, finding: Finding) -> str:
-        keys = [(key,) for key, _ in frontier.unseen(self._directory, NoWatch())]
-        self._database.write_many("INSERT OR IGNORE INTO seen VALUES (?)", keys)
-        return f"queued requests added to the seen set: {len(keys):,}"
+        """Give each request the key of its URL; none, where another one has it."""
+        wrong = [(key, number) for number, _, key in frontier.unseen(self._directory, NoWatch())]
+        without = [(number,) for _, number in wrong]
+        self._database.write_many("UPDATE requests SET key = NULL WHERE id = ?", without)
+        self._database.write_many("UPDATE OR IGNORE requests SET key = ? WHERE id = ?", wrong)
+        return f"queued requests given the keys of their URLs: {len(wrong):,}"
+
+    def _rule(self, finding: Finding) -> str:
+        """Put back what no rule skipped; what is not skipped has no rule."""
+        self._database.write("UPDATE requests SET rule = NULL WHERE state != 4")
+        self._database.write("UPDATE requests SET state = 0 WHERE state = 4 AND rule IS NULL")
+        self._queue.line_up()
+        return f"requests whose rule was put right: {finding.count:,}"
 
 
 def _packed(depth: int) -> bytes:
@@ -211,6 +222,7 @@ _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
     captures.ONCE: Mender._make_duplicates,
     captures.ORIGINAL: Mender._find_originals,
     frontier.LEASES: Mender._end_leases,
+    frontier.SKIPPED: Mender._rule,
     frontier.FETCHABLE: Mender._queue_stuck,
     frontier.LINES: Mender._line_up,
     frontier.SEEN: Mender._see,
@@ -219,7 +231,6 @@ _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
 
 ORDER = tuple(_ACTS)
 
-OF_TEXTS = {
-    rule for rule in ORDER if rule not in {INDEXES, frontier.LEASES, frontier.LINES, frontier.SEEN}
-}
+_OF_THE_QUEUE = {frontier.LEASES, frontier.SKIPPED, frontier.LINES, frontier.SEEN}
+OF_TEXTS = {rule for rule in ORDER if rule != INDEXES and rule not in _OF_THE_QUEUE}
 """What may change which texts are held, and what is queued."""

@@ -173,7 +173,7 @@ def test_a_lock_that_does_not_end_ends_the_crawl_and_loses_nothing(tmp_path: Pat
     job.database.read("PRAGMA busy_timeout = 100")
     with locked(tmp_path / "crawl.db", 60) as process:
         with pytest.raises(StorageError, match="locked"):
-            job.queue.lease(lambda _: 0)
+            job.queue.push(host, "http://example.com/more", 0, b"")
         assert "locked" in str(job.failure)
         job.close()
         process.kill()

@@ -30,6 +30,7 @@ class ModelQueue:
         self.todo: list[ModelRequest] = []
         self.leased: dict[int, ModelRequest] = {}
         self.broken: list[ModelRequest] = []
+        self.skipped: dict[int, list[ModelRequest]] = {}
         self.lines: dict[int, tuple[int, int]] = {}
         self._turn = 0
 
@@ -72,12 +73,23 @@ class ModelQueue:
                 request.tries += 1
                 self.broken.append(request)
 
+    def skip(self, request_id: int, rule: int) -> None:
+        self.skipped.setdefault(rule, []).append(self.leased.pop(request_id))
+
+    def restore(self, rule: int) -> int:
+        again = self.skipped.pop(rule, [])
+        self._put_back(again)
+        return len(again)
+
     def reopen(self) -> None:
         """Another process: leases and what broke for the first time are todo again."""
         again = [request for request in self.broken if request.tries < MOST_TRIES]
         self.broken = [request for request in self.broken if request.tries >= MOST_TRIES]
         again += self.leased.values()
         self.leased.clear()
+        self._put_back(again)
+
+    def _put_back(self, again: list[ModelRequest]) -> None:
         self.todo += again
         hosts: dict[int, list[int]] = {}
         for request in sorted(again, key=lambda request: request.id):

@@ -1,4 +1,4 @@
-"""The request queue over a real SQLite file: what is durable, and what it costs in memory."""
+"""The request queue over a real SQLite file: what is durable, and when."""
 
 from __future__ import annotations
 
@@ -141,6 +141,30 @@ def test_a_commit_is_due_after_so_many_pages_however_fast_they_are(
     database.close()
 
 
+def test_a_skipped_request_survives_a_kill_and_another_process_puts_it_back(
+    tmp_path: Path,
+) -> None:
+    database = Database(tmp_path)
+    queue = RequestQueue(database)
+    for n in range(3):
+        queue.push(HOST, f"http://x/{n}", 0, b"whole")
+    for _ in range(2):
+        request = queue.lease(idle)
+        assert request is not None
+        queue.skip(request.id, 5)
+    database.commit()
+    killed(database)
+    assert states(tmp_path) == {0: 1, 4: 2}
+
+    again = Database(tmp_path)
+    restored = RequestQueue(again)
+    assert len(restored) == 1
+    assert restored.restore(5) == 2
+    assert again.read("SELECT count(*) FROM requests WHERE rule IS NOT NULL").fetchone() == (0,)
+    assert drain(restored) == [f"http://x/{n}" for n in range(3)]
+    again.close()
+
+
 def test_a_commit_waits_a_little_for_a_page_that_is_half_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,8 +193,9 @@ while True:
     request = queue.lease(lambda host: 0)
     for link in range(3):
         number += 1
-        if seen.add(number.to_bytes(16, "big")):
-            queue.push(number % 5, f"http://x/{number}", number % 3, b"")
+        key = number.to_bytes(16, "big")
+        if seen.add(key):
+            queue.push(number % 5, f"http://x/{number}", number % 3, b"", seen.take(key))
     if request is not None:
         queue.finish([request.id])
     if number % 7 == 0:
@@ -204,9 +229,7 @@ def test_queue_and_seen_set_agree_after_kills_at_any_moment(tmp_path: Path) -> N
 
 def check_agreement(folder: Path) -> None:
     with closing(sqlite3.connect(folder / "crawl.db")) as connection:
-        one = connection.execute(
-            "SELECT (SELECT count(*) FROM seen), (SELECT count(*) FROM requests)"
-        ).fetchone()
+        one = connection.execute("SELECT count(key), count(*) FROM requests").fetchone()
         assert one[0] == one[1]
         # Leases are added, since their hosts need not stand in line until they are put back.
         lines = connection.execute("SELECT host, priority FROM hosts ORDER BY host").fetchall()
@@ -214,57 +237,3 @@ def check_agreement(folder: Path) -> None:
             "SELECT host, max(priority) FROM requests WHERE state = 0 GROUP BY host ORDER BY host"
         ).fetchall()
         assert lines == work
-
-
-class TestMemory:
-    REQUESTS = 100_000
-
-    def test_nothing_is_held_of_what_waits(self, tmp_path: Path) -> None:
-        """Rows in memory are counted, not bytes: leases, and no others, whatever is queued."""
-        database = Database(tmp_path)
-        queue = RequestQueue(database)
-        for n in range(self.REQUESTS):
-            queue.push(n % 50_000, f"http://x/{n}", 0, b"")
-        database.commit()
-        leased = [queue.lease(idle) for _ in range(10)]
-        assert None not in leased
-        assert rows_held(queue) == 10
-        database.commit()
-        assert rows_held(queue) == 0
-        assert len(queue) == self.REQUESTS - 10
-        database.close()
-
-    def test_a_lease_does_not_read_the_whole_queue(self, tmp_path: Path) -> None:
-        """SQLite counts the steps of its machine: no more with a thousand times the hosts."""
-        database = Database(tmp_path)
-        queue = RequestQueue(database)
-        steps = []
-        for hosts in (range(20), range(20, 20_000)):
-            for n in hosts:
-                queue.push(n, "http://x/", 0, b"")
-                queue.push(n, "http://x/2", 1, b"")
-            steps.append(steps_of(database, queue))
-        assert steps[1] <= 2 * steps[0]
-        database.close()
-
-
-def rows_held(queue: RequestQueue) -> int:
-    """Elements of every container of a queue."""
-    held = vars(queue).values()
-    return sum(len(part) for part in held if isinstance(part, (set, dict, list, tuple)))
-
-
-def steps_of(database: Database, queue: RequestQueue) -> int:
-    """Instructions of SQLite's machine that one lease takes, of which it tells every tenth."""
-    count = 0
-
-    def step() -> int:
-        nonlocal count
-        count += 1
-        return 0
-
-    connection = database.read("SELECT 1").connection
-    connection.set_progress_handler(step, 10)
-    queue.lease(idle)
-    connection.set_progress_handler(None, 10)
-    return count

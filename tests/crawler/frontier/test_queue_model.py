@@ -1,31 +1,57 @@
-"""The queue on disk against the plain model, through kills and clean ends."""
+"""The queue on disk against the plain model, through kills at any moment and clean ends."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
+from copy import deepcopy
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
 
 from crawler.frontier.queue import RequestQueue
 from crawler.pages.database import Database
 from tests.crawler.frontier.model import ModelQueue
 
-HOSTS = 5
+HOSTS = 6
+RULES = st.integers(1, 2)
 LOADS = st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=HOSTS, max_size=HOSTS)
+SMALL = {
+    "line.READ_HOSTS": 2,
+    "line.MOST_HOSTS": 3,
+    "line.MOST_CHANGES": 3,
+    "heads.MOST_OF_A_HOST": 3,
+    "heads.MOST_BYTES": 1_000,
+    "queue.MOST_OF_A_HOST": 3,
+    "queue.MOST_UNWRITTEN": 4,
+}
+"""So that what is read ahead and put off reaches its bounds."""
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """Whatever is done, both hand out the same; a kill is a reopening without a close."""
+    """Whatever is done, both hand out the same; a kill goes back to the last commit."""
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
+        self.patches = pytest.MonkeyPatch()
         self.model = ModelQueue()
         self.pushed = 0
+        self.saved = (deepcopy(self.model), self.pushed)
+
+    @initialize(bounds=st.sampled_from([SMALL, {}]))
+    def begin(self, bounds: dict[str, int]) -> None:
+        for name, bound in bounds.items():
+            self.patches.setattr(f"crawler.frontier.{name}", bound)
         self._open()
 
     def _open(self) -> None:
@@ -60,21 +86,41 @@ class QueueMachine(RuleBasedStateMachine):
         self.queue.finish(ids, failed=failed)
         self.model.finish(ids, failed=failed)
 
+    @precondition(lambda self: self.model.leased)
+    @rule(data=st.data(), by=RULES)
+    def skip(self, data: st.DataObject, by: int) -> None:
+        request_id = data.draw(st.sampled_from(sorted(self.model.leased)))
+        self.queue.skip(request_id, by)
+        self.model.skip(request_id, by)
+
+    @rule(by=RULES)
+    def restore(self, by: int) -> None:
+        assert self.queue.restore(by) == self.model.restore(by)
+
     @rule()
     def commit(self) -> None:
         self.database.commit()
+        self._committed()
+
+    def _committed(self) -> None:
+        """The table has the line as it is, and another process would find it."""
+        self.saved = (deepcopy(self.model), self.pushed)
+        lines = self.database.read("SELECT host, priority FROM hosts ORDER BY priority DESC, turn")
+        expected = sorted(self.model.lines.items(), key=lambda item: (-item[1][0], item[1][1]))
+        assert lines.fetchall() == [(host, priority) for host, (priority, _) in expected]
 
     @rule()
     def kill(self) -> None:
-        """After a commit, so that the model need not forget; the other case has its own test."""
-        self.database.commit()
         self.database.fail("killed")
         self.database.close()
+        model, self.pushed = self.saved
+        self.model = deepcopy(model)
         self._open()
         self.model.reopen()
 
     @rule()
     def close(self) -> None:
+        self.commit()
         self.database.close()
         self._open()
         self.model.reopen()
@@ -82,14 +128,12 @@ class QueueMachine(RuleBasedStateMachine):
     @invariant()
     def check(self) -> None:
         assert len(self.queue) == len(self.model)
-        lines = self.database.read("SELECT host, priority FROM hosts ORDER BY priority DESC, turn")
-        expected = sorted(self.model.lines.items(), key=lambda item: (-item[1][0], item[1][1]))
-        assert lines.fetchall() == [(host, priority) for host, (priority, _) in expected]
 
     def teardown(self) -> None:
         self.database.close()
+        self.patches.undo()
         shutil.rmtree(self.folder)
 
 
 TestQueueMachine = QueueMachine.TestCase
-TestQueueMachine.settings = settings(deadline=None, max_examples=40, stateful_step_count=40)
+TestQueueMachine.settings = settings(deadline=None, max_examples=60, stateful_step_count=40)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.frontier import seen as seen_module
+from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import SeenSet
 from crawler.pages.database import Database
 
@@ -98,14 +99,73 @@ def test_clear_forgets_everything(database: Database, tmp_path: Path) -> None:
     assert seen.add(key(1))
 
 
-def test_a_key_that_is_discarded_is_new_again(database: Database, tmp_path: Path) -> None:
+def test_a_key_that_is_discarded_is_new_again_unless_it_has_a_row(
+    database: Database, tmp_path: Path
+) -> None:
     seen = SeenSet(database, tmp_path / "seen.bloom")
     seen.add(key(1))
-    seen.discard(key(1))
-    seen.discard(key(2))
-    assert key(1) not in seen
-    assert len(seen) == 0
-    assert seen.add(key(1))
+    database.commit()
+    seen.add(key(2))
+    for n in range(4):
+        seen.discard(key(n))
+    assert key(1) in seen
+    assert key(2) not in seen
+    assert len(seen) == 1
+    assert seen.add(key(2))
+
+
+def rows(database: Database) -> list[tuple[int, str, bytes]]:
+    return database.read("SELECT state, url, key FROM requests ORDER BY id").fetchall()
+
+
+def test_a_key_is_in_the_row_of_its_request(database: Database, tmp_path: Path) -> None:
+    seen, queue = SeenSet(database, tmp_path / "seen.bloom"), RequestQueue(database)
+    seen.add(key(1))
+    queue.push(7, "http://x/", 0, b"", seen.take(key(1)))
+    assert key(1) in seen
+    assert seen.take(key(1)) is None
+    assert not seen.add(key(1))
+    database.commit()
+    assert rows(database) == [(0, "http://x/", key(1))]
+
+
+def test_a_key_without_a_request_is_a_row_that_is_done(database: Database, tmp_path: Path) -> None:
+    seen, queue = SeenSet(database, tmp_path / "seen.bloom"), RequestQueue(database)
+    seen.add(key(1))
+    database.commit()
+    assert rows(database) == [(2, "", key(1))]
+    assert queue.is_untouched
+    assert len(queue) == 0
+    assert seen.take(key(1)) is None
+
+
+def test_keys_without_requests_wait_in_a_bounded_number(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seen_module, "MOST_UNWRITTEN", 10)
+    seen = SeenSet(database, tmp_path / "seen.bloom")
+    for n in range(100):
+        seen.add(key(n))
+    assert len(rows(database)) == 90
+    assert all(key(n) in seen for n in range(100))
+
+
+def test_a_key_and_its_request_are_lost_together_or_not_at_all(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    seen, queue = SeenSet(database, None), RequestQueue(database)
+    for n in range(6):
+        seen.add(key(n))
+        if n % 2:
+            queue.push(7, f"http://x/{n}", 0, b"", seen.take(key(n)))
+        if n == 3:
+            database.commit()
+    database.fail("killed")
+    database.close()
+    again = Database(tmp_path)
+    known = SeenSet(again, None)
+    assert [n for n in range(6) if key(n) in known] == [0, 1, 2, 3]
+    assert len(RequestQueue(again)) == 2
+    again.close()
 
 
 def with_keys(folder: Path, numbers: range, *, save: bool) -> None:

@@ -236,7 +236,7 @@ def test_nothing_is_written_after_a_write_has_failed(tmp_path: Path) -> None:
         with pytest.raises(StorageError, match="disk is full"):
             await capture_all(job, answers)
         with pytest.raises(StorageError):
-            job.seen.add(b"k" * 16)
+            job.queue.push(1, "http://example.com/", 0, b"")
         await job.close_pool()
         job.close()
         return job

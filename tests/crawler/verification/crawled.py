@@ -53,9 +53,11 @@ async def _visit(
         await job.start_pool()
         await capture_all(job, [fetched(job, *answer) for answer in answers])
         for url in queued:
-            job.seen.add(job.canonicalizer.key(url))
+            key = job.canonicalizer.key(url)
+            job.seen.add(key)
             packed = pickle.dumps({"errback": "failed"})
-            job.queue.push(host_number(url.split("/")[2]), url, 0, packed)
+            host = host_number(url.split("/")[2])
+            job.queue.push(host, url, 0, packed, job.seen.take(key))
     finally:
         await job.close_pool()
         job.close()
