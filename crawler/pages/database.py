@@ -24,7 +24,13 @@ COMMIT_AT_LATEST_SECS = 0.4
 second of work is done again after a kill."""
 
 COMMIT_PAGES = 20
-"""And at most so many pages."""
+"""And it is when so many pages are through,"""
+
+COMMIT_APART_SECS = 0.01
+"""but not sooner after the last one, which no crawl of fewer than 2,000 pages a second notices,"""
+
+MOST_PAGES = 200
+"""unless it is so many."""
 
 CACHE_KB = 32 * 1024
 LOG_PAGES = 8192
@@ -176,7 +182,8 @@ class Database:
         """
         age_secs = time.monotonic() - self._committed_at
         wait_secs = COMMIT_AT_LATEST_SECS if is_half_done else COMMIT_AFTER_SECS
-        if age_secs < wait_secs and self._work < COMMIT_PAGES:
+        is_much = self._work >= COMMIT_PAGES and age_secs >= COMMIT_APART_SECS
+        if not is_much and age_secs < wait_secs and self._work < MOST_PAGES:
             return False
         self.commit()
         return True

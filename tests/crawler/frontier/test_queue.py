@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from crawler.frontier.queue import RequestQueue
-from crawler.pages.database import COMMIT_PAGES, Database
+from crawler.pages.database import COMMIT_PAGES, MOST_PAGES, Database
 
 HOST = 7
 
@@ -121,23 +121,25 @@ def test_what_is_through_is_emptied(tmp_path: Path) -> None:
         assert connection.execute("SELECT state, request FROM requests").fetchall() == [(2, b"")]
 
 
+@pytest.mark.parametrize(("apart_secs", "pages"), [(0, COMMIT_PAGES), (1000, MOST_PAGES)])
 def test_a_commit_is_due_after_so_many_pages_however_fast_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, apart_secs: float, pages: int
 ) -> None:
     monkeypatch.setattr("crawler.pages.database.COMMIT_AFTER_SECS", 1000)
+    monkeypatch.setattr("crawler.pages.database.COMMIT_APART_SECS", apart_secs)
     database = Database(tmp_path)
     queue = RequestQueue(database)
-    for n in range(COMMIT_PAGES):
+    for n in range(pages):
         queue.push(HOST, f"http://x/{n}", 0, b"")
     database.commit()
     due = []
-    for _ in range(COMMIT_PAGES):
+    for _ in range(pages):
         request = queue.lease(idle)
         assert request is not None
         queue.finish([request.id])
         due.append(database.commit_if_due())
-    assert due == [False] * (COMMIT_PAGES - 1) + [True]
-    assert states(tmp_path) == {2: COMMIT_PAGES}
+    assert due == [False] * (pages - 1) + [True]
+    assert states(tmp_path) == {2: pages}
     database.close()
 
 
