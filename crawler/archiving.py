@@ -11,6 +11,7 @@ from scrapy.exceptions import CloseSpider, ResponseDataLossError
 
 from crawler.downloadermiddlewares import LED_BY, NOT_GZIP, STREAM_CUT
 from crawler.failures import explain
+from crawler.frontier.skipped import FIXED
 from crawler.jobs import job_of
 from crawler.options import Options, did_you_mean
 from crawler.page_items import page_of_capture
@@ -137,7 +138,7 @@ class ArchivingSpider(Spider):
         if not known.is_page:
             return None
         # Itself: nothing else need lead to it any more, and it may be what it was allowed to be.
-        return self.page_request(known.url, {"depth": known.depth, LED_BY: known.url})
+        return self.page_request(known.url, {"depth": known.depth, LED_BY: known.url, FIXED: True})
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
         """Capture a page, yield it, then the requests for its links."""
@@ -150,11 +151,18 @@ class ArchivingSpider(Spider):
             self.job.half_done.add(response.request)
         self.job.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
         self._count(captured)
+        self._learn(response, captured)
         self._note_seed(response, captured)
         yield page_of_capture(captured)
         if self.follow_duplicates or not captured.is_duplicate:
             for request in self.follow(response, captured):
                 yield request
+
+    def _learn(self, response: Response, captured: Captured) -> None:
+        try:
+            self.job.learn(captured, response.meta.get("redirect_urls", ()))
+        except StorageError as error:
+            raise CloseSpider("storage") from error
 
     async def _capture(self, response: Response) -> Captured | None:
         """Capture an answer; a store that can no longer be written to ends the crawl.

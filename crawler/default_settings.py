@@ -87,6 +87,12 @@ CRAWL_MAX_COOKIES = 100
 CRAWL_MAX_ROBOTS_BYTES = 512_000
 """So much of a robots.txt is downloaded and read; RFC 9309 asks for 500 KiB."""
 
+CRAWL_LEARN_URL_RULES = True
+"""Learn which parts of URLs do not matter, and fetch one URL of each page; wants a JOBDIR."""
+
+CRAWL_URL_RULE_CONFIDENCE = 0.85
+"""A learned rule must hold in at least this share of all cases (0.5 to 0.99), 95 times in 100."""
+
 CRAWL_MAX_SITEMAPS = 1_000
 """Sitemaps fetched in one visit of a site, however often it is stopped."""
 

@@ -17,6 +17,7 @@ from crawler.frontier.memory import MemoryQueue
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redirects import Redirects
 from crawler.frontier.seen import SeenSet
+from crawler.frontier.url_rules import UrlRules
 from crawler.pages.capture import Archivist
 from crawler.pages.database import FILE_NAME, Database
 from crawler.pages.documents import PageDocuments
@@ -42,10 +43,11 @@ from neardup import (
 from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Hashable, Iterator, Sequence
     from pathlib import Path
 
     from crawler.frontier.order import Queue
+    from crawler.urls.learning.hypothesis import LearningPolicy
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +67,8 @@ class JobOptions:
     disabled_url_rules: tuple[str, ...] = ()
     keep_versions: int = 2
     intervals: IntervalPolicy = field(default_factory=IntervalPolicy)
+    learning: LearningPolicy | None = None
+    """When a learned URL rule is believed; None learns nothing, and skips nothing."""
 
 
 class Job:
@@ -120,6 +124,7 @@ class Job:
         self.store = PageStore(self.database)
         self.had_pages = self.store.last_visit > 0
         self.queue: Queue = RequestQueue(self.database) if folder else MemoryQueue()
+        self.url_rules = self._url_rules()
         self.seen = SeenSet(self.database, folder / "seen.bloom" if folder else None)
         self.redirects = Redirects(self.database)
         self.known = KnownUrls(self.database, self.options.intervals)
@@ -148,6 +153,13 @@ class Job:
             keep_versions=self.options.keep_versions,
         )
         self._stage_totals: dict[str, float] = json.loads(self.database.meta("stages") or "{}")
+
+    def _url_rules(self) -> UrlRules | None:
+        """What was learned of URLs; nothing without a directory, where nothing can be put back."""
+        policy = self.options.learning
+        if policy is None or not isinstance(self.queue, RequestQueue):
+            return None
+        return UrlRules(self.database, self.canonicalizer, self.queue, policy)
 
     def _check_identity(self) -> None:
         """Refuse a directory whose keys or fingerprints mean something else."""
@@ -232,6 +244,8 @@ class Job:
         self.seen.clear()
         self.visits.begin(self.visit, revisit if self.visit > 1 else NO, self.plan)
         self.redirects.clear()
+        if self.url_rules is not None:
+            self.url_rules.begin_visit(self.visit)
         self.database.set_meta("visit", str(self.visit))
         self.database.set_meta("sitemaps", "0")
         self.database.set_meta("stages", "{}")
@@ -282,7 +296,41 @@ class Job:
         fetched = Fetched(url, canonical_url, key, depth, status, b"")
         captured = self.archivist.store_failure(fetched, verdict, reason)
         self.count(verdict, 0, duplicate=False)
+        if self.url_rules is not None:
+            self.url_rules.note_failure(url)
         return captured
+
+    def learn(self, captured: Captured, redirected: Sequence[str] = ()) -> None:
+        """Learn from a captured page which parts of URLs do not matter.
+
+        Args:
+            captured: The page.
+            redirected: URLs that led to it.
+        """
+        if self.url_rules is not None:
+            self.url_rules.observe(captured.row, captured.kept_url, redirected)
+
+    def note_filtered_redirect(self, source: str, target: str) -> None:
+        """Note that a URL led to one that was asked for already."""
+        if self.url_rules is not None:
+            self.url_rules.note_filtered_redirect(source, target)
+
+    @property
+    def is_folding(self) -> bool:
+        """Whether requests may be put back into the queue that learned rules had skipped."""
+        return self.url_rules is not None and self.url_rules.refolding.is_pending
+
+    def fold_some(self) -> None:
+        """Go on bringing the queue into agreement with the learned rules, where that is to do."""
+        if self.url_rules is not None and self.is_folding:
+            self.url_rules.refolding.step()
+
+    def fold_all(self) -> bool:
+        """Bring the queue into agreement with the learned rules; say whether that was to do."""
+        if self.url_rules is None or not self.is_folding:
+            return False
+        self.url_rules.refolding.finish()
+        return True
 
     def note_moved(self, url: str, target: str, *, status: int, permanent: bool) -> None:
         """Note where a known page sends the reader now; nothing where that is the same page."""
@@ -321,6 +369,8 @@ class Job:
         spent = self.archivist.seconds
         stages = {name: secs + self._stage_totals.get(name, 0.0) for name, secs in spent.items()}
         self.database.set_meta("stages", json.dumps(stages))
+        if self.url_rules is not None:
+            self.url_rules.save_refuted()
         self.database.commit()
         self._index.flush()
 

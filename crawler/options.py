@@ -13,6 +13,7 @@ from crawler import default_settings
 from crawler.job import JobOptions
 from crawler.pages.intervals import IntervalPolicy
 from crawler.reading.options import ReadingOptions
+from crawler.urls.learning.hypothesis import LearningPolicy
 from neardup import Features, NearDupError, Parameters
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ _LEAST = {
     "READING_TIMEOUT_SECS": 0.1,
 }
 """The least that a number may be, where that is not 0."""
+
+
+_MOST_CONFIDENT = 0.99
 
 
 def our_settings() -> dict[str, Any]:
@@ -108,6 +112,7 @@ def job_options(settings: BaseSettings) -> JobOptions:
         obey_robots_meta=options.boolean("CRAWL_OBEY_ROBOTS_META"),
         keep_versions=options.integer("PAGES_KEEP_VERSIONS"),
         intervals=_intervals(options),
+        learning=_learning(options),
         reading=ReadingOptions(
             workers=options.integer("READING_WORKERS"),
             timeout_secs=options.number("READING_TIMEOUT_SECS"),
@@ -119,6 +124,16 @@ def job_options(settings: BaseSettings) -> JobOptions:
             parameters=parameters,
         ),
     )
+
+
+def _learning(options: Options) -> LearningPolicy | None:
+    name = "CRAWL_URL_RULE_CONFIDENCE"
+    confidence = options.number(name, at_least=0.5)
+    if confidence > _MOST_CONFIDENT:
+        raise ValueError(f"{name} must be at most {_MOST_CONFIDENT}, got {confidence}")
+    if not options.boolean("CRAWL_LEARN_URL_RULES"):
+        return None
+    return LearningPolicy(confidence)
 
 
 def _intervals(options: Options) -> IntervalPolicy:
@@ -194,9 +209,11 @@ def check_values(settings: BaseSettings) -> None:
 
 
 def _check_value(settings: BaseSettings, name: str, default: object) -> None:
-    kind = "True or False" if isinstance(default, bool) else "a number"
+    # Scrapy's TELNETCONSOLE_ENABLED is 1, and means True.
+    is_boolean = isinstance(default, bool) or name.endswith("_ENABLED")
+    kind = "True or False" if is_boolean else "a number"
     try:
-        if isinstance(default, bool):
+        if is_boolean:
             settings.getbool(name)
         elif isinstance(default, int | float) and not math.isfinite(settings.getfloat(name)):
             raise ValueError

@@ -11,6 +11,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawler.frontier.order import host_number
+from crawler.frontier.skipped import FIXED
 from crawler.host_loads import HostLoads
 from crawler.jobs import job_of
 from crawler.pages.errors import StorageError
@@ -112,7 +113,19 @@ class FrontierScheduler(BaseScheduler):
             self._refuse(request, error)
             return False
         key = self._key(request) if is_kept else None
-        self._job.queue.push(host, request.url, request.priority, stored, key)
+        return self._push(request, host, stored, key)
+
+    def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
+        """Queue a request, or note it as one that a learned rule skips."""
+        is_fixed, rules = _is_fixed(request), self._job.url_rules
+        pushed = (host, request.url, request.priority, stored, key)
+        if rules is not None and key is not None:
+            skip = rules.admit(request.url, key, host, is_fixed=is_fixed)
+            if skip is not None:
+                rules.skip(*pushed, skip)
+                self._crawler.stats.inc_value("scheduler/skipped")
+                return False
+        self._job.queue.push(*pushed, is_fixed=is_fixed)
         self._crawler.stats.inc_value("scheduler/enqueued")
         return True
 
@@ -143,6 +156,7 @@ class FrontierScheduler(BaseScheduler):
         source = of(request.replace(url=source_url))
         self._job.redirects.note(source, source_url, of(request))
         if seen:
+            self._job.note_filtered_redirect(source_url, request.url)
             reason = "redirected in a circle"
             for url in self._job.redirects.circle(source):
                 self._job.store_failure(url, UNREADABLE, reason, depth=request.meta.get("depth", 0))
@@ -159,9 +173,10 @@ class FrontierScheduler(BaseScheduler):
     def _next(self) -> Request | None:
         self._acknowledge()
         self._job.commit_if_due()
+        self._job.fold_some()
         if self._is_at_limit() or self._job.failure is not None or self._job.pool.is_behind:
             return None
-        while (queued := self._job.queue.lease(self._loads)) is not None:
+        while (queued := self._lease()) is not None:
             request = self._rebuild(queued)
             if request is not None:
                 self._leases[request] = Lease(queued.id, queued.host)
@@ -169,6 +184,13 @@ class FrontierScheduler(BaseScheduler):
                 self._crawler.stats.inc_value("scheduler/dequeued")
                 return request
         return None
+
+    def _lease(self) -> QueuedRequest | None:
+        """Lease a request; where none waits, one may be put back by what is left to fold."""
+        queued = self._job.queue.lease(self._loads)
+        if queued is None and self._job.fold_all():
+            queued = self._job.queue.lease(self._loads)
+        return queued
 
     def _rebuild(self, queued: QueuedRequest) -> Request | None:
         """Make a request of its stored parts; one that cannot be made is named and set aside."""
@@ -187,7 +209,7 @@ class FrontierScheduler(BaseScheduler):
         """Whether there is more to hand out, now or when a host has room again."""
         if self._is_at_limit() or self._job.failure is not None:
             return False
-        return len(self._job.queue) > 0
+        return len(self._job.queue) > 0 or self._job.is_folding
 
     def _is_at_limit(self) -> bool:
         """Whether the pages stored and those under way make up ``max_pages``."""
@@ -213,6 +235,16 @@ class FrontierScheduler(BaseScheduler):
             self._loads.remove(self._leases.pop(request).host, request)
         self._broken.difference_update(through)
         self._job.half_done.difference_update(through)
+
+
+def _is_fixed(request: Request) -> bool:
+    """Whether it is to be made whatever was learned of its URL.
+
+    What a redirect leads to is the page of the request that was redirected.
+    """
+    if request.dont_filter or FIXED in request.meta or request.meta.get("redirect_urls"):
+        return True
+    return request.method != "GET" or bool(request.body)
 
 
 def _inprogress(crawler: Crawler) -> AbstractSet[Request]:

@@ -22,26 +22,29 @@ class MemoryQueue:
         # A dict keeps the order in which hosts came to the end of their line.
         self._lines: dict[int, dict[int, None]] = {}
         self._ids = count(1)
-        self._leased: dict[int, QueuedRequest] = {}
-        self._skipped: dict[int, list[QueuedRequest]] = {}
         self._waiting = 0
         self.is_untouched = True
 
     def push(
-        self, host: int, url: str, priority: int, request: Any, key: bytes | None = None
+        self,
+        host: int,
+        url: str,
+        priority: int,
+        request: Any,
+        key: bytes | None = None,
+        *,
+        is_fixed: bool = False,
     ) -> None:
         """Queue a request; what is seen is not known here. Complexity: O(log n of its host)."""
         self.is_untouched = False
-        self._wait(QueuedRequest(next(self._ids), host, url, priority, request))
-
-    def _wait(self, queued: QueuedRequest) -> None:
-        requests = self._hosts.setdefault(queued.host, [])
+        queued = QueuedRequest(next(self._ids), host, url, priority, request)
+        requests = self._hosts.setdefault(host, [])
         urgency = -requests[0][0] if requests else None
-        if urgency is None or queued.priority > urgency:
+        if urgency is None or priority > urgency:
             if urgency is not None:
-                self._leave(queued.host, urgency)
-            self._stand(queued.host, queued.priority)
-        heapq.heappush(requests, (-queued.priority, queued.id, queued))
+                self._leave(host, urgency)
+            self._stand(host, priority)
+        heapq.heappush(requests, (-priority, queued.id, queued))
         self._waiting += 1
 
     def lease(self, load: Load) -> QueuedRequest | None:
@@ -57,7 +60,6 @@ class MemoryQueue:
         else:
             del self._hosts[host]
         self._waiting -= 1
-        self._leased[queued.id] = queued
         return queued
 
     def _in_line(self) -> Iterator[tuple[int, int]]:
@@ -74,20 +76,7 @@ class MemoryQueue:
             del self._lines[priority]
 
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
-        """Forget what is through, and what broke: there is no next process to try it again."""
-        for request_id in ids:
-            self._leased.pop(request_id, None)
-
-    def skip(self, request_id: int, rule: int) -> None:
-        """Set a leased request aside until ``restore`` puts it back."""
-        self._skipped.setdefault(rule, []).append(self._leased.pop(request_id))
-
-    def restore(self, rule: int) -> int:
-        """Put back all that a rule skipped; tell how many."""
-        skipped = self._skipped.pop(rule, [])
-        for queued in sorted(skipped, key=lambda queued: queued.id):
-            self._wait(queued)
-        return len(skipped)
+        """Nothing is held of what was handed out."""
 
     def __len__(self) -> int:
         """Requests that wait."""
@@ -97,7 +86,5 @@ class MemoryQueue:
         """Forget every request."""
         self._hosts.clear()
         self._lines.clear()
-        self._leased.clear()
-        self._skipped.clear()
         self._waiting = 0
         self.is_untouched = True

@@ -45,21 +45,25 @@ class Queue(Protocol):
         """Whether nothing was queued in this visit yet."""
 
     def push(
-        self, host: int, url: str, priority: int, request: Any, key: bytes | None = None
+        self,
+        host: int,
+        url: str,
+        priority: int,
+        request: Any,
+        key: bytes | None = None,
+        *,
+        is_fixed: bool = False,
     ) -> None:
-        """Queue a request, with the key that it holds in the seen set where it holds one."""
+        """Queue a request, with the key that it holds in the seen set where it holds one.
+
+        One that is fixed is skipped by no rule.
+        """
 
     def lease(self, load: Load) -> QueuedRequest | None:
         """The next request of a host with room; None where there is none."""
 
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
         """End the leases of requests that are through, or of such as broke."""
-
-    def skip(self, request_id: int, rule: int) -> None:
-        """End the lease of a request that a rule sets aside; it can be put back."""
-
-    def restore(self, rule: int) -> int:
-        """Put back all that a rule set aside; tell how many."""
 
     def __len__(self) -> int:
         """Requests that wait."""

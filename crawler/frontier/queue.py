@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.heads import MOST_OF_A_HOST, Heads
 from crawler.frontier.line import HostLine
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from crawler.frontier.order import Load
+    from crawler.frontier.skipped import Skip
     from crawler.pages.database import Database
 
 MOST_TRIES = 2
@@ -24,16 +25,18 @@ _READ_AHEAD = 8_192
 """Requests that are read ahead, of all hosts together."""
 
 _PUSH = (
-    "INSERT INTO requests (state, tries, priority, host, url, key, request)"
-    " VALUES (0, 0, ?, ?, ?, ?, ?)"
+    "INSERT INTO requests (state, tries, priority, host, url, key, fixed, request)"
+    " VALUES (0, 0, ?, ?, ?, ?, ?, ?)"
+)
+_PUSH_SKIPPED = (
+    "INSERT INTO requests (state, tries, priority, host, url, key, fixed, request, rule, fold)"
+    " VALUES (4, 0, ?, ?, ?, ?, 0, ?, ?, ?)"
 )
 _LEASED = "UPDATE requests SET state = 1 WHERE id = ?"
 _DONE = "UPDATE requests SET state = 2, request = x'' WHERE id = ?"
 _FAILED = "UPDATE requests SET state = 3, tries = tries + 1 WHERE id = ?"
-_SKIPPED = "UPDATE requests SET state = 4, rule = ? WHERE id = ?"
 
 _UNFINISHED = "state IN (1, 3) AND tries < ?"
-_SKIPPED_BY = "state = 4 AND rule = ?"
 
 
 class RequestQueue:
@@ -58,25 +61,24 @@ class RequestQueue:
         self._failed: list[int] = []
         self._line = HostLine(database)
         self._heads = Heads(database, self._gone)
-        database.before_commit.append(self._write)
-        self._put_back(_UNFINISHED, (MOST_TRIES,))
+        database.before_commit.append(self.write)
+        self._restore()
         self._todo = self._number("SELECT count(*) FROM requests WHERE state = 0")
 
     def _number(self, sql: str) -> int:
         return int(self._database.read(sql).fetchone()[0])
 
-    def _put_back(self, which: str, parameters: Sequence[int]) -> int:
-        """Let some requests wait again, their hosts in line; tell how many they are."""
+    def _restore(self) -> None:
+        """Put back what was leased, or broke, in another process; its hosts stand in line again."""
         hosts = self._database.read(
-            f"SELECT host, max(priority) FROM requests WHERE {which}"  # noqa: S608
+            f"SELECT host, max(priority) FROM requests WHERE {_UNFINISHED}"  # noqa: S608
             " GROUP BY host ORDER BY min(id)",
-            parameters,
+            (MOST_TRIES,),
         )
         for host, priority in hosts:
             self._line.stand(host, priority)
-        self._heads.clear()
-        sql = f"UPDATE requests SET state = 0, rule = NULL WHERE {which}"  # noqa: S608
-        return self._database.write(sql, parameters).rowcount
+        sql = f"UPDATE requests SET state = 0 WHERE {_UNFINISHED}"  # noqa: S608
+        self._database.write(sql, (MOST_TRIES,))
 
     @property
     def is_untouched(self) -> bool:
@@ -86,13 +88,37 @@ class RequestQueue:
         return self._database.read(sql).fetchone() is None
 
     def push(
-        self, host: int, url: str, priority: int, request: bytes, key: bytes | None = None
+        self,
+        host: int,
+        url: str,
+        priority: int,
+        request: bytes,
+        key: bytes | None = None,
+        *,
+        is_fixed: bool = False,
     ) -> None:
-        """Queue a request; under its key no other one can be queued. Complexity: O(log n)."""
-        found = self._database.write(_PUSH, (priority, host, url, key, request))
+        """Queue a request; under its key no other one can be queued. Complexity: O(log n).
+
+        Args:
+            host: Its number.
+            url: Where it leads.
+            priority: The higher, the sooner.
+            request: The rest of it.
+            key: Its fingerprint; None where others may have it too.
+            is_fixed: Whether no rule may skip it.
+        """
+        row = (priority, host, url, key, is_fixed, request)
+        found = self._database.write(_PUSH, row)
         self._line.stand(host, priority)
         self._heads.offer(host, (-priority, found.lastrowid or 0, url, request))
         self._todo += 1
+
+    def push_skipped(
+        self, host: int, url: str, priority: int, request: bytes, key: bytes | None, skip: Skip
+    ) -> None:
+        """Note a request that is not made because another one stands for its page."""
+        row = (priority, host, url, key, request, skip.rule, skip.fold)
+        self._database.write(_PUSH_SKIPPED, row)
 
     def lease(self, load: Load) -> QueuedRequest | None:
         """The next request of a host with room, which stays leased until ``finish``.
@@ -110,7 +136,7 @@ class RequestQueue:
         self._gone.add(request_id)
         self._todo -= 1
         if len(self._gone) > MOST_UNWRITTEN:
-            self._write()
+            self.write()
         return QueuedRequest(request_id, host, url, -less, request)
 
     @property
@@ -127,9 +153,9 @@ class RequestQueue:
         (self._failed if failed else self._done).extend(ids)
         self._database.count_work(len(ids))
         if len(self._done) + len(self._failed) > MOST_UNWRITTEN:
-            self._write()
+            self.write()
 
-    def _write(self) -> None:
+    def write(self) -> None:
         """Bring the tables up to date.
 
         What is leased is noted, so that whoever opens the queue next puts it back.
@@ -143,20 +169,30 @@ class RequestQueue:
         self._failed.clear()
         self._line.write()
 
-    def skip(self, request_id: int, rule: int) -> None:
-        """Set a leased request aside until ``restore`` puts it back."""
-        self._database.write(_SKIPPED, (rule, request_id))
-        self._gone.discard(request_id)
+    def change(self, host: int, sql: str, rows: Sequence[Sequence[Any]]) -> int:
+        """Change which requests of a host wait, in the table; tell how many were changed.
 
-    def restore(self, rule: int) -> int:
-        """Put back all that a rule skipped; tell how many. Complexity: O(their number * log n)."""
-        restored = self._put_back(_SKIPPED_BY, (rule,))
-        self._todo += restored
-        return restored
+        Whoever calls it tells ``count`` how many more wait.
+        """
+        self.write()
+        self._heads.drop(host)
+        changed = self._database.write_many(sql, rows)
+        first = self._database.read(
+            "SELECT max(priority) FROM requests WHERE state = 0 AND host = ?", (host,)
+        ).fetchone()[0]
+        if first is None:
+            self._line.leave(host)
+        else:
+            self._line.move(host, first)
+        return changed
+
+    def count(self, more: int) -> None:
+        """Note that so many more requests wait, or fewer."""
+        self._todo += more
 
     def line_up(self) -> None:
         """Make the line of hosts anew of the requests that wait. Complexity: O(n)."""
-        self._write()
+        self.write()
         self._database.write("DELETE FROM hosts")
         self._database.write(
             "INSERT INTO hosts SELECT host, max(priority), min(id) FROM requests WHERE state = 0"
@@ -170,7 +206,7 @@ class RequestQueue:
 
     def clear(self) -> None:
         """Forget every request, for another visit."""
-        self._write()
+        self.write()
         self._todo = 0
         self._database.write("DELETE FROM requests")
         self._database.write("DELETE FROM hosts")

@@ -23,8 +23,8 @@ MOST_UNWRITTEN = 10_000
 """So many keys at most wait for a row."""
 
 _MARK = (
-    "INSERT INTO requests (state, tries, priority, host, url, key, request)"
-    " VALUES (2, 0, 0, 0, '', ?, x'')"
+    "INSERT INTO requests (state, tries, priority, host, url, key, fixed, request)"
+    " VALUES (2, 0, 0, 0, '', ?, 1, x'')"
 )
 _KEYS = "FROM requests WHERE key IS NOT NULL"
 

@@ -14,7 +14,7 @@ from crawler.pages.new_rows import blank_row, row_of_reading
 from crawler.pages.preference import is_better
 from crawler.pages.succession import succeed
 from crawler.reading.reading import Extract
-from neardup import payload_digest
+from neardup import payload_digest, words_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -210,6 +210,7 @@ class Archivist:
     ) -> None:
         row.words, row.text_digest = document.words, document.digest
         row.fingerprint, row.last_text_digest = document.fingerprint, document.digest
+        row.words_digest = words_digest(document.text)
         is_same = previous is not None and row.says_what_it_said(previous)
         if previous is not None and previous.text is not None and previous.words and not is_same:
             # A kept page goes on being kept: what it says now replaces what it said.

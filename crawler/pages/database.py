@@ -125,12 +125,12 @@ class Database:
         except sqlite3.Error as error:
             self._give_up(error)
 
-    def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run a statement once a row inside the open transaction."""
+    def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Run a statement once a row inside the open transaction; tell how many rows it changed."""
         self._check()
         try:
             self._begin()
-            self._connection.executemany(sql, rows)
+            return self._connection.executemany(sql, rows).rowcount
         except sqlite3.Error as error:
             self._give_up(error)
 

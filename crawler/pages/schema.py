@@ -21,13 +21,16 @@ CREATE TABLE requests (
     host     INTEGER NOT NULL,      -- hash of the host's name, 63 bits
     url      TEXT NOT NULL,         -- empty: seen without a request of its own, and done
     key      BLOB,                  -- request fingerprint, 16 bytes; NULL: others may have it too
+    fixed    INTEGER NOT NULL,      -- 1: no rule may skip it
     rule     INTEGER,               -- what skipped it, and NULL in every other state
+    fold     BLOB,                  -- then: its address after the rules, as in folds
     request  BLOB NOT NULL          -- the rest of the request, pickled; empty when done
 );
 CREATE UNIQUE INDEX requests_key ON requests (key) WHERE key IS NOT NULL;
 CREATE INDEX requests_todo ON requests (host, priority DESC, id) WHERE state = 0;
 CREATE INDEX requests_unfinished ON requests (id) WHERE state IN (1, 3);
-CREATE INDEX requests_skipped ON requests (rule, host) WHERE state = 4;
+CREATE INDEX requests_skipped ON requests (fold) WHERE state = 4;
+CREATE INDEX requests_of_host ON requests (host, state) WHERE state > 0;
 
 CREATE TABLE hosts (
     host     INTEGER PRIMARY KEY,   -- one that has requests to do
@@ -35,6 +38,33 @@ CREATE TABLE hosts (
     turn     INTEGER NOT NULL       -- its place in the line of that priority
 );
 CREATE INDEX hosts_line ON hosts (priority DESC, turn);
+
+CREATE TABLE url_rules (
+    id        INTEGER PRIMARY KEY,
+    state     INTEGER NOT NULL,     -- 1 holds, 2 revoked, 3 forgotten by the user
+    rule      TEXT NOT NULL,        -- JSON: where it holds, and what does not matter there
+    positives INTEGER NOT NULL,     -- texts that were met under two addresses which it makes one
+    explored  INTEGER NOT NULL,     -- requests that were made to try it
+    saved     INTEGER NOT NULL,     -- requests that were not made because of it
+    tried     TEXT NOT NULL,        -- JSON: path patterns and values with which it was tried
+    origin    TEXT NOT NULL,        -- learned, or the file that it came from
+    since     REAL NOT NULL,        -- seconds since 1970
+    reason    TEXT                  -- why it does not hold any more
+);
+
+CREATE TABLE folds (
+    fold       BLOB PRIMARY KEY,    -- digest of an address after the learned rules
+    host       INTEGER NOT NULL,    -- as in requests
+    key        BLOB NOT NULL,       -- of the request that stands for it
+    words      BLOB,                -- pages.words_digest of what was there
+    kept       INTEGER,             -- pages.id of the kept page that it is, or repeats
+    similarity REAL,                -- to that one
+    page       INTEGER,             -- pages.id of the capture
+    visit      INTEGER,
+    tries      INTEGER NOT NULL,    -- further URLs that were tried because there was no page
+    explored   INTEGER NOT NULL     -- 1: a second URL of it was fetched on purpose
+) WITHOUT ROWID;
+CREATE INDEX folds_host ON folds (host);
 
 CREATE TABLE redirects (
     key    BLOB PRIMARY KEY,        -- request fingerprint of the URL that redirects

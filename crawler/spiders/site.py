@@ -12,6 +12,7 @@ from scrapy import Request, signals
 from crawler.archiving import REVISIT_MEANING, SEED, ArchivingSpider, check_arguments
 from crawler.downloadermiddlewares import LED_BY
 from crawler.failures import explain
+from crawler.frontier.skipped import FIXED
 from crawler.options import Options
 from crawler.pages.errors import StorageError
 from crawler.pages.verdicts import FAILED, UNREADABLE
@@ -117,7 +118,7 @@ class SiteSpider(ArchivingSpider):
     async def first_requests(self) -> AsyncIterator[Request]:
         """One request a seed."""
         for seed in self.seeds:
-            request = self.page_request(seed, {SEED: seed, "depth": 0})
+            request = self.page_request(seed, {SEED: seed, "depth": 0, FIXED: True})
             if request is not None:
                 yield request
 
@@ -129,7 +130,11 @@ class SiteSpider(ArchivingSpider):
         # Seeds, robots.txt and sitemaps that failed, all at depth 0, are asked for anyway.
         if not known.is_page and not known.depth:
             return None
-        meta = {"depth": known.depth, LED_BY: known.url if known.is_page else self.seeds[0]}
+        meta = {
+            "depth": known.depth,
+            FIXED: True,
+            LED_BY: known.url if known.is_page else self.seeds[0],
+        }
         for seed, target in self.job.moved_seeds().items():
             if target == known.url:
                 meta[SEED] = seed
@@ -223,7 +228,12 @@ class SiteSpider(ArchivingSpider):
                 return None
             if self.job.canonicalizer.key(url) in self.job.seen:
                 return None
-            request = Request(url, callback=self.parse_sitemap, errback=self.sitemap_failed)
+            request = Request(
+                url,
+                callback=self.parse_sitemap,
+                errback=self.sitemap_failed,
+                meta={FIXED: True},
+            )
         except ValueError as error:
             self.logger.warning("%s: no sitemap: %s", url, error)
             return None

@@ -200,8 +200,10 @@ class Mender:
 
     def _rule(self, finding: Finding) -> str:
         """Put back what no rule skipped; what is not skipped has no rule."""
-        self._database.write("UPDATE requests SET rule = NULL WHERE state != 4")
-        self._database.write("UPDATE requests SET state = 0 WHERE state = 4 AND rule IS NULL")
+        self._database.write("UPDATE requests SET rule = NULL, fold = NULL WHERE state != 4")
+        self._database.write(
+            "UPDATE requests SET state = 0, fold = NULL WHERE state = 4 AND rule IS NULL"
+        )
         self._queue.line_up()
         return f"requests whose rule was put right: {finding.count:,}"
 

@@ -73,13 +73,26 @@ class ModelQueue:
                 request.tries += 1
                 self.broken.append(request)
 
-    def skip(self, request_id: int, rule: int) -> None:
-        self.skipped.setdefault(rule, []).append(self.leased.pop(request_id))
+    def set_aside(self, request_id: int, rule: int) -> None:
+        (request,) = (one for one in self.todo if one.id == request_id)
+        self.todo.remove(request)
+        self.skipped.setdefault(rule, []).append(request)
+        self._step_back(request.host)
 
-    def restore(self, rule: int) -> int:
+    def put_back_rule(self, rule: int) -> int:
         again = self.skipped.pop(rule, [])
-        self._put_back(again)
+        self.todo += again
+        for host in sorted({request.host for request in again}):
+            self._step_back(host)
         return len(again)
+
+    def _step_back(self, host: int) -> None:
+        """Whose requests were changed goes to the end of the line."""
+        self.lines.pop(host, None)
+        waiting = self._queue_of(host)
+        if waiting:
+            self._turn += 1
+            self.lines[host] = (waiting[0].priority, self._turn)
 
     def reopen(self) -> None:
         """Another process: leases and what broke for the first time are todo again."""

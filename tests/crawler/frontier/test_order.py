@@ -118,40 +118,16 @@ class TestOrder:
         push(queue, B)
         assert lease(queue, lambda host: None if host == A else 3).host == B
 
-    def test_what_a_rule_skipped_is_out_of_line_until_it_is_put_back(self, queue: Queue) -> None:
-        push(queue, A, A, B, B)
-        for rule in (1, 1, 2):
-            queue.skip(lease(queue).id, rule)
-        assert len(queue) == 1
-        assert hosts_of(queue) == [B]
-        assert queue.restore(1) == 2
-        assert queue.restore(1) == queue.restore(3) == 0
-        assert len(queue) == 2
-        assert hosts_of(queue) == [A, B]
-        assert queue.restore(2) == 1
-        assert hosts_of(queue) == [A]
-
-    def test_what_is_put_back_goes_before_what_came_after_it(self, queue: Queue) -> None:
-        queue.push(A, "first", 0, b"whole")
-        queue.push(A, "second", 0, b"")
-        queue.skip(lease(queue).id, 1)
-        queue.push(A, "third", 0, b"")
-        queue.restore(1)
-        back = lease(queue)
-        assert (back.url, back.request) == ("first", b"whole")
-        assert [lease(queue).url, lease(queue).url] == ["second", "third"]
-
     def test_clear_forgets_everything(self, queue: Queue) -> None:
         assert queue.is_untouched
         push(queue, A, B, C)
         lease(queue)
-        queue.skip(lease(queue).id, 1)
+        lease(queue)
         assert not queue.is_untouched
         queue.clear()
         assert queue.is_untouched
         assert len(queue) == 0
         assert queue.lease(idle) is None
-        assert queue.restore(1) == 0
         push(queue, B)
         assert hosts_of(queue) == [B]
 
@@ -159,8 +135,6 @@ class TestOrder:
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("push"), st.integers(0, 4), st.integers(-2, 2)),
-        st.tuples(st.just("skip"), st.integers(0, 1)),
-        st.tuples(st.just("restore"), st.integers(0, 1)),
         st.tuples(
             st.just("lease"),
             st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=5, max_size=5),
@@ -175,24 +149,18 @@ class TestMemoryQueueProperties:
     @hypothesis_settings(deadline=None, max_examples=200)
     def test_equals_the_model(self, steps: list[tuple[Any, ...]]) -> None:
         queue, model = MemoryQueue(), ModelQueue()
-        pushed = last = 0
+        pushed = 0
         for step in steps:
             match step:
                 case "push", host, priority:
                     pushed += 1
                     queue.push(host, str(pushed), priority, pushed)
                     model.push(pushed, host, priority)
-                case "skip", rule if last in model.leased:
-                    queue.skip(last, rule)
-                    model.skip(last, rule)
-                case "restore", rule:
-                    assert queue.restore(rule) == model.restore(rule)
                 case "lease", loads:
                     found = queue.lease(loads.__getitem__)
                     expected = model.lease(loads.__getitem__)
                     assert (found and found.id) == (expected and expected.id)
                     assert found is None or found.request == found.id
-                    last = 0 if found is None else found.id
         assert len(queue) == len(model)
 
 

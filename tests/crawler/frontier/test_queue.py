@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from crawler.frontier.queue import RequestQueue
+from crawler.frontier.skipped import Skip, SkippedRequests
 from crawler.pages.database import COMMIT_PAGES, MOST_PAGES, Database
 
 HOST = 7
@@ -150,20 +151,18 @@ def test_a_skipped_request_survives_a_kill_and_another_process_puts_it_back(
     queue = RequestQueue(database)
     for n in range(3):
         queue.push(HOST, f"http://x/{n}", 0, b"whole")
-    for _ in range(2):
-        request = queue.lease(idle)
-        assert request is not None
-        queue.skip(request.id, 5)
+    SkippedRequests(database, queue).set_aside(HOST, [(n, Skip(5, b"fold")) for n in (1, 3)])
+    queue.push_skipped(HOST, "http://x/3", 0, b"whole", b"key", Skip(5, b"fold"))
     database.commit()
     killed(database)
-    assert states(tmp_path) == {0: 1, 4: 2}
+    assert states(tmp_path) == {0: 1, 4: 3}
 
     again = Database(tmp_path)
     restored = RequestQueue(again)
     assert len(restored) == 1
-    assert restored.restore(5) == 2
+    assert SkippedRequests(again, restored).put_back_rule(5) == 3
     assert again.read("SELECT count(*) FROM requests WHERE rule IS NOT NULL").fetchone() == (0,)
-    assert drain(restored) == [f"http://x/{n}" for n in range(3)]
+    assert drain(restored) == [f"http://x/{n}" for n in range(4)]
     again.close()
 
 

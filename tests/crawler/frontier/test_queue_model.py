@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 )
 
 from crawler.frontier.queue import RequestQueue
+from crawler.frontier.skipped import Skip, SkippedRequests
 from crawler.pages.database import Database
 from tests.crawler.frontier.model import ModelQueue
 
@@ -86,16 +87,18 @@ class QueueMachine(RuleBasedStateMachine):
         self.queue.finish(ids, failed=failed)
         self.model.finish(ids, failed=failed)
 
-    @precondition(lambda self: self.model.leased)
+    @precondition(lambda self: self.model.todo)
     @rule(data=st.data(), by=RULES)
-    def skip(self, data: st.DataObject, by: int) -> None:
-        request_id = data.draw(st.sampled_from(sorted(self.model.leased)))
-        self.queue.skip(request_id, by)
-        self.model.skip(request_id, by)
+    def set_aside(self, data: st.DataObject, by: int) -> None:
+        request = data.draw(st.sampled_from(sorted(self.model.todo, key=lambda one: one.id)))
+        skip = Skip(by, b"fold")
+        SkippedRequests(self.database, self.queue).set_aside(request.host, [(request.id, skip)])
+        self.model.set_aside(request.id, by)
 
     @rule(by=RULES)
-    def restore(self, by: int) -> None:
-        assert self.queue.restore(by) == self.model.restore(by)
+    def put_back(self, by: int) -> None:
+        skipped = SkippedRequests(self.database, self.queue)
+        assert skipped.put_back_rule(by) == self.model.put_back_rule(by)
 
     @rule()
     def commit(self) -> None:

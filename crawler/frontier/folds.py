@@ -1,0 +1,89 @@
+"""Which request stands for each address, after the learned rules; and what was found there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.urls.learning.evidence import Said
+
+if TYPE_CHECKING:
+    from crawler.pages.database import Database
+    from crawler.pages.page import PageRow
+
+
+class Fold(NamedTuple):
+    """An address after the rules.
+
+    Attributes:
+        key: Of the request that stands for it.
+        said: What was there; None where nothing was fetched yet, or nothing that has a text.
+        visit: In which that was.
+        tries: How many further URLs of it were fetched because the first gave no page.
+        is_explored: Whether a second URL of it was fetched on purpose.
+    """
+
+    key: bytes
+    said: Said | None
+    visit: int | None
+    tries: int
+    is_explored: bool
+
+
+class Folds:
+    """The table ``folds``: every address that was queued or fetched while rules were learned."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, fold: bytes) -> Fold | None:
+        """What is known of an address, by the digest of what the rules make of it."""
+        row = self._database.read(
+            "SELECT key, words, kept, similarity, page, visit, tries, explored FROM folds"
+            " WHERE fold = ?",
+            (fold,),
+        ).fetchone()
+        if row is None:
+            return None
+        said = None if row[1] is None else Said(*row[1:5])
+        return Fold(row[0], said, row[5], row[6], bool(row[7]))
+
+    def claim(self, fold: bytes, host: int, key: bytes) -> None:
+        """Let a request stand for an address for which none stands yet."""
+        self._database.write(
+            "INSERT OR IGNORE INTO folds (fold, host, key, tries, explored) VALUES (?, ?, ?, 0, 0)",
+            (fold, host, key),
+        )
+
+    def note(self, fold: bytes, host: int, key: bytes, said: Said, visit: int) -> None:
+        """Note what was found at an address; the request that stands for it stays."""
+        self._database.write(
+            "INSERT INTO folds VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT (fold) DO UPDATE"
+            " SET words = excluded.words, kept = excluded.kept, similarity = excluded.similarity,"
+            " page = excluded.page, visit = excluded.visit",
+            (fold, host, key, *said[:4], visit),
+        )
+
+    def note_try(self, fold: bytes) -> None:
+        """Note that another URL of an address is tried."""
+        self._database.write("UPDATE folds SET tries = tries + 1 WHERE fold = ?", (fold,))
+
+    def mark_explored(self, fold: bytes) -> None:
+        """Note that a second URL of an address is fetched on purpose."""
+        self._database.write("UPDATE folds SET explored = 1 WHERE fold = ?", (fold,))
+
+    def clear(self) -> None:
+        """Forget everything, for another visit."""
+        self._database.write("DELETE FROM folds")
+
+    def forget(self, host: int) -> None:
+        """Forget a host's addresses, whose digests mean something else from now on."""
+        self._database.write("DELETE FROM folds WHERE host = ?", (host,))
+
+
+def said_of(row: PageRow) -> Said | None:
+    """What a stored page said; None where it has no text, and repeats none."""
+    if row.words_digest is None or (row.text is None and row.duplicate_of is None):
+        return None
+    if row.duplicate_of is None:
+        return Said(row.words_digest, row.id, 1.0, row.id)
+    return Said(row.words_digest, row.duplicate_of, row.similarity or 0.0, row.id)

@@ -1,0 +1,114 @@
+"""What ``scrapy rules`` says of a crawl's learned rules."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from crawler.frontier.rule_store import FORGOTTEN, HOLDS, restored
+from crawler.urls.learning.evidence import lower_bound
+
+if TYPE_CHECKING:
+    import sqlite3
+
+REFUTED = "refuted_rules"
+"""Name in the table ``meta``: what spoke for rules that do not hold, and what against."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRule:
+    """A rule as the directory has it.
+
+    Attributes:
+        id: Its number.
+        where: Where it holds.
+        what: What does not matter.
+        state: "holds", "revoked" or "forgotten".
+        texts: Texts that were met under two addresses which it makes one.
+        confidence: The share of cases in which it holds at least, with 95 % certainty.
+        saved: Requests that were not made.
+        explored: Requests that were made all the same, to try it.
+        origin: "learned", or the file that it came from.
+        reason: Why it does not hold any more.
+    """
+
+    id: int
+    where: str
+    what: str
+    state: str
+    texts: int
+    confidence: float
+    saved: int
+    explored: int
+    origin: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RefutedRule:
+    """A rule for which something spoke, and that was never believed."""
+
+    where: str
+    what: str
+    texts: int
+    page: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReport:
+    """Everything that was learned, and what was not."""
+
+    rules: tuple[StoredRule, ...]
+    refuted: tuple[RefutedRule, ...]
+    waiting: int
+    """Requests that are skipped now."""
+
+    def to_json(self) -> str:
+        """The report as one JSON object."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False)
+
+
+def rule_report(connection: sqlite3.Connection) -> RuleReport:
+    """Read what a crawl learned, also while it is running."""
+    rows = connection.execute(
+        "SELECT id, state, rule, positives, explored, saved, origin, reason FROM url_rules"
+        " WHERE coalesce(reason, '') NOT LIKE 'covered by%' ORDER BY state, saved DESC, id"
+    )
+    skipped = connection.execute("SELECT count(*) FROM requests WHERE state = 4").fetchone()[0]
+    return RuleReport(tuple(map(_rule, rows)), _refuted(connection), skipped)
+
+
+def _rule(row: tuple[Any, ...]) -> StoredRule:
+    number, state, rule, positives, explored, saved, origin, reason = row
+    context, transform = restored(json.loads(rule))
+    name = {HOLDS: "holds", FORGOTTEN: "forgotten"}.get(state, "revoked")
+    bound = round(lower_bound(positives), 3)
+    return StoredRule(
+        number,
+        str(context),
+        str(transform),
+        name,
+        positives,
+        bound,
+        saved,
+        explored,
+        origin,
+        reason,
+    )
+
+
+def _refuted(connection: sqlite3.Connection) -> tuple[RefutedRule, ...]:
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (REFUTED,)).fetchone()
+    found = []
+    for known in json.loads(row[0]) if row else []:
+        context, transform = restored(known["rule"])
+        page, other = (_url(connection, known[name]) for name in ("page", "other"))
+        found.append(RefutedRule(str(context), str(transform), known["texts"], page, other))
+    return tuple(found)
+
+
+def _url(connection: sqlite3.Connection, page: int) -> str:
+    row = connection.execute("SELECT url FROM pages WHERE id = ?", (page,)).fetchone()
+    return "a page that is no longer held" if row is None else str(row[0])

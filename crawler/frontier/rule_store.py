@@ -1,0 +1,112 @@
+"""Learned rules as they stand in ``crawl.db``, and as one crawl hands them to another."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from crawler.urls.learning.context import Context
+from crawler.urls.learning.transforms import from_json, to_json
+from crawler.urls.rules import LearnedRule
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from crawler.pages.database import Database
+    from crawler.urls.learning.proposals import Proposal
+    from crawler.urls.learning.transforms import Transform
+
+HOLDS, REVOKED, FORGOTTEN = 1, 2, 3
+
+
+def stored(context: Context, transform: Transform) -> dict[str, Any]:
+    """A rule as JSON."""
+    where = {
+        "host": context.host,
+        "pattern": context.pattern,
+        "beside": None if context.beside is None else sorted(context.beside),
+        "where": None if context.where is None else list(context.where),
+    }
+    return {"context": where, "transform": to_json(transform)}
+
+
+def restored(rule: Any) -> Proposal:
+    """The inverse of ``stored``.
+
+    Raises:
+        ValueError: It is no rule; the message says what is wrong.
+    """
+    try:
+        where = rule["context"]
+        beside, at = where.get("beside"), where.get("where")
+        context = Context(
+            str(where["host"]),
+            None if where.get("pattern") is None else str(where["pattern"]),
+            None if beside is None else frozenset(map(str, beside)),
+            None if at is None else (str(at[0]), str(at[1])),
+        )
+        return context, from_json(rule["transform"])
+    except (TypeError, KeyError, IndexError, AttributeError) as error:
+        raise ValueError(f"no rule: {error!r} in {str(rule)[:200]}") from None
+
+
+def holding(connection: sqlite3.Connection) -> list[Proposal]:
+    """The rules that hold, in the order in which they are applied."""
+    rows = connection.execute("SELECT rule FROM url_rules WHERE state = ? ORDER BY id", (HOLDS,))
+    return [restored(json.loads(rule)) for (rule,) in rows]
+
+
+class RuleStore:
+    """The table ``url_rules``."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __iter__(self) -> Iterator[LearnedRule]:
+        """The rules that hold, oldest first."""
+        rows = self._database.read(
+            "SELECT id, rule, positives, explored, saved, tried, origin FROM url_rules"
+            " WHERE state = ? ORDER BY id",
+            (HOLDS,),
+        )
+        for number, rule, positives, explored, saved, tried, origin in rows.fetchall():
+            context, transform = restored(json.loads(rule))
+            found = LearnedRule(number, context, transform, positives)
+            found.explored, found.saved, found.origin = explored, saved, origin
+            seen = json.loads(tried)
+            found.patterns, found.values = seen["patterns"], set(seen["values"])
+            yield found
+
+    def add(self, context: Context, transform: Transform, origin: str) -> LearnedRule:
+        """Store a rule that holds from now on."""
+        cursor = self._database.write(
+            "INSERT INTO url_rules (state, rule, positives, explored, saved, tried, origin, since)"
+            " VALUES (?, ?, 0, 0, 0, '{}', ?, ?)",
+            (HOLDS, json.dumps(stored(context, transform)), origin, time.time()),
+        )
+        return LearnedRule(int(cursor.lastrowid or 0), context, transform, origin=origin)
+
+    def save(self, rule: LearnedRule) -> None:
+        """Store what a rule did so far."""
+        tried = json.dumps({"patterns": rule.patterns, "values": sorted(rule.values)})
+        self._database.write(
+            "UPDATE url_rules SET positives = ?, explored = ?, saved = ?, tried = ? WHERE id = ?",
+            (rule.positives, rule.explored, rule.saved, tried, rule.id),
+        )
+
+    def end(self, rule: LearnedRule, state: int, reason: str) -> None:
+        """Store that a rule does not hold any more, and why."""
+        self.save(rule)
+        self._database.write(
+            "UPDATE url_rules SET state = ?, reason = ? WHERE id = ?", (state, reason, rule.id)
+        )
+
+    def ended(self) -> list[Proposal]:
+        """Rules that were revoked, or forgotten by the user: they are not learned again."""
+        rows = self._database.read(
+            "SELECT rule FROM url_rules WHERE state IN (?, ?) AND reason NOT LIKE 'covered%'",
+            (REVOKED, FORGOTTEN),
+        )
+        return [restored(json.loads(rule)) for (rule,) in rows.fetchall()]

@@ -1,0 +1,118 @@
+"""Requests that are not made because another one stands for their page."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.frontier.states import TODO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawler.frontier.queue import RequestQueue
+    from crawler.pages.database import Database
+
+
+FIXED = "crawl_fixed"
+"""Key of ``Request.meta``: no rule may skip the request."""
+
+
+class Skip(NamedTuple):
+    """Why a request is not made.
+
+    Attributes:
+        rule: Number of the rule.
+        fold: Digest of the address after the rules, by which it is found again.
+    """
+
+    rule: int
+    fold: bytes
+
+
+class StandingRequest(NamedTuple):
+    """A request as the table has it; ``is_fixed`` where no rule may skip it."""
+
+    id: int
+    key: bytes | None
+    url: str
+    is_fixed: int
+
+
+_COLUMNS = "id, key, url, fixed"
+
+
+class SkippedRequests:
+    """Sets requests of a queue aside, whole, and puts them back."""
+
+    def __init__(self, database: Database, queue: RequestQueue) -> None:
+        self._database = database
+        self._queue = queue
+
+    def ids(self, host: int, state: int) -> array[int]:
+        """Numbers of a host's requests in a state, eight bytes each."""
+        self._queue.write()
+        # What an index holds only in part is found by the very words of its condition.
+        which = "state = 0" if state == TODO else f"state > 0 AND state = {state:d}"
+        rows = self._database.read(
+            f"SELECT id FROM requests WHERE host = ? AND {which}",  # noqa: S608
+            (host,),
+        )
+        return array("q", sorted(number for (number,) in rows))
+
+    def requests(self, ids: Sequence[int], state: int) -> list[StandingRequest]:
+        """Those of some requests that are still in a state."""
+        self._queue.write()
+        marks = ",".join("?" * len(ids))
+        rows = self._database.read(
+            f"SELECT {_COLUMNS} FROM requests WHERE id IN ({marks}) AND state = ? ORDER BY id",  # noqa: S608
+            (*ids, state),
+        )
+        return [StandingRequest(*row) for row in rows]
+
+    def url(self, key: bytes) -> str | None:
+        """The URL of the request with a fingerprint."""
+        row = self._database.read("SELECT url FROM requests WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_aside(self, host: int, skips: Sequence[tuple[int, Skip]]) -> None:
+        """Let waiting requests of a host not be made."""
+        if not skips:
+            return
+        changed = self._queue.change(
+            host,
+            "UPDATE requests SET state = 4, rule = ?, fold = ? WHERE id = ? AND state = 0",
+            [(skip.rule, skip.fold, number) for number, skip in skips],
+        )
+        self._queue.count(-changed)
+
+    def put_back(self, host: int, ids: Sequence[int]) -> None:
+        """Let requests of a host wait again."""
+        if not ids:
+            return
+        changed = self._queue.change(
+            host,
+            "UPDATE requests SET state = 0, rule = NULL, fold = NULL WHERE id = ? AND state = 4",
+            [(number,) for number in ids],
+        )
+        self._queue.count(changed)
+
+    def put_one_back(self, fold: bytes) -> None:
+        """Let another request for an address wait, if one was skipped."""
+        row = self._database.read(
+            "SELECT id, host FROM requests WHERE state = 4 AND fold = ? LIMIT 1", (fold,)
+        ).fetchone()
+        if row is not None:
+            self.put_back(row[1], [row[0]])
+
+    def put_back_rule(self, rule: int) -> int:
+        """Let everything wait again that a rule skipped; tell how much that is."""
+        rows = self._database.read(
+            "SELECT host, id FROM requests WHERE state = 4 AND rule = ? ORDER BY host", (rule,)
+        ).fetchall()
+        hosts: dict[int, list[int]] = {}
+        for host, number in rows:
+            hosts.setdefault(host, []).append(number)
+        for host, ids in hosts.items():
+            self.put_back(host, ids)
+        return len(rows)

@@ -1,0 +1,57 @@
+"""Learned rules as people read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.frontier.rule_report import RuleReport, StoredRule
+
+_MOST_REFUTED = 10
+
+
+def rule_lines(report: RuleReport) -> Iterator[str]:
+    """Everything that ``scrapy rules`` says."""
+    holding = [rule for rule in report.rules if rule.state == "holds"]
+    if not report.rules:
+        yield "no rule was learned: no part of this site's URLs proved irrelevant"
+    for rule in holding:
+        yield from _lines(rule)
+    ended = [rule for rule in report.rules if rule.state != "holds"]
+    if ended:
+        yield ""
+        yield "do not hold any more:"
+        for rule in ended:
+            yield f"  {rule.id}  {rule.where}: {rule.what}"
+            yield f"     {rule.state}: {rule.reason}"
+    if holding:
+        saved = sum(rule.saved for rule in holding)
+        explored = sum(rule.explored for rule in holding)
+        yield ""
+        yield f"{saved:,} requests were not made, {explored:,} were made to try the rules"
+    if report.refuted:
+        yield ""
+        yield from _refuted(report)
+
+
+def _lines(rule: StoredRule) -> Iterator[str]:
+    yield f"{rule.id}  {rule.where}: {rule.what}"
+    if rule.origin == "learned":
+        evidence = f"{rule.texts:,} texts under two URLs each, none that differed"
+    else:
+        evidence = f"from {rule.origin}; {rule.texts:,} texts under two URLs each since"
+    yield f"   {evidence}: right in {rule.confidence:.0%} or more of all cases"
+    yield f"   {rule.saved:,} requests not made, {rule.explored:,} made to try it"
+
+
+def _refuted(report: RuleReport) -> Iterator[str]:
+    yield "were looked at and do not hold:"
+    for known in report.refuted[:_MOST_REFUTED]:
+        yield f"  {known.where}: {known.what}"
+        yield f"     {known.texts:,} for it; against it: {known.page}"
+        yield f"     and {known.other}"
+    more = len(report.refuted) - _MOST_REFUTED
+    if more > 0:
+        yield f"  and {more:,} more; --json has all of them"
