@@ -33,9 +33,9 @@ MOST_PAGES = 200
 """unless it is so many."""
 
 CACHE_KB = 32 * 1024
-LOG_PAGES = 8192
+LOG_PAGES = 16_384
 """SQLite copies its log into the file when it has so many pages of 4 kB. With its own 1,000 the
-pages of the indexes, which are written all over, are copied three times as often."""
+pages of the indexes, which are written all over, are copied several times as often."""
 
 FILE_NAME = "crawl.db"
 
