@@ -93,6 +93,9 @@ CRAWL_LEARN_URL_RULES = True
 CRAWL_URL_RULE_CONFIDENCE = 0.85
 """A learned rule must hold in at least this share of all cases (0.5 to 0.99), 95 times in 100."""
 
+CRAWL_MAX_PAGES_PER_CLUSTER = 0
+"""Pages fetched in a visit of one kind of URL: host, path pattern, names of arguments; 0: any."""
+
 CRAWL_MAX_SITEMAPS = 1_000
 """Sitemaps fetched in one visit of a site, however often it is stopped."""
 

@@ -133,7 +133,8 @@ def _learning(options: Options) -> LearningPolicy | None:
         raise ValueError(f"{name} must be at most {_MOST_CONFIDENT}, got {confidence}")
     if not options.boolean("CRAWL_LEARN_URL_RULES"):
         return None
-    return LearningPolicy(confidence)
+    budget = options.integer("CRAWL_MAX_PAGES_PER_CLUSTER")
+    return LearningPolicy(confidence, cluster_budget=budget)
 
 
 def _intervals(options: Options) -> IntervalPolicy:

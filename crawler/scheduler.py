@@ -118,7 +118,10 @@ class FrontierScheduler(BaseScheduler):
     def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
         """Queue a request, or note it as one that a learned rule skips."""
         is_fixed, rules = _is_fixed(request), self._job.url_rules
-        pushed = (host, request.url, request.priority, stored, key)
+        priority = request.priority
+        if rules is not None and not is_fixed:
+            priority = rules.priority(request.url, priority)
+        pushed = (host, request.url, priority, stored, key)
         if rules is not None and key is not None:
             skip = rules.admit(request.url, key, host, is_fixed=is_fixed)
             if skip is not None:
@@ -187,9 +190,11 @@ class FrontierScheduler(BaseScheduler):
 
     def _lease(self) -> QueuedRequest | None:
         """Lease a request; where none waits, one may be put back by what is left to fold."""
-        queued = self._job.queue.lease(self._loads)
+        rules = self._job.url_rules
+        lease = self._job.queue.lease if rules is None else rules.lease
+        queued = lease(self._loads)
         if queued is None and self._job.fold_all():
-            queued = self._job.queue.lease(self._loads)
+            queued = lease(self._loads)
         return queued
 
     def _rebuild(self, queued: QueuedRequest) -> Request | None:

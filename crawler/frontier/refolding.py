@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.folds import Folds
     from crawler.frontier.skipped import SkippedRequests, StandingRequest
+    from crawler.frontier.url_traps import UrlTraps
     from crawler.pages.database import Database
     from crawler.urls.canonical import Canonicalizer
     from crawler.urls.rules import RuleSet
@@ -46,6 +47,7 @@ class Refolding:
         skipped: SkippedRequests,
         folds: Folds,
         rules: RuleSet,
+        traps: UrlTraps,
         canonicalizer: Canonicalizer,
     ) -> None:
         self._database = database
@@ -53,6 +55,7 @@ class Refolding:
         self._skipped = skipped
         self._folds = folds
         self._rules = rules
+        self._traps = traps
         self._canonical = canonicalizer
         self._work: dict[str, Iterator[None]] = {}
         for host in json.loads(database.meta(PENDING) or "[]"):
@@ -130,16 +133,16 @@ class Refolding:
         address = self._address(row.url)
         if address is None or row.key is None or row.is_fixed:
             return None
-        fold = self._rules.fold(address).digest()
+        folded = self._rules.fold(address)
+        fold = folded.digest()
         known = self._folds.get(fold)
         if known is None:
             self._folds.claim(fold, host, row.key)
         if known is None or known.key == row.key:
-            return None
-        url = self._skipped.url(known.key)
-        other = None if url is None else self._address(url)
-        needed = [] if other is None else self._rules.needed(address, other)
-        return Skip(needed[0].id, fold) if needed else None
+            cluster = self._traps.closed(folded, fold)
+            return None if cluster is None else Skip(-cluster, fold)
+        rules = self._rules.changing(address) or self._rules.of(address.host)
+        return Skip(rules[-1].id, fold) if rules else None
 
     def _address(self, url: str) -> Address | None:
         try:

@@ -23,13 +23,17 @@ HOLDS, REVOKED, FORGOTTEN = 1, 2, 3
 
 def stored(context: Context, transform: Transform) -> dict[str, Any]:
     """A rule as JSON."""
-    where = {
+    return {"context": _place(context), "transform": to_json(transform)}
+
+
+def _place(context: Context) -> dict[str, Any]:
+    return {
         "host": context.host,
         "pattern": context.pattern,
         "beside": None if context.beside is None else sorted(context.beside),
         "where": None if context.where is None else list(context.where),
+        "apart_from": list(map(_place, context.apart_from)),
     }
-    return {"context": where, "transform": to_json(transform)}
 
 
 def restored(rule: Any) -> Proposal:
@@ -39,17 +43,20 @@ def restored(rule: Any) -> Proposal:
         ValueError: It is no rule; the message says what is wrong.
     """
     try:
-        where = rule["context"]
-        beside, at = where.get("beside"), where.get("where")
-        context = Context(
-            str(where["host"]),
-            None if where.get("pattern") is None else str(where["pattern"]),
-            None if beside is None else frozenset(map(str, beside)),
-            None if at is None else (str(at[0]), str(at[1])),
-        )
-        return context, from_json(rule["transform"])
+        return _context(rule["context"]), from_json(rule["transform"])
     except (TypeError, KeyError, IndexError, AttributeError) as error:
         raise ValueError(f"no rule: {error!r} in {str(rule)[:200]}") from None
+
+
+def _context(place: Any) -> Context:
+    beside, at = place.get("beside"), place.get("where")
+    return Context(
+        str(place["host"]),
+        None if place.get("pattern") is None else str(place["pattern"]),
+        None if beside is None else frozenset(map(str, beside)),
+        None if at is None else (str(at[0]), str(at[1])),
+        tuple(map(_context, place.get("apart_from", ()))),
+    )
 
 
 def holding(connection: sqlite3.Connection) -> list[Proposal]:
@@ -87,6 +94,11 @@ class RuleStore:
             (HOLDS, json.dumps(stored(context, transform)), origin, time.time()),
         )
         return LearnedRule(int(cursor.lastrowid or 0), context, transform, origin=origin)
+
+    def change(self, rule: LearnedRule) -> None:
+        """Store that a rule speaks of less from now on."""
+        text = json.dumps(stored(rule.context, rule.transform))
+        self._database.write("UPDATE url_rules SET rule = ? WHERE id = ?", (text, rule.id))
 
     def save(self, rule: LearnedRule) -> None:
         """Store what a rule did so far."""

@@ -86,6 +86,28 @@ class SkippedRequests:
         )
         self._queue.count(-changed)
 
+    def postpone(self, host: int, ids: Sequence[int], priority: int) -> None:
+        """Let leased requests of a host wait again, with another priority."""
+        changed = self._queue.change(
+            host,
+            "UPDATE requests SET state = 0, priority = ? WHERE id = ? AND state = 1",
+            [(priority, number) for number in ids],
+        )
+        self._queue.count(changed)
+
+    def give_up(self, host: int, skips: Sequence[tuple[int, Skip]]) -> None:
+        """Let leased requests of a host not be made."""
+        self._queue.change(
+            host,
+            "UPDATE requests SET state = 4, rule = ?, fold = ? WHERE id = ? AND state = 1",
+            [(skip.rule, skip.fold, number) for number, skip in skips],
+        )
+
+    def is_fixed(self, number: int) -> bool:
+        """Whether no rule may skip a request."""
+        row = self._database.read("SELECT fixed FROM requests WHERE id = ?", (number,)).fetchone()
+        return bool(row[0])
+
     def put_back(self, host: int, ids: Sequence[int]) -> None:
         """Let requests of a host wait again."""
         if not ids:

@@ -7,18 +7,21 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from crawler.frontier.folds import Folds, said_of
-from crawler.frontier.order import host_number
+from crawler.frontier.order import Load, QueuedRequest, host_number
 from crawler.frontier.refolding import Refolding
 from crawler.frontier.rule_report import REFUTED
 from crawler.frontier.rule_store import REVOKED, RuleStore, stored
 from crawler.frontier.skipped import Skip, SkippedRequests
+from crawler.frontier.url_traps import SLOW_PRIORITY, UrlTraps
 from crawler.pages.verdicts import TOO_SHORT
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.learning.address import Address
 from crawler.urls.learning.context import Place
 from crawler.urls.learning.evidence import CounterExample, Said, agreement
+from crawler.urls.learning.hypothesis import MOST_EXCEPTIONS
 from crawler.urls.learning.learner import RuleLearner
-from crawler.urls.rules import LearnedRule, RuleSet, shown_form
+from crawler.urls.rules import LearnedRule, RuleSet, about, shown_form
+from crawler.urls.traps import CLOSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
     from crawler.urls.canonical import Canonicalizer
     from crawler.urls.learning.hypothesis import LearningPolicy, Refuted
     from crawler.urls.learning.proposals import Proposal
+
+MOST_PASSED = 500
+"""So many requests are leased and let go of at a time."""
 
 MOST_TOLD = 50
 """So many rules that do not hold are told of."""
@@ -78,13 +84,17 @@ class UrlRules:
         for context, transform in self._store.ended():
             self._learner.refute(LearnedRule(0, context, transform), CounterExample(0, 0))
         self._changed: dict[int, LearnedRule] = {}
-        self.refolding = Refolding(database, self._skipped, self._folds, self.rules, canonicalizer)
+        self.traps = UrlTraps(database, policy.cluster_budget)
+        self.refolding = Refolding(
+            database, self._skipped, self._folds, self.rules, self.traps, canonicalizer
+        )
         database.before_commit.append(self._save)
 
     def begin_visit(self, visit: int) -> None:
         """Begin another visit, with a queue that is empty."""
         self._visit = visit
         self._folds.clear()
+        self.traps.clear()
 
     def admit(self, url: str, key: bytes, host: int, *, is_fixed: bool) -> Skip | None:
         """How a request is skipped, because another one stands for its page.
@@ -101,20 +111,81 @@ class UrlRules:
         Complexity: O(rules of its host); nothing where there are none.
         """
         address = self._address(url)
-        if address is None or address.host not in self.rules:
+        if address is None:
             return None
-        fold = self.rules.fold(address).digest()
+        if address.host not in self.rules:
+            return None if is_fixed else self._trapped(address)
+        folded = self.rules.fold(address)
+        fold = folded.digest()
         known = self._folds.get(fold)
         if known is None:
             self._folds.claim(fold, host, key)
-        if known is None or known.key == key or is_fixed:
+        if is_fixed:
             return None
-        rules = self._applied(address) or self._needed(address, known)
+        if known is None or known.key == key:
+            return self._trapped(folded)
+        rules = self.rules.changing(address) or self._changing(known)
         if not rules or self._explores(rules, address, fold, known):
             return None
         rules[-1].saved += 1
         self._changed[rules[-1].id] = rules[-1]
         return Skip(rules[-1].id, fold)
+
+    def _trapped(self, folded: Address) -> Skip | None:
+        if folded.host not in self.traps:
+            return None
+        fold = folded.digest()
+        cluster = self.traps.closed(folded, fold)
+        return None if cluster is None else Skip(-cluster, fold)
+
+    def priority(self, url: str, wanted: int) -> int:
+        """The priority with which a URL is queued: low where pages of its kind are hardly new."""
+        address = self._address(url) if self.traps else None
+        return wanted if address is None else self.traps.priority(self.rules.fold(address), wanted)
+
+    def lease(self, load: Load) -> QueuedRequest | None:
+        """The next request that is to be made now.
+
+        Those of a slow cluster go back to wait until nothing else does, those of a
+        closed one are given up; both in groups, since there may be thousands.
+        """
+        passed: list[QueuedRequest] = []
+        while (queued := self._queue.lease(load)) is not None and self._is_late(queued):
+            passed.append(queued)
+            if len(passed) == MOST_PASSED:
+                self._pass_over(passed)
+        self._pass_over(passed)
+        return queued
+
+    def _is_late(self, queued: QueuedRequest) -> bool:
+        address = self._address(queued.url) if self.traps else None
+        if address is None or address.host not in self.traps:
+            return False
+        folded = self.rules.fold(address)
+        if self.traps.priority(folded, queued.priority) < queued.priority:
+            return True
+        is_closed = self.traps.closed(folded, folded.digest()) is not None
+        return is_closed and not self._skipped.is_fixed(queued.id)
+
+    def _pass_over(self, requests: list[QueuedRequest]) -> None:
+        """Let leased requests wait, or give them up."""
+        hosts: dict[int, tuple[list[int], list[tuple[int, Skip]]]] = {}
+        for queued in requests:
+            waiting, given_up = hosts.setdefault(queued.host, ([], []))
+            address = self._address(queued.url)
+            folded = None if address is None else self.rules.fold(address)
+            fold = b"" if folded is None else folded.digest()
+            cluster = None if folded is None else self.traps.closed(folded, fold)
+            if cluster is None or self._skipped.is_fixed(queued.id):
+                waiting.append(queued.id)
+            else:
+                given_up.append((queued.id, Skip(-cluster, fold)))
+        for host, (waiting, given_up) in hosts.items():
+            if waiting:
+                self._skipped.postpone(host, waiting, SLOW_PRIORITY)
+            if given_up:
+                self._skipped.give_up(host, given_up)
+        requests.clear()
 
     def skip(
         self, host: int, url: str, priority: int, request: bytes, key: bytes | None, skip: Skip
@@ -129,20 +200,21 @@ class UrlRules:
                 return address
         return None
 
-    def _applied(self, address: Address) -> list[LearnedRule]:
-        return [rule for rule in self.rules.of(address.host) if _changes(rule, address)]
+    def _changing(self, known: Fold) -> list[LearnedRule]:
+        other = self._standing(known)
+        return [] if other is None else self.rules.changing(other)
 
-    def _needed(self, address: Address, known: Fold) -> list[LearnedRule]:
-        """The rules without any of which an address would not be taken for a known one."""
+    def _standing(self, known: Fold) -> Address | None:
+        """The address of the request that stands for others."""
         url = self._skipped.url(known.key)
-        other = None if url is None else self._address(url)
-        return [] if other is None else self.rules.needed(address, other)
+        return None if url is None else self._address(url)
 
     def _explores(
         self, rules: list[LearnedRule], address: Address, fold: bytes, known: Fold
     ) -> bool:
         """Whether a URL that would be skipped is fetched all the same."""
-        place, pattern = Place.of(address), self._learner.pattern(address)
+        place, folded = Place.of(address), Place.of(self.rules.fold(address))
+        pattern = f"{self._learner.pattern_of(folded.address)}?{'&'.join(sorted(folded.names))}"
         new_ground = [rule for rule in rules if rule.is_new_ground(place, pattern)]
         chosen = not known.is_explored and int.from_bytes(fold[:4]) % EXPLORED_OF == 0
         if not new_ground and not chosen:
@@ -173,8 +245,10 @@ class UrlRules:
             self._replace(address, row.key)
             return
         self._check(address, said, row)
-        fold = self.rules.fold(address).digest()
+        folded = self.rules.fold(address)
+        fold = folded.digest()
         self._folds.note(fold, host_number(address.hostname), row.key, said, self._visit)
+        self._note_newness(folded, row.verdict)
         self._note_redirected(redirected, fold, said)
         if row.verdict == TOO_SHORT or not row.words:
             return
@@ -188,6 +262,11 @@ class UrlRules:
         )
         while believed:
             believed = self._adopt(believed[0])
+
+    def _note_newness(self, folded: Address, verdict: str) -> None:
+        before = self.traps.note(folded, verdict)
+        if before == CLOSED:
+            self._skipped.put_back_rule(-self.traps.cluster(folded).id)
 
     def _note_redirected(self, urls: Sequence[str], fold: bytes, said: Said) -> None:
         """Note what was found where a URL led, unless too much leads there: a login, the home."""
@@ -243,26 +322,46 @@ class UrlRules:
             return
         if known.visit != self._visit:  # it may have changed since
             return
-        agree, needed = agreement(known.said, said), self._needed(address, known)
+        agree, other = agreement(known.said, said), self._standing(known)
+        if other is None or agree is None:
+            return
         if agree:
-            for rule in needed:
+            for rule in self.rules.needed(address, other):
                 rule.positives += 1
                 self._changed[rule.id] = rule
-        elif agree is False and needed:
-            # Of several, the one for which the least speaks; the others show by themselves.
-            weakest = min(needed, key=lambda rule: (rule.positives, -rule.id))
-            other = self._skipped.url(known.key) or "another page"
-            reason = f"{row.url} is another page than {other}"
-            self._revoke(weakest, reason, CounterExample(row.id, known.said.page))
+            return
+        reason = f"{row.url} is another page than {self._skipped.url(known.key)}"
+        example = CounterExample(row.id, known.said.page)
+        while self.rules.fold(address) == self.rules.fold(other):
+            blamed = self.rules.blamed(address, other)
+            if blamed is None:
+                return  # they are one without any rule: the page has changed
+            self._object(blamed, address, reason, example)
+
+    def _object(
+        self, rule: LearnedRule, address: Address, reason: str, example: CounterExample
+    ) -> None:
+        """Take a kind of page out of a rule for a whole host; let go of any other rule."""
+        exceptions = len(rule.context.apart_from)
+        if rule.context.pattern is not None or exceptions >= MOST_EXCEPTIONS:
+            self._revoke(rule, reason, example)
+            return
+        place = Place.of(self.rules.seen_by(rule, address))
+        pattern = self._learner.pattern_of(place.address)
+        rule.context = rule.context.apart(rule.context.at(place, pattern, about(rule.transform)))
+        self._store.change(rule)
+        for proposal in self._fold_again(rule, is_wider=False):
+            self._adopt(proposal)
 
     def _adopt(self, proposal: Proposal) -> list[Proposal]:
         """Let a rule hold; what is believed because of it."""
-        evidence = self._learner.take(proposal).evidence
-        rule = self._store.add(*proposal, origin="learned")
-        rule.positives = len(evidence.contents)
-        rule.patterns = dict(evidence.patterns)
+        hypothesis = self._learner.take(proposal)
+        evidence, context = hypothesis.evidence, hypothesis.context
+        rule = self._store.add(context, hypothesis.transform, origin="learned")
+        rule.positives = evidence.texts
+        rule.patterns = dict(evidence.clusters)
         rule.values = {shown_form(form) for form in evidence.forms()}
-        for covered in self.rules.covered(*proposal):
+        for covered in self.rules.covered(context, hypothesis.transform):
             self.rules.remove(covered)
             rule.saved, rule.explored = rule.saved + covered.saved, rule.explored + covered.explored
             self._store.end(covered, REVOKED, f"covered by rule {rule.id}")
@@ -299,7 +398,3 @@ def _refuted_json(known: Refuted) -> dict[str, object]:
     rule = stored(known.context, known.transform)
     page, other = known.example.page, known.example.other
     return {"rule": rule, "texts": known.positives, "page": page, "other": other}
-
-
-def _changes(rule: LearnedRule, address: Address) -> bool:
-    return rule.apply(Place.of(address)) != address

@@ -66,6 +66,17 @@ CREATE TABLE folds (
 ) WITHOUT ROWID;
 CREATE INDEX folds_host ON folds (host);
 
+CREATE TABLE url_clusters (
+    id      INTEGER PRIMARY KEY,    -- negated, it is the rule of a request that is skipped for it
+    name    TEXT NOT NULL,          -- host, path pattern, names of arguments
+    fetched INTEGER NOT NULL,       -- pages in this visit
+    new     INTEGER NOT NULL,       -- those of them whose text was new
+    recent  TEXT NOT NULL,          -- the last of them, hexadecimal, a bit each, 1 for a new one
+    state   TEXT NOT NULL,          -- open, slow, closed
+    reason  TEXT                    -- why it is not open
+);
+CREATE UNIQUE INDEX url_clusters_name ON url_clusters (name);
+
 CREATE TABLE redirects (
     key    BLOB PRIMARY KEY,        -- request fingerprint of the URL that redirects
     url    TEXT NOT NULL,

@@ -19,8 +19,8 @@ _ROUNDS = 3
 """What one rule made of an address may be where another begins."""
 
 
-_TRIES = 2
-_MOST_PATTERNS = 100
+_TRIES = 1
+_MOST_PATTERNS = 30
 _MOST_VALUES = 20
 _LONGEST_VALUE = 60
 
@@ -161,6 +161,33 @@ class RuleSet:
             if address is before:
                 break
         return address
+
+    def seen_by(self, rule: LearnedRule, address: Address) -> Address:
+        """An address as it is when a rule is applied to it: after those that came before."""
+        for earlier in self.of(address.host):
+            if earlier is rule:
+                break
+            address = earlier.apply(Place.of(address))
+        return address
+
+    def changing(self, address: Address) -> list[LearnedRule]:
+        """The rules that have something to do with an address, in their order."""
+        found = []
+        for rule in self.of(address.host):
+            changed = rule.apply(Place.of(address))
+            if changed is not address:
+                found.append(rule)
+            address = changed
+        return found
+
+    def blamed(self, one: Address, other: Address) -> LearnedRule | None:
+        """The rule that is to go where two addresses are one and should not be.
+
+        Of those without which they would not be one, that for which the least speaks;
+        where several would each do alone, the least of all that have to do with them.
+        """
+        candidates = self.needed(one, other) or [*self.changing(one), *self.changing(other)]
+        return min(candidates, key=lambda rule: (rule.positives, -rule.id), default=None)
 
     def needed(self, one: Address, other: Address) -> list[LearnedRule]:
         """The rules without any of which two addresses would not be one."""

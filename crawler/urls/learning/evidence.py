@@ -16,11 +16,12 @@ _VERY_NEAR = 0.95
 """Measured on gitweb and on SQLite's release notes: redundant arguments leave pages that are .93 to
 1.0 alike, neighbours in a series are .80 to .95."""
 
-_MOST_GROUPS = 256
+MOST_GROUPS = 256
 _MOST_CONTENTS = 256
 _MOST_VALUES = 24
 _ENOUGH_OF_A_PATTERN = 5
 _FEWEST_PATTERNS = 2
+_MANY_PATTERNS = 8
 
 
 def lower_bound(positives: int) -> float:
@@ -98,94 +99,94 @@ class Evidence:
     followed from its first address to its last, or not at all.
 
     Attributes:
-        is_useful: Whether it would make one what no other rule does.
         spreads: Whether it is stated of every path of a host; then five texts
-            of each of two path patterns are wanted before any of them counts.
+            of each of two path patterns, or texts of eight, are wanted before any counts.
+        is_useful: Whether it would make one what no other rule does.
+        clusters: Texts that speak for it, by the kind of path and the names of the
+            other arguments.
     """
 
     spreads: bool = False
-    groups: dict[int, Sight] = field(default_factory=dict)
-    contents: set[int] = field(default_factory=set)
-    values: list[set[Hashable]] = field(default_factory=list)
-    patterns: dict[str, int] = field(default_factory=dict)
-    negative: CounterExample | None = None
     is_useful: bool = False
+    clusters: dict[str, int] = field(default_factory=dict)
+    _groups: dict[int, Sight] = field(default_factory=dict)
+    _contents: set[int] = field(default_factory=set)
+    _values: list[set[Hashable]] = field(default_factory=list)
     _zeros: int = 0
 
-    def observe(self, key: int, sight: Sight, pattern: str) -> bool:
-        """Take an address that was fetched, beside the first of its group.
+    def first_of(self, key: int, sight: Sight) -> Sight | None:
+        """The first address of a group that was fetched; None for that one, and where none is held.
 
         Args:
-            key: Hash of what the rule makes of it.
-            sight: What it is.
-            pattern: Its path pattern.
-
-        Returns:
-            Whether that was new evidence for the rule or against it.
+            key: Hash of what the rule makes of the address.
+            sight: What the address is.
         """
         if key & ((1 << self._zeros) - 1):
-            return False
-        held = self.groups.get(key)
+            return None
+        held = self._groups.get(key)
         if held is None:
             self._hold(key, sight)
-            return False
-        return self.compare(held, sight, pattern)
+        return held
 
-    def compare(self, one: Sight, other: Sight, pattern: str) -> bool:
-        """Take two addresses that the rule makes one."""
-        if one.form == other.form:
-            return False
-        agree = agreement(one.said, other.said)
-        if agree is False:
-            self.negative = CounterExample(other.said.page, one.said.page)
-            return True
-        if not agree or not (one.said.counts and other.said.counts):
+    def _hold(self, key: int, sight: Sight) -> None:
+        self._groups[key] = sight
+        while len(self._groups) > MOST_GROUPS:
+            self._zeros += 1
+            mask = (1 << self._zeros) - 1
+            self._groups = {key: entry for key, entry in self._groups.items() if not key & mask}
+
+    def count(self, one: Sight, other: Sight, cluster: str) -> bool:
+        """Take two addresses that the rule makes one, and rightly; say whether that is news."""
+        if not (one.said.counts and other.said.counts):
             return False
         if any(a == b for a, b in zip(one.form, other.form, strict=True)):
             return False  # nothing is known of what stayed the same
         self.is_useful |= one.folded != other.folded
         self._note_values(one.form)
         self._note_values(other.form)
-        return self._count(other.said.kept, pattern)
+        content = other.said.kept
+        if content in self._contents or len(self._contents) >= _MOST_CONTENTS:
+            return False
+        self._contents.add(content)
+        self.clusters[cluster] = self.clusters.get(cluster, 0) + 1
+        return True
 
     def _note_values(self, form: Form) -> None:
-        if not self.values:
-            self.values.extend(set() for _ in form)
-        for values, value in zip(self.values, form, strict=True):
+        if not self._values:
+            self._values.extend(set() for _ in form)
+        for values, value in zip(self._values, form, strict=True):
             if len(values) < _MOST_VALUES:
                 values.add(value)
 
     def forms(self) -> set[Form]:
         """What was dropped, or replaced, where that is one thing."""
-        return {(value,) for value in self.values[0]} if len(self.values) == 1 else set()
+        return {(value,) for value in self._values[0]} if len(self._values) == 1 else set()
 
     @property
     def fewest_values(self) -> int:
         """Distinct values that were met of what the rule speaks of; of several, the fewest."""
-        return min(map(len, self.values), default=0)
+        return min(map(len, self._values), default=0)
 
-    def _hold(self, key: int, sight: Sight) -> None:
-        self.groups[key] = sight
-        while len(self.groups) > _MOST_GROUPS:
-            self._zeros += 1
-            mask = (1 << self._zeros) - 1
-            self.groups = {key: entry for key, entry in self.groups.items() if not key & mask}
-
-    def _count(self, content: int, pattern: str) -> bool:
-        if content in self.contents or len(self.contents) >= _MOST_CONTENTS:
-            return False
-        self.contents.add(content)
-        self.patterns[pattern] = self.patterns.get(pattern, 0) + 1
-        return True
+    @property
+    def texts(self) -> int:
+        """Texts that speak for the rule."""
+        return sum(self.clusters.values())
 
     @property
     def positives(self) -> int:
-        """Texts that speak for the rule."""
-        spread = sum(count >= _ENOUGH_OF_A_PATTERN for count in self.patterns.values())
-        return 0 if self.spreads and spread < _FEWEST_PATTERNS else len(self.contents)
+        """Texts that speak for the rule, where they are enough to speak of all that it is about."""
+        if not self.spreads:
+            return self.texts
+        patterns: dict[str, int] = {}
+        for cluster, texts in self.clusters.items():
+            pattern = cluster.partition("?")[0]
+            patterns[pattern] = patterns.get(pattern, 0) + texts
+        spread = sum(texts >= _ENOUGH_OF_A_PATTERN for texts in patterns.values())
+        is_spread = spread >= _FEWEST_PATTERNS or len(patterns) >= _MANY_PATTERNS
+        return self.texts if is_spread else 0
 
     def start_over(self) -> None:
         """Forget the groups, whose hashes mean something else from now on, and nothing else."""
-        self.groups.clear()
+        self._groups.clear()
         self._zeros = 0
         self.is_useful = False

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.urls.learning.address import Address
-from crawler.urls.learning.evidence import CounterExample, Evidence, Said, Sight, lower_bound
+from crawler.urls.learning.evidence import (
+    CounterExample,
+    Evidence,
+    Said,
+    Sight,
+    agreement,
+    lower_bound,
+)
 from crawler.urls.learning.transforms import (
     ReplaceHost,
     ReplaceSegments,
@@ -23,6 +30,9 @@ if TYPE_CHECKING:
 
 _FEWEST_VALUES = 3
 
+MOST_EXCEPTIONS = 3
+"""Kinds of pages that a rule for a whole host may not speak of."""
+
 
 @dataclass(frozen=True, slots=True)
 class LearningPolicy:
@@ -32,10 +42,12 @@ class LearningPolicy:
         confidence: The share of cases in which it must hold at least, with 95 % certainty.
         largest_cluster: Duplicates of one text from which on nothing is learned: what so many
             addresses lead to is an error page in disguise.
+        cluster_budget: Pages that may be fetched of each cluster of URLs; 0: any number.
     """
 
     confidence: float = 0.85
     largest_cluster: int = 50
+    cluster_budget: int = 0
 
 
 class Observation(NamedTuple):
@@ -44,7 +56,7 @@ class Observation(NamedTuple):
     Attributes:
         raw: Its address.
         place: The same after every rule that holds.
-        pattern: Path pattern of the raw address.
+        pattern: Path pattern of that.
         said: What was there.
     """
 
@@ -60,19 +72,26 @@ Lookup = Callable[[Address], Said | None]
 
 @dataclass(slots=True)
 class Hypothesis:
-    """A rule that may hold."""
+    """A rule that may hold.
+
+    One that speaks of a whole host may have exceptions: a page that differs at
+    every fetch says nothing against what holds for all others.
+    """
 
     context: Context
     transform: Transform
     evidence: Evidence
+    refuted: CounterExample | None = None
 
     def observe(self, seen: Observation, lookup: Lookup | None = None) -> bool:
-        """Take a page into account; say whether that was new evidence."""
+        """Take a page into account; say whether that was news."""
         if not self._speaks_of(seen):
             return False
         address = seen.place.address
         target = self.transform(address)
-        news = self.evidence.observe(hash(target), self._sight(seen), seen.pattern)
+        sight = self._sight(seen)
+        first = self.evidence.first_of(hash(target), sight)
+        news = first is not None and self._judge(first, sight, seen)
         if lookup is not None and target is not address:
             news |= self._look_up(seen, target, lookup)
         return news
@@ -80,18 +99,38 @@ class Hypothesis:
     def _look_up(self, seen: Observation, target: Address, lookup: Lookup) -> bool:
         """Compare with the page at the address that counts instead, if that was ever fetched."""
         found = lookup(target)
-        if found is None:
+        if found is None or not self._speaks_of(seen):
             return False
         there = Sight(self.transform.varying(target), hash(target), found)
-        return self.evidence.compare(there, self._sight(seen), seen.pattern)
+        return self._judge(there, self._sight(seen), seen)
 
     def compare(self, one: Observation, other: Observation) -> bool:
-        """Take two addresses of one page into account."""
+        """Take two addresses of one page into account; say whether that was news."""
         if not (self._speaks_of(one) and self._speaks_of(other)):
             return False
         if self.transform(one.place.address) != self.transform(other.place.address):
             return False
-        return self.evidence.compare(self._sight(one), self._sight(other), other.pattern)
+        return self._judge(self._sight(one), self._sight(other), other)
+
+    def _judge(self, one: Sight, other: Sight, seen: Observation) -> bool:
+        if one.form == other.form:
+            return False
+        agree = agreement(one.said, other.said)
+        if agree is None:
+            return False
+        names = about(self.transform)
+        narrow = self.context.at(seen.place, seen.pattern, names)
+        if agree:
+            return self.evidence.count(one, other, narrow.cluster)
+        example = CounterExample(other.said.page, one.said.page)
+        if self.context.pattern is None:
+            self.context = self.context.apart(narrow)
+            self.evidence.clusters.pop(narrow.cluster, None)
+            exceptions = len(self.context.apart_from)
+            if exceptions <= min(MOST_EXCEPTIONS, max(1, len(self.evidence.clusters))):
+                return True
+        self.refuted = example
+        return True
 
     def _sight(self, seen: Observation) -> Sight:
         # A shape is told only where nothing that is dropped stands in the way.
@@ -110,7 +149,7 @@ class Hypothesis:
     def is_believed(self, policy: LearningPolicy) -> bool:
         """Whether enough was seen that speaks for it, and nothing that speaks against it."""
         evidence = self.evidence
-        if evidence.negative is not None or not evidence.is_useful:
+        if self.refuted is not None or not evidence.is_useful:
             return False
         if lower_bound(evidence.positives) < policy.confidence:
             return False

@@ -127,8 +127,8 @@ class RuleLearner:
         """How many pages of a host repeated a kept page lately."""
         return self._host(host).clusters.get(kept, 0)
 
-    def pattern(self, address: Address) -> str:
-        """The path pattern of an address."""
+    def pattern_of(self, address: Address) -> str:
+        """The path pattern of an address that is folded."""
         return self._host(address.host).patterns(address)
 
     def _host(self, name: str) -> _Host:
@@ -147,7 +147,7 @@ class RuleLearner:
 
     def _observation(self, host: _Host, address: Address, said: Said) -> Observation:
         place = Place.of(self._rules.fold(address))
-        return Observation(address, place, host.patterns(address), said)
+        return Observation(address, place, host.patterns(place.address), said)
 
     def _proposals(self, host: _Host, seen: Observation) -> Iterator[Proposal]:
         same = [
@@ -181,7 +181,7 @@ class RuleLearner:
             host.hypotheses.popitem(last=False)
         for seen in host.window:
             hypothesis.observe(seen)
-            if hypothesis.evidence.negative is not None:
+            if hypothesis.refuted is not None:
                 self._refute(host, proposal)
                 break
 
@@ -191,7 +191,7 @@ class RuleLearner:
         for proposal, hypothesis in list(host.hypotheses.items()):
             if not hypothesis.observe(seen, lookup):
                 continue
-            if hypothesis.evidence.negative is not None:
+            if hypothesis.refuted is not None:
                 self._refute(host, proposal)
             else:
                 host.hypotheses.move_to_end(proposal)
@@ -200,8 +200,7 @@ class RuleLearner:
 
     def _refute(self, host: _Host, proposal: Proposal) -> None:
         hypothesis = host.hypotheses.pop(proposal)
-        example = hypothesis.evidence.negative
-        positives = len(hypothesis.evidence.contents)
+        example, positives = hypothesis.refuted, hypothesis.evidence.texts
         known = Refuted(*proposal, positives, example) if example and positives else None
         host.refuted[proposal] = known
         if len(host.refuted) > _MOST_REFUTED:
@@ -213,7 +212,8 @@ class RuleLearner:
         believed = [
             proposal
             for proposal, hypothesis in hypotheses
-            if hypothesis.is_believed(self._policy) and not self._rules.covers(*proposal)
+            if hypothesis.is_believed(self._policy)
+            and not self._rules.covers(hypothesis.context, hypothesis.transform)
         ]
         return sorted(believed, key=narrowness)[:1]
 

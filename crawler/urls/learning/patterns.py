@@ -13,7 +13,7 @@ ANY = "*"
 """Stands for a segment that varies."""
 
 _REST = "**"
-_MOST_NAMES = 12
+_MOST_NAMES = 40
 _MOST_FOLDERS = 2_000
 _DEEPEST = 5
 _NUMBERED = re.compile(r"[0-9]")
@@ -23,10 +23,10 @@ _ENDING = re.compile(r"\.[A-Za-z]{1,5}\Z")
 class PathPatterns:
     """The paths of one host with what varies in them replaced by ``*``.
 
-    A segment varies where it holds a digit, or where more than a dozen
+    A segment varies where it holds a digit, or where more than forty
     others stood in the same place. The ending of a file is kept, since it
     tells scripts from pages. Memory is bounded: at most 2,000 folders with
-    a dozen names each.
+    forty names each.
     """
 
     def __init__(self) -> None:
@@ -40,6 +40,17 @@ class PathPatterns:
         if len(address.segments) > _DEEPEST:
             pattern = (*pattern, _REST)
         return "/" + "/".join(pattern)
+
+    def remember(self, pattern: str) -> None:
+        """Go on with a pattern that was found before: what varied in it goes on to vary."""
+        folder: tuple[str, ...] = ()
+        for segment in pattern[1:].split("/")[:_DEEPEST]:
+            names = self._names.setdefault(folder, set())
+            if segment.startswith(ANY):
+                names.update(f"{ANY}{number}" for number in range(_MOST_NAMES + 1))
+            else:
+                names.add(segment)
+            folder = (*folder, segment)
 
     def _kind(self, folder: tuple[str, ...], segment: str) -> str:
         if not segment:

@@ -212,6 +212,9 @@ def includes(wide: Transform, narrow: Transform) -> bool:
     """Whether one rule does all that another does."""
     if wide == narrow:
         return True
+    if isinstance(wide, ReplaceSegments) and isinstance(narrow, ReplaceSegments):
+        places = [(one.at_end, one.offset, one.old) for one in (wide, narrow)]
+        return places[0] == places[1] and len(wide.new) < len(narrow.new)
     if not isinstance(wide, DropArguments):
         return False
     if isinstance(narrow, DropArguments):

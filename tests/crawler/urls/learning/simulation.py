@@ -67,9 +67,9 @@ class Simulation:
                 self._admit(link)
 
     def _adopt(self, proposal: Proposal) -> list[Proposal]:
-        evidence = self.learner.take(proposal).evidence
-        rule = LearnedRule(self.fetched, *proposal, len(evidence.contents))
-        for covered in self.rules.covered(*proposal):
+        taken = self.learner.take(proposal)
+        rule = LearnedRule(self.fetched, taken.context, taken.transform, taken.evidence.texts)
+        for covered in self.rules.covered(taken.context, taken.transform):
             self.rules.remove(covered)
         self.rules.add(rule)
         self._taken = {self.rules.fold(address): said for address, said in self._done}

@@ -92,7 +92,7 @@ class TestBounds:
         (host,) = learner._hosts.values()
         assert len(host.window) <= 400
         assert len(host.hypotheses) <= 120
-        assert all(len(h.evidence.groups) <= 256 for h in host.hypotheses.values())
+        assert all(len(h.evidence._groups) <= 256 for h in host.hypotheses.values())
 
     def test_nor_with_the_hosts(self) -> None:
         learner = RuleLearner(RuleSet(), LearningPolicy())

@@ -1,0 +1,128 @@
+"""Traps of a crawl: which clusters of URLs are asked for last, or not at all any more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.pages.verdicts import DUPLICATES, KEPT
+from crawler.urls.traps import CLOSED, OPEN, SLOW, Cluster, ClusterNames
+
+if TYPE_CHECKING:
+    from crawler.pages.database import Database
+    from crawler.urls.learning.address import Address
+
+SLOW_PRIORITY = -100
+"""Below everything that a crawl queues by itself."""
+
+TRIED_OF = 20
+"""Of so many URLs of a closed cluster, one is fetched all the same."""
+
+MOST_CLUSTERS = 20_000
+
+
+class UrlTraps:
+    """The table ``url_clusters``, of which memory holds what was met lately.
+
+    Args:
+        database: The crawl's database.
+        budget: Pages that may be fetched of each cluster in a visit, 0 for any number.
+    """
+
+    def __init__(self, database: Database, budget: int) -> None:
+        self._database = database
+        self._budget = budget
+        self._names = ClusterNames()
+        self._clusters: dict[str, Cluster] = {}
+        self._changed: dict[int, Cluster] = {}
+        self._hosts: set[str] = set()
+        rows = database.read("SELECT name, state FROM url_clusters WHERE state != ?", (OPEN,))
+        for name, _ in rows.fetchall():
+            self._names.remember(name)
+            self._hosts.add(name.partition("/")[0])
+        database.before_commit.append(self._save)
+
+    def __bool__(self) -> bool:
+        """Whether any cluster is not open."""
+        return bool(self._hosts)
+
+    def __contains__(self, host: object) -> bool:
+        """Whether a host has any cluster that is not open."""
+        return host in self._hosts
+
+    def cluster(self, address: Address) -> Cluster:
+        """The cluster of an address, after the learned rules."""
+        name = self._names(address)
+        cluster = self._clusters.pop(name, None) or self._stored(name)
+        self._clusters[name] = cluster
+        if len(self._clusters) > MOST_CLUSTERS:
+            self._save()
+            del self._clusters[next(iter(self._clusters))]
+        return cluster
+
+    def _stored(self, name: str) -> Cluster:
+        row = self._database.read(
+            "SELECT id, name, fetched, new, recent, state, reason FROM url_clusters WHERE name = ?",
+            (name,),
+        ).fetchone()
+        if row is not None:
+            number, name, fetched, new, recent, state, reason = row
+            return Cluster(number, name, fetched, new, int(recent, 16), state, reason)
+        cursor = self._database.write(
+            "INSERT INTO url_clusters (name, fetched, new, recent, state) VALUES (?, 0, 0, '0', ?)",
+            (name, OPEN),
+        )
+        return Cluster(int(cursor.lastrowid or 0), name)
+
+    def note(self, address: Address, verdict: str) -> str | None:
+        """Take a page into account; the former state of its cluster where that is another now.
+
+        Only what is fetched for the first time in a visit says whether there is anything new:
+        neither what is unchanged since the last one does, nor what failed.
+        """
+        if verdict not in KEPT and verdict not in DUPLICATES:
+            return None
+        cluster = self.cluster(address)
+        before = cluster.state
+        changed = cluster.note(is_new=verdict in KEPT, budget=self._budget)
+        self._changed[cluster.id] = cluster
+        if not changed:
+            return None
+        self._hosts.add(address.host)
+        return before
+
+    def closed(self, address: Address, fold: bytes) -> int | None:
+        """The number of the closed cluster for which an address is not fetched, or None."""
+        if address.host not in self._hosts:
+            return None
+        cluster = self.cluster(address)
+        if cluster.state != CLOSED or int.from_bytes(fold[4:8]) % TRIED_OF == 0:
+            return None
+        return cluster.id
+
+    def priority(self, address: Address, wanted: int) -> int:
+        """The priority with which an address is queued."""
+        if address.host not in self._hosts or self.cluster(address).state == OPEN:
+            return wanted
+        return min(wanted, SLOW_PRIORITY)
+
+    def clear(self) -> None:
+        """Begin to count anew, for another visit; what is slow or closed stays so."""
+        self._save()
+        self._clusters.clear()
+        self._database.write("UPDATE url_clusters SET fetched = 0, new = 0")
+
+    def _save(self) -> None:
+        rows = [
+            (c.fetched, c.new, f"{c.recent:x}", c.state, c.reason, c.id)
+            for c in self._changed.values()
+        ]
+        self._changed.clear()
+        if rows:
+            self._database.write_many(
+                "UPDATE url_clusters SET fetched = ?, new = ?, recent = ?, state = ?, reason = ?"
+                " WHERE id = ?",
+                rows,
+            )
+
+
+__all__ = ["CLOSED", "OPEN", "SLOW", "UrlTraps"]
