@@ -38,14 +38,14 @@ class Folds:
     def get(self, fold: bytes) -> Fold | None:
         """What is known of an address, by the digest of what the rules make of it."""
         row = self._database.read(
-            "SELECT key, words, kept, similarity, page, visit, tries, explored FROM folds"
+            "SELECT key, words, kept, similarity, page, links, visit, tries, explored FROM folds"
             " WHERE fold = ?",
             (fold,),
         ).fetchone()
         if row is None:
             return None
-        said = None if row[1] is None else Said(*row[1:5])
-        return Fold(row[0], said, row[5], row[6], bool(row[7]))
+        said = None if row[1] is None else Said(*row[1:6])
+        return Fold(row[0], said, row[6], row[7], bool(row[8]))
 
     def claim(self, fold: bytes, host: int, key: bytes) -> None:
         """Let a request stand for an address for which none stands yet."""
@@ -54,13 +54,18 @@ class Folds:
             (fold, host, key),
         )
 
+    def stand(self, fold: bytes, key: bytes) -> None:
+        """Let another request stand for an address."""
+        self._database.write("UPDATE folds SET key = ? WHERE fold = ?", (key, fold))
+
     def note(self, fold: bytes, host: int, key: bytes, said: Said, visit: int) -> None:
         """Note what was found at an address; the request that stands for it stays."""
         self._database.write(
-            "INSERT INTO folds VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT (fold) DO UPDATE"
+            "INSERT INTO folds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"
+            " ON CONFLICT (fold) DO UPDATE"
             " SET words = excluded.words, kept = excluded.kept, similarity = excluded.similarity,"
-            " page = excluded.page, visit = excluded.visit",
-            (fold, host, key, *said[:4], visit),
+            " page = excluded.page, links = excluded.links, visit = excluded.visit",
+            (fold, host, key, *said[:5], visit),
         )
 
     def note_try(self, fold: bytes) -> None:
@@ -85,5 +90,6 @@ def said_of(row: PageRow) -> Said | None:
     if row.words_digest is None or (row.text is None and row.duplicate_of is None):
         return None
     if row.duplicate_of is None:
-        return Said(row.words_digest, row.id, 1.0, row.id)
-    return Said(row.words_digest, row.duplicate_of, row.similarity or 0.0, row.id)
+        return Said(row.words_digest, row.id, 1.0, row.id, row.links)
+    similarity = row.similarity or 0.0
+    return Said(row.words_digest, row.duplicate_of, similarity, row.id, row.links)

@@ -141,6 +141,11 @@ class Refolding:
         if known is None or known.key == row.key:
             cluster = self._traps.closed(folded, fold)
             return None if cluster is None else Skip(-cluster, fold)
+        url = self._skipped.url(known.key)
+        standing = None if url is None else self._address(url)
+        if standing is None or not self._rules.may_stand_for(standing, address):
+            self._folds.stand(fold, row.key)
+            return None
         rules = self._rules.changing(address) or self._rules.of(address.host)
         return Skip(rules[-1].id, fold) if rules else None
 

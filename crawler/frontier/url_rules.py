@@ -115,21 +115,32 @@ class UrlRules:
             return None
         if address.host not in self.rules:
             return None if is_fixed else self._trapped(address)
-        folded = self.rules.fold(address)
-        fold = folded.digest()
+        fold = self.rules.fold(address).digest()
         known = self._folds.get(fold)
         if known is None:
             self._folds.claim(fold, host, key)
         if is_fixed:
             return None
-        if known is None or known.key == key:
-            return self._trapped(folded)
-        rules = self.rules.changing(address) or self._changing(known)
-        if not rules or self._explores(rules, address, fold, known):
+        rules = [] if known is None else self._skipping(address, fold, key, known)
+        if known is None or not rules:
+            return self._trapped(self.rules.fold(address))
+        if self._explores(rules, address, fold, known):
             return None
         rules[-1].saved += 1
         self._changed[rules[-1].id] = rules[-1]
         return Skip(rules[-1].id, fold)
+
+    def _skipping(
+        self, address: Address, fold: bytes, key: bytes, known: Fold
+    ) -> list[LearnedRule]:
+        """The rules by which a known request stands for another one; none where it does not."""
+        if known.key == key:
+            return []
+        standing = self._standing(known)
+        if standing is None or not self.rules.may_stand_for(standing, address):
+            self._folds.stand(fold, key)
+            return []
+        return self.rules.changing(address) or self.rules.changing(standing)
 
     def _trapped(self, folded: Address) -> Skip | None:
         if folded.host not in self.traps:
@@ -200,10 +211,6 @@ class UrlRules:
                 return address
         return None
 
-    def _changing(self, known: Fold) -> list[LearnedRule]:
-        other = self._standing(known)
-        return [] if other is None else self.rules.changing(other)
-
     def _standing(self, known: Fold) -> Address | None:
         """The address of the request that stands for others."""
         url = self._skipped.url(known.key)
@@ -257,6 +264,7 @@ class UrlRules:
             row.canonical_url,
             said,
             same_as=None if kept_url is None else self._canonical(kept_url),
+            same_links=self._links_of(said.kept),
             suggests=list(self._canonicals(aliases)),
             lookup=self._look_up,
         )
@@ -318,19 +326,20 @@ class UrlRules:
     def _check(self, address: Address, said: Said, row: PageRow) -> None:
         """Hold a page against the one that is known under the same address."""
         known = self._folds.get(self.rules.fold(address).digest())
-        if known is None or known.said is None or known.key == row.key:
+        if known is None or known.said is None or known.said.page == row.id:
             return
         if known.visit != self._visit:  # it may have changed since
             return
-        agree, other = agreement(known.said, said), self._standing(known)
-        if other is None or agree is None:
+        agree, other_url = agreement(known.said, said), self._url_of(known.said.page)
+        other = None if other_url is None else self._address(other_url)
+        if other is None or other == address or agree is None:
             return
         if agree:
             for rule in self.rules.needed(address, other):
                 rule.positives += 1
                 self._changed[rule.id] = rule
             return
-        reason = f"{row.url} is another page than {self._skipped.url(known.key)}"
+        reason = f"{row.url} is another page than {other_url}"
         example = CounterExample(row.id, known.said.page)
         while self.rules.fold(address) == self.rules.fold(other):
             blamed = self.rules.blamed(address, other)
@@ -353,11 +362,19 @@ class UrlRules:
         for proposal in self._fold_again(rule, is_wider=False):
             self._adopt(proposal)
 
+    def _links_of(self, page: int) -> int | None:
+        row = self._database.read("SELECT links FROM pages WHERE id = ?", (page,)).fetchone()
+        return None if row is None else int(row[0])
+
+    def _url_of(self, page: int) -> str | None:
+        row = self._database.read("SELECT url FROM pages WHERE id = ?", (page,)).fetchone()
+        return None if row is None else str(row[0])
+
     def _adopt(self, proposal: Proposal) -> list[Proposal]:
         """Let a rule hold; what is believed because of it."""
         hypothesis = self._learner.take(proposal)
         evidence, context = hypothesis.evidence, hypothesis.context
-        rule = self._store.add(context, hypothesis.transform, origin="learned")
+        rule = self._store.add(context, hypothesis.oriented, origin="learned")
         rule.positives = evidence.texts
         rule.patterns = dict(evidence.clusters)
         rule.values = {shown_form(form) for form in evidence.forms()}

@@ -175,6 +175,8 @@ class Archivist:
             row.better_copy = int(is_better(row, kept))
         if row.verdict in verdicts.KEPT:
             row.text, row.html = reading.text_zstd, reading.html_zstd
+        nofollow = _says(fetched, reading, "nofollow")
+        row.links = 0 if self.obey_robots_meta and nofollow else len(reading.links)
         row.reason = "; ".join(filter(None, (row.reason, *_left_out(reading)))) or None
         previous = self.store.previous(row.key)
         self.store.insert(row, in_place=not fetched.is_cut)
@@ -185,7 +187,6 @@ class Archivist:
                 self.store.drop_texts(row.key, self.keep_versions - 1)
         outcome = self._comparer.outcome(previous, row, document, is_cut=fetched.is_cut)
         self.known.note(row.key, self.visit, outcome, row.fetched_at)
-        nofollow = _says(fetched, reading, "nofollow")
         if row.latest:
             self._store_links(fetched, reading, nofollow=nofollow)
         return Captured(

@@ -39,6 +39,7 @@ class PageRow:
     last_payload_digest: bytes | None = None
     last_text_digest: bytes | None = None
     words_digest: bytes | None = None
+    links: int = 0
     fingerprint: int | None = None
     verdict: str = ""
     reason: str | None = None

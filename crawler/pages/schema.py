@@ -60,6 +60,7 @@ CREATE TABLE folds (
     kept       INTEGER,             -- pages.id of the kept page that it is, or repeats
     similarity REAL,                -- to that one
     page       INTEGER,             -- pages.id of the capture
+    links      INTEGER,             -- of it that are followed
     visit      INTEGER,
     tries      INTEGER NOT NULL,    -- further URLs that were tried because there was no page
     explored   INTEGER NOT NULL     -- 1: a second URL of it was fetched on purpose
@@ -140,6 +141,7 @@ CREATE TABLE pages (
     last_payload_digest BLOB,            -- of the body that this URL answered with last
     last_text_digest    BLOB,            -- of what that said; NULL where it was no page to judge
     words_digest   BLOB,                 -- of the words in any order, of what this page answered
+    links          INTEGER NOT NULL,     -- how many of it are followed
     fingerprint    INTEGER,              -- SimHash, the 64 bits read as a signed number
     verdict        TEXT NOT NULL,
     reason         TEXT,

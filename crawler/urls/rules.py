@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from crawler.urls.learning.context import Context, Place
 from crawler.urls.learning.evidence import lower_bound
-from crawler.urls.learning.transforms import DropArguments, ReplaceHost, ReplaceValues, includes
+from crawler.urls.learning.transforms import (
+    DropArguments,
+    ReplaceHost,
+    ReplaceValues,
+    includes,
+    is_one_way,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -161,6 +167,14 @@ class RuleSet:
             if address is before:
                 break
         return address
+
+    def may_stand_for(self, one: Address, other: Address) -> bool:
+        """Whether the page at one address stands for another; not where it leads to less."""
+        rules = [rule for rule in self.of(one.host) if is_one_way(rule.transform)]
+        if not rules:
+            return True
+        changing = self.changing(other)
+        return all(rule in changing for rule in self.changing(one) if rule in rules)
 
     def seen_by(self, rule: LearnedRule, address: Address) -> Address:
         """An address as it is when a rule is applied to it: after those that came before."""

@@ -17,6 +17,9 @@ _VERY_NEAR = 0.95
 1.0 alike, neighbours in a series are .80 to .95."""
 
 MOST_GROUPS = 256
+_FEW_LINKS = 2
+_SHARE_OF_LINKS = 0.7
+
 _MOST_CONTENTS = 256
 _MOST_VALUES = 24
 _ENOUGH_OF_A_PATTERN = 5
@@ -51,6 +54,7 @@ class Said(NamedTuple):
         kept: Number of the kept page that it is, or repeats.
         similarity: Jaccard similarity to that one.
         page: Number of the capture.
+        links: How many links there are to follow; None where that is not known.
         counts: Whether it may speak for a rule.
     """
 
@@ -58,7 +62,14 @@ class Said(NamedTuple):
     kept: int
     similarity: float
     page: int
+    links: int | None = None
     counts: bool = True
+
+    def leads_to_less_than(self, other: Said) -> bool:
+        """Whether a page has clearly fewer links than another, as a print view has."""
+        if self.links is None or other.links is None:
+            return False
+        return self.links + _FEW_LINKS < _SHARE_OF_LINKS * other.links
 
 
 def agreement(one: Said, other: Said) -> bool | None:
@@ -104,11 +115,15 @@ class Evidence:
         is_useful: Whether it would make one what no other rule does.
         clusters: Texts that speak for it, by the kind of path and the names of the
             other arguments.
+        poor: How often the one of two addresses that counts as the other led to less,
+            and how often the other one did; of addresses on an equal footing the first
+            number is of both.
     """
 
     spreads: bool = False
     is_useful: bool = False
     clusters: dict[str, int] = field(default_factory=dict)
+    poor: list[int] = field(default_factory=lambda: [0, 0])
     _groups: dict[int, Sight] = field(default_factory=dict)
     _contents: set[int] = field(default_factory=set)
     _values: list[set[Hashable]] = field(default_factory=list)
@@ -150,6 +165,13 @@ class Evidence:
         self._contents.add(content)
         self.clusters[cluster] = self.clusters.get(cluster, 0) + 1
         return True
+
+    def count_links(self, source: Sight, target: Sight, *, is_pair: bool) -> None:
+        """Note which of two addresses led to less; ``is_pair`` where one counts as the other."""
+        if source.said.leads_to_less_than(target.said):
+            self.poor[0] += 1
+        elif target.said.leads_to_less_than(source.said):
+            self.poor[int(is_pair)] += 1
 
     def _note_values(self, form: Form) -> None:
         if not self._values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.urls.learning.address import Address
@@ -16,6 +16,7 @@ from crawler.urls.learning.evidence import (
     lower_bound,
 )
 from crawler.urls.learning.transforms import (
+    Pairing,
     ReplaceHost,
     ReplaceSegments,
     Rewrite,
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from crawler.urls.learning.transforms import Transform
 
 _FEWEST_VALUES = 3
+
+_ONE_IN = 5
+"""Where of so many pairs one is lopsided, what leads to more is never skipped for the other."""
 
 MOST_EXCEPTIONS = 3
 """Kinds of pages that a rule for a whole host may not speak of."""
@@ -121,7 +125,7 @@ class Hypothesis:
         names = about(self.transform)
         narrow = self.context.at(seen.place, seen.pattern, names)
         if agree:
-            return self.evidence.count(one, other, narrow.cluster)
+            return self._agree(one, other, narrow.cluster)
         example = CounterExample(other.said.page, one.said.page)
         if self.context.pattern is None:
             self.context = self.context.apart(narrow)
@@ -131,6 +135,39 @@ class Hypothesis:
                 return True
         self.refuted = example
         return True
+
+    def _agree(self, one: Sight, other: Sight, cluster: str) -> bool:
+        if not self.evidence.count(one, other, cluster):
+            return False
+        transform = self.transform
+        is_pair = isinstance(transform, Pairing)
+        if isinstance(transform, Pairing) and transform.is_source(other.form):
+            one, other = other, one
+        self.evidence.count_links(one, other, is_pair=is_pair)
+        return True
+
+    @property
+    def oriented(self) -> Transform:
+        """The rule as it may be used: what leads to less counts as what leads to more."""
+        transform, (poor_source, poor_target) = self.transform, self.evidence.poor
+        if not isinstance(transform, Pairing) or not self._is_often(poor_source + poor_target):
+            return transform
+        if poor_target > poor_source:
+            transform = transform.reversed()
+        return replace(transform, one_way=True)
+
+    def _is_often(self, count: int) -> bool:
+        return _ONE_IN * count >= self.evidence.texts
+
+    @property
+    def _loses_links(self) -> bool:
+        """Whether pages that are skipped may lead to what the others do not lead to."""
+        poor_source, poor_target = self.evidence.poor
+        if isinstance(self.transform, Pairing) and not is_open(self.transform):
+            return bool(poor_source and poor_target) and self._is_often(
+                min(poor_source, poor_target)
+            )
+        return self._is_often(poor_target if isinstance(self.transform, Pairing) else poor_source)
 
     def _sight(self, seen: Observation) -> Sight:
         # A shape is told only where nothing that is dropped stands in the way.
@@ -149,7 +186,7 @@ class Hypothesis:
     def is_believed(self, policy: LearningPolicy) -> bool:
         """Whether enough was seen that speaks for it, and nothing that speaks against it."""
         evidence = self.evidence
-        if self.refuted is not None or not evidence.is_useful:
+        if self.refuted is not None or not evidence.is_useful or self._loses_links:
             return False
         if lower_bound(evidence.positives) < policy.confidence:
             return False

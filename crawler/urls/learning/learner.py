@@ -76,6 +76,7 @@ class RuleLearner:
         said: Said,
         *,
         same_as: str | None = None,
+        same_links: int | None = None,
         suggests: Iterable[str] = (),
         lookup: Lookup | None = None,
     ) -> list[Proposal]:
@@ -85,6 +86,7 @@ class RuleLearner:
             url: Its canonical URL.
             said: What was there.
             same_as: Canonical URL of the page that it repeats.
+            same_links: How many links of that are followed, if that is known.
             suggests: Canonical URLs that are said to be the same page, by a redirect or by
                 rel=canonical: what to try, and no evidence.
             lookup: What the page at a folded address said, if it was fetched.
@@ -101,7 +103,7 @@ class RuleLearner:
         if self._is_too_large(host, said.kept):
             said = said._replace(counts=False)
         seen = self._observation(host, address, said)
-        news = same_as is not None and self._compare(host, seen, same_as)
+        news = same_as is not None and self._compare(host, seen, same_as, same_links)
         for other in map(Address.parse, suggests):
             if other.is_learnable:
                 self._try_all(host, seen, Place.of(self._rules.fold(other)))
@@ -110,12 +112,12 @@ class RuleLearner:
         news |= self._observe(host, seen, lookup)
         return self._believed(host) if news else []
 
-    def _compare(self, host: _Host, seen: Observation, same_as: str) -> bool:
+    def _compare(self, host: _Host, seen: Observation, same_as: str, links: int | None) -> bool:
         """Take the page into account of which this one is a copy."""
         address = Address.parse(same_as)
         if not address.is_learnable or address == seen.raw:
             return False
-        kept = Said(b"", seen.said.kept, 1.0, seen.said.kept)
+        kept = Said(b"", seen.said.kept, 1.0, seen.said.kept, links)
         original = self._observation(host, address, kept)
         for proposal in propose(seen.place, original.place, seen.pattern):
             self._try(host, proposal)

@@ -48,11 +48,21 @@ class ReplaceValues:
         name: Of the argument.
         old: Its values, in their order.
         new: What they count as; empty for an argument that is not there.
+        one_way: Whether only the old ones are ever skipped, since their pages lead to less.
     """
 
     name: str
     old: tuple[str | None, ...]
     new: tuple[str | None, ...]
+    one_way: bool = False
+
+    def is_source(self, form: Form) -> bool:
+        """Whether an address with this form is one that counts as another."""
+        return form == (self.old,)
+
+    def reversed(self) -> ReplaceValues:
+        """The same rule, with the other values for those that count."""
+        return ReplaceValues(self.name, self.new, self.old)
 
     def __call__(self, address: Address) -> Address:
         """The address with the other values, in the place of the first."""
@@ -71,7 +81,7 @@ class ReplaceValues:
 
     def __str__(self) -> str:
         """As people read it."""
-        return f"{self._written(self.old)} equals {self._written(self.new)}"
+        return f"{self._written(self.old)} {_equals(self.one_way)} {self._written(self.new)}"
 
     def _written(self, values: tuple[str | None, ...]) -> str:
         written = [self.name if value is None else f"{self.name}={value}" for value in values]
@@ -87,12 +97,29 @@ class ReplaceSegments:
         offset: Segments before the stretch, or behind it.
         old: What stands there, ``ANYTHING`` for a segment that may be anything.
         new: What it counts as.
+        one_way: Whether only the old one is ever skipped, since its pages lead to less.
     """
 
     at_end: bool
     offset: int
     old: tuple[str | None, ...]
     new: tuple[str, ...]
+    one_way: bool = False
+
+    def is_source(self, form: Form) -> bool:
+        """Whether an address with this form is one that counts as another."""
+        return form != (None,)
+
+    def reversed(self) -> ReplaceSegments:
+        """The same rule, with the other stretch for the one that counts.
+
+        Raises:
+            ValueError: It speaks of segments that may be anything.
+        """
+        old = tuple(segment for segment in self.old if segment is not None)
+        if len(old) != len(self.old):
+            raise ValueError("what may be anything cannot be what counts")
+        return ReplaceSegments(self.at_end, self.offset, self.new, old)
 
     def __call__(self, address: Address) -> Address:
         """The address with the stretch replaced where it stands there."""
@@ -126,13 +153,14 @@ class ReplaceSegments:
         """As people read it."""
         old = "/".join(ANY if segment is None else segment for segment in self.old)
         new = "/".join(self.new)
+        equals = _equals(self.one_way)
         if self.at_end and self.offset == 0:
-            return f".../{old} equals .../{new}" if self.new else f".../{old} equals ..."
+            return f".../{old} {equals} .../{new}" if self.new else f".../{old} {equals} ..."
         if self.at_end:
             behind = "/".join("..." for _ in range(self.offset))
-            return f".../{old}/{behind} equals .../{new + '/' if new else ''}{behind}"
+            return f".../{old}/{behind} {equals} .../{new + '/' if new else ''}{behind}"
         before = "/" + "".join(f"{ANY}/" for _ in range(self.offset))
-        return f"{before}{old}/... equals {before}{new + '/' if new else ''}..."
+        return f"{before}{old}/... {equals} {before}{new + '/' if new else ''}..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +189,15 @@ class ReplaceHost:
     host: str
     new_scheme: str
     new_host: str
+    one_way: bool = False
+
+    def is_source(self, form: Form) -> bool:
+        """Whether an address with this form is one that counts as another."""
+        return form == ((self.scheme, self.host),)
+
+    def reversed(self) -> ReplaceHost:
+        """The same rule, with the other host for the one that counts."""
+        return ReplaceHost(self.new_scheme, self.new_host, self.scheme, self.host)
 
     def __call__(self, address: Address) -> Address:
         """The address at the other host."""
@@ -174,7 +211,8 @@ class ReplaceHost:
 
     def __str__(self) -> str:
         """As people read it."""
-        return f"{self.scheme}://{self.host} equals {self.new_scheme}://{self.new_host}"
+        new = f"{self.new_scheme}://{self.new_host}"
+        return f"{self.scheme}://{self.host} {_equals(self.one_way)} {new}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +221,15 @@ class Rewrite:
 
     source: Template
     target: Template
+    one_way: bool = False
+
+    def is_source(self, form: Form) -> bool:
+        """Whether an address with this form is one that counts as another."""
+        return form == (True,)
+
+    def reversed(self) -> Rewrite:
+        """The same rule, with the other shape for the one that counts."""
+        return Rewrite(self.target, self.source)
 
     def __call__(self, address: Address) -> Address:
         """The address in the other shape."""
@@ -195,10 +242,23 @@ class Rewrite:
 
     def __str__(self) -> str:
         """As people read it."""
-        return f"{self.source} equals {self.target}"
+        return f"{self.source} {_equals(self.one_way)} {self.target}"
 
 
 Transform = DropArguments | ReplaceValues | ReplaceSegments | LowerPath | ReplaceHost | Rewrite
+
+
+def _equals(one_way: bool) -> str:
+    return "says what is at" if one_way else "equals"
+
+
+Pairing = ReplaceValues | ReplaceSegments | ReplaceHost | Rewrite
+"""Rules that have an address counted as one of another form."""
+
+
+def is_one_way(transform: Transform) -> bool:
+    """Whether only addresses of the form that does not count are ever skipped."""
+    return isinstance(transform, Pairing) and transform.one_way
 
 
 def is_open(transform: Transform) -> bool:

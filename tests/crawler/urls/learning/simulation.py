@@ -40,6 +40,8 @@ class Simulation:
         self._contents: dict[str, tuple[int, str]] = {}
         self._done: list[tuple[Address, Said]] = []
         self._taken: dict[Address, Said | None] = {}
+        self._standing: dict[Address, Address] = {}
+        self._links: dict[int, int] = {}
 
     def run(self) -> Simulation:
         while self._queue and self.fetched < self.limit:
@@ -52,13 +54,20 @@ class Simulation:
         self.said.add(text)
         canonical = self._canonical(url)
         number, kept = self._contents.setdefault(text, (self.fetched, canonical))
-        said = Said(text.encode(), number, 1.0, self.fetched)
+        said = Said(text.encode(), number, 1.0, self.fetched, len(links))
+        self._links.setdefault(number, len(links))
         address = Address.parse(canonical)
         self._done.append((address, said))
         self._taken[self.rules.fold(address)] = said
         if self.learns:
             same_as = None if kept == canonical else kept
-            found = self.learner.observe(canonical, said, same_as=same_as, lookup=self._taken.get)
+            found = self.learner.observe(
+                canonical,
+                said,
+                same_as=same_as,
+                same_links=self._links[number],
+                lookup=self._taken.get,
+            )
             while found:
                 found = self._adopt(found[0])
         for link in map(self._canonical, links):
@@ -68,18 +77,24 @@ class Simulation:
 
     def _adopt(self, proposal: Proposal) -> list[Proposal]:
         taken = self.learner.take(proposal)
-        rule = LearnedRule(self.fetched, taken.context, taken.transform, taken.evidence.texts)
+        rule = LearnedRule(self.fetched, taken.context, taken.oriented, taken.evidence.texts)
         for covered in self.rules.covered(taken.context, taken.transform):
             self.rules.remove(covered)
         self.rules.add(rule)
         self._taken = {self.rules.fold(address): said for address, said in self._done}
+        self._standing = {self.rules.fold(address): address for address, _ in reversed(self._done)}
         waiting, self._queue = self._queue, deque()
         for url in waiting:
             self._admit(url)
         return [found for host in rule.hosts for found in self.learner.fold_again(host)][:1]
 
     def _admit(self, url: str) -> None:
-        folded = self.rules.fold(Address.parse(url))
-        if folded not in self._taken or not self.rules.of(folded.host):
-            self._taken.setdefault(folded, None)
-            self._queue.append(url)
+        address = Address.parse(url)
+        folded = self.rules.fold(address)
+        standing = self._standing.get(folded)
+        has_rules = bool(self.rules.of(folded.host))
+        if standing and has_rules and self.rules.may_stand_for(standing, address):
+            return
+        self._taken.setdefault(folded, None)
+        self._standing[folded] = address
+        self._queue.append(url)

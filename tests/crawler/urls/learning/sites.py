@@ -54,6 +54,16 @@ def print_views(url: str, _: Random) -> tuple[str, list[str]]:
     return f"page {number}", links + [link.replace("/doc/", "/print/doc/") for link in links]
 
 
+def bare_print_views(url: str, _: Random) -> tuple[str, list[str]]:
+    """Print views that lead nowhere and are linked first; pages lead to pages."""
+    segments = Address.parse(url).segments
+    number = int(segments[-1][1:-5]) if segments[-1].endswith(".html") else 0
+    links = [f"{HOST}/doc/d{n % 9}/p{n}.html" for n in _next(number, 8, 400)]
+    if segments[0] == "print":
+        return f"page {number}", []
+    return f"page {number}", [link.replace("/doc/", "/print/doc/") for link in links] + links
+
+
 def folders(url: str, _: Random) -> tuple[str, list[str]]:
     """Every page as file, as folder, and as the folder's index."""
     segments = [s for s in Address.parse(url).segments if s not in {"", "index.html"}]

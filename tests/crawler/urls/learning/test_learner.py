@@ -54,6 +54,12 @@ class TestWhatIsLearned:
         (rule,) = crawl(sites.beside).rules
         assert str(rule) == "site.test/x with view=grid: any page= is irrelevant"
 
+    def test_what_leads_nowhere_does_not_stand_for_what_leads_on(self) -> None:
+        learning, plain = crawl(sites.bare_print_views), crawl(sites.bare_print_views, learns=False)
+        (rule,) = learning.rules
+        assert str(rule) == "site.test: /print/... says what is at /..."
+        assert learning.said == plain.said
+
     def test_the_longer_shape_is_the_alias(self) -> None:
         (rule,) = crawl(sites.two_shapes).rules
         assert str(rule) == "site.test: /viewtopic.php?t=<1> equals /topic/<1>.html"
