@@ -157,13 +157,21 @@ class RuleSet:
     def fold(self, address: Address, without: Collection[LearnedRule] = ()) -> Address:
         """The address by which a page is known, after every rule that holds for it.
 
+        Each rule changes it once at most: of ``/s/ID/page`` one that takes out what follows
+        ``/s`` makes ``/s/page``, and must not go on with the page.
+
         Complexity: O(rules of the host).
         """
+        through = {rule.id for rule in without}
         for _ in range(_ROUNDS):
             before = address
             for rule in self._by_host.get(address.host, ()):
-                if rule not in without:
-                    address = rule.apply(Place.of(address))
+                if rule.id in through:
+                    continue
+                changed = rule.apply(Place.of(address))
+                if changed is not address:
+                    through.add(rule.id)
+                    address = changed
             if address is before:
                 break
         return address
