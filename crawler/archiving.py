@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, Spider
@@ -11,6 +12,7 @@ from scrapy.exceptions import CloseSpider, ResponseDataLossError
 
 from crawler.downloadermiddlewares import LED_BY, NOT_GZIP, STREAM_CUT
 from crawler.failures import explain
+from crawler.frontier.rule_files import RuleFileError, read_rules
 from crawler.frontier.skipped import FIXED
 from crawler.jobs import job_of
 from crawler.options import Options, did_you_mean
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from crawler.job import Job
     from crawler.pages.store import StoredUrl
+    from crawler.urls.learning.proposals import Proposal
 
 WHOLE = "crawl_whole"
 """Key of ``Request.meta``: the page is to be sent, whether it has changed or not."""
@@ -41,6 +44,11 @@ WHOLE = "crawl_whole"
 REVISIT_MEANING = (
     "no (default); yes: ask again for every page of a finished crawl; due: for those whose time "
     "has come"
+)
+
+RULES_MEANING = (
+    "URL rules of another crawl, as scrapy rules DIR --export FILE writes them, to hold from the "
+    "start"
 )
 
 BREATH = 100
@@ -63,7 +71,7 @@ _ODDITIES = {
 class ArchivingSpider(Spider):
     """Captures every response and yields it as a ``Page`` with its verdict."""
 
-    arguments: ClassVar[Mapping[str, str]] = {"revisit": REVISIT_MEANING}
+    arguments: ClassVar[Mapping[str, str]] = {"revisit": REVISIT_MEANING, "rules": RULES_MEANING}
     """Name and meaning of every ``-a`` argument."""
 
     planned: ClassVar[tuple[str, ...]] = ()
@@ -75,6 +83,7 @@ class ArchivingSpider(Spider):
     handle_httpstatus_list: ClassVar[tuple[int, ...]] = (HTTPStatus.NOT_MODIFIED,)
 
     revisit: str = NO
+    rules: str = ""
 
     job: Job
     follow_duplicates: bool
@@ -101,6 +110,16 @@ class ArchivingSpider(Spider):
         return " ".join([cls.name, *chosen])
 
     @classmethod
+    def take_rules(cls, arguments: Mapping[str, str], job: Job) -> int:
+        """Let the URL rules of ``-a rules=FILE`` hold; say how many of them are new.
+
+        Raises:
+            ValueError: There are none in the file, or nothing is learned in this crawl.
+        """
+        name = arguments.get("rules")
+        return 0 if name is None else job.take_rules(_rules_of(name), Path(name).name)
+
+    @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Check the arguments and share the crawl's job."""
         cls.check_arguments(kwargs)
@@ -108,6 +127,7 @@ class ArchivingSpider(Spider):
         spider.job = job_of(crawler)
         spider.job.claim(cls.plan(kwargs))
         spider.job.revisit = spider.revisit
+        cls.take_rules(kwargs, spider.job)
         settings = crawler.settings
         spider._agent = str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
         spider.follow_duplicates = Options(settings).boolean("NEARDUP_FOLLOW_DUPLICATES")
@@ -284,10 +304,10 @@ class ArchivingSpider(Spider):
 
 
 def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> None:
-    """Refuse an argument that a spider does not know, and a bad ``revisit``.
+    """Refuse an argument that a spider does not know, a bad ``revisit``, and bad ``rules``.
 
     Raises:
-        ValueError: The message names the argument and those that there are.
+        ValueError: The message names the argument and what is wrong with it.
     """
     for name in arguments:
         if name not in known:
@@ -297,6 +317,17 @@ def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> N
     if revisit not in REVISITS:
         hint = did_you_mean(revisit, REVISITS)
         raise ValueError(f"-a revisit must be no, yes or due, got {revisit!r}{hint}")
+    if "rules" in arguments:
+        _rules_of(arguments["rules"])
+
+
+def _rules_of(name: str) -> list[Proposal]:
+    if not name:
+        raise ValueError("-a rules: give a file, as scrapy rules DIR --export FILE writes it")
+    try:
+        return read_rules(Path(name))
+    except RuleFileError as error:
+        raise ValueError(f"-a rules: {error}") from None
 
 
 def _text(value: bytes | None) -> str | None:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.order import Queue
     from crawler.urls.learning.hypothesis import LearningPolicy
+    from crawler.urls.learning.proposals import Proposal
 
 logger = logging.getLogger(__name__)
 
@@ -309,6 +310,19 @@ class Job:
         """
         if self.url_rules is not None:
             self.url_rules.observe(captured.row, captured.kept_url, redirected)
+
+    def take_rules(self, rules: Sequence[Proposal], origin: str) -> int:
+        """Let learned rules of another crawl hold in this one; say how many are new.
+
+        Raises:
+            ValueError: Nothing is learned here.
+        """
+        if self.url_rules is None:
+            why = "a JOBDIR" if self.folder is None else "CRAWL_LEARN_URL_RULES, which is off"
+            raise ValueError(f"{origin}: URL rules can only be used with {why}")
+        taken = self.url_rules.take(rules, origin)
+        self.database.commit()
+        return taken
 
     def note_filtered_redirect(self, source: str, target: str) -> None:
         """Note that a URL led to one that was asked for already."""

@@ -78,11 +78,14 @@ class Command(ScrapyCrawl):
         try:
             before = job.plan
             job.claim(spidercls.plan(opts.spargs))
+            taken = spidercls.take_rules(opts.spargs, job)
             revisit = opts.spargs.get("revisit", NO)
             stands = standing(job, revisit, before, adds=spidercls.adds_when_finished)
             say(f"crawl directory: {self.settings['JOBDIR']} ({stands})", opts)
             if self._has_nothing_to_do(spidercls, job, revisit):
                 return
+            if taken:
+                say(f"URL rules of {opts.spargs['rules']}: {taken:,}", opts)
             if not job.is_new and self.settings.getdict("FEEDS"):
                 say("the feed is written at the end, with every page that is kept", opts)
             tidy_logs()

@@ -12,6 +12,7 @@ from crawler.frontier.forgetting import forget_rule
 from crawler.frontier.rule_files import discarder_text, rules_text
 from crawler.frontier.rule_report import rule_report
 from crawler.frontier.rule_store import holding
+from crawler.options import did_you_mean
 from crawler.pages.database import open_for_reading
 from crawler.pages.errors import JobError
 from crawler.rules_text import rule_lines
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
     from crawler.urls.learning.proposals import Proposal
 
-OWN, DISCARDER = "crawl-once", "duplicate-url-discarder"
+OWN, DISCARDER = FORMATS = "crawl-once", "duplicate-url-discarder"
+
+_MOST_DIGITS = 18
 
 
 class Command(PlainCommand):
@@ -47,22 +50,22 @@ class Command(PlainCommand):
         )
         parser.add_argument(
             "--format",
-            choices=[OWN, DISCARDER],
-            default=OWN,
-            help=f"of the file: {OWN} (the default), or what {DISCARDER} reads",
+            metavar="FORMAT",
+            help=f"of that file: {OWN} (the default), or {DISCARDER}, which that library reads",
         )
         parser.add_argument(
             "--forget",
             metavar="RULE",
-            help="let go of the rule with this number; what it skipped is queued again",
+            help="let go of the rule with this number for good; what it skipped is queued again",
         )
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print, export or forget rules of a crawl directory."""
         folder = Path(one_directory(args))
+        _check(opts)
         try:
             if opts.forget is not None:
-                self._forget(folder, opts.forget)
+                _forget(folder, int(opts.forget))
                 return
             with closing(open_for_reading(folder)) as connection:
                 if opts.export is not None:
@@ -72,11 +75,27 @@ class Command(PlainCommand):
         except JobError as error:
             raise CommandError(str(error)) from None
 
-    def _forget(self, folder: Path, number: str) -> None:
-        if not number.isdecimal():
-            raise CommandError(f"--forget takes the number of a rule, got {number!r}")
-        again = forget_rule(folder, int(number))
-        print(f"rule {number} is forgotten; {again:,} requests are queued again")
+
+def _check(opts: argparse.Namespace) -> None:
+    """Refuse options that make no sense together, or alone."""
+    chosen = [f"--{name}" for name in ("json", "export", "forget") if getattr(opts, name)]
+    if len(chosen) > 1:
+        raise CommandError(f"{' and '.join(chosen)} exclude each other")
+    if opts.export == "":
+        raise CommandError("--export takes a file, or - for standard output")
+    if opts.format is not None and opts.export is None:
+        raise CommandError("--format is that of --export FILE, which is missing")
+    if opts.format not in (None, *FORMATS):
+        hint = did_you_mean(opts.format, FORMATS) or f"; there are {' and '.join(FORMATS)}"
+        raise CommandError(f"--format {opts.format}: no such format{hint}")
+    number = opts.forget
+    if number is not None and not (number.isdecimal() and len(number) <= _MOST_DIGITS):
+        raise CommandError(f"--forget takes the number of a rule, got {number!r}")
+
+
+def _forget(folder: Path, number: int) -> None:
+    again = forget_rule(folder, number)
+    print(f"rule {number} is forgotten; requests that are queued again: {again:,}")
 
 
 def _report(connection: sqlite3.Connection, *, is_json: bool) -> None:
@@ -95,14 +114,13 @@ def _export(connection: sqlite3.Connection, opts: argparse.Namespace) -> None:
         text, left = discarder_text(rules)
     else:
         text = rules_text(rules)
-    if opts.export == "-":
-        print(text, end="")
-    else:
-        try:
-            Path(opts.export).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise CommandError(f"{opts.export}: cannot be written: {error.strerror}") from None
     for context, transform in left:
         print(f"left out, {DISCARDER} cannot say it: {context}: {transform}", file=sys.stderr)
-    if opts.export != "-":
-        print(f"{opts.export}: {len(rules) - len(left):,} rules")
+    if opts.export == "-":
+        print(text, end="")
+        return
+    try:
+        Path(opts.export).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{opts.export}: cannot be written: {error.strerror}") from None
+    print(f"rules in {opts.export}: {len(rules) - len(left):,}")

@@ -9,7 +9,7 @@ from crawler.frontier.rule_store import restored, stored
 from crawler.urls.learning.transforms import ANYTHING, DropArguments, ReplaceSegments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from crawler.urls.learning.context import Context
@@ -40,20 +40,27 @@ def read_rules(path: Path) -> list[Proposal]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RuleFileError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise RuleFileError(f"{path}: not JSON") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise RuleFileError(f"{path}: no rules as `scrapy rules DIR --export` writes them")
+    rules = content.get("rules") if isinstance(content, dict) else None
+    if not isinstance(rules, list) or content.get("format") != FORMAT:
+        raise RuleFileError(f"{path}: no rules as `scrapy rules DIR --export FILE` writes them")
+    return [_read(path, number, rule) for number, rule in enumerate(rules, 1)]
+
+
+def _read(path: Path, number: int, rule: object) -> Proposal:
     try:
-        return [restored(rule) for rule in content["rules"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise RuleFileError(f"{path}: {error}") from None
+        return restored(rule)
+    except ValueError as error:
+        raise RuleFileError(f"{path}: rule {number}: {error}") from None
 
 
 def discarder_text(rules: Iterable[Proposal]) -> tuple[str, list[Proposal]]:
     """Rules in the form that duplicate-url-discarder reads, and those that it cannot express.
 
-    It knows the removal of arguments and of parts of a path, by URL pattern.
+    It knows the removal of arguments and of parts of a path, by URL pattern. What it
+    makes one is what the rules make one, but for capital letters in a path and a
+    ``www.`` before the host, which its patterns do not see.
     """
     entries, left = [], []
     for context, transform in rules:
@@ -66,30 +73,43 @@ def discarder_text(rules: Iterable[Proposal]) -> tuple[str, list[Proposal]]:
 
 
 def _entry(context: Context, transform: Transform) -> dict[str, Any] | None:
-    if context.beside is not None or context.where is not None or "*" in (context.pattern or ""):
+    if context.beside is not None or context.where is not None:
         return None
-    place = context.host + (context.pattern or "")
-    arguments: list[str] | list[int]
     if isinstance(transform, DropArguments):
-        processor, arguments = "queryRemoval", list(transform.names)
-    elif isinstance(transform, ReplaceSegments) and (index := _removed(transform)) is not None:
-        processor, arguments = "subpathRemoval", [index]
-        place = f"{context.host}/{transform.old[0]}"
-    else:
-        return None
+        # Its asterisk goes beyond a slash.
+        if "*" in (context.pattern or ""):
+            return None
+        # A path alone is the beginning of one, a host alone has subdomains.
+        place = context.host + ("/" if context.pattern is None else f"{context.pattern}|")
+        return _written("queryRemoval", transform.names, include=[place])
+    if isinstance(transform, ReplaceSegments) and context.pattern is None:
+        removed = _removed(transform)
+        if removed is None:
+            return None
+        place = f"{context.host}/{transform.old[0]}/"
+        # Where anything stands for a segment, something has to stand there.
+        exclude = [f"{place}|"] if ANYTHING in transform.old else []
+        return _written("subpathRemoval", removed, include=[place], exclude=exclude)
+    return None
+
+
+def _written(
+    processor: str, arguments: Sequence[str | int], **patterns: list[str]
+) -> dict[str, Any]:
     return {
-        "args": arguments,
+        "args": list(arguments),
         "order": _ORDER,
         "processor": processor,
-        "urlPattern": {"include": [place]},
+        "urlPattern": {name: urls for name, urls in patterns.items() if urls},
     }
 
 
-def _removed(transform: ReplaceSegments) -> int | None:
-    """Which segment is taken out, where it is all that is done: ``/print/x``, ``/s/ID/x``."""
-    if transform.at_end or transform.offset or not transform.old[0]:
+def _removed(transform: ReplaceSegments) -> list[int] | None:
+    """Which segments are taken out, where it is all that is done: ``/print/x``, ``/s/ID/x``."""
+    if transform.at_end or transform.offset or not transform.old[0] or "*" in transform.old[0]:
         return None
-    if len(transform.old) == 1 and not transform.new:
-        return 0
-    is_named = len(transform.old) == 2 and transform.old[1] is ANYTHING
-    return 1 if is_named and transform.new[:1] == transform.old[:1] else None
+    if transform.old[1:] not in {(), (ANYTHING,)}:
+        return None
+    if not transform.new:
+        return list(range(len(transform.old)))
+    return [1] if transform.new == transform.old[:1] and len(transform.old) == 2 else None

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from crawler.urls.learning.context import Context
+from crawler.urls.learning.shapes import wrong_fields
 from crawler.urls.learning.transforms import from_json, to_json
 from crawler.urls.rules import LearnedRule
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from crawler.urls.learning.transforms import Transform
 
 HOLDS, REVOKED, FORGOTTEN = 1, 2, 3
+
+_PARTS = {"context", "transform"}
+_PLACES = {"host", "pattern", "beside", "where", "apart_from"}
+_SHOWN = 200
 
 
 def stored(context: Context, transform: Transform) -> dict[str, Any]:
@@ -43,19 +48,27 @@ def restored(rule: Any) -> Proposal:
         ValueError: It is no rule; the message says what is wrong.
     """
     try:
-        return _context(rule["context"]), from_json(rule["transform"])
-    except (TypeError, KeyError, IndexError, AttributeError) as error:
-        raise ValueError(f"no rule: {error!r} in {str(rule)[:200]}") from None
+        context, known = _context(rule["context"]), from_json(rule["transform"])
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"no rule: {error!r} in {str(rule)[:_SHOWN]}") from None
+    wrong = wrong_fields(context) or sorted(rule.keys() - _PARTS)
+    if wrong:
+        raise ValueError(f"no rule: {', '.join(wrong)} cannot be that in {str(rule)[:_SHOWN]}")
+    return context, known
 
 
-def _context(place: Any) -> Context:
+def _context(place: Any, *, is_narrow: bool = False) -> Context:
+    """A context, and within it the narrower ones, which hold none themselves."""
     beside, at = place.get("beside"), place.get("where")
+    narrower = place.get("apart_from") or []
+    if place.keys() - _PLACES or not isinstance(narrower, list) or (is_narrow and narrower):
+        raise TypeError(f"no context: {str(place)[:_SHOWN]}")
     return Context(
-        str(place["host"]),
-        None if place.get("pattern") is None else str(place["pattern"]),
-        None if beside is None else frozenset(map(str, beside)),
-        None if at is None else (str(at[0]), str(at[1])),
-        tuple(map(_context, place.get("apart_from", ()))),
+        place["host"],
+        place.get("pattern"),
+        frozenset(beside) if isinstance(beside, list) else beside,
+        tuple(at) if isinstance(at, list) else at,
+        tuple(_context(one, is_narrow=True) for one in narrower),
     )
 
 
@@ -114,6 +127,11 @@ class RuleStore:
         self._database.write(
             "UPDATE url_rules SET state = ?, reason = ? WHERE id = ?", (state, reason, rule.id)
         )
+
+    def known(self) -> set[Proposal]:
+        """Every rule that ever held here."""
+        rows = self._database.read("SELECT rule FROM url_rules").fetchall()
+        return {restored(json.loads(rule)) for (rule,) in rows}
 
     def ended(self) -> list[Proposal]:
         """Rules that were revoked, or forgotten by the user: they are not learned again."""

@@ -20,6 +20,7 @@ from crawler.urls.learning.context import Place
 from crawler.urls.learning.evidence import CounterExample, Said, agreement
 from crawler.urls.learning.hypothesis import MOST_EXCEPTIONS
 from crawler.urls.learning.learner import RuleLearner
+from crawler.urls.learning.transforms import is_open
 from crawler.urls.rules import LearnedRule, RuleSet, about, shown_form
 from crawler.urls.traps import CLOSED
 
@@ -95,6 +96,28 @@ class UrlRules:
         self._visit = visit
         self._folds.clear()
         self.traps.clear()
+
+    def take(self, proposals: Iterable[Proposal], origin: str) -> int:
+        """Let rules of another crawl hold; say how many are new.
+
+        What held here once, and was revoked or forgotten, is not taken again.
+
+        Args:
+            proposals: The rules.
+            origin: Where they come from, as people read it.
+        """
+        known, taken = self._store.known(), 0
+        for proposal in proposals:
+            if proposal in known or self.rules.covers(*proposal):
+                continue
+            rule = self._store.add(*proposal, origin=origin)
+            self._changed[rule.id] = rule
+            self.rules.add(rule)
+            for host in rule.hosts:
+                self.refolding.begin(host, puts_back=False)
+            known.add(proposal)
+            taken += 1
+        return taken
 
     def admit(self, url: str, key: bytes, host: int, *, is_fixed: bool) -> Skip | None:
         """How a request is skipped, because another one stands for its page.
@@ -401,7 +424,8 @@ class UrlRules:
 
     def save_refuted(self) -> None:
         """Store what spoke for rules that do not hold, and what against: for who asks why."""
-        refuted = sorted(self._learner.refuted(), key=lambda known: -known.positives)
+        worth_telling = filter(_is_worth_telling, self._learner.refuted())
+        refuted = sorted(worth_telling, key=lambda known: -known.positives)
         told = [_refuted_json(known) for known in refuted[:MOST_TOLD] if known.example.page]
         self._database.set_meta(REFUTED, json.dumps(told))
 
@@ -409,6 +433,11 @@ class UrlRules:
         for rule in self._changed.values():
             self._store.save(rule)
         self._changed.clear()
+
+
+def _is_worth_telling(known: Refuted) -> bool:
+    """Of two values that one text has once, such as two ids of what is not there, nobody asks."""
+    return known.positives > 1 or is_open(known.transform)
 
 
 def _refuted_json(known: Refuted) -> dict[str, object]:

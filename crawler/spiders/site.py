@@ -9,7 +9,13 @@ from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 
-from crawler.archiving import REVISIT_MEANING, SEED, ArchivingSpider, check_arguments
+from crawler.archiving import (
+    REVISIT_MEANING,
+    RULES_MEANING,
+    SEED,
+    ArchivingSpider,
+    check_arguments,
+)
 from crawler.downloadermiddlewares import LED_BY
 from crawler.failures import explain
 from crawler.frontier.skipped import FIXED
@@ -54,6 +60,7 @@ class SiteSpider(ArchivingSpider):
         "allow": "regular expression that a URL must match somewhere",
         "deny": "regular expression that a URL must not match",
         "revisit": REVISIT_MEANING,
+        "rules": RULES_MEANING,
     }
 
     planned = ("url", "scope", "allow", "deny")

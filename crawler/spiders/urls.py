@@ -7,7 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
-from crawler.archiving import BREATH, REVISIT_MEANING, ArchivingSpider, check_arguments
+from crawler.archiving import (
+    BREATH,
+    REVISIT_MEANING,
+    RULES_MEANING,
+    ArchivingSpider,
+    check_arguments,
+)
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.seeds import check_seed
 
@@ -26,6 +32,7 @@ class UrlsSpider(ArchivingSpider):
     arguments: ClassVar[Mapping[str, str]] = {
         "file": "a file with one URL a line, or - for standard input; # begins a comment",
         "revisit": REVISIT_MEANING,
+        "rules": RULES_MEANING,
     }
 
     planned = ("file",)

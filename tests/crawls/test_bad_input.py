@@ -61,9 +61,51 @@ WRONG = {
     ),
     "no list": (["crawl", "urls"], "give -a file=FILE"),
     "missing list": (["crawl", "urls", "-a", "file=absent.txt"], "absent.txt: No such file"),
+    "rules from nowhere": (
+        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-a", "rules="],
+        "-a rules: give a file",
+    ),
+    "rules of a missing file": (
+        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-a", "rules=absent.json"],
+        "-a rules: absent.json: cannot be read: No such file",
+    ),
+    "rules that are no rules": (
+        ["crawl", "urls", "-a", "file=README.md", "-a", "rules=README.md"],
+        "-a rules: README.md: not JSON",
+    ),
     "report of nothing": (["report"], "one crawl directory is needed"),
     "report of a missing directory": (["report", "absent"], "absent: no such directory"),
     "pages of a missing directory": (["pages", "absent"], "absent: no such directory"),
+    "rules of nothing": (["rules"], "one crawl directory is needed"),
+    "rules of a missing directory": (["rules", "absent"], "absent: no such directory"),
+    "rules of a file": (["rules", "README.md"], "README.md: no such directory"),
+    "rules of another folder": (["rules", "docs"], "docs: no crawl in it"),
+    "rules with an unknown option": (["rules", "--jsn", "absent"], "unknown option --jsn"),
+    "rules exported into JSON": (
+        ["rules", "absent", "--json", "--export", "-"],
+        "--json and --export exclude each other",
+    ),
+    "rules exported and forgotten": (
+        ["rules", "absent", "--forget", "1", "--export", "-"],
+        "--export and --forget exclude each other",
+    ),
+    "rules in a form without an export": (
+        ["rules", "absent", "--format", "duplicate-url-discarder"],
+        "--format is that of --export FILE",
+    ),
+    "rules in an unknown form": (
+        ["rules", "absent", "--export", "-", "--format", "discarder"],
+        "there are crawl-once and duplicate-url-discarder",
+    ),
+    "rules exported to nowhere": (["rules", "absent", "--export", ""], "--export takes a file"),
+    "rule that is no number": (
+        ["rules", "absent", "--forget", "sid"],
+        "--forget takes the number of a rule, got 'sid'",
+    ),
+    "rule below zero": (
+        ["rules", "absent", "--forget=-1"],
+        "--forget takes the number of a rule, got '-1'",
+    ),
     "arguments to the demo": (["demo", "now"], "it takes no arguments"),
 }
 
@@ -113,6 +155,13 @@ def test_unknown_format_and_verdict(tmp_path: Path) -> None:
     expect_one_line(["pages", str(tmp_path), "-o", "pages.doc"], "its ending names no format")
     expect_one_line(["pages", str(tmp_path), "--verdict", "near_dup"], "near_duplicate")
     expect_one_line(["pages", str(tmp_path), "-o", "absent/pages.csv"], "no such directory")
+
+
+def test_rules_where_nothing_is_learned(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.json"
+    rules.write_text('{"format": "crawl-once rules 1", "rules": []}')
+    off = ["-a", f"rules={rules}", "-s", "CRAWL_LEARN_URL_RULES=False"]
+    expect_one_line([*site(tmp_path / "job"), *off], "CRAWL_LEARN_URL_RULES, which is off")
 
 
 def test_dead_seed_is_said_and_exit_status_is_1(tmp_path: Path) -> None:

@@ -26,6 +26,12 @@ class Template:
     segments: tuple[Part, ...]
     arguments: tuple[tuple[str, Part | None], ...]
 
+    @property
+    def variables(self) -> set[int]:
+        """The numbers of its variables."""
+        parts = (*self.segments, *(part for _, part in self.arguments))
+        return {piece for part in parts if part for piece in part if isinstance(piece, int)}
+
     def match(self, address: Address) -> dict[int, str] | None:
         """What the variables stand for; None where the address has another shape."""
         if len(address.segments) != len(self.segments):

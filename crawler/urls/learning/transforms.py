@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.urls.learning.patterns import ANY
+from crawler.urls.learning.shapes import wrong_fields
 from crawler.urls.learning.template import Template
 
 if TYPE_CHECKING:
@@ -305,14 +306,30 @@ def from_json(stored: dict[str, Any]) -> Transform:
         ValueError: It is none.
     """
     fields = dict(stored)
-    kind = _KINDS.get(fields.pop("kind", ""))
+    name = fields.pop("kind", None)
+    kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
         raise ValueError(f"no kind of rule: {stored.get('kind')!r}; there are {', '.join(_KINDS)}")
     try:
-        transform: Transform = kind(**{name: _part(value) for name, value in fields.items()})
+        transform: Transform = kind(**{field: _part(value) for field, value in fields.items()})
     except (TypeError, KeyError) as error:
-        raise ValueError(f"not a rule of kind {stored['kind']!r}: {error}") from None
+        raise ValueError(f"not a rule of kind {name!r}: {error}") from None
+    wrong = ", ".join(_wrong(transform))
+    if wrong:
+        raise ValueError(f"not a rule of kind {name!r}: {wrong} cannot be that")
     return transform
+
+
+def _wrong(transform: Transform) -> list[str]:
+    """The parts of a transform that cannot be what they are."""
+    wrong = wrong_fields(transform)
+    if wrong:
+        return wrong
+    if isinstance(transform, Rewrite) and transform.target.variables - transform.source.variables:
+        return ["target"]
+    if isinstance(transform, ReplaceSegments) and (transform.offset < 0 or not transform.old):
+        return ["offset" if transform.offset < 0 else "old"]
+    return ["names"] if isinstance(transform, DropArguments) and not transform.names else []
 
 
 def _part(value: Any) -> Any:
