@@ -241,12 +241,12 @@ class Job:
             return True
         revisit = self.revisit or NO
         self.visit += 1
+        if self.url_rules is not None:
+            self.url_rules.begin_visit(self.visit)
         self.queue.clear()
         self.seen.clear()
         self.visits.begin(self.visit, revisit if self.visit > 1 else NO, self.plan)
         self.redirects.clear()
-        if self.url_rules is not None:
-            self.url_rules.begin_visit(self.visit)
         self.database.set_meta("visit", str(self.visit))
         self.database.set_meta("sitemaps", "0")
         self.database.set_meta("stages", "{}")

@@ -11,7 +11,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawler.frontier.order import host_number
-from crawler.frontier.skipped import FIXED
+from crawler.frontier.skipped import FIXED, TRY, Skip
 from crawler.host_loads import HostLoads
 from crawler.jobs import job_of
 from crawler.pages.errors import StorageError
@@ -124,10 +124,11 @@ class FrontierScheduler(BaseScheduler):
         pushed = (host, request.url, priority, stored, key)
         if rules is not None and key is not None:
             skip = rules.admit(request.url, key, host, is_fixed=is_fixed)
-            if skip is not None:
+            if isinstance(skip, Skip):
                 rules.skip(*pushed, skip)
                 self._crawler.stats.inc_value("scheduler/skipped")
                 return False
+            is_fixed = is_fixed or skip == TRY
         self._job.queue.push(*pushed, is_fixed=is_fixed)
         self._crawler.stats.inc_value("scheduler/enqueued")
         return True

@@ -11,13 +11,17 @@ if TYPE_CHECKING:
     from crawler.pages.page import PageRow
 
 
+MOST_TRIES = 3
+"""So many further URLs of a page are fetched where the first gave no page."""
+
+
 class Fold(NamedTuple):
     """An address after the rules.
 
     Attributes:
         key: Of the request that stands for it.
         said: What was there; None where nothing was fetched yet, or nothing that has a text.
-        visit: In which that was.
+        visit: In which that was; with nothing said, in which the last request for it gave no page.
         tries: How many further URLs of it were fetched because the first gave no page.
         is_explored: Whether a second URL of it was fetched on purpose.
     """
@@ -27,6 +31,11 @@ class Fold(NamedTuple):
     visit: int | None
     tries: int
     is_explored: bool
+
+    @property
+    def wants_another(self) -> bool:
+        """Whether what was asked for gave no page, and another URL of it may."""
+        return self.said is None and self.visit is not None and self.tries < MOST_TRIES
 
 
 class Folds:
@@ -68,9 +77,18 @@ class Folds:
             (fold, host, key, *said[:5], visit),
         )
 
+    def note_failure(self, fold: bytes, visit: int) -> None:
+        """Note that a request for an address gave no page, where none gave one before."""
+        self._database.write(
+            "UPDATE folds SET visit = ? WHERE fold = ? AND words IS NULL", (visit, fold)
+        )
+
     def note_try(self, fold: bytes) -> None:
-        """Note that another URL of an address is tried."""
-        self._database.write("UPDATE folds SET tries = tries + 1 WHERE fold = ?", (fold,))
+        """Note that another URL of an address is tried, of which nothing is known yet."""
+        self._database.write(
+            "UPDATE folds SET tries = tries + 1, visit = NULL WHERE fold = ? AND words IS NULL",
+            (fold,),
+        )
 
     def mark_explored(self, fold: bytes) -> None:
         """Note that a second URL of an address is fetched on purpose."""

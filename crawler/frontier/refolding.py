@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from crawler.frontier.folds import said_of
 from crawler.frontier.order import host_number
-from crawler.frontier.skipped import Skip
+from crawler.frontier.skipped import TRY, Skip
 from crawler.frontier.states import DONE, FAILED, LEASED, SKIPPED, TODO
 from crawler.pages.store import PageStore
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.learning.address import Address
+from crawler.urls.learning.evidence import agreement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.frontier.folds import Folds
     from crawler.frontier.skipped import SkippedRequests, StandingRequest
-    from crawler.frontier.url_traps import UrlTraps
     from crawler.pages.database import Database
+    from crawler.pages.page import PageRow
     from crawler.urls.canonical import Canonicalizer
+    from crawler.urls.learning.evidence import Said
     from crawler.urls.rules import RuleSet
 
 SLICE = 500
@@ -30,15 +32,35 @@ PENDING = "refolding"
 """Name in the table ``meta``: the hosts that were begun."""
 
 
+class Judge(Protocol):
+    """Who knows what a rule is worth."""
+
+    def decide(
+        self, address: Address, key: bytes, host: int, *, is_fixed: bool
+    ) -> Skip | Literal["try"] | None:
+        """How a request is skipped, whether it tries a rule, or None where it is made."""
+
+    def contradicts(self, address: Address, said: Said, row: PageRow) -> None:
+        """A page was found at whose address, after the rules, another one stands."""
+
+
+class _Found(NamedTuple):
+    """What became of some requests: those to skip, those to make."""
+
+    skips: list[tuple[int, Skip]]
+    wanted: list[int]
+
+
 class Refolding:
     """Looks at a host's requests anew when a rule began to hold or ceased to.
 
     First those that were handed out, which stand for their addresses from then
-    on; then those that wait, of which only one an address goes on waiting; then,
-    where a rule ceased to hold, those that were skipped, which wait again where
-    nothing else stands for their address. It can be stopped at any moment: a
-    host that was begun is noted in ``crawl.db`` and begun again by the next process.
-    What is queued meanwhile may be fetched once too often, and nothing is lost.
+    on; then those that wait, of which only one an address goes on waiting; then
+    those that were skipped, which wait again where nothing else stands for their
+    address, or where what stood for it gave no page. It can be stopped at any
+    moment: a host that was begun is noted in ``crawl.db`` and begun again by the
+    next process. What is queued meanwhile may be fetched once too often, and
+    nothing is lost.
     """
 
     def __init__(
@@ -47,40 +69,37 @@ class Refolding:
         skipped: SkippedRequests,
         folds: Folds,
         rules: RuleSet,
-        traps: UrlTraps,
         canonicalizer: Canonicalizer,
+        judge: Judge,
     ) -> None:
+        self._judge = judge
         self._database = database
         self._store = PageStore(database)
         self._skipped = skipped
         self._folds = folds
         self._rules = rules
-        self._traps = traps
         self._canonical = canonicalizer
+        self._visit = 0
         self._work: dict[str, Iterator[None]] = {}
         for host in json.loads(database.meta(PENDING) or "[]"):
-            self.begin(host, puts_back=True)
+            self.begin(host)
 
     @property
     def is_pending(self) -> bool:
         """Whether there is more to do."""
         return bool(self._work)
 
-    def begin(self, host: str, *, puts_back: bool) -> None:
-        """Begin with a host, or begin anew.
-
-        Args:
-            host: With its port.
-            puts_back: Whether what was skipped may have to wait again.
-        """
-        puts_back = puts_back or self._work.pop(host, None) is not None
-        self._work[host] = self._steps(host, puts_back=puts_back)
+    def begin(self, host: str) -> None:
+        """Begin with a host, given with its port, or begin anew."""
+        self._work.pop(host, None)
+        self._work[host] = self._steps(host)
         self._note()
 
     def step(self) -> None:
         """Look at some requests."""
         for host, steps in list(self._work.items())[:1]:
-            if next(steps, _END) is _END:
+            # What it finds may make it begin anew.
+            if next(steps, _END) is _END and self._work[host] is steps:
                 del self._work[host]
                 self._note()
 
@@ -92,62 +111,80 @@ class Refolding:
     def _note(self) -> None:
         self._database.set_meta(PENDING, json.dumps(list(self._work)))
 
-    def _steps(self, host: str, *, puts_back: bool) -> Iterator[None]:
+    def _steps(self, host: str) -> Iterator[None]:
+        self._visit = int(self._database.meta("visit") or 0)
         number = host_number(Address.parse(f"http://{host}/").hostname)
         self._folds.forget(number)
         for state in (LEASED, DONE, FAILED):
             for rows in self._slices(number, state):
                 for row in rows:
-                    self._claim(number, row)
+                    self._claim(number, row, is_through=state != LEASED)
                 yield
         for rows in self._slices(number, TODO):
-            aside = [(row.id, skip) for row in rows if (skip := self._skip(number, row))]
-            self._skipped.set_aside(number, aside)
+            found = self._look_again(number, rows)
+            self._skipped.set_aside(number, found.skips)
             yield
-        if puts_back:
-            for rows in self._slices(number, SKIPPED):
-                wanted = [row.id for row in rows if not self._skip(number, row)]
-                self._skipped.put_back(number, wanted)
-                yield
+        for rows in self._slices(number, SKIPPED):
+            found = self._look_again(number, rows)
+            self._skipped.explain(found.skips)
+            self._skipped.put_back(number, found.wanted)
+            yield
+
+    def _look_again(self, host: int, rows: list[StandingRequest]) -> _Found:
+        found = _Found([], [])
+        tries = []
+        for row in rows:
+            skip = self._skip(host, row)
+            if isinstance(skip, Skip):
+                found.skips.append((row.id, skip))
+            else:
+                found.wanted.append(row.id)
+            if skip == TRY:
+                tries.append(row.id)
+        self._skipped.fix(tries)
+        return found
 
     def _slices(self, host: int, state: int) -> Iterator[list[StandingRequest]]:
         ids = self._skipped.ids(host, state)
         for start in range(0, len(ids), SLICE):
             yield self._skipped.requests(ids[start : start + SLICE], state)
 
-    def _claim(self, host: int, row: StandingRequest) -> None:
+    def _claim(self, host: int, row: StandingRequest, *, is_through: bool) -> None:
         """Let what was handed out stand for its address, with what was found there."""
         address = self._address(row.url)
         if address is None:
             return
         fold = self._rules.fold(address).digest()
         key = row.key or self._canonical.key(row.url)
+        if self._folds.get(fold) is not None:
+            self._folds.mark_explored(fold)
         self._folds.claim(fold, host, key)
         page = self._store.previous(key)
         said = None if page is None else said_of(page)
         if page is not None and said is not None:
-            self._folds.note(fold, host, key, said, max(page.visit, page.seen_visit))
+            visit = max(page.visit, page.seen_visit)
+            self._compare(address, said, page, visit)
+            self._folds.note(fold, host, key, said, visit)
+        elif is_through:
+            known = self._folds.get(fold)
+            if known is not None and known.wants_another:  # and this was it
+                self._folds.note_try(fold)
+            self._folds.note_failure(fold, self._visit)
 
-    def _skip(self, host: int, row: StandingRequest) -> Skip | None:
-        """How a request is skipped; None where it stands for its address."""
+    def _compare(self, address: Address, said: Said, page: PageRow, visit: int) -> None:
+        """Say so where another page stands at the same address, fetched before a rule held."""
+        known = self._folds.get(self._rules.fold(address).digest())
+        if known is None or known.said is None or known.visit != visit:
+            return
+        if agreement(known.said, said) is False:
+            self._judge.contradicts(address, said, page)
+
+    def _skip(self, host: int, row: StandingRequest) -> Skip | Literal["try"] | None:
+        """How a request is skipped, or whether it tries a rule; None where it stands for itself."""
         address = self._address(row.url)
-        if address is None or row.key is None or row.is_fixed:
+        if address is None or row.key is None:
             return None
-        folded = self._rules.fold(address)
-        fold = folded.digest()
-        known = self._folds.get(fold)
-        if known is None:
-            self._folds.claim(fold, host, row.key)
-        if known is None or known.key == row.key:
-            cluster = self._traps.closed(folded, fold)
-            return None if cluster is None else Skip(-cluster, fold)
-        url = self._skipped.url(known.key)
-        standing = None if url is None else self._address(url)
-        if standing is None or not self._rules.may_stand_for(standing, address):
-            self._folds.stand(fold, row.key)
-            return None
-        rules = self._rules.changing(address) or self._rules.of(address.host)
-        return Skip(rules[-1].id, fold) if rules else None
+        return self._judge.decide(address, row.key, host, is_fixed=bool(row.is_fixed))
 
     def _address(self, url: str) -> Address | None:
         try:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.rule_store import FORGOTTEN, HOLDS, restored
+from crawler.frontier.skipped import COUNTS
 from crawler.urls.learning.evidence import lower_bound
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class StoredRule:
         state: "holds", "revoked" or "forgotten".
         texts: Texts that were met under two addresses which it makes one.
         confidence: The share of cases in which it holds at least, with 95 % certainty.
-        saved: Requests that were not made.
+        saved: Requests that were not made, in all visits.
         explored: Requests that were made all the same, to try it.
         origin: "learned", or the file that it came from.
         reason: Why it does not hold any more.
@@ -74,13 +75,15 @@ def rule_report(connection: sqlite3.Connection) -> RuleReport:
     """Read what a crawl learned, also while it is running."""
     rows = connection.execute(
         "SELECT id, state, rule, positives, explored, saved, origin, reason FROM url_rules"
-        " WHERE coalesce(reason, '') NOT LIKE 'covered by%' ORDER BY state, saved DESC, id"
+        " WHERE coalesce(reason, '') NOT LIKE 'covered by%' ORDER BY id"
     )
-    skipped = connection.execute("SELECT count(*) FROM requests WHERE state = 4").fetchone()[0]
-    return RuleReport(tuple(map(_rule, rows)), _refuted(connection), skipped)
+    skipped = dict(connection.execute(COUNTS).fetchall())
+    rules = [_rule(row, skipped.get(row[0], 0)) for row in rows.fetchall()]
+    rules.sort(key=lambda rule: (rule.state != "holds", -rule.saved))
+    return RuleReport(tuple(rules), _refuted(connection), sum(skipped.values()))
 
 
-def _rule(row: tuple[Any, ...]) -> StoredRule:
+def _rule(row: tuple[Any, ...], skipped: int) -> StoredRule:
     number, state, rule, positives, explored, saved, origin, reason = row
     context, transform = restored(json.loads(rule))
     name = {HOLDS: "holds", FORGOTTEN: "forgotten"}.get(state, "revoked")
@@ -92,7 +95,7 @@ def _rule(row: tuple[Any, ...]) -> StoredRule:
         name,
         positives,
         bound,
-        saved,
+        saved + skipped,
         explored,
         origin,
         reason,

@@ -96,7 +96,8 @@ class RuleStore:
             found = LearnedRule(number, context, transform, positives)
             found.explored, found.saved, found.origin = explored, saved, origin
             seen = json.loads(tried)
-            found.patterns, found.values = seen["patterns"], set(seen["values"])
+            found.patterns, found.values = seen.get("patterns", {}), set(seen.get("values", ()))
+            found.clusters = set(seen.get("clusters", ()))
             yield found
 
     def add(self, context: Context, transform: Transform, origin: str) -> LearnedRule:
@@ -115,7 +116,13 @@ class RuleStore:
 
     def save(self, rule: LearnedRule) -> None:
         """Store what a rule did so far."""
-        tried = json.dumps({"patterns": rule.patterns, "values": sorted(rule.values)})
+        tried = json.dumps(
+            {
+                "patterns": rule.patterns,
+                "values": sorted(rule.values),
+                "clusters": sorted(rule.clusters),
+            }
+        )
         self._database.write(
             "UPDATE url_rules SET positives = ?, explored = ?, saved = ?, tried = ? WHERE id = ?",
             (rule.positives, rule.explored, rule.saved, tried, rule.id),
@@ -135,8 +142,15 @@ class RuleStore:
 
     def ended(self) -> list[Proposal]:
         """Rules that were revoked, or forgotten by the user: they are not learned again."""
+        return self._in_states(REVOKED, FORGOTTEN)
+
+    def forgotten(self) -> list[Proposal]:
+        """Rules that the user forgot: nor is anything learned that says the same elsewhere."""
+        return self._in_states(FORGOTTEN, FORGOTTEN)
+
+    def _in_states(self, *states: int) -> list[Proposal]:
         rows = self._database.read(
             "SELECT rule FROM url_rules WHERE state IN (?, ?) AND reason NOT LIKE 'covered%'",
-            (REVOKED, FORGOTTEN),
+            states,
         )
         return [restored(json.loads(rule)) for (rule,) in rows.fetchall()]

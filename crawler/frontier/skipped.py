@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crawler.frontier.states import TODO
 
@@ -30,16 +30,35 @@ class Skip(NamedTuple):
     fold: bytes
 
 
+TRY: Final = "try"
+"""What is queued to try a rule, or because another URL of its page gave none: none may skip it."""
+
+
 class StandingRequest(NamedTuple):
-    """A request as the table has it; ``is_fixed`` where no rule may skip it."""
+    """A request as the table has it.
+
+    Attributes:
+        is_fixed: Whether no rule may skip it.
+        rule: The rule that skipped it.
+        fold: Its address after the rules, then.
+    """
 
     id: int
     key: bytes | None
     url: str
     is_fixed: int
+    rule: int | None
+    fold: bytes | None
+
+    @property
+    def skip(self) -> Skip | None:
+        """Why it is not made."""
+        return None if self.rule is None or self.fold is None else Skip(self.rule, self.fold)
 
 
-_COLUMNS = "id, key, url, fixed"
+COUNTS = "SELECT rule, count(*) FROM requests WHERE state = 4 GROUP BY rule"
+
+_COLUMNS = "id, key, url, fixed, rule, fold"
 
 
 class SkippedRequests:
@@ -69,6 +88,10 @@ class SkippedRequests:
             (*ids, state),
         )
         return [StandingRequest(*row) for row in rows]
+
+    def counts(self) -> dict[int, int]:
+        """How many requests each rule skips."""
+        return dict(self._database.read(COUNTS).fetchall())
 
     def url(self, key: bytes) -> str | None:
         """The URL of the request with a fingerprint."""
@@ -108,6 +131,18 @@ class SkippedRequests:
         row = self._database.read("SELECT fixed FROM requests WHERE id = ?", (number,)).fetchone()
         return bool(row[0])
 
+    def fix(self, ids: Sequence[int]) -> None:
+        """Let no rule skip some requests from now on."""
+        rows = [(number,) for number in ids]
+        self._database.write_many("UPDATE requests SET fixed = 1 WHERE id = ?", rows)
+
+    def explain(self, skips: Sequence[tuple[int, Skip]]) -> None:
+        """Note anew why requests are not made, after the rules changed."""
+        self._database.write_many(
+            "UPDATE requests SET rule = ?, fold = ? WHERE id = ? AND state = 4",
+            [(skip.rule, skip.fold, number) for number, skip in skips],
+        )
+
     def put_back(self, host: int, ids: Sequence[int]) -> None:
         """Let requests of a host wait again."""
         if not ids:
@@ -119,13 +154,15 @@ class SkippedRequests:
         )
         self._queue.count(changed)
 
-    def put_one_back(self, fold: bytes) -> None:
-        """Let another request for an address wait, if one was skipped."""
+    def put_one_back(self, fold: bytes) -> bool:
+        """Let another request for an address wait, for good; say whether one was skipped."""
         row = self._database.read(
             "SELECT id, host FROM requests WHERE state = 4 AND fold = ? LIMIT 1", (fold,)
         ).fetchone()
         if row is not None:
+            self.fix([row[0]])
             self.put_back(row[1], [row[0]])
+        return row is not None
 
     def put_back_rule(self, rule: int) -> int:
         """Let everything wait again that a rule skipped; tell how much that is."""

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from crawler.frontier.folds import Folds, said_of
+from crawler.frontier.folds import MOST_TRIES, Folds, said_of
 from crawler.frontier.order import Load, QueuedRequest, host_number
 from crawler.frontier.refolding import Refolding
 from crawler.frontier.rule_report import REFUTED
 from crawler.frontier.rule_store import REVOKED, RuleStore, stored
-from crawler.frontier.skipped import Skip, SkippedRequests
+from crawler.frontier.skipped import TRY, Skip, SkippedRequests
 from crawler.frontier.url_traps import SLOW_PRIORITY, UrlTraps
 from crawler.pages.verdicts import TOO_SHORT
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.learning.address import Address
-from crawler.urls.learning.context import Place
+from crawler.urls.learning.context import Context, Place
 from crawler.urls.learning.evidence import CounterExample, Said, agreement
 from crawler.urls.learning.hypothesis import MOST_EXCEPTIONS
 from crawler.urls.learning.learner import RuleLearner
 from crawler.urls.learning.transforms import is_open
-from crawler.urls.rules import LearnedRule, RuleSet, about, shown_form
+from crawler.urls.rules import LearnedRule, RuleSet, about, overlap, shown_form
 from crawler.urls.traps import CLOSED
 
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ MOST_PASSED = 500
 
 MOST_TOLD = 50
 """So many rules that do not hold are told of."""
-
-MOST_TRIES = 3
-"""So many further URLs of a page are fetched where the first gave no page."""
 
 EXPLORED_OF = 20
 """Of so many pages that have other URLs, one is fetched under a second URL all the same."""
@@ -82,17 +79,22 @@ class UrlRules:
         for rule in self._store:
             self.rules.add(rule)
         self._learner = RuleLearner(self.rules, policy)
+        self._forgotten = self._store.forgotten()
         for context, transform in self._store.ended():
             self._learner.refute(LearnedRule(0, context, transform), CounterExample(0, 0))
         self._changed: dict[int, LearnedRule] = {}
         self.traps = UrlTraps(database, policy.cluster_budget)
         self.refolding = Refolding(
-            database, self._skipped, self._folds, self.rules, self.traps, canonicalizer
+            database, self._skipped, self._folds, self.rules, canonicalizer, self
         )
         database.before_commit.append(self._save)
 
     def begin_visit(self, visit: int) -> None:
-        """Begin another visit, with a queue that is empty."""
+        """Begin another visit; the queue of the last one is about to be emptied."""
+        saved = self._skipped.counts()
+        for rule in self.rules:
+            rule.saved += saved.get(rule.id, 0)
+            self._changed[rule.id] = rule
         self._visit = visit
         self._folds.clear()
         self.traps.clear()
@@ -114,12 +116,14 @@ class UrlRules:
             self._changed[rule.id] = rule
             self.rules.add(rule)
             for host in rule.hosts:
-                self.refolding.begin(host, puts_back=False)
+                self.refolding.begin(host)
             known.add(proposal)
             taken += 1
         return taken
 
-    def admit(self, url: str, key: bytes, host: int, *, is_fixed: bool) -> Skip | None:
+    def admit(
+        self, url: str, key: bytes, host: int, *, is_fixed: bool
+    ) -> Skip | Literal["try"] | None:
         """How a request is skipped, because another one stands for its page.
 
         Args:
@@ -129,7 +133,7 @@ class UrlRules:
             is_fixed: Whether it is made whatever was learned.
 
         Returns:
-            None where it is to be queued.
+            None where it is to be queued; TRY where no rule may skip it from then on.
 
         Complexity: O(rules of its host); nothing where there are none.
         """
@@ -138,20 +142,26 @@ class UrlRules:
             return None
         if address.host not in self.rules:
             return None if is_fixed else self._trapped(address)
-        fold = self.rules.fold(address).digest()
+        return self.decide(address, key, host, is_fixed=is_fixed)
+
+    def decide(
+        self, address: Address, key: bytes, host: int, *, is_fixed: bool
+    ) -> Skip | Literal["try"] | None:
+        """As ``admit``, of an address."""
+        folded = self.rules.fold(address)
+        fold = folded.digest()
         known = self._folds.get(fold)
         if known is None:
             self._folds.claim(fold, host, key)
+        elif known.key != key and known.wants_another:
+            self._folds.note_try(fold)
+            return TRY
         if is_fixed:
             return None
         rules = [] if known is None else self._skipping(address, fold, key, known)
         if known is None or not rules:
-            return self._trapped(self.rules.fold(address))
-        if self._explores(rules, address, fold, known):
-            return None
-        rules[-1].saved += 1
-        self._changed[rules[-1].id] = rules[-1]
-        return Skip(rules[-1].id, fold)
+            return self._trapped(folded)
+        return TRY if self.explores(rules, address, fold, known) else Skip(rules[-1].id, fold)
 
     def _skipping(
         self, address: Address, fold: bytes, key: bytes, known: Fold
@@ -239,10 +249,10 @@ class UrlRules:
         url = self._skipped.url(known.key)
         return None if url is None else self._address(url)
 
-    def _explores(
-        self, rules: list[LearnedRule], address: Address, fold: bytes, known: Fold
+    def explores(
+        self, rules: Sequence[LearnedRule], address: Address, fold: bytes, known: Fold
     ) -> bool:
-        """Whether a URL that would be skipped is fetched all the same."""
+        """Whether a request that rules would skip is made all the same, to try them."""
         place, folded = Place.of(address), Place.of(self.rules.fold(address))
         pattern = f"{self._learner.pattern_of(folded.address)}?{'&'.join(sorted(folded.names))}"
         new_ground = [rule for rule in rules if rule.is_new_ground(place, pattern)]
@@ -328,14 +338,18 @@ class UrlRules:
             self._replace(address, self._canonical.key(url))
 
     def _replace(self, address: Address, key: bytes) -> None:
-        """Put one back that was skipped for the sake of a request that came to nothing."""
+        """Put one back that was skipped for the sake of a request that came to nothing.
+
+        Where none was skipped yet, the next one that is met is queued.
+        """
         if address.host not in self.rules:
             return
         fold = self.rules.fold(address).digest()
+        self._folds.claim(fold, host_number(address.hostname), key)
+        self._folds.note_failure(fold, self._visit)
         known = self._folds.get(fold)
-        if known is not None and known.said is None and known.tries < MOST_TRIES:
+        if known is not None and known.wants_another and self._skipped.put_one_back(fold):
             self._folds.note_try(fold)
-            self._skipped.put_one_back(fold)
 
     def _canonicals(self, urls: Iterable[str]) -> Iterator[str]:
         for url in urls:
@@ -360,7 +374,18 @@ class UrlRules:
         if agree:
             for rule in self.rules.needed(address, other):
                 rule.positives += 1
+                if len(rule.clusters) < MOST_TOLD:
+                    rule.clusters.add(self._cluster(rule, address).cluster)
                 self._changed[rule.id] = rule
+            return
+        self.contradicts(address, said, row)
+
+    def contradicts(self, address: Address, said: Said, row: PageRow) -> None:
+        """A page was found at whose address, after the rules, another one stands."""
+        known = self._folds.get(self.rules.fold(address).digest())
+        other_url = None if known is None or not known.said else self._url_of(known.said.page)
+        other = None if other_url is None else self._address(other_url)
+        if known is None or known.said is None or other is None or other == address:
             return
         reason = f"{row.url} is another page than {other_url}"
         example = CounterExample(row.id, known.said.page)
@@ -373,17 +398,24 @@ class UrlRules:
     def _object(
         self, rule: LearnedRule, address: Address, reason: str, example: CounterExample
     ) -> None:
-        """Take a kind of page out of a rule for a whole host; let go of any other rule."""
-        exceptions = len(rule.context.apart_from)
-        if rule.context.pattern is not None or exceptions >= MOST_EXCEPTIONS:
+        """Take a kind of page out of a rule that goes on to hold for others, or let go of it."""
+        context = rule.context.apart(self._cluster(rule, address))
+        exceptions = {other.cluster for other in context.apart_from}
+        others = len(rule.clusters - exceptions)
+        is_narrow = rule.context.pattern is not None
+        if is_narrow or len(exceptions) > min(MOST_EXCEPTIONS, others):
             self._revoke(rule, reason, example)
             return
+        rule.context = context
+        self._store.change(rule)
+        for proposal in self._fold_again(rule):
+            self._adopt(proposal)
+
+    def _cluster(self, rule: LearnedRule, address: Address) -> Context:
+        """The kind of pages that an address is of, for a rule."""
         place = Place.of(self.rules.seen_by(rule, address))
         pattern = self._learner.pattern_of(place.address)
-        rule.context = rule.context.apart(rule.context.at(place, pattern, about(rule.transform)))
-        self._store.change(rule)
-        for proposal in self._fold_again(rule, is_wider=False):
-            self._adopt(proposal)
+        return rule.context.at(place, pattern, about(rule.transform))
 
     def _links_of(self, page: int) -> int | None:
         row = self._database.read("SELECT links FROM pages WHERE id = ?", (page,)).fetchone()
@@ -396,10 +428,13 @@ class UrlRules:
     def _adopt(self, proposal: Proposal) -> list[Proposal]:
         """Let a rule hold; what is believed because of it."""
         hypothesis = self._learner.take(proposal)
+        if any(overlap(proposal, other) for other in self._forgotten):
+            self._learner.refute(LearnedRule(0, *proposal), CounterExample(0, 0))
+            return []
         evidence, context = hypothesis.evidence, hypothesis.context
         rule = self._store.add(context, hypothesis.oriented, origin="learned")
         rule.positives = evidence.texts
-        rule.patterns = dict(evidence.clusters)
+        rule.patterns, rule.clusters = dict(evidence.clusters), set(evidence.clusters)
         rule.values = {shown_form(form) for form in evidence.forms()}
         for covered in self.rules.covered(context, hypothesis.transform):
             self.rules.remove(covered)
@@ -407,19 +442,19 @@ class UrlRules:
             self._store.end(covered, REVOKED, f"covered by rule {rule.id}")
         self.rules.add(rule)
         self._changed[rule.id] = rule
-        return self._fold_again(rule, is_wider=True)
+        return self._fold_again(rule)
 
     def _revoke(self, rule: LearnedRule, reason: str, example: CounterExample) -> None:
         self.rules.remove(rule)
         self._store.end(rule, REVOKED, reason)
         self._changed.pop(rule.id, None)
         self._learner.refute(rule, example)
-        for proposal in self._fold_again(rule, is_wider=False):
+        for proposal in self._fold_again(rule):
             self._adopt(proposal)
 
-    def _fold_again(self, rule: LearnedRule, *, is_wider: bool) -> list[Proposal]:
+    def _fold_again(self, rule: LearnedRule) -> list[Proposal]:
         for host in rule.hosts:
-            self.refolding.begin(host, puts_back=not is_wider)
+            self.refolding.begin(host)
         return [proposal for host in rule.hosts for proposal in self._learner.fold_again(host)][:1]
 
     def save_refuted(self) -> None:

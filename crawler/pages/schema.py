@@ -45,7 +45,7 @@ CREATE TABLE url_rules (
     rule      TEXT NOT NULL,        -- JSON: where it holds, and what does not matter there
     positives INTEGER NOT NULL,     -- texts that were met under two addresses which it makes one
     explored  INTEGER NOT NULL,     -- requests that were made to try it
-    saved     INTEGER NOT NULL,     -- requests that were not made because of it
+    saved     INTEGER NOT NULL,     -- requests that it skipped in earlier visits
     tried     TEXT NOT NULL,        -- JSON: path patterns and values with which it was tried
     origin    TEXT NOT NULL,        -- learned, or the file that it came from
     since     REAL NOT NULL,        -- seconds since 1970

@@ -16,9 +16,10 @@ from crawler.urls.learning.transforms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from crawler.urls.learning.address import Address
+    from crawler.urls.learning.proposals import Proposal
     from crawler.urls.learning.transforms import Form, Transform
 
 _ROUNDS = 3
@@ -42,7 +43,8 @@ class LearnedRule:
         positives: Texts that were met under two addresses which it makes one.
         patterns: Path patterns in which it was tried, and how often.
         values: What it drops, as far as it was tried.
-        saved: Requests that were not made because of it.
+        clusters: Kinds of pages of which it was right.
+        saved: Requests that were not made because of it, in the visits before this one.
         explored: Requests that were made all the same, to try it.
         origin: "learned", or the file that it came from.
     """
@@ -53,6 +55,7 @@ class LearnedRule:
     positives: int = 0
     patterns: dict[str, int] = field(default_factory=dict)
     values: set[str] = field(default_factory=set)
+    clusters: set[str] = field(default_factory=set)
     saved: int = 0
     explored: int = 0
     origin: str = "learned"
@@ -94,6 +97,15 @@ class LearnedRule:
     def __str__(self) -> str:
         """As people read it."""
         return f"{self.context}: {self.transform}"
+
+
+def overlap(one: Proposal, other: Proposal) -> bool:
+    """Whether there are addresses of which two rules say the same."""
+    (here, does), (there, did) = one, other
+    if not (here.covers(there) or there.covers(here)):
+        return False
+    shared = set(about(does)) & set(about(did))
+    return bool(shared) or includes(does, did) or includes(did, does)
 
 
 def shown_form(form: Form) -> str:
@@ -205,19 +217,27 @@ class RuleSet:
     def blamed(self, one: Address, other: Address) -> LearnedRule | None:
         """The rule that is to go where two addresses are one and should not be.
 
-        Of those without which they would not be one, that for which the least speaks;
-        where several would each do alone, the least of all that have to do with them.
+        Of several that for which the least speaks; the others show by themselves.
         """
-        candidates = self.needed(one, other) or [*self.changing(one), *self.changing(other)]
+        candidates = self.needed(one, other)
         return min(candidates, key=lambda rule: (rule.positives, -rule.id), default=None)
 
     def needed(self, one: Address, other: Address) -> list[LearnedRule]:
-        """The rules without any of which two addresses would not be one."""
-        rules: Iterable[LearnedRule] = {
+        """The rules because of which two addresses are one.
+
+        Those without any of which they would not be; where several do the same, so that none
+        of them is needed, all that change one of the addresses.
+        """
+        if one == other or self.fold(one) != self.fold(other):
+            return []
+        by_id = {
             rule.id: rule for host in (one.host, other.host) for rule in self._by_host.get(host, ())
-        }.values()
-        return [
+        }
+        rules = list(by_id.values())
+        found = [
             rule
             for rule in rules
             if self.fold(one, without=[rule]) != self.fold(other, without=[rule])
         ]
+        places = [Place.of(one), Place.of(other)]
+        return found or [rule for rule in rules if any(rule.apply(p) != p.address for p in places)]

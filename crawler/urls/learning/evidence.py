@@ -156,12 +156,14 @@ class Evidence:
             return False
         if any(a == b for a, b in zip(one.form, other.form, strict=True)):
             return False  # nothing is known of what stayed the same
+        before = self.is_useful, self.fewest_values
         self.is_useful |= one.folded != other.folded
         self._note_values(one.form)
         self._note_values(other.form)
+        is_more = (self.is_useful, self.fewest_values) != before
         content = other.said.kept
         if content in self._contents or len(self._contents) >= _MOST_CONTENTS:
-            return False
+            return is_more
         self._contents.add(content)
         self.clusters[cluster] = self.clusters.get(cluster, 0) + 1
         return True

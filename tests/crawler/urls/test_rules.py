@@ -64,3 +64,16 @@ def test_without_some_the_others_hold() -> None:
     assert str(rules.fold(address, without=[sid])).endswith("/x?sid=2")
     other = Address.parse(f"http://{HOST}/x?ref=1&sid=3")
     assert rules.needed(address, other) == [sid]
+
+
+def test_where_two_rules_do_the_same_both_are_needed() -> None:
+    rules = RuleSet()
+    first = LearnedRule(1, Context(HOST), ReplaceSegments(False, 0, ("s", ANYTHING), ("s", "*")))
+    second = LearnedRule(2, Context(HOST), ReplaceSegments(False, 0, ("s", ANYTHING), ()))
+    other = LearnedRule(3, Context(HOST), DropArguments(("sid",)))
+    for rule in (first, second, other):
+        rules.add(rule)
+    one, same, page = (Address.parse(f"http://{HOST}/s/{rest}") for rest in ("1/x", "2/x", "1/y"))
+    assert rules.needed(one, same) == [first, second]
+    assert rules.needed(one, one) == []
+    assert rules.needed(one, page) == []

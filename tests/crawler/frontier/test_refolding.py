@@ -1,0 +1,156 @@
+"""The queue in agreement with the rules, in slices, through kills."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.frontier.refolding import PENDING
+from crawler.frontier.skipped import SkippedRequests
+from crawler.frontier.states import DONE, SKIPPED, TODO
+from crawler.urls.learning.context import Context
+from crawler.urls.learning.transforms import DropArguments, ReplaceSegments
+from tests.crawler.frontier.ruled import HOST, NAME, SOMEWHERE, RuledCrawl
+from tests.crawler.frontier.test_url_rules import ID, SID, by_id, urls
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PRINT = (Context(NAME), ReplaceSegments(False, 0, ("print", "page"), ("page",)))
+
+
+@pytest.fixture(autouse=True)
+def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.frontier.refolding.SLICE", 7)
+
+
+@pytest.fixture(autouse=True)
+def no_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.frontier.url_rules.EXPLORED_OF", 2**33)
+
+
+def count(crawl: RuledCrawl, state: int) -> int:
+    return list(crawl.states().values()).count(state)
+
+
+def test_of_what_waits_one_an_address_goes_on_waiting(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.admit_all(urls(range(20), range(3)))
+    crawl.take(SID)
+    crawl.rules.refolding.finish()
+    assert (count(crawl, TODO), count(crawl, SKIPPED), len(crawl.queue)) == (20, 40, 20)
+    crawl.drain()
+    assert len(crawl.fetched) == 20
+
+
+def test_what_was_fetched_stands_for_what_waits(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.admit_all(urls(range(20), range(1)))
+    crawl.drain()
+    crawl.admit_all(urls(range(20), range(1, 3)))
+    crawl.take(SID)
+    crawl.rules.refolding.finish()
+    crawl.drain()
+    assert (count(crawl, DONE), count(crawl, SKIPPED)) == (20, 40)
+
+
+def test_slice_after_slice_between_pages(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.admit_all(urls(range(20), range(3)))
+    crawl.take(SID)
+    steps = 0
+    while crawl.rules.refolding.is_pending:
+        before = count(crawl, SKIPPED)
+        crawl.rules.refolding.step()
+        assert count(crawl, SKIPPED) - before <= 7
+        steps += 1
+    assert steps > 60 // 7
+    assert count(crawl, SKIPPED) == 40
+
+
+def test_a_kill_in_the_middle_begins_anew(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.admit_all(urls(range(20), range(3)))
+    crawl.take(SID)
+    crawl.database.commit()
+    for kills in range(12):
+        for _ in range(kills):
+            crawl.rules.refolding.step()
+        if kills % 2:
+            crawl.database.commit()
+        crawl.kill()
+    crawl.rules.refolding.finish()
+    assert (count(crawl, TODO), count(crawl, SKIPPED)) == (20, 40)
+    assert crawl.database.meta(PENDING) == "[]"
+
+
+def test_what_is_skipped_is_named_by_the_rules_of_today(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.take(SID)
+    prints = [url.replace("/page", "/print/page") for url in urls(range(9), range(3))]
+    crawl.admit_all([*urls(range(9), range(3)), *prints])
+    assert count(crawl, SKIPPED) == 36
+    crawl.take(PRINT)
+    crawl.rules.refolding.finish()
+    assert count(crawl, SKIPPED) == 45
+    skipped = SkippedRequests(crawl.database, crawl.queue)
+    for row in skipped.requests(skipped.ids(HOST, SKIPPED), SKIPPED):
+        assert row.fold == crawl.fold(row.url), "or it is not found where its address needs it"
+        assert row.rule in {1, 2}
+
+
+def test_covered_rules_hand_over_what_they_skip(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.take((Context(NAME, "/page"), DropArguments(("sid",))))
+    crawl.admit_all(urls(range(9), range(3)))
+    (narrow,) = crawl.rules.rules
+    crawl.rules.rules.remove(narrow)
+    crawl.take(SID)
+    crawl.rules.refolding.finish()
+    (wide,) = crawl.rules.rules
+    assert SkippedRequests(crawl.database, crawl.queue).counts() == {wide.id: 18}
+
+
+def test_without_its_rule_everything_waits_again(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.take(SID, ID)
+    crawl.admit_all(urls(range(9), range(3)))
+    assert count(crawl, SKIPPED) == 26
+    for rule in list(crawl.rules.rules):
+        crawl.rules.rules.remove(rule)
+    crawl.rules.refolding.begin(NAME)
+    crawl.rules.refolding.finish()
+    assert (count(crawl, TODO), count(crawl, SKIPPED), len(crawl.queue)) == (27, 0, 27)
+
+
+def test_a_copy_of_the_directory_is_folded_in_the_same_way(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    crawl = RuledCrawl(tmp_path / "one", by_id)
+    crawl.admit_all(urls(range(30), range(4)))
+    crawl.take(SID)
+    crawl.close()
+    shutil.copytree(tmp_path / "one", tmp_path / "two")
+    found = []
+    for name in ("one", "two"):
+        again = RuledCrawl(tmp_path / name, by_id)
+        again.rules.refolding.finish()
+        found.append(again.states())
+        again.close()
+    assert found[0] == found[1]
+
+
+def test_urls_of_other_hosts_and_fixed_ones_are_left_alone(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.admit_all(urls(range(3), range(2)))
+    for url in urls(range(3), range(2, 4)):
+        crawl.admit(url, is_fixed=True)
+    other = [f"http://other.test/page?id=1&sid=s{sid}" for sid in range(5)]
+    crawl.admit_all(other)
+    crawl.take(SID)
+    crawl.rules.refolding.finish()
+    waiting = {url for url, state in crawl.states().items() if state == TODO}
+    assert waiting >= {*other, *urls(range(3), range(2, 4))}
+    assert all(url.startswith((SOMEWHERE, "http://other.test")) for url in waiting)
+    assert len(waiting) == 3 + 6 + 5
