@@ -21,7 +21,7 @@ from crawler.urls.learning.evidence import CounterExample, Said, agreement
 from crawler.urls.learning.hypothesis import MOST_EXCEPTIONS
 from crawler.urls.learning.learner import RuleLearner
 from crawler.urls.learning.transforms import is_open
-from crawler.urls.rules import LearnedRule, RuleSet, about, overlap, shown_form
+from crawler.urls.rules import LearnedRule, RuleSet, about, few_values, overlap
 from crawler.urls.traps import CLOSED
 
 if TYPE_CHECKING:
@@ -435,7 +435,7 @@ class UrlRules:
         rule = self._store.add(context, hypothesis.oriented, origin="learned")
         rule.positives = evidence.texts
         rule.patterns, rule.clusters = dict(evidence.clusters), set(evidence.clusters)
-        rule.values = {shown_form(form) for form in evidence.forms()}
+        rule.values = {found for form in evidence.forms() for found in few_values(form)}
         for covered in self.rules.covered(context, hypothesis.transform):
             self.rules.remove(covered)
             rule.saved, rule.explored = rule.saved + covered.saved, rule.explored + covered.explored

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ _ROUNDS = 3
 _TRIES = 1
 _MOST_PATTERNS = 30
 _MOST_VALUES = 20
-_LONGEST_VALUE = 60
+_FEW = re.compile(r"[A-Za-z_-]{0,16}|[0-9]{1,2}")
 
 
 @dataclass(slots=True)
@@ -82,17 +83,16 @@ class LearnedRule:
         """Whether it was never tried on such a path, or with such a value."""
         if len(self.patterns) < _MOST_PATTERNS and self.patterns.get(pattern, 0) < _TRIES:
             return True
-        return len(self.values) < _MOST_VALUES and self._value(place) not in self.values
+        if len(self.values) >= _MOST_VALUES:
+            return False
+        return not self.values.issuperset(few_values(self.transform.varying(place.address)))
 
     def note_try(self, place: Place, pattern: str) -> None:
         """Remember where it was tried."""
         if pattern in self.patterns or len(self.patterns) < _MOST_PATTERNS:
             self.patterns[pattern] = self.patterns.get(pattern, 0) + 1
         if len(self.values) < _MOST_VALUES:
-            self.values.add(self._value(place))
-
-    def _value(self, place: Place) -> str:
-        return shown_form(self.transform.varying(place.address))
+            self.values |= few_values(self.transform.varying(place.address))
 
     def __str__(self) -> str:
         """As people read it."""
@@ -108,16 +108,21 @@ def overlap(one: Proposal, other: Proposal) -> bool:
     return bool(shared) or includes(does, did) or includes(did, does)
 
 
-def shown_form(form: Form) -> str:
-    """What a rule drops as a short text."""
-    return repr(form)[:_LONGEST_VALUE]
-
-
 def about(transform: Transform) -> tuple[str, ...]:
     """The arguments that a rule is about."""
     if isinstance(transform, DropArguments):
         return transform.names
     return (transform.name,) if isinstance(transform, ReplaceValues) else ()
+
+
+def few_values(form: Form) -> set[str]:
+    """Of what a rule drops, what may be one of a few values, and is no id."""
+    return {
+        f"{number}: {value!r}"
+        for number, values in enumerate(form)
+        for value in (values if isinstance(values, tuple) and values else [values])
+        if not isinstance(value, str) or _FEW.fullmatch(value)
+    }
 
 
 @dataclass(slots=True)

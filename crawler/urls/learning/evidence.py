@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator
 
     from crawler.urls.learning.transforms import Form
 _DOUBT = 0.05
@@ -182,9 +183,9 @@ class Evidence:
             if len(values) < _MOST_VALUES:
                 values.add(value)
 
-    def forms(self) -> set[Form]:
-        """What was dropped, or replaced, where that is one thing."""
-        return {(value,) for value in self._values[0]} if len(self._values) == 1 else set()
+    def forms(self) -> Iterator[Form]:
+        """What was dropped, or replaced: forms in which every value that was met occurs."""
+        yield from zip_longest(*self._values)
 
     @property
     def fewest_values(self) -> int:
