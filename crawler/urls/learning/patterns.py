@@ -70,8 +70,10 @@ class PathPatterns:
 @lru_cache(4096)
 def _expression(pattern: str) -> re.Pattern[str]:
     parts = []
-    for segment in pattern[1:].split("/"):
-        if segment == _REST:
+    segments = pattern[1:].split("/")
+    for place, segment in enumerate(segments, 1):
+        # Nowhere else: several of them, as a stranger may write, could take ages.
+        if segment == _REST and place == len(segments):
             parts.append(".*")
         elif segment.startswith(ANY):
             parts.append("[^/]*" + re.escape(segment[1:]))

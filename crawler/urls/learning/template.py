@@ -71,8 +71,10 @@ def _shown(part: Part) -> str:
 
 @lru_cache(4096)
 def _expression(part: Part) -> re.Pattern[str]:
-    pieces = ["([A-Za-z0-9_%.-]+)" if isinstance(p, int) else re.escape(p) for p in part]
-    return re.compile("".join(pieces))
+    # Never given back what was matched: a text of many numbers would take ages where it does
+    # not fit. What is learned loses nothing by it: beside a variable stands no letter or digit.
+    variable = "([A-Za-z0-9_%.-]++)" if len(part) == 1 else "([A-Za-z0-9]++)"
+    return re.compile("".join(variable if isinstance(p, int) else re.escape(p) for p in part))
 
 
 def _agrees(part: Part, text: str, found: dict[int, str]) -> bool:
@@ -84,6 +86,7 @@ def _agrees(part: Part, text: str, found: dict[int, str]) -> bool:
     return all(found.setdefault(number, value) == value for number, value in values)
 
 
+_VARIABLE = re.compile("[A-Za-z0-9_%.-]+")
 _PIECES = re.compile(r"([A-Za-z]*[0-9][A-Za-z0-9]*)")
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 
@@ -91,10 +94,15 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 def templates(source: Address, target: Address) -> tuple[Template, Template] | None:
     """Two addresses as shapes, with what both hold as variables; None where they share nothing."""
     held = _variable_texts(source) & _variable_texts(target)
-    if not held:
-        return None
-    numbers = {text: number for number, text in enumerate(sorted(held))}
-    return _template(source, numbers), _template(target, numbers)
+    while held:
+        numbers = {text: number for number, text in enumerate(sorted(held))}
+        shapes = _template(source, numbers), _template(target, numbers)
+        # What stands within a longer variable in one of them is none: 7 in x-7-a and /7/x-7-a.
+        used = shapes[0].variables & shapes[1].variables
+        if len(used) == len(held):
+            return shapes
+        held = {text for text in held if numbers[text] in used}
+    return None
 
 
 def _variable_texts(address: Address) -> set[str]:
@@ -106,15 +114,15 @@ def _variable_texts(address: Address) -> set[str]:
             found.add(segment)
     for _, value in address.arguments:
         found.update(_PIECES.findall(value or ""))
-    return found
+    return set(filter(_VARIABLE.fullmatch, found))
 
 
 def _template(address: Address, numbers: dict[str, int]) -> Template:
     def part(text: str) -> Part:
         if text in numbers:
             return (numbers[text],)
-        pieces = filter(None, _PIECES.split(text))
-        return tuple(numbers.get(piece, piece) for piece in pieces)
+        pieces = enumerate(_PIECES.split(text))  # every second one matches
+        return tuple(numbers.get(p, p) if place % 2 else p for place, p in pieces if p)
 
     arguments = tuple((n, None if v is None else part(v)) for n, v in address.arguments)
     return Template(tuple(map(part, address.segments)), arguments)
