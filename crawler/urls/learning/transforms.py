@@ -67,7 +67,7 @@ class ReplaceValues:
 
     def __call__(self, address: Address) -> Address:
         """The address with the other values, in the place of the first."""
-        if address.values(self.name) != self.old:
+        if address.values(self.name) != self.old or self.old == self.new:
             return address
         arguments = list(address.arguments)
         places = [i for i, (name, _) in enumerate(arguments) if name == self.name]
@@ -128,8 +128,8 @@ class ReplaceSegments:
         if found is None:
             return address
         segments = address.segments
-        replaced = (*segments[: found[0]], *self.new, *segments[found[1] :])
-        return address._replace(segments=replaced or ("",))
+        replaced = (*segments[: found[0]], *self.new, *segments[found[1] :]) or ("",)
+        return address if replaced == segments else address._replace(segments=replaced)
 
     def _found(self, address: Address) -> tuple[int, int] | None:
         count = len(address.segments)
@@ -202,7 +202,8 @@ class ReplaceHost:
 
     def __call__(self, address: Address) -> Address:
         """The address at the other host."""
-        if (address.scheme, address.host) != (self.scheme, self.host):
+        old, new = (self.scheme, self.host), (self.new_scheme, self.new_host)
+        if (address.scheme, address.host) != old or old == new:
             return address
         return address._replace(scheme=self.new_scheme, host=self.new_host)
 
@@ -235,7 +236,8 @@ class Rewrite:
     def __call__(self, address: Address) -> Address:
         """The address in the other shape."""
         variables = self.source.match(address)
-        return address if variables is None else self.target.fill(address, variables)
+        filled = address if variables is None else self.target.fill(address, variables)
+        return address if filled == address else filled
 
     def varying(self, address: Address) -> Form:
         """Which of the two shapes it has."""
@@ -312,7 +314,7 @@ def from_json(stored: dict[str, Any]) -> Transform:
         raise ValueError(f"no kind of rule: {stored.get('kind')!r}; there are {', '.join(_KINDS)}")
     try:
         transform: Transform = kind(**{field: _part(value) for field, value in fields.items()})
-    except (TypeError, KeyError) as error:
+    except (TypeError, KeyError, RecursionError) as error:
         raise ValueError(f"not a rule of kind {name!r}: {error}") from None
     wrong = ", ".join(_wrong(transform))
     if wrong:
