@@ -63,7 +63,7 @@ def _arguments(one: Place, other: Place, pattern: str) -> Iterator[Proposal]:
     names = sorted(n for n in one.names | other.names if a.values(n) != b.values(n))
     if not names or len(names) > _MOST_DIFFERENCES:
         return
-    for some in {(name,) for name in names} | {tuple(names)}:
+    for some in dict.fromkeys([*((name,) for name in names), tuple(names)]):
         for context in _contexts(one, other, some, pattern):
             yield context, DropArguments(some)
     for name in names:
