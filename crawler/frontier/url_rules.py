@@ -137,10 +137,10 @@ class UrlRules:
 
         Complexity: O(rules of its host); nothing where there are none.
         """
-        address = self._address(url)
+        address = self._parsed(url)
         if address is None:
             return None
-        if address.host not in self.rules:
+        if address.host not in self.rules or not address.is_learnable:
             return None if is_fixed else self._trapped(address)
         return self.decide(address, key, host, is_fixed=is_fixed)
 
@@ -184,8 +184,8 @@ class UrlRules:
 
     def priority(self, url: str, wanted: int) -> int:
         """The priority with which a URL is queued: low where pages of its kind are hardly new."""
-        address = self._address(url) if self.traps else None
-        return wanted if address is None else self.traps.priority(self.rules.fold(address), wanted)
+        address = self._parsed(url) if self.traps else None
+        return wanted if address is None else self.traps.priority(self._folded(address), wanted)
 
     def lease(self, load: Load) -> QueuedRequest | None:
         """The next request that is to be made now.
@@ -202,10 +202,10 @@ class UrlRules:
         return queued
 
     def _is_late(self, queued: QueuedRequest) -> bool:
-        address = self._address(queued.url) if self.traps else None
+        address = self._parsed(queued.url) if self.traps else None
         if address is None or address.host not in self.traps:
             return False
-        folded = self.rules.fold(address)
+        folded = self._folded(address)
         if self.traps.priority(folded, queued.priority) < queued.priority:
             return True
         is_closed = self.traps.closed(folded, folded.digest()) is not None
@@ -216,8 +216,8 @@ class UrlRules:
         hosts: dict[int, tuple[list[int], list[tuple[int, Skip]]]] = {}
         for queued in requests:
             waiting, given_up = hosts.setdefault(queued.host, ([], []))
-            address = self._address(queued.url)
-            folded = None if address is None else self.rules.fold(address)
+            address = self._parsed(queued.url)
+            folded = None if address is None else self._folded(address)
             fold = b"" if folded is None else folded.digest()
             cluster = None if folded is None else self.traps.closed(folded, fold)
             if cluster is None or self._skipped.is_fixed(queued.id):
@@ -237,12 +237,18 @@ class UrlRules:
         """Note a request that is not made."""
         self._queue.push_skipped(host, url, priority, request, key, skip)
 
-    def _address(self, url: str) -> Address | None:
+    def _parsed(self, url: str) -> Address | None:
         with suppress(MalformedUrl):
-            address = Address.parse(self._canonical(url))
-            if address.is_learnable:
-                return address
+            return Address.parse(self._canonical(url))
         return None
+
+    def _address(self, url: str) -> Address | None:
+        address = self._parsed(url)
+        return address if address is not None and address.is_learnable else None
+
+    def _folded(self, address: Address) -> Address:
+        """By which the cluster of an address is known, also where no rule is learned of it."""
+        return self.rules.fold(address) if address.is_learnable else address
 
     def _standing(self, known: Fold) -> Address | None:
         """The address of the request that stands for others."""
@@ -278,8 +284,11 @@ class UrlRules:
 
         Complexity: O(hypotheses about its host).
         """
-        address, said = self._address(row.canonical_url), said_of(row)
+        address, said = self._parsed(row.canonical_url), said_of(row)
         if address is None:
+            return
+        if not address.is_learnable:
+            self._note_newness(address, row.verdict)
             return
         if said is None:
             self._replace(address, row.key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.pages.verdicts import DUPLICATES, KEPT
-from crawler.urls.traps import CLOSED, OPEN, SLOW, Cluster, ClusterNames
+from crawler.urls.traps import CLOSED, LONG, OPEN, SLOW, Cluster, ClusterNames
 
 if TYPE_CHECKING:
     from crawler.pages.database import Database
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
 SLOW_PRIORITY = -100
 """Below everything that a crawl queues by itself."""
-
-TRIED_OF = 20
-"""Of so many URLs of a closed cluster, one is fetched all the same."""
 
 MOST_CLUSTERS = 20_000
 
@@ -61,14 +58,15 @@ class UrlTraps:
 
     def _stored(self, name: str) -> Cluster:
         row = self._database.read(
-            "SELECT id, name, fetched, new, recent, state, reason FROM url_clusters WHERE name = ?",
+            "SELECT id, name, fetched, new, barren, recent, state, reason FROM url_clusters"
+            " WHERE name = ?",
             (name,),
         ).fetchone()
         if row is not None:
-            number, name, fetched, new, recent, state, reason = row
-            return Cluster(number, name, fetched, new, int(recent, 16), state, reason)
+            return Cluster(*row)
         cursor = self._database.write(
-            "INSERT INTO url_clusters (name, fetched, new, recent, state) VALUES (?, 0, 0, '0', ?)",
+            "INSERT INTO url_clusters (name, fetched, new, barren, recent, state)"
+            " VALUES (?, 0, 0, 0, 0, ?)",
             (name, OPEN),
         )
         return Cluster(int(cursor.lastrowid or 0), name)
@@ -95,7 +93,7 @@ class UrlTraps:
         if address.host not in self._hosts:
             return None
         cluster = self.cluster(address)
-        if cluster.state != CLOSED or int.from_bytes(fold[4:8]) % TRIED_OF == 0:
+        if cluster.state != CLOSED or cluster.is_tried(int.from_bytes(fold[4:8]), self._budget):
             return None
         return cluster.id
 
@@ -106,21 +104,28 @@ class UrlTraps:
         return min(wanted, SLOW_PRIORITY)
 
     def clear(self) -> None:
-        """Begin to count anew, for another visit; what is slow or closed stays so."""
+        """Begin to count anew, for another visit; what is slow or closed stays so.
+
+        But for what is closed because a budget was spent, which each visit has anew.
+        """
         self._save()
         self._clusters.clear()
         self._database.write("UPDATE url_clusters SET fetched = 0, new = 0")
+        self._database.write(
+            "UPDATE url_clusters SET state = ?, reason = NULL WHERE state = ? AND barren < ?",
+            (OPEN, CLOSED, LONG),
+        )
 
     def _save(self) -> None:
         rows = [
-            (c.fetched, c.new, f"{c.recent:x}", c.state, c.reason, c.id)
+            (c.fetched, c.new, c.barren, c.recent, c.state, c.reason, c.id)
             for c in self._changed.values()
         ]
         self._changed.clear()
         if rows:
             self._database.write_many(
-                "UPDATE url_clusters SET fetched = ?, new = ?, recent = ?, state = ?, reason = ?"
-                " WHERE id = ?",
+                "UPDATE url_clusters SET fetched = ?, new = ?, barren = ?, recent = ?, state = ?,"
+                " reason = ? WHERE id = ?",
                 rows,
             )
 

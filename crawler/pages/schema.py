@@ -72,7 +72,8 @@ CREATE TABLE url_clusters (
     name    TEXT NOT NULL,          -- host, path pattern, names of arguments
     fetched INTEGER NOT NULL,       -- pages in this visit
     new     INTEGER NOT NULL,       -- those of them whose text was new
-    recent  TEXT NOT NULL,          -- the last of them, hexadecimal, a bit each, 1 for a new one
+    barren  INTEGER NOT NULL,       -- pages since the last new one
+    recent  INTEGER NOT NULL,       -- the last forty, a bit each, 1 for a new one
     state   TEXT NOT NULL,          -- open, slow, closed
     reason  TEXT                    -- why it is not open
 );

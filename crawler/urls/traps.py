@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.urls.learning.patterns import PathPatterns
+from crawler.urls.learning.patterns import REST, PathPatterns
 
 if TYPE_CHECKING:
     from crawler.urls.learning.address import Address
@@ -19,11 +20,23 @@ _FEW = 2
 _MANY = 8
 """It is open again where more were."""
 
-_LONG = 300
+LONG = 300
 """It is closed where none of so many was: with 95 % certainty less than 1 % of the next are."""
 
-_TRIED = 20
-"""A closed one is opened again where more than one of the last so many that were tried was new."""
+_TRIED_OF = 20
+"""Of so many URLs of a closed cluster, one is fetched all the same: a new page opens it again."""
+
+_TRIED_OF_BARREN = 15
+"""Of every so many barren pages: the more of them, the fewer URLs are tried. However many links
+lead on from each page of a trap, there come to be less than one that is tried, and it ends."""
+
+_NUMBERED = "#"
+"""Apart from names that are many: what is found out of numbers says nothing of them."""
+
+_OFTEN = 3
+"""A path goes round in circles where a segment stands in it so often."""
+
+_MOST_ARGUMENTS = 12
 
 
 @dataclass(slots=True)
@@ -35,6 +48,7 @@ class Cluster:
         name: As people read it.
         fetched: Pages fetched.
         new: Those of them whose text was new.
+        barren: Pages since the last new one.
         recent: The last of them, a bit each, the newest last; 1 for a new one.
         state: "open"; "slow", after all others; or "closed".
         reason: Why it is not open.
@@ -44,6 +58,7 @@ class Cluster:
     name: str
     fetched: int = 0
     new: int = 0
+    barren: int = 0
     recent: int = 0
     state: str = OPEN
     reason: str | None = None
@@ -57,7 +72,8 @@ class Cluster:
         """
         self.fetched += 1
         self.new += is_new
-        self.recent = (self.recent << 1 | is_new) & ((1 << _LONG) - 1)
+        self.barren = 0 if is_new else self.barren + 1
+        self.recent = (self.recent << 1 | is_new) & ((1 << _LOOKED_AT) - 1)
         before = self.state
         self.state, self.reason = self._judged(budget)
         return self.state != before
@@ -65,16 +81,26 @@ class Cluster:
     def _judged(self, budget: int) -> tuple[str, str | None]:
         if budget and self.fetched >= budget:
             return CLOSED, f"its budget of {budget:,} pages is spent"
-        lately = (self.recent & ((1 << _LOOKED_AT) - 1)).bit_count()
-        if self.state == CLOSED:
-            if (self.recent & ((1 << _TRIED) - 1)).bit_count() <= 1:
-                return CLOSED, self.reason
-        elif self.fetched >= _LONG and not self.recent:
-            return CLOSED, f"none of its last {_LONG} pages was new"
+        if self.state == CLOSED and self.barren:
+            return CLOSED, self.reason
+        if self.barren >= LONG:
+            return CLOSED, f"none of its last {LONG} pages was new"
         few = _FEW if self.state == OPEN else _MANY
-        if self.fetched >= _LOOKED_AT and lately <= few:
+        is_known = self.state != OPEN or self.fetched >= _LOOKED_AT
+        if is_known and self.recent.bit_count() <= few:
             return SLOW, f"of its last {_LOOKED_AT} pages {_FEW} or fewer were new"
         return OPEN, None
+
+    def is_tried(self, number: int, budget: int = 0) -> bool:
+        """Whether a URL is fetched although the cluster is closed.
+
+        Args:
+            number: A hash of the URL.
+            budget: As for ``note``; beyond it nothing is fetched.
+        """
+        if budget and self.fetched >= budget:
+            return False
+        return number % max(_TRIED_OF, self.barren // _TRIED_OF_BARREN) == 0
 
 
 class ClusterNames:
@@ -90,7 +116,7 @@ class ClusterNames:
         self._of(host).remember(slash + rest.partition("?")[0])
 
     def _of(self, host: str) -> PathPatterns:
-        patterns = self._patterns.pop(host, None) or PathPatterns()
+        patterns = self._patterns.pop(host, None) or PathPatterns(_NUMBERED)
         self._patterns[host] = patterns
         if len(self._patterns) > self._most_hosts:
             del self._patterns[next(iter(self._patterns))]
@@ -98,6 +124,23 @@ class ClusterNames:
 
     def __call__(self, address: Address) -> str:
         """Host, path pattern and names of arguments."""
-        patterns = self._of(address.host)
-        names = "&".join(sorted(f"{name}=" for name in address.names))
-        return f"{address.host}{patterns(address)}" + (f"?{names}" if names else "")
+        path = self._path(address)
+        names = sorted(address.names)
+        written = [f"{name}=" for name in names[:_MOST_ARGUMENTS]]
+        if len(names) > _MOST_ARGUMENTS:
+            written.append(REST)
+        return f"{address.host}{path}" + (f"?{'&'.join(written)}" if written else "")
+
+    def _path(self, address: Address) -> str:
+        patterns, turn = self._of(address.host), _turn(address.segments)
+        if turn is None:
+            return patterns(address)
+        return patterns(address._replace(segments=address.segments[:turn])).rstrip("/") + f"/{REST}"
+
+
+def _turn(segments: tuple[str, ...]) -> int | None:
+    """Where a path begins to go round in circles: at the first segment that comes again."""
+    counts = Counter(filter(None, segments))
+    if not counts or max(counts.values()) < _OFTEN:
+        return None
+    return next(place for place, segment in enumerate(segments) if counts[segment] > 1)

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 ANY = "*"
 """Stands for a segment that varies."""
 
-_REST = "**"
+REST = "**"
+"""Stands for all segments that follow."""
+
 _MOST_NAMES = 40
 _MOST_FOLDERS = 2_000
 _DEEPEST = 5
@@ -27,9 +29,13 @@ class PathPatterns:
     others stood in the same place. The ending of a file is kept, since it
     tells scripts from pages. Memory is bounded: at most 2,000 folders with
     forty names each.
+
+    Args:
+        numbered: What stands for a segment that holds a digit.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, numbered: str = ANY) -> None:
+        self._numbered = numbered
         self._names: dict[tuple[str, ...], set[str]] = {}
 
     def __call__(self, address: Address) -> str:
@@ -38,27 +44,28 @@ class PathPatterns:
         for segment in address.segments[:_DEEPEST]:
             pattern = (*pattern, self._kind(pattern, segment))
         if len(address.segments) > _DEEPEST:
-            pattern = (*pattern, _REST)
+            pattern = (*pattern, REST)
         return "/" + "/".join(pattern)
 
     def remember(self, pattern: str) -> None:
         """Go on with a pattern that was found before: what varied in it goes on to vary."""
         folder: tuple[str, ...] = ()
         for segment in pattern[1:].split("/")[:_DEEPEST]:
-            names = self._names.setdefault(folder, set())
+            if segment == REST or (folder not in self._names and len(self._names) >= _MOST_FOLDERS):
+                break
             if segment.startswith(ANY):
-                names.update(f"{ANY}{number}" for number in range(_MOST_NAMES + 1))
-            else:
-                names.add(segment)
+                varying = (f"{ANY}{number}" for number in range(_MOST_NAMES + 1))
+                self._names.setdefault(folder, set()).update(varying)
             folder = (*folder, segment)
 
     def _kind(self, folder: tuple[str, ...], segment: str) -> str:
         if not segment:
             return segment
-        ending = _ENDING.search(segment)
-        varying = ANY + (ending[0] if ending else "")
+        found = _ENDING.search(segment)
+        ending = found[0] if found else ""
+        varying = ANY + ending
         if _NUMBERED.search(segment):
-            return varying
+            return self._numbered + ending
         if folder not in self._names and len(self._names) >= _MOST_FOLDERS:
             return varying
         names = self._names.setdefault(folder, set())
@@ -73,7 +80,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
     segments = pattern[1:].split("/")
     for place, segment in enumerate(segments, 1):
         # Nowhere else: several of them, as a stranger may write, could take ages.
-        if segment == _REST and place == len(segments):
+        if segment == REST and place == len(segments):
             parts.append(".*")
         elif segment.startswith(ANY):
             parts.append("[^/]*" + re.escape(segment[1:]))

@@ -1,0 +1,183 @@
+"""Clusters of URLs: when they are asked for last, or not at all, and when again."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.urls.learning.address import Address
+from crawler.urls.traps import CLOSED, OPEN, SLOW, Cluster, ClusterNames
+from tests.crawler.urls.learning.strategies import addresses
+
+
+def cluster(*news: bool, budget: int = 0) -> Cluster:
+    made = Cluster(1, "h.org/x")
+    for is_new in news:
+        made.note(is_new=is_new, budget=budget)
+    return made
+
+
+def recounted(news: list[bool], budget: int) -> str:
+    """The state by counting everything anew after each page."""
+    state = OPEN
+    for seen in range(1, len(news) + 1):
+        before = news[:seen]
+        lately = sum(before[-40:])
+        if budget and seen >= budget:
+            state = CLOSED
+        elif state == CLOSED and not before[-1]:
+            continue
+        elif seen >= 300 and not any(before[-300:]):
+            state = CLOSED
+        elif (seen >= 40 or state != OPEN) and lately <= (2 if state == OPEN else 8):
+            state = SLOW
+        else:
+            state = OPEN
+    return state
+
+
+# Long runs, since it is those that change a state.
+runs = st.lists(
+    st.tuples(st.booleans(), st.integers(1, 320)).map(lambda run: [run[0]] * run[1])
+    | st.lists(st.booleans(), max_size=30),
+    max_size=6,
+).map(lambda several: [page for run in several for page in run])
+
+
+class TestClusterProperties:
+    @given(runs, st.sampled_from([0, 0, 25, 400]))
+    def test_the_state_is_that_which_a_recount_gives(self, news: list[bool], budget: int) -> None:
+        made = cluster(*news, budget=budget)
+        assert made.state == recounted(news, budget)
+        assert (made.fetched, made.new) == (len(news), sum(news))
+        assert (made.reason is None) is (made.state == OPEN)
+
+    @given(runs)
+    def test_a_change_of_state_is_told(self, news: list[bool]) -> None:
+        made = Cluster(1, "h.org/x")
+        for is_new in news:
+            before = made.state
+            assert made.note(is_new=is_new) is (made.state != before)
+
+    @given(st.integers(1, 300), st.integers(0, 299))
+    def test_one_new_page_in_three_hundred_keeps_it_from_being_closed(
+        self, every: int, first: int
+    ) -> None:
+        made = Cluster(1, "h.org/x")
+        for page in range(1_500):
+            made.note(is_new=page % every == first % every)
+            assert made.state != CLOSED
+
+    @given(runs, st.integers(0, 2**32))
+    def test_what_is_not_tried_now_is_not_tried_later(self, news: list[bool], number: int) -> None:
+        """While nothing new comes, at least: so fewer and fewer URLs are."""
+        made = cluster(*news, *[False] * 300)
+        shares = []
+        for _ in range(4):
+            shares.append(sum(made.is_tried(n) for n in range(number, number + 6_000)) / 6_000)
+            for _ in range(600):
+                made.note(is_new=False)
+        assert shares == sorted(shares, reverse=True)
+        assert shares[-1] < shares[0] <= 1 / 20 + 0.001
+        assert shares[-1] > 0
+
+
+class TestStates:
+    def test_pages_that_are_new_keep_it_open(self) -> None:
+        assert cluster(*[True] * 500).state == OPEN
+
+    def test_few_new_ones_make_it_slow_and_more_open_it(self) -> None:
+        made = cluster(*[True] * 50, *[False] * 37)
+        assert made.state == OPEN
+        made.note(is_new=False)
+        assert made.state == SLOW
+        for _ in range(8):
+            made.note(is_new=True)
+        assert made.state == SLOW
+        made.note(is_new=True)
+        assert (made.state, made.reason) == (OPEN, None)
+
+    def test_a_new_page_opens_a_closed_one_again(self) -> None:
+        made = cluster(True, *[False] * 300)
+        assert (made.state, made.reason) == (CLOSED, "none of its last 300 pages was new")
+        assert made.note(is_new=True)
+        assert made.state == SLOW
+
+    def test_a_budget_that_is_spent_closes_it_for_good(self) -> None:
+        made = cluster(*[True] * 20, budget=20)
+        assert (made.state, made.reason) == (CLOSED, "its budget of 20 pages is spent")
+        assert not any(made.is_tried(number, budget=20) for number in range(1_000))
+        assert not made.note(is_new=True, budget=20)
+
+    @pytest.mark.parametrize("links", [3, 31, 200])
+    def test_a_trap_ends_however_many_links_each_page_has(self, links: int) -> None:
+        made, waiting, fetched, number = cluster(*[False] * 300), links, 300, 0
+        while waiting and fetched < 20_000:
+            waiting -= 1
+            number += 1
+            if made.is_tried(number * 2_654_435_761 % 2**32):
+                fetched += 1
+                waiting += links
+                made.note(is_new=False)
+        assert waiting == 0
+        assert fetched < 300 + 40 * links
+
+
+def name(url: str, names: ClusterNames | None = None) -> str:
+    return (names or ClusterNames())(Address.parse(f"http://h.org{url}"))
+
+
+class TestClusterNames:
+    @pytest.mark.parametrize(
+        ("url", "wanted"),
+        [
+            ("/", "h.org/"),
+            ("/calendar?month=2026-01&view=x", "h.org/calendar?month=&view="),
+            ("/calendar/2026-01", "h.org/calendar/#"),
+            ("/t12.html", "h.org/#.html"),
+            ("/a/b/c/d/e/f", "h.org/a/b/c/d/e/**"),
+            ("/maze/a/b/a/b/", "h.org/maze/a/b/a/b/**"),
+            ("/maze/a/b/a/b/a/", "h.org/maze/**"),
+            ("/maze/b/b/b", "h.org/maze/**"),
+            ("/a/x/a/x/a/x", "h.org/**"),
+            ("/2026/1/1/1", "h.org/#/**"),
+            ("/a//b////c", "h.org/a//b///**"),
+            ("/?" + "&".join("abcdefghijklmn"), "h.org/?a=&b=&c=&d=&e=&f=&g=&h=&i=&j=&k=&l=&**"),
+        ],
+    )
+    def test_the_name_says_what_the_urls_have_in_common(self, url: str, wanted: str) -> None:
+        assert name(url) == wanted
+
+    def test_names_that_are_many_are_one_kind_and_numbers_another(self) -> None:
+        names = ClusterNames()
+        letters = "abcdefghij"
+        found = [name(f"/wiki/{a}{b}", names) for a in letters for b in letters]
+        assert len(set(found[:40])) == 40
+        assert set(found[40:]) == {"h.org/wiki/*"}
+        assert name("/wiki/12", names) == "h.org/wiki/#"
+
+    def test_what_was_found_before_goes_on(self) -> None:
+        names = ClusterNames()
+        for known in ("h.org/wiki/*", "h.org/day/#", "h.org/maze/**", "h.org/x?a="):
+            names.remember(known)
+        assert name("/wiki/new", names) == "h.org/wiki/*"
+        assert name("/day/about", names) == "h.org/day/about"
+        assert name("/maze/about", names) == "h.org/maze/about"
+        assert name("/y", names) == "h.org/y"
+
+    def test_hosts_are_bounded(self) -> None:
+        names = ClusterNames(most_hosts=3)
+        for number in range(10):
+            names(Address.parse(f"http://h{number}.org/x"))
+        assert list(names._patterns) == ["h7.org", "h8.org", "h9.org"]
+
+    @given(st.lists(addresses, max_size=8))
+    def test_addresses_of_one_name_have_one_host_and_the_same_arguments(
+        self, some: list[Address]
+    ) -> None:
+        names = ClusterNames()
+        found: dict[str, tuple[str, frozenset[str]]] = {}
+        for address in some:
+            key = (address.host, address.names)
+            assert found.setdefault(names(address), key) == key
