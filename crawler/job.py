@@ -346,6 +346,10 @@ class Job:
         self.url_rules.refolding.finish()
         return True
 
+    def try_rules(self) -> bool:
+        """Where nothing waits, let some requests wait to try rules; say whether there are any."""
+        return self.url_rules is not None and self.url_rules.try_more()
+
     def note_moved(self, url: str, target: str, *, status: int, permanent: bool) -> None:
         """Note where a known page sends the reader now; nothing where that is the same page."""
         with suppress(MalformedUrl):

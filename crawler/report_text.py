@@ -17,8 +17,8 @@ SHOWN_CLUSTERS = 5
 SHOWN_DUPLICATES = 3
 
 
-def report_lines(report: Report) -> Iterator[str]:
-    """The lines of a report, widest 100 characters where URLs allow."""
+def report_lines(report: Report, folder: str) -> Iterator[str]:
+    """The lines of a report, widest 100 characters where URLs allow; ``folder`` is the crawl's."""
     yield (
         f"{report.fetched:,} fetched, {report.kept:,} kept, "
         f"{_many(report.duplicates, 'duplicate')}, "
@@ -41,6 +41,11 @@ def report_lines(report: Report) -> Iterator[str]:
         f"saved: {readable_bytes(report.saved_bytes)} of {readable_bytes(report.fetched_bytes)} "
         f"fetched was not stored again, {_many(report.saved_extractions, 'page')} not read again"
     )
+    if report.url_rules:
+        yield (
+            f"URLs: {_many(report.skipped, 'request')} not made, by "
+            f"{_many(report.url_rules, 'learned rule')}: scrapy rules {folder}"
+        )
     if report.better_copies:
         yield (
             f"better copies: {_many(report.better_copies, 'duplicate')} would have been the one to "

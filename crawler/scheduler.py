@@ -194,7 +194,9 @@ class FrontierScheduler(BaseScheduler):
         rules = self._job.url_rules
         lease = self._job.queue.lease if rules is None else rules.lease
         queued = lease(self._loads)
-        if queued is None and self._job.fold_all():
+        if queued is None and (
+            self._job.fold_all() or (not self._leases and self._job.try_rules())
+        ):
             queued = lease(self._loads)
         return queued
 

@@ -110,7 +110,7 @@ class Command(ScrapyCrawl):
         assert job.folder is not None
         with closing(open_for_reading(job.folder)) as connection:
             report = make_report(connection)
-        for line in report_lines(report):
+        for line in report_lines(report, folder):
             say(line, opts)
         if report.queued:
             say(f"not finished, {report.queued:,} queued: the same command goes on", opts)

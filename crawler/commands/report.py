@@ -43,5 +43,5 @@ class Command(PlainCommand):
         if opts.json:
             print(report.to_json())
             return
-        for line in report_lines(report):
+        for line in report_lines(report, str(folder)):
             print(line)

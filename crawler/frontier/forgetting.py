@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.refolding import PENDING
+from crawler.frontier.refolding import note_pending
 from crawler.frontier.rule_store import FORGOTTEN, RuleStore
 from crawler.frontier.skipped import SkippedRequests
 from crawler.pages.database import Database, open_for_reading
@@ -44,8 +43,7 @@ def _forget(database: Database, number: int) -> int:
         raise JobError(f"no rule {number} holds; there are: {known}")
     rule = rules[number]
     store.end(rule, FORGOTTEN, "forgotten by the user")
-    pending = set(json.loads(database.meta(PENDING) or "[]"))
-    database.set_meta(PENDING, json.dumps(sorted(pending.union(rule.hosts))))
+    note_pending(database, rule.hosts)
     skipped = SkippedRequests(database, RequestQueue(database))
     again = skipped.put_back_rule(number)
     database.commit()

@@ -15,7 +15,7 @@ from crawler.urls.learning.address import Address
 from crawler.urls.learning.evidence import agreement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from crawler.frontier.folds import Folds
     from crawler.frontier.skipped import SkippedRequests, StandingRequest
@@ -30,6 +30,12 @@ SLICE = 500
 
 PENDING = "refolding"
 """Name in the table ``meta``: the hosts that were begun."""
+
+
+def note_pending(database: Database, hosts: Iterable[str]) -> None:
+    """Let the next process look at some hosts, given with their ports."""
+    pending = set(json.loads(database.meta(PENDING) or "[]"))
+    database.set_meta(PENDING, json.dumps(sorted(pending.union(hosts))))
 
 
 class Judge(Protocol):

@@ -96,7 +96,8 @@ class RuleStore:
             found = LearnedRule(number, context, transform, positives)
             found.explored, found.saved, found.origin = explored, saved, origin
             seen = json.loads(tried)
-            found.patterns, found.values = seen.get("patterns", {}), set(seen.get("values", ()))
+            found.patterns = seen.get("patterns", {})
+            found.values = list(map(set, seen.get("values", ())))
             found.clusters = set(seen.get("clusters", ()))
             yield found
 
@@ -119,7 +120,7 @@ class RuleStore:
         tried = json.dumps(
             {
                 "patterns": rule.patterns,
-                "values": sorted(rule.values),
+                "values": list(map(sorted, rule.values)),
                 "clusters": sorted(rule.clusters),
             }
         )

@@ -164,6 +164,23 @@ class SkippedRequests:
             self.put_back(row[1], [row[0]])
         return row is not None
 
+    def put_some_back(self, rule: int, most: int) -> list[bytes]:
+        """Let a request for each of some addresses wait that a rule skips; tell which addresses.
+
+        Those of which no second URL was fetched yet; digests are in no order that pages have.
+
+        Complexity: O(skipped requests).
+        """
+        rows = self._database.read(
+            "SELECT min(id), requests.host, fold FROM requests JOIN folds USING (fold)"
+            " WHERE state = 4 AND rule = ? AND NOT explored GROUP BY fold ORDER BY fold LIMIT ?",
+            (rule, most),
+        ).fetchall()
+        self.fix([number for number, _, _ in rows])
+        for number, host, _ in rows:
+            self.put_back(host, [number])
+        return [fold for _, _, fold in rows]
+
     def put_back_rule(self, rule: int) -> int:
         """Let everything wait again that a rule skipped; tell how much that is."""
         rows = self._database.read(

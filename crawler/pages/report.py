@@ -52,6 +52,10 @@ class Report:
     fetched_bytes: int
     changes: Changes | None
     """Of a visit that is not the first."""
+    url_rules: int
+    """Learned URL rules that hold."""
+    skipped: int
+    """Requests that they made superfluous."""
 
     def to_json(self) -> str:
         """The report as one JSON object."""
@@ -99,6 +103,8 @@ def _read(connection: sqlite3.Connection) -> Report:
         saved_extractions=counts[EXACT_DUPLICATE],
         fetched_bytes=_sum_bytes(connection, visit, "1"),
         changes=changes,
+        url_rules=_scalar(connection, "SELECT count(*) FROM url_rules WHERE state = 1"),
+        skipped=_scalar(connection, "SELECT count(*) FROM requests WHERE state = 4"),
     )
 
 

@@ -17,11 +17,11 @@ from crawler.urls.learning.transforms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from crawler.urls.learning.address import Address
     from crawler.urls.learning.proposals import Proposal
-    from crawler.urls.learning.transforms import Form, Transform
+    from crawler.urls.learning.transforms import Transform
 
 _ROUNDS = 3
 """What one rule made of an address may be where another begins."""
@@ -43,7 +43,7 @@ class LearnedRule:
         transform: What it does to an address there.
         positives: Texts that were met under two addresses which it makes one.
         patterns: Path patterns in which it was tried, and how often.
-        values: What it drops, as far as it was tried.
+        values: What it drops, or replaces, as far as it was tried: of each thing that it speaks of.
         clusters: Kinds of pages of which it was right.
         saved: Requests that were not made because of it, in the visits before this one.
         explored: Requests that were made all the same, to try it.
@@ -55,7 +55,7 @@ class LearnedRule:
     transform: Transform
     positives: int = 0
     patterns: dict[str, int] = field(default_factory=dict)
-    values: set[str] = field(default_factory=set)
+    values: list[set[str]] = field(default_factory=list)
     clusters: set[str] = field(default_factory=set)
     saved: int = 0
     explored: int = 0
@@ -65,6 +65,16 @@ class LearnedRule:
     def confidence(self) -> float:
         """The share of cases in which it holds at least, with 95 % certainty."""
         return lower_bound(self.positives)
+
+    @property
+    def has_few_values(self) -> bool:
+        """Whether it is about an argument that has few values, and so may matter on some pages.
+
+        Nobody makes pages for each of the many values of a session id.
+        """
+        fewest = min(map(len, self.values), default=0)
+        is_drop = isinstance(self.transform, DropArguments)
+        return isinstance(self.transform, ReplaceValues) or (is_drop and fewest < _MOST_VALUES)
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -83,16 +93,20 @@ class LearnedRule:
         """Whether it was never tried on such a path, or with such a value."""
         if len(self.patterns) < _MOST_PATTERNS and self.patterns.get(pattern, 0) < _TRIES:
             return True
-        if len(self.values) >= _MOST_VALUES:
-            return False
-        return not self.values.issuperset(few_values(self.transform.varying(place.address)))
+        return any(len(seen) < _MOST_VALUES and new - seen for new, seen in self._values(place))
 
     def note_try(self, place: Place, pattern: str) -> None:
         """Remember where it was tried."""
         if pattern in self.patterns or len(self.patterns) < _MOST_PATTERNS:
             self.patterns[pattern] = self.patterns.get(pattern, 0) + 1
-        if len(self.values) < _MOST_VALUES:
-            self.values |= few_values(self.transform.varying(place.address))
+        for values, seen in self._values(place):
+            if len(seen) < _MOST_VALUES:
+                seen.update(values)
+
+    def _values(self, place: Place) -> Iterable[tuple[set[str], set[str]]]:
+        form = self.transform.varying(place.address)
+        self.values.extend(set() for _ in range(len(form) - len(self.values)))
+        return zip((shown_values([value]) for value in form), self.values, strict=False)
 
     def __str__(self) -> str:
         """As people read it."""
@@ -115,14 +129,15 @@ def about(transform: Transform) -> tuple[str, ...]:
     return (transform.name,) if isinstance(transform, ReplaceValues) else ()
 
 
-def few_values(form: Form) -> set[str]:
+def shown_values(values: Iterable[object]) -> set[str]:
     """Of what a rule drops, what may be one of a few values, and is no id."""
-    return {
-        f"{number}: {value!r}"
-        for number, values in enumerate(form)
-        for value in (values if isinstance(values, tuple) and values else [values])
-        if not isinstance(value, str) or _FEW.fullmatch(value)
-    }
+    found: set[str] = set()
+    for value in values:
+        parts = value if isinstance(value, tuple) and value else (value,)
+        found.update(
+            repr(part) for part in parts if not isinstance(part, str) or _FEW.fullmatch(part)
+        )
+    return found
 
 
 @dataclass(slots=True)

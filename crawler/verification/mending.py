@@ -8,9 +8,11 @@ from urllib.parse import urlsplit
 
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
+from crawler.frontier.refolding import note_pending
+from crawler.frontier.rule_store import RuleStore
 from crawler.pages.page import to_signed
 from crawler.pages.verdicts import KEPT
-from crawler.verification import captures, frontier, texts
+from crawler.verification import captures, frontier, texts, url_rules
 from crawler.verification.database import INDEXES
 from crawler.verification.finding import NoWatch
 
@@ -207,6 +209,37 @@ class Mender:
         self._queue.line_up()
         return f"requests whose rule was put right: {finding.count:,}"
 
+    def _forget_rules(self, finding: Finding) -> str:
+        rows = [(number,) for number in url_rules.unreadable(self._directory)]
+        self._database.write_many("DELETE FROM url_rules WHERE id = ?", rows)
+        self._put_back(url_rules.NOT_HELD)
+        return f"URL rules forgotten: {len(rows):,}"
+
+    def _put_back_unruled(self, finding: Finding) -> str:
+        return f"requests put back into the queue: {self._put_back(url_rules.NOT_HELD):,}"
+
+    def _put_back_alone(self, finding: Finding) -> str:
+        return f"requests put back into the queue: {self._put_back(url_rules.ALONE):,}"
+
+    def _put_back(self, sql: str) -> int:
+        """Put skipped requests back; the next crawl skips again what is to be skipped."""
+        rows = [(number,) for number, _ in self._database.read(sql).fetchall()]
+        self._database.write_many(
+            "UPDATE requests SET state = 0, rule = NULL, fold = NULL WHERE id = ?", rows
+        )
+        self._queue.line_up()
+        self._refold()
+        return len(rows)
+
+    def _refold(self) -> None:
+        hosts = {host for rule in RuleStore(self._database) for host in rule.hosts}
+        note_pending(self._database, hosts)
+
+    def _forget_folds(self, finding: Finding) -> str:
+        self._database.write(f"DELETE FROM folds WHERE {url_rules.WRONG_FOLD}")  # noqa: S608
+        self._refold()
+        return f"addresses that the next crawl looks at anew: {finding.count:,}"
+
 
 def _packed(depth: int) -> bytes:
     parts = {"errback": _ERRBACK, "meta": {"depth": depth}}
@@ -228,11 +261,18 @@ _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
     frontier.FETCHABLE: Mender._queue_stuck,
     frontier.LINES: Mender._line_up,
     frontier.SEEN: Mender._see,
+    url_rules.READABLE: Mender._forget_rules,
+    url_rules.HELD: Mender._put_back_unruled,
+    url_rules.STANDS: Mender._put_back_alone,
+    url_rules.FOLDS: Mender._forget_folds,
 }
 """What mends which rule, in the order in which it is done."""
 
 ORDER = tuple(_ACTS)
 
-_OF_THE_QUEUE = {frontier.LEASES, frontier.SKIPPED, frontier.LINES, frontier.SEEN}
+_OF_THE_QUEUE = {
+    *(frontier.LEASES, frontier.SKIPPED, frontier.LINES, frontier.SEEN),
+    *(url_rules.READABLE, url_rules.HELD, url_rules.STANDS, url_rules.FOLDS),
+}
 OF_TEXTS = {rule for rule in ORDER if rule != INDEXES and rule not in _OF_THE_QUEUE}
 """What may change which texts are held, and what is queued."""

@@ -15,6 +15,7 @@ from crawler.verification.frontier import BLOOM, SEEN, find_forgotten, find_unqu
 from crawler.verification.mending import OF_TEXTS, ORDER, Mender
 from crawler.verification.rebuilding import make_bloom, make_index
 from crawler.verification.texts import find_misread
+from crawler.verification.url_rules import find_misruled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,6 +32,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("texts can be read, digests and fingerprints are theirs", find_misread),
     ("the fingerprint index holds what crawl.db holds", find_unindexed),
     ("what is queued will be fetched, once", find_unqueued),
+    ("what learned rules skip is fetched under another URL", find_misruled),
     ("the Bloom filter knows every URL that was seen", find_forgotten),
 )
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable
 
     from crawler.urls.learning.transforms import Form
 _DOUBT = 0.05
@@ -127,7 +126,7 @@ class Evidence:
     poor: list[int] = field(default_factory=lambda: [0, 0])
     _groups: dict[int, Sight] = field(default_factory=dict)
     _contents: set[int] = field(default_factory=set)
-    _values: list[set[Hashable]] = field(default_factory=list)
+    values: list[set[Hashable]] = field(default_factory=list)
     _zeros: int = 0
 
     def first_of(self, key: int, sight: Sight) -> Sight | None:
@@ -177,20 +176,16 @@ class Evidence:
             self.poor[int(is_pair)] += 1
 
     def _note_values(self, form: Form) -> None:
-        if not self._values:
-            self._values.extend(set() for _ in form)
-        for values, value in zip(self._values, form, strict=True):
+        if not self.values:
+            self.values.extend(set() for _ in form)
+        for values, value in zip(self.values, form, strict=True):
             if len(values) < _MOST_VALUES:
                 values.add(value)
-
-    def forms(self) -> Iterator[Form]:
-        """What was dropped, or replaced: forms in which every value that was met occurs."""
-        yield from zip_longest(*self._values)
 
     @property
     def fewest_values(self) -> int:
         """Distinct values that were met of what the rule speaks of; of several, the fewest."""
-        return min(map(len, self._values), default=0)
+        return min(map(len, self.values), default=0)
 
     @property
     def texts(self) -> int:

@@ -75,7 +75,7 @@ class RuledCrawl:
         self.rules.take(rules, "a file")
         for rule in self.rules.rules:
             rule.patterns = {str(number): 9 for number in range(99)}
-            rule.values = {str(number) for number in range(99)}
+            rule.values = [set(map(str, range(99)))]
 
     def admit(self, url: str, *, is_fixed: bool = False) -> None:
         """A link is met."""
@@ -101,6 +101,12 @@ class RuledCrawl:
             self.rules.refolding.finish()
             leased = self.queue.lease(lambda _: 0)
         return leased
+
+    def examine(self) -> None:
+        """The end of a crawl: rules are tried for which too little speaks."""
+        self.drain()
+        while self.rules.try_more():
+            self.drain()
 
     def answer(self, leased: QueuedRequest) -> None:
         """What was asked for comes."""

@@ -181,6 +181,36 @@ class TestNoPage:
         assert len(crawl.fetched) <= 5 * (MOST_TRIES + 1) + 1
 
 
+class TestEnd:
+    """Where nothing waits any more, what may matter on a few pages is tried on more."""
+
+    @staticmethod
+    def site(url: str) -> str:
+        number, edition = int(argument(url, "id")), argument(url, "edition")
+        return f"page {number} in {edition}" if number % 20 == 19 else f"page {number}"
+
+    def test_few_values_are_tried_until_they_are_proven(self, tmp_path: Path) -> None:
+        crawl = tried(tmp_path, (Context(NAME), DropArguments(("edition",))), site=self.site)
+        for rule in crawl.rules.rules:
+            rule.values = [set("abc")]
+        crawl.admit_all(f"{SOMEWHERE}/page?id={n}&edition={e}" for e in "abc" for n in range(60))
+        crawl.examine()
+        assert crawl.said() == {self.site(url) for url in crawl.states()}
+        assert {rule.state for rule in report(crawl).rules} == {"revoked"}
+
+    def test_many_values_are_not(self, tmp_path: Path) -> None:
+        crawl = tried(tmp_path, SID)
+        crawl.admit_all(urls(range(100), range(3)))
+        crawl.drain()
+        assert not crawl.rules.try_more()
+
+    def test_it_ends_where_nothing_more_is_proven(self, tmp_path: Path) -> None:
+        crawl = ready(tmp_path, SID, site=lambda url: by_id(url) if "sid=s0" in url else None)
+        crawl.admit_all(urls(range(200), range(3)))
+        crawl.examine()
+        assert 200 < len(crawl.fetched) <= 200 + 59 + 30
+
+
 class TestTaking:
     def test_rules_are_taken_once(self, tmp_path: Path) -> None:
         crawl = RuledCrawl(tmp_path, by_id)

@@ -6,10 +6,15 @@ import asyncio
 import pickle
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler.frontier.order import host_number
+from crawler.frontier.skipped import Skip
 from crawler.job import Job
+from crawler.urls.learning.context import Context
+from crawler.urls.learning.hypothesis import LearningPolicy
+from crawler.urls.learning.transforms import DropArguments
 from crawler.verification.directory import CrawlDirectory
 from crawler.verification.finding import NoWatch
 from crawler.verification.verify import Verification, repair, verify
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
 
 PLAN = "site -a url=http://example.com/"
 QUEUED = ("http://example.com/queued/1", "http://example.com/queued/2", "http://example.org/queued")
+LEARNING = replace(OPTIONS, learning=LearningPolicy())
+SKIPPED = [f"http://example.com/queued/1?sid=s{number}" for number in range(50)]
 FIRST = (
     ("/a", html(LONG)),
     ("/same-bytes", html(LONG)),
@@ -46,7 +53,7 @@ def make(folder: Path) -> None:
 async def _visit(
     folder: Path, answers: tuple[tuple[str, bytes], ...], queued: tuple[str, ...]
 ) -> None:
-    job = Job(folder, OPTIONS)
+    job = Job(folder, LEARNING)
     try:
         job.claim(PLAN)
         job.begin_visit()
@@ -58,9 +65,28 @@ async def _visit(
             packed = pickle.dumps({"errback": "failed"})
             host = host_number(url.split("/")[2])
             job.queue.push(host, url, 0, packed, job.seen.take(key))
+        if queued:
+            _skip(job)
     finally:
         await job.close_pool()
         job.close()
+
+
+def _skip(job: Job) -> None:
+    """A rule holds, and skips what only differs by a session from what is queued."""
+    assert job.url_rules is not None
+    context = Context("example.com")
+    job.take_rules([(context, DropArguments(("sid",)))], "a file")
+    job.fold_all()
+    for url in SKIPPED:
+        key = job.canonicalizer.key(url)
+        skip = job.url_rules.admit(url, key, host_number("example.com"), is_fixed=False)
+        if isinstance(skip, Skip):
+            packed = pickle.dumps({"errback": "failed"})
+            job.seen.add(key)
+            key_taken = job.seen.take(key)
+            job.url_rules.skip(host_number("example.com"), url, 0, packed, key_taken, skip)
+    assert len(job.queue) == len(QUEUED)
 
 
 def check(folder: Path, feed: Path | None = None) -> Verification:

@@ -199,12 +199,42 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         sql("UPDATE requests SET state = 4, rule = 1, request = x'80ff'", "DELETE FROM hosts"),
         "queued-can-be-fetched",
     ),
+    "skipped by a rule that is not there": (
+        sql("UPDATE requests SET rule = 99 WHERE state = 4"),
+        "skipped-by-a-rule-that-holds",
+    ),
+    "skipped by a rule that was revoked": (
+        sql("UPDATE url_rules SET state = 2, reason = 'wrong'"),
+        "skipped-by-a-rule-that-holds",
+    ),
+    "skipped for nothing": (
+        sql("UPDATE requests SET fold = zeroblob(16) WHERE state = 4"),
+        "skipped-for-another-request",
+    ),
+    "skipped for a skipped one": (
+        sql(
+            "UPDATE folds SET key = (SELECT max(key) FROM requests WHERE state = 4)"
+            " WHERE fold IN (SELECT fold FROM requests WHERE state = 4)"
+        ),
+        "skipped-for-another-request",
+    ),
+    "an address of no request": (sql("UPDATE folds SET key = zeroblob(16)"), "folds-of-requests"),
+    "an address of no page": (sql("UPDATE folds SET page = 9999"), "folds-of-requests"),
+    "a URL rule that is none": (
+        sql("UPDATE url_rules SET rule = '{\"context\": 1}'"),
+        "url-rules-readable",
+    ),
+    "a URL rule that is no JSON": (sql("UPDATE url_rules SET rule = '{'"), "url-rules-readable"),
+    "a URL rule in no state": (sql("UPDATE url_rules SET state = 9"), "url-rules-readable"),
     "an empty Bloom filter": (empty_bloom, "bloom-knows-seen"),
     "half a Bloom filter": (cut_bloom, "bloom-knows-seen"),
     "a stale index of SQLite": (stale_index, "database-indexes"),
 }
 LEFT: dict[str, tuple[Damage, str]] = {
-    "leases": (sql("UPDATE requests SET state = 1", "DELETE FROM hosts"), "leases-ended"),
+    "leases": (
+        sql("UPDATE requests SET state = 1 WHERE state = 0", "DELETE FROM hosts"),
+        "leases-ended",
+    ),
     "no index": (lambda folder: shutil.rmtree(folder / "fingerprints"), "index-right"),
 }
 
