@@ -56,6 +56,18 @@ class StandingRequest(NamedTuple):
         return None if self.rule is None or self.fold is None else Skip(self.rule, self.fold)
 
 
+class Candidate(NamedTuple):
+    """A skipped request that may be made to try a rule; ``key``: of the one that stands for it."""
+
+    id: int
+    host: int
+    url: str
+    fold: bytes
+    key: bytes
+
+
+_MOST_CANDIDATES = 2_000
+
 COUNTS = "SELECT rule, count(*) FROM requests WHERE state = 4 GROUP BY rule"
 
 _COLUMNS = "id, key, url, fixed, rule, fold"
@@ -164,22 +176,20 @@ class SkippedRequests:
             self.put_back(row[1], [row[0]])
         return row is not None
 
-    def put_some_back(self, rule: int, most: int) -> list[bytes]:
-        """Let a request for each of some addresses wait that a rule skips; tell which addresses.
+    def candidates(self, rule: int) -> list[Candidate]:
+        """Requests that a rule skips, of addresses of which no second URL was fetched yet.
 
-        Those of which no second URL was fetched yet; digests are in no order that pages have.
+        Digests, by which they are sorted, are in no order that pages have.
 
         Complexity: O(skipped requests).
         """
         rows = self._database.read(
-            "SELECT min(id), requests.host, fold FROM requests JOIN folds USING (fold)"
-            " WHERE state = 4 AND rule = ? AND NOT explored GROUP BY fold ORDER BY fold LIMIT ?",
-            (rule, most),
-        ).fetchall()
-        self.fix([number for number, _, _ in rows])
-        for number, host, _ in rows:
-            self.put_back(host, [number])
-        return [fold for _, _, fold in rows]
+            "SELECT requests.id, requests.host, requests.url, fold, folds.key"
+            " FROM requests JOIN folds USING (fold)"
+            " WHERE state = 4 AND rule = ? AND NOT explored ORDER BY fold LIMIT ?",
+            (rule, _MOST_CANDIDATES),
+        )
+        return [Candidate(*row) for row in rows.fetchall()]
 
     def put_back_rule(self, rule: int) -> int:
         """Let everything wait again that a rule skipped; tell how much that is."""

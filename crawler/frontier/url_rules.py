@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
@@ -21,7 +22,7 @@ from crawler.urls.learning.evidence import CounterExample, Said, agreement
 from crawler.urls.learning.hypothesis import MOST_EXCEPTIONS
 from crawler.urls.learning.learner import RuleLearner
 from crawler.urls.learning.transforms import is_open
-from crawler.urls.rules import LearnedRule, RuleSet, about, overlap, shown_values
+from crawler.urls.rules import LearnedRule, RuleSet, about, overlap, shown_values, weakest
 from crawler.urls.traps import CLOSED
 
 if TYPE_CHECKING:
@@ -42,11 +43,13 @@ MOST_TOLD = 50
 """So many rules that do not hold are told of."""
 
 EXPLORED_OF = 20
-"""Of so many pages that have other URLs, one is fetched under a second URL all the same; of as many
-as texts speak for the rules, where these are more, up to ``PROVEN``."""
+"""Of so many pages that have other URLs, one is fetched under a second URL all the same."""
 
 PROVEN = 59
 """Texts under two URLs each, none that differed: it holds in 19 of 20 cases, 95 times in 100."""
+
+MOST_EXAMINED = 30
+"""Requests that are made to prove what was learned of an argument, where nothing else waits."""
 
 _DIGESTS = 2**32
 
@@ -90,7 +93,7 @@ class UrlRules:
             self._learner.refute(LearnedRule(0, context, transform), CounterExample(0, 0))
         self._changed: dict[int, LearnedRule] = {}
         self.traps = UrlTraps(database, policy.cluster_budget)
-        self._examined: dict[int, int] = {}
+        self._examined: Counter[tuple[str, ...]] = Counter()
         self.refolding = Refolding(
             database, self._skipped, self._folds, self.rules, canonicalizer, self
         )
@@ -168,7 +171,7 @@ class UrlRules:
         rules = [] if known is None else self._skipping(address, fold, key, known)
         if known is None or not rules:
             return self._trapped(folded)
-        return TRY if self.explores(rules, address, fold, known) else Skip(rules[-1].id, fold)
+        return TRY if self.explores(rules, address, fold, known) else Skip(weakest(rules).id, fold)
 
     def _skipping(
         self, address: Address, fold: bytes, key: bytes, known: Fold
@@ -269,15 +272,14 @@ class UrlRules:
         place, folded = Place.of(address), Place.of(self.rules.fold(address))
         pattern = f"{self._learner.pattern_of(folded.address)}?{'&'.join(sorted(folded.names))}"
         new_ground = [rule for rule in rules if rule.is_new_ground(place, pattern)]
-        of = max(EXPLORED_OF, min(PROVEN, *(rule.positives for rule in rules)))
-        chosen = not known.is_explored and int.from_bytes(fold[:4]) * of < _DIGESTS
+        chosen = not known.is_explored and int.from_bytes(fold[:4]) * EXPLORED_OF < _DIGESTS
         if not new_ground and not chosen:
             return False
         self._folds.mark_explored(fold)
         for rule in rules:
             rule.note_try(place, pattern)
             self._changed[rule.id] = rule
-        rules[-1].explored += 1
+        weakest(rules).explored += 1
         return True
 
     def try_more(self) -> bool:
@@ -285,19 +287,44 @@ class UrlRules:
 
         What may matter on a few pages only is held against as many pages as prove it.
         """
-        found = False
+        by_argument: dict[tuple[str, ...], list[LearnedRule]] = {}
         for rule in self.rules:
-            wanted = PROVEN - max(rule.positives, self._examined.get(rule.id, 0))
-            if not rule.has_few_values or wanted <= 0:
-                continue
-            tried = self._skipped.put_some_back(rule.id, wanted)
-            for fold in tried:
-                self._folds.mark_explored(fold)
-            self._examined[rule.id] = self._examined.get(rule.id, 0) + len(tried)
-            rule.explored += len(tried)
-            self._changed[rule.id] = rule
-            found = found or bool(tried)
-        return found
+            if rule.has_few_values and rule.positives < PROVEN:
+                key = (rule.context.host, *about(rule.transform))
+                by_argument.setdefault(key, []).append(rule)
+        return sum(self._examine(key, rules) for key, rules in by_argument.items()) > 0
+
+    def _examine(self, argument: tuple[str, ...], rules: Sequence[LearnedRule]) -> int:
+        """Try the rules about an argument, each on as many pages as the others."""
+        left = MOST_EXAMINED - self._examined[argument]
+        tried = 0
+        for place, rule in enumerate(rules):
+            share = (left - tried) // (len(rules) - place)
+            tried += self._try_some(rule, min(share, PROVEN - rule.positives))
+        self._examined[argument] += tried
+        return tried
+
+    def _try_some(self, rule: LearnedRule, wanted: int) -> int:
+        if wanted <= 0:
+            return 0
+        tried: dict[bytes, tuple[int, int]] = {}
+        for known in self._skipped.candidates(rule.id):
+            if known.fold not in tried and self._is_needed(rule, known.url, known.key):
+                tried[known.fold] = known.host, known.id
+                if len(tried) == wanted:
+                    break
+        for fold, (host, number) in tried.items():
+            self._folds.mark_explored(fold)
+            self._skipped.fix([number])
+            self._skipped.put_back(host, [number])
+        rule.explored += len(tried)
+        self._changed[rule.id] = rule
+        return len(tried)
+
+    def _is_needed(self, rule: LearnedRule, url: str, key: bytes) -> bool:
+        other = self._skipped.url(key)
+        one, standing = self._address(url), None if other is None else self._address(other)
+        return bool(one and standing and rule in self.rules.needed(one, standing))
 
     def observe(
         self, row: PageRow, kept_url: str | None = None, redirected: Sequence[str] = ()

@@ -67,14 +67,19 @@ class LearnedRule:
         return lower_bound(self.positives)
 
     @property
-    def has_few_values(self) -> bool:
-        """Whether it is about an argument that has few values, and so may matter on some pages.
+    def has_many_values(self) -> bool:
+        """Whether it is about arguments with many values each, such as a session id.
 
-        Nobody makes pages for each of the many values of a session id.
+        Nobody makes pages for each of those; one of few values may matter on some pages.
         """
         fewest = min(map(len, self.values), default=0)
-        is_drop = isinstance(self.transform, DropArguments)
-        return isinstance(self.transform, ReplaceValues) or (is_drop and fewest < _MOST_VALUES)
+        return isinstance(self.transform, DropArguments) and fewest >= _MOST_VALUES
+
+    @property
+    def has_few_values(self) -> bool:
+        """Whether it is about an argument of few values, or about one of its values."""
+        is_about_arguments = isinstance(self.transform, DropArguments | ReplaceValues)
+        return is_about_arguments and not self.has_many_values
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -239,25 +244,39 @@ class RuleSet:
 
         Of several that for which the least speaks; the others show by themselves.
         """
-        candidates = self.needed(one, other)
-        return min(candidates, key=lambda rule: (rule.positives, -rule.id), default=None)
+        behind = self.behind(one, other)
+        return weakest(behind) if behind else None
 
     def needed(self, one: Address, other: Address) -> list[LearnedRule]:
+        """The rules without any of which two addresses would not be one."""
+        if one == other or self.fold(one) != self.fold(other):
+            return []
+        return [
+            rule
+            for rule in self._of_both(one, other)
+            if self.fold(one, without=[rule]) != self.fold(other, without=[rule])
+        ]
+
+    def behind(self, one: Address, other: Address) -> list[LearnedRule]:
         """The rules because of which two addresses are one.
 
-        Those without any of which they would not be; where several do the same, so that none
-        of them is needed, all that change one of the addresses.
+        Those that are needed; where several do the same, so that none of them is, all that
+        change one of the addresses.
         """
         if one == other or self.fold(one) != self.fold(other):
             return []
-        by_id = {
-            rule.id: rule for host in (one.host, other.host) for rule in self._by_host.get(host, ())
-        }
-        rules = list(by_id.values())
-        found = [
-            rule
-            for rule in rules
-            if self.fold(one, without=[rule]) != self.fold(other, without=[rule])
-        ]
         places = [Place.of(one), Place.of(other)]
-        return found or [rule for rule in rules if any(rule.apply(p) != p.address for p in places)]
+        return self.needed(one, other) or [
+            rule
+            for rule in self._of_both(one, other)
+            if any(rule.apply(place) != place.address for place in places)
+        ]
+
+    def _of_both(self, one: Address, other: Address) -> list[LearnedRule]:
+        hosts = dict.fromkeys((one.host, other.host))
+        return list({rule.id: rule for host in hosts for rule in self.of(host)}.values())
+
+
+def weakest(rules: Iterable[LearnedRule]) -> LearnedRule:
+    """Of several rules the one for which the least speaks, of these the newest."""
+    return min(rules, key=lambda rule: (rule.positives, -rule.id))

@@ -66,7 +66,7 @@ def test_without_some_the_others_hold() -> None:
     assert rules.needed(address, other) == [sid]
 
 
-def test_where_two_rules_do_the_same_both_are_needed() -> None:
+def test_where_two_rules_do_the_same_both_stand_behind_it() -> None:
     rules = RuleSet()
     first = LearnedRule(1, Context(HOST), ReplaceSegments(False, 0, ("s", ANYTHING), ("s", "*")))
     second = LearnedRule(2, Context(HOST), ReplaceSegments(False, 0, ("s", ANYTHING), ()))
@@ -74,6 +74,7 @@ def test_where_two_rules_do_the_same_both_are_needed() -> None:
     for rule in (first, second, other):
         rules.add(rule)
     one, same, page = (Address.parse(f"http://{HOST}/s/{rest}") for rest in ("1/x", "2/x", "1/y"))
-    assert rules.needed(one, same) == [first, second]
-    assert rules.needed(one, one) == []
-    assert rules.needed(one, page) == []
+    assert rules.needed(one, same) == []
+    assert rules.behind(one, same) == [first, second]
+    assert rules.behind(one, one) == []
+    assert rules.behind(one, page) == []
