@@ -75,7 +75,8 @@ class TestClutter:
 
     def test_without_learning_all_of_it_is_fetched(self, tmp_path: Path) -> None:
         with DynamicSite(replace(SMALL, refs=True)) as site:
-            off = crawl_site(site, tmp_path / "off", "-s", "CRAWL_LEARN_URL_RULES=False")
+            plain = ("-s", "CRAWL_LEARN_URL_RULES=False", "-a", "max_pages=250")
+            off = crawl_site(site, tmp_path / "off", *plain)
             on = crawl_site(site, tmp_path / "on")
         assert on < off / 1.5
         assert learned(tmp_path / "off")["rules"] == []
