@@ -1,0 +1,113 @@
+"""Places where links never end: a crawl comes out of them, and with everything that was to find."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import Counter
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.frontier.trap_report import StoredCluster, trap_report
+from crawler.pages.database import open_for_reading
+from crawler.urls.traps import CLOSED, OPEN
+from tests.crawls.command import crawl, report, start_scrapy
+from tests.sites.dynamic import DynamicSite, Options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONCURRENT = ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8")
+UNDER_WAY = 50
+"""Pages that may be on their way when the last one that a budget allows has been read."""
+
+
+def options(*parts: str, size: int = 20) -> Options:
+    return Options(parts=parts, size=size, boards=5, articles=10, authors=3)
+
+
+def clusters(jobdir: Path) -> dict[str, StoredCluster]:
+    """Those that are not open, by what follows the host."""
+    with closing(open_for_reading(jobdir)) as connection:
+        return {one.name.partition("/")[2]: one for one in trap_report(connection)}
+
+
+def by_place(site: DynamicSite) -> Counter[str]:
+    """Fetches by the first part of the path."""
+    return Counter(
+        fetch.target.strip("/").partition("?")[0].split("/")[0] for fetch in site.fetches
+    )
+
+
+@pytest.mark.parametrize(
+    ("part", "cluster", "most"), [("calendar", "calendar?month=", 500), ("maze", "maze/**", 1_500)]
+)
+def test_a_crawl_of_what_has_no_end_ends_and_loses_nothing(
+    tmp_path: Path, part: str, cluster: str, most: int
+) -> None:
+    with DynamicSite(options(part)) as site:
+        crawl(site.url, tmp_path, *CONCURRENT)
+        assert not site.lost()
+        assert len(site.fetches) < most
+    trap = clusters(tmp_path)[cluster]
+    assert (trap.state, trap.reason) == (CLOSED, "none of its last 300 pages was new")
+    assert trap.skipped > 0
+    assert report(tmp_path)["queued"] == 0
+
+
+def test_what_lies_deep_comes_before_what_has_no_end(tmp_path: Path) -> None:
+    """The last entry is fifteen links away, where a maze has thirty thousand pages."""
+    lost = []
+    for learns in ("True", "False"):
+        with DynamicSite(options("maze", "editions", size=150)) as site:
+            bounds = ("-a", "max_pages=700", "-s", f"CRAWL_LEARN_URL_RULES={learns}")
+            crawl(site.url, tmp_path / learns, *CONCURRENT, *bounds)
+            assert len(site.fetches) <= 700 + UNDER_WAY
+            lost.append([name for name in site.lost() if "edition" not in name])
+    assert lost[0] == []
+    assert len(lost[1]) > 30
+    assert clusters(tmp_path / "True")["maze/**"].state != OPEN
+
+
+def test_a_budget_for_each_kind_of_url_is_kept_to(tmp_path: Path) -> None:
+    budget = ("-s", "CRAWL_MAX_PAGES_PER_CLUSTER=60")
+    with DynamicSite(options("calendar", "shop", "fresh", size=300)) as site:
+        crawl(site.url, tmp_path, *CONCURRENT, *budget)
+        asked = by_place(site)
+        assert not site.lost()
+        assert 60 <= asked["calendar"] <= 60 + UNDER_WAY
+        assert 60 <= asked["fresh"] <= 60 + UNDER_WAY, "what is new at each fetch is no exception"
+        assert asked["article"] == 50
+    assert {one.reason for one in clusters(tmp_path).values()} >= {
+        "its budget of 60 pages is spent"
+    }
+
+
+def test_what_was_found_out_of_a_trap_survives_kills(tmp_path: Path) -> None:
+    command = ("-s", f"JOBDIR={tmp_path}", *CONCURRENT)
+    with DynamicSite(options("calendar", "shop")) as site:
+        for target in (80, 200, 330):
+            process = start_scrapy("crawl", "site", "-a", f"url={site.url}", *command)
+            try:
+                deadline = time.monotonic() + 60
+                while len(site.fetches) < target and process.poll() is None:
+                    assert time.monotonic() < deadline
+                    time.sleep(0.005)
+                assert process.poll() is None
+                os.kill(process.pid, signal.SIGKILL)
+            finally:
+                process.kill()
+                _, errors = process.communicate()
+            assert "Traceback" not in errors
+        crawl(site.url, tmp_path, *CONCURRENT)
+        assert not site.lost()
+        asked = by_place(site)
+        assert asked["calendar"] < 600
+        fetches = Counter(fetch.target for fetch in site.fetches)
+        assert fetches.total() - len(fetches) < 3 * 60, "of each process the last half second"
+    trap = clusters(tmp_path)["calendar?month="]
+    assert trap.state == CLOSED
+    assert trap.fetched >= 313
