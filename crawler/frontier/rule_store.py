@@ -23,7 +23,7 @@ HOLDS, REVOKED, FORGOTTEN = 1, 2, 3
 
 _PARTS = {"context", "transform"}
 _PLACES = {"host", "pattern", "beside", "where", "apart_from"}
-_SHOWN = 200
+_LONGEST_SHOWN = 200
 
 
 def stored(context: Context, transform: Transform) -> dict[str, Any]:
@@ -48,28 +48,38 @@ def restored(rule: Any) -> Proposal:
         ValueError: It is no rule; the message says what is wrong.
     """
     try:
-        context, known = _context(rule["context"]), from_json(rule["transform"])
-    except (TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"no rule: {error!r} in {str(rule)[:_SHOWN]}") from None
+        context, transform = _context(rule["context"]), from_json(rule["transform"])
+    except (TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ValueError(f"no rule: {error!r} in {_shown(rule)}") from None
     wrong = wrong_fields(context) or sorted(rule.keys() - _PARTS)
     if wrong:
-        raise ValueError(f"no rule: {', '.join(wrong)} cannot be that in {str(rule)[:_SHOWN]}")
-    return context, known
+        raise ValueError(f"no rule: {', '.join(wrong)} cannot be that in {_shown(rule)}")
+    # Half a surrogate pair could be neither shown nor written: UnicodeEncodeError is a ValueError.
+    json.dumps(stored(context, transform), ensure_ascii=False).encode()
+    return context, transform
 
 
-def _context(place: Any, *, is_narrow: bool = False) -> Context:
-    """A context, and within it the narrower ones, which hold none themselves."""
-    beside, at = place.get("beside"), place.get("where")
-    narrower = place.get("apart_from") or []
-    if place.keys() - _PLACES or not isinstance(narrower, list) or (is_narrow and narrower):
-        raise TypeError(f"no context: {str(place)[:_SHOWN]}")
+def _context(place: Any, *, is_exception: bool = False) -> Context:
+    """As far as it has the parts of one; an exception has none of its own."""
+    beside, at, apart_from = place.get("beside"), place.get("where"), place.get("apart_from", [])
+    strange = sorted(place.keys() - _PLACES)
+    if strange or not isinstance(apart_from, list) or (apart_from and is_exception):
+        wrong = ", ".join(strange) or "apart_from"
+        raise ValueError(f"no rule: {wrong} cannot be that in {_shown(place)}")
     return Context(
         place["host"],
         place.get("pattern"),
         frozenset(beside) if isinstance(beside, list) else beside,
         tuple(at) if isinstance(at, list) else at,
-        tuple(_context(one, is_narrow=True) for one in narrower),
+        tuple(_context(other, is_exception=True) for other in apart_from),
     )
+
+
+def _shown(rule: object) -> str:
+    try:
+        return str(rule)[:_LONGEST_SHOWN]
+    except RecursionError:
+        return "what is nested too deeply"
 
 
 def holding(connection: sqlite3.Connection) -> list[Proposal]:

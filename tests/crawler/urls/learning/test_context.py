@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from crawler.urls.learning.transforms import Transform
 
 HOST = HOSTS[0]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=8,
+)
 abouts = st.lists(names, max_size=2, unique=True).map(tuple)
 
 
@@ -136,13 +141,60 @@ class TestJson:
             {"context": {"host": HOST, "where": []}, "transform": {"kind": "lower path"}},
             {"context": {"host": HOST, "apart_from": 3}, "transform": {"kind": "lower path"}},
             {"context": {"host": HOST, "apart_from": [3]}, "transform": {"kind": "lower path"}},
+            {"context": {"host": {"a": 1}}, "transform": {"kind": "lower path"}},
+            {"context": {"host": HOST, "pattern": 7}, "transform": {"kind": "lower path"}},
+            {"context": {"host": HOST, "beside": "page"}, "transform": {"kind": "lower path"}},
+            {"context": {"host": HOST, "beside": [[]]}, "transform": {"kind": "lower path"}},
+            {"context": {"host": HOST, "path": "/a"}, "transform": {"kind": "lower path"}},
+            {"context": {"host": HOST}, "transform": {"kind": "lower path"}, "since": 1},
             {"context": {"host": HOST}, "transform": []},
+            {"context": {"host": HOST}, "transform": 7},
             {"context": {"host": HOST}, "transform": {"kind": "guess"}},
             {"context": {"host": HOST}, "transform": {"kind": "lower path", "more": 1}},
         ],
     )
     def test_what_is_no_rule_is_refused(self, rule: Any) -> None:
         with pytest.raises(ValueError, match="rule"):
+            restored(rule)
+
+    @pytest.mark.parametrize("depth", [2, 400, 3_000])
+    def test_exceptions_have_none_of_their_own(self, depth: int) -> None:
+        place: dict[str, Any] = {"host": HOST, "pattern": "/a"}
+        for _ in range(depth):
+            place = {"host": HOST, "apart_from": [place]}
+        with pytest.raises(ValueError, match="apart_from"):
+            restored({"context": place, "transform": {"kind": "lower path"}})
+
+    @pytest.mark.parametrize("depth", [900, 100_000])
+    @pytest.mark.parametrize(
+        ("part", "name"),
+        [("context", "host"), ("context", "beside"), ("transform", "kind"), ("transform", "more")],
+    )
+    def test_what_is_nested_deeply_is_refused(self, part: str, name: str, depth: int) -> None:
+        nested: list[Any] = []
+        for _ in range(depth):
+            nested = [nested]
+        rule = {"context": {"host": HOST}, "transform": {"kind": "lower path"}}
+        with pytest.raises(ValueError, match="rule"):
+            restored({**rule, part: {**rule[part], name: nested}})
+
+    @given(st.sampled_from(["context", "transform"]), contexts, transforms, st.data())
+    def test_what_is_exchanged_is_refused_or_makes_another_rule(
+        self, part: str, context: Context, transform: Transform, data: st.DataObject
+    ) -> None:
+        written = json.loads(json.dumps(stored(context, transform)))
+        name = data.draw(st.sampled_from([*written[part], "more"]))
+        written[part][name] = data.draw(JSON)
+        try:
+            found = restored(written)
+        except ValueError:
+            return
+        assert restored(json.loads(json.dumps(stored(*found)))) == found
+        found[0].holds(place("/print/12?id=12"))
+
+    def test_half_a_surrogate_pair_is_refused(self) -> None:
+        rule = {"context": {"host": "\ud800"}, "transform": {"kind": "lower path"}}
+        with pytest.raises(ValueError, match="surrogates"):
             restored(rule)
 
     def test_what_a_rule_does_not_say_is_anything(self) -> None:
