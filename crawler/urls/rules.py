@@ -30,7 +30,8 @@ _ROUNDS = 3
 _TRIES = 1
 _MOST_PATTERNS = 30
 _MOST_VALUES = 20
-_FEW = re.compile(r"[A-Za-z_-]{0,16}|[0-9]{1,2}")
+_LONGEST_VALUE = 60
+_FEW = re.compile(r"[A-Za-z_/-]{0,20}|[0-9]{1,2}")
 
 
 @dataclass(slots=True)
@@ -98,20 +99,23 @@ class LearnedRule:
         """Whether it was never tried on such a path, or with such a value."""
         if len(self.patterns) < _MOST_PATTERNS and self.patterns.get(pattern, 0) < _TRIES:
             return True
-        return any(len(seen) < _MOST_VALUES and new - seen for new, seen in self._values(place))
+        return any(
+            len(seen) < _MOST_VALUES and value not in seen and is_one_of_few(value)
+            for value, seen in self._values(place)
+        )
 
     def note_try(self, place: Place, pattern: str) -> None:
         """Remember where it was tried."""
         if pattern in self.patterns or len(self.patterns) < _MOST_PATTERNS:
             self.patterns[pattern] = self.patterns.get(pattern, 0) + 1
-        for values, seen in self._values(place):
+        for value, seen in self._values(place):
             if len(seen) < _MOST_VALUES:
-                seen.update(values)
+                seen.add(value)
 
-    def _values(self, place: Place) -> Iterable[tuple[set[str], set[str]]]:
+    def _values(self, place: Place) -> Iterable[tuple[str, set[str]]]:
         form = self.transform.varying(place.address)
         self.values.extend(set() for _ in range(len(form) - len(self.values)))
-        return zip((shown_values([value]) for value in form), self.values, strict=False)
+        return zip(map(shown_value, form), self.values, strict=False)
 
     def __str__(self) -> str:
         """As people read it."""
@@ -134,15 +138,15 @@ def about(transform: Transform) -> tuple[str, ...]:
     return (transform.name,) if isinstance(transform, ReplaceValues) else ()
 
 
-def shown_values(values: Iterable[object]) -> set[str]:
-    """Of what a rule drops, what may be one of a few values, and is no id."""
-    found: set[str] = set()
-    for value in values:
-        parts = value if isinstance(value, tuple) and value else (value,)
-        found.update(
-            repr(part) for part in parts if not isinstance(part, str) or _FEW.fullmatch(part)
-        )
-    return found
+def shown_value(value: object) -> str:
+    """What a rule drops as a short text: the values of an argument, or segments."""
+    parts = value if isinstance(value, tuple) else (value,)
+    return "/".join("" if part is None else str(part) for part in parts)[:_LONGEST_VALUE]
+
+
+def is_one_of_few(value: str) -> bool:
+    """Whether a value may be one of a few, unlike an id, which no page has twice."""
+    return _FEW.fullmatch(value) is not None
 
 
 @dataclass(slots=True)

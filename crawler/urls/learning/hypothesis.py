@@ -137,14 +137,18 @@ class Hypothesis:
         return True
 
     def _agree(self, one: Sight, other: Sight, cluster: str) -> bool:
-        if not self.evidence.count(one, other, cluster):
-            return False
+        texts = self.evidence.texts
+        is_news = self.evidence.count(one, other, cluster)
+        if self.evidence.texts > texts:
+            self._count_links(one, other)
+        return is_news
+
+    def _count_links(self, one: Sight, other: Sight) -> None:
         transform = self.transform
         is_pair = isinstance(transform, Pairing)
         if isinstance(transform, Pairing) and transform.is_source(other.form):
             one, other = other, one
         self.evidence.count_links(one, other, is_pair=is_pair)
-        return True
 
     @property
     def oriented(self) -> Transform:

@@ -49,7 +49,8 @@ def propose(one: Place, other: Place, pattern: str) -> Iterator[Proposal]:
         yield from _arguments(one, other, pattern)
     else:
         if a.arguments == b.arguments:
-            yield from _paths(a, b)
+            # A stretch that stands in both, as of /a//b, is replaced in both.
+            yield from (found for found in _paths(a, b) if found[1](a) == found[1](b))
         yield from _rewritings(a, b)
 
 

@@ -29,6 +29,7 @@ def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawler.frontier.url_rules.EXPLORED_OF", 2**33)
+    monkeypatch.setattr("crawler.frontier.url_rules.EXPLORED_OF_IDS", 2**33)
 
 
 def count(crawl: RuledCrawl, state: int) -> int:

@@ -19,7 +19,7 @@ from crawler.urls.learning.evidence import (
 
 
 def said(content: int, similarity: float = 1.0, *, counts: bool = True) -> Said:
-    return Said(content.to_bytes(8, "big"), content, similarity, content, counts)
+    return Said(content.to_bytes(8, "big"), content, similarity, content, counts=counts)
 
 
 def sight(form: object, folded: int, content: int, *, counts: bool = True) -> Sight:
@@ -89,6 +89,7 @@ class TestEvidence:
     def test_each_text_speaks_once(self) -> None:
         evidence = Evidence()
         assert evidence.count(sight("a", 1, 7), sight("b", 2, 7), "/x?")
+        assert evidence.count(sight("c", 3, 7), sight("d", 4, 7), "/x?")  # its values are news
         assert not evidence.count(sight("c", 3, 7), sight("d", 4, 7), "/x?")
         assert evidence.count(sight("a", 5, 8), sight("b", 6, 8), "/y?")
         assert (evidence.texts, evidence.positives) == (2, 2)
