@@ -9,11 +9,13 @@ from crawler.pages.verdicts import VERDICTS
 from crawler.progress import readable_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from crawler.frontier.trap_report import StoredCluster
     from crawler.pages.report import Cluster, Report
 
 SHOWN_CLUSTERS = 5
+SHOWN_TRAPS = 5
 SHOWN_DUPLICATES = 3
 
 
@@ -46,6 +48,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
             f"URLs: {_many(report.skipped, 'request')} not made, by "
             f"{_many(report.url_rules, 'learned rule')}: scrapy rules {folder}"
         )
+    yield from trap_lines(report.traps, SHOWN_TRAPS)
     if report.better_copies:
         yield (
             f"better copies: {_many(report.better_copies, 'duplicate')} would have been the one to "
@@ -54,6 +57,17 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     if report.stage_secs:
         stages = ", ".join(f"{name} {secs:.1f} s" for name, secs in report.stage_secs.items())
         yield f"time by stage, all pages and workers together: {stages}"
+
+
+def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:
+    """Kinds of URLs that are asked for last, or no longer, and why."""
+    if not traps:
+        return
+    yield f"asked for last, or no longer, since their pages are not new ({len(traps):,} kinds):"
+    for trap in traps[:most]:
+        skipped = f", {_many(trap.skipped, 'request')} not made" if trap.skipped else ""
+        yield f"  {trap.name}"
+        yield f"     {trap.state}: {trap.reason}; {trap.new:,} new of {trap.fetched:,}{skipped}"
 
 
 def _many(count: int, noun: str) -> str:

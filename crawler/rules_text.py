@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawler.report_text import trap_lines
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.frontier.rule_report import RuleReport, StoredRule
 
 _MOST_REFUTED = 10
+_MOST_TRAPS = 20
 
 
 def rule_lines(report: RuleReport) -> Iterator[str]:
@@ -31,6 +34,9 @@ def rule_lines(report: RuleReport) -> Iterator[str]:
         explored = sum(rule.explored for rule in holding)
         yield ""
         yield f"{saved:,} requests were not made, {explored:,} were made to try the rules"
+    if report.traps:
+        yield ""
+        yield from trap_lines(report.traps, _MOST_TRAPS)
     if report.refuted:
         yield ""
         yield from _refuted(report)

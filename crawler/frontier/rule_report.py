@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.rule_store import FORGOTTEN, HOLDS, restored
 from crawler.frontier.skipped import COUNTS
+from crawler.frontier.trap_report import StoredCluster, trap_report
 from crawler.urls.learning.evidence import lower_bound
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class RuleReport:
 
     rules: tuple[StoredRule, ...]
     refuted: tuple[RefutedRule, ...]
+    traps: tuple[StoredCluster, ...]
+    """Kinds of URLs whose pages stopped being new."""
     waiting: int
     """Requests that are skipped now."""
 
@@ -80,7 +83,8 @@ def rule_report(connection: sqlite3.Connection) -> RuleReport:
     skipped = dict(connection.execute(COUNTS).fetchall())
     rules = [_rule(row, skipped.get(row[0], 0)) for row in rows.fetchall()]
     rules.sort(key=lambda rule: (rule.state != "holds", -rule.saved))
-    return RuleReport(tuple(rules), _refuted(connection), sum(skipped.values()))
+    traps = trap_report(connection)
+    return RuleReport(tuple(rules), _refuted(connection), traps, sum(skipped.values()))
 
 
 def _rule(row: tuple[Any, ...], skipped: int) -> StoredRule:

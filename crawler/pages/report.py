@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import MOST_TRIES
+from crawler.frontier.trap_report import StoredCluster, trap_report
 from crawler.pages.changes import Changes, find_changes
 from crawler.pages.verdicts import DUPLICATES, EXACT_DUPLICATE, FAILED, UNCHANGED, VERDICTS
 
@@ -56,6 +57,8 @@ class Report:
     """Learned URL rules that hold."""
     skipped: int
     """Requests that they made superfluous."""
+    traps: tuple[StoredCluster, ...]
+    """Kinds of URLs whose pages stopped being new."""
 
     def to_json(self) -> str:
         """The report as one JSON object."""
@@ -104,7 +107,8 @@ def _read(connection: sqlite3.Connection) -> Report:
         fetched_bytes=_sum_bytes(connection, visit, "1"),
         changes=changes,
         url_rules=_scalar(connection, "SELECT count(*) FROM url_rules WHERE state = 1"),
-        skipped=_scalar(connection, "SELECT count(*) FROM requests WHERE state = 4"),
+        skipped=_scalar(connection, "SELECT count(*) FROM requests WHERE state = 4 AND rule > 0"),
+        traps=trap_report(connection),
     )
 
 

@@ -55,7 +55,7 @@ class TestClutter:
         [
             (CLUTTER, 6.0),
             (replace(SMALL, session="path"), 3.0),
-            (replace(SMALL, refs=True), 2.5),
+            (replace(SMALL, refs=True), 3),
         ],
         ids=["sessions, orders, prints", "sessions in the path", "where it came from"],
     )
