@@ -90,7 +90,7 @@ CRAWL_MAX_ROBOTS_BYTES = 512_000
 CRAWL_LEARN_URL_RULES = True
 """Learn which parts of URLs do not matter, and fetch one URL of each page; wants a JOBDIR."""
 
-CRAWL_URL_RULE_CONFIDENCE = 0.85
+CRAWL_URL_RULE_CONFIDENCE = 0.8
 """A learned rule must hold in at least this share of all cases (0.5 to 0.99), 95 times in 100."""
 
 CRAWL_MAX_PAGES_PER_CLUSTER = 0

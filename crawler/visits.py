@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crawler.pages.known import LATER
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -61,8 +63,7 @@ class Visits:
         now = time.time()
         self.known.note_redirects(visit - 1, now)
         if revisit == DUE:
-            for key in self.known.later(now):
-                self.seen.add(key)
+            self.seen.add_selected(LATER, (now,))
         self.database.set_meta("queueing", "1" if revisit != NO else "")
         self.database.set_meta("visit_plan", plan or "")
 

@@ -9,11 +9,13 @@ from crawler.pages.outcomes import AWAY, CHANGED, FAILED, NEW, READ, UNCHANGED
 from crawler.pages.verdicts import NOT_HTML
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from crawler.pages.database import Database
     from crawler.pages.intervals import IntervalPolicy
     from crawler.pages.page import PageRow
+
+
+LATER = "SELECT key FROM known WHERE due_at > ?"
+"""The keys of what is not due at a moment, in seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +173,3 @@ class KnownUrls:
             (now,),
         ).fetchone()
         return Agenda(due, later, next_at)
-
-    def later(self, now: float) -> Iterator[bytes]:
-        """The keys of what is not due yet."""
-        rows = self._database.read("SELECT key FROM known WHERE due_at > ?", (now,))
-        for (key,) in rows.fetchall():
-            yield bytes(key)

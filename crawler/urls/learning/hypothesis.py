@@ -49,7 +49,7 @@ class LearningPolicy:
         cluster_budget: Pages that may be fetched of each cluster of URLs; 0: any number.
     """
 
-    confidence: float = 0.85
+    confidence: float = 0.8
     largest_cluster: int = 50
     cluster_budget: int = 0
 

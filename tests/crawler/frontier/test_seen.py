@@ -177,3 +177,20 @@ def with_keys(folder: Path, numbers: range, *, save: bool) -> None:
     if save:
         seen.save()
     database.close()
+
+
+def test_keys_of_a_query_are_added_at_once(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    seen = SeenSet(database, tmp_path / "seen.bloom")
+    rows = [(bytes([n]) * 16, "", bytes(16)) for n in range(5)]
+    database.write_many("INSERT INTO redirects VALUES (?, ?, ?)", rows)
+    seen.add(rows[1][0])
+    seen.add_selected("SELECT key FROM redirects WHERE key > ?", (rows[0][0],))
+    assert len(seen) == 4
+    assert [key in seen for key, _, _ in rows] == [False, True, True, True, True]
+    assert not seen.add(rows[3][0])
+    seen.save()
+    database.close()
+    again = Database(tmp_path)
+    assert len(SeenSet(again, tmp_path / "seen.bloom")) == 4
+    again.close()
