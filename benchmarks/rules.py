@@ -34,7 +34,7 @@ END = "<!-- end of benchmarks/rules.py -->"
 CAP = 8_000
 
 
-CAPS = {"traps": 4_000, "gitweb": 1_500}
+CAPS = {"traps": 4_000, "gitweb": 1_000}
 """Sites that end nowhere, or answer some ten requests a second, have a cap of their own."""
 
 

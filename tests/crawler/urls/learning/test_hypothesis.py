@@ -47,11 +47,11 @@ def pairs(some: Hypothesis, texts: int, path: str = "/x", first: int = 0) -> Non
 
 
 class TestBelief:
-    def test_nineteen_texts_are_enough(self) -> None:
+    def test_fourteen_texts_are_enough(self) -> None:
         some = hypothesis()
-        pairs(some, 18)
+        pairs(some, 13)
         assert not some.is_believed(POLICY)
-        pairs(some, 1, first=18)
+        pairs(some, 1, first=13)
         assert some.is_believed(POLICY)
         assert not some.is_believed(LearningPolicy(confidence=0.9))
 
