@@ -467,11 +467,14 @@ class UrlRules:
         self, rule: LearnedRule, address: Address, reason: str, example: CounterExample
     ) -> None:
         """Take a kind of page out of a rule that goes on to hold for others, or let go of it."""
-        context = rule.context.apart(self._cluster(rule, address))
+        kind = self._cluster(rule, address)
+        context = rule.context.apart(kind)
         exceptions = {other.cluster for other in context.apart_from}
         others = len(rule.clusters - exceptions)
         is_narrow = rule.context.pattern is not None
-        if is_narrow or len(exceptions) > min(MOST_EXCEPTIONS, others):
+        # What a later rule makes of an address may be of another kind: it has to go as a whole.
+        is_vain = kind in rule.context.apart_from
+        if is_narrow or is_vain or len(exceptions) > min(MOST_EXCEPTIONS, others):
             self._revoke(rule, reason, example)
             return
         rule.context = context
