@@ -230,7 +230,9 @@ class RuleLearner:
             ]
             for other in covered:
                 del host.hypotheses[other]
-        return self._hosts[context.host].hypotheses.pop(proposal)
+        # Not that of the context, where a rule has its pages counted as another host's.
+        holder = next(host for host in self._hosts.values() if proposal in host.hypotheses)
+        return holder.hypotheses.pop(proposal)
 
     def fold_again(self, hostname: str) -> list[Proposal]:
         """Look at a host's pages anew, after its rules changed; rules that are believed now."""

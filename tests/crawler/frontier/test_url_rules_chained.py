@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.urls.learning.context import Context
-from crawler.urls.learning.transforms import LowerPath, ReplaceSegments
+from crawler.urls.learning.transforms import (
+    DropArguments,
+    LowerPath,
+    ReplaceHost,
+    ReplaceSegments,
+)
 from tests.crawler.frontier.ruled import NAME, SOMEWHERE, RuledCrawl
+from tests.crawler.frontier.test_url_rules import by_id, urls
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 INDEX = (Context(NAME), ReplaceSegments(True, 0, ("index.html",), ("",)))
 LOWER = (Context(NAME), LowerPath())
+ALIAS = f"www.{NAME}"
 
 
 def test_an_exception_in_vain_revokes_the_rule(tmp_path: Path) -> None:
@@ -26,3 +33,13 @@ def test_an_exception_in_vain_revokes_the_rule(tmp_path: Path) -> None:
     crawl.admit(f"{SOMEWHERE}/A/INDEX.HTML", is_fixed=True)
     crawl.drain()
     assert [rule.transform for rule in crawl.rules.rules] == [LowerPath()]
+
+
+def test_rules_are_learned_from_what_another_host_serves(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.take((Context(ALIAS), ReplaceHost("http", ALIAS, "http", NAME)))
+    for url in urls(range(60), range(3)):
+        crawl.admit(url.replace(NAME, ALIAS), is_fixed=True)
+    crawl.drain()
+    learned = {(rule.context.host, rule.transform) for rule in crawl.rules.rules}
+    assert (NAME, DropArguments(("sid",))) in learned
