@@ -243,7 +243,12 @@ class ArchivingSpider(Spider):
         depth = request.meta.get("depth", 0)
         try:
             captured = self.job.store_failure(
-                request.url, verdict, reason, status=status, depth=depth
+                request.url,
+                verdict,
+                reason,
+                status=status,
+                depth=depth,
+                redirected=request.meta.get("redirect_urls", ()),
             )
         except StorageError:  # the job remembers it, and the crawl ends
             return

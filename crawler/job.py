@@ -287,9 +287,25 @@ class Job:
             self.saved_bytes += body_bytes
 
     def store_failure(
-        self, url: str, verdict: str, reason: str, *, status: int = 0, depth: int = 0
+        self,
+        url: str,
+        verdict: str,
+        reason: str,
+        *,
+        status: int = 0,
+        depth: int = 0,
+        redirected: Sequence[str] = (),
     ) -> Captured:
-        """Store and count that a URL gave no page, and why; status 0 where no answer came."""
+        """Store and count that a URL gave no page, and why.
+
+        Args:
+            url: The URL.
+            verdict: What it is called.
+            reason: Why there is no page.
+            status: Of the answer, 0 where none came.
+            depth: How many links led there.
+            redirected: URLs that led to it by redirects.
+        """
         try:
             canonical_url, key = self.canonicalizer(url), self.canonicalizer.key(url)
         except MalformedUrl:
@@ -298,7 +314,7 @@ class Job:
         captured = self.archivist.store_failure(fetched, verdict, reason)
         self.count(verdict, 0, duplicate=False)
         if self.url_rules is not None:
-            self.url_rules.note_failure(url)
+            self.url_rules.note_failure([*redirected, url])
         return captured
 
     def learn(self, captured: Captured, redirected: Sequence[str] = ()) -> None:
@@ -324,10 +340,10 @@ class Job:
         self.database.commit()
         return taken
 
-    def note_filtered_redirect(self, source: str, target: str) -> None:
-        """Note that a URL led to one that was asked for already."""
+    def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
+        """Note that URLs led, one by the other, to one that was asked for already."""
         if self.url_rules is not None:
-            self.url_rules.note_filtered_redirect(source, target)
+            self.url_rules.note_filtered_redirect(sources, target)
 
     @property
     def is_folding(self) -> bool:

@@ -160,7 +160,7 @@ class FrontierScheduler(BaseScheduler):
         source = of(request.replace(url=source_url))
         self._job.redirects.note(source, source_url, of(request))
         if seen:
-            self._job.note_filtered_redirect(source_url, request.url)
+            self._job.note_filtered_redirect(request.meta["redirect_urls"], request.url)
             reason = "redirected in a circle"
             for url in self._job.redirects.circle(source):
                 self._job.store_failure(url, UNREADABLE, reason, depth=request.meta.get("depth", 0))

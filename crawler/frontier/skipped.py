@@ -171,6 +171,16 @@ class SkippedRequests:
         row = self._database.read(
             "SELECT id, host FROM requests WHERE state = 4 AND fold = ? LIMIT 1", (fold,)
         ).fetchone()
+        return self._put_back_for_good(row)
+
+    def put_key_back(self, key: bytes) -> bool:
+        """Let the request with a fingerprint wait, for good; say whether it was skipped."""
+        row = self._database.read(
+            "SELECT id, host FROM requests WHERE key = ? AND state = 4", (key,)
+        ).fetchone()
+        return self._put_back_for_good(row)
+
+    def _put_back_for_good(self, row: tuple[int, int] | None) -> bool:
         if row is not None:
             self.fix([row[0]])
             self.put_back(row[1], [row[0]])

@@ -344,13 +344,13 @@ class UrlRules:
         Complexity: O(hypotheses about its host).
         """
         address, said = self._parsed(row.canonical_url), said_of(row)
-        if address is None:
-            return
-        if not address.is_learnable:
+        if address is not None and not address.is_learnable:
             self._note_newness(address, row.verdict)
-            return
         if said is None:
-            self._replace(address, row.key)
+            self._replace_each([*redirected, row.canonical_url])
+            return
+        if address is None or not address.is_learnable:
+            self._note_redirected(redirected, b"", said)
             return
         self._check(address, said, row)
         folded = self.rules.fold(address)
@@ -392,17 +392,36 @@ class UrlRules:
                 key = self._canonical.key(url)
                 self._folds.note(own, host_number(address.hostname), key, said, self._visit)
 
-    def note_filtered_redirect(self, source: str, target: str) -> None:
-        """Let another request stand for a page whose own one led to what was asked for already."""
-        one, other = self._address(source), self._address(target)
-        if one is None or other is None or self.rules.fold(one) == self.rules.fold(other):
-            return
-        self._replace(one, self._canonical.key(source))
+    def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
+        """Let another request stand for a page whose own one led to what was asked for already.
 
-    def note_failure(self, url: str) -> None:
-        """Let another request stand for a page whose own one gave no page."""
-        address = self._address(url)
-        if address is not None:
+        Where that was only skipped, for the sake of what leads there now, it is the other one.
+        """
+        one, others = self._address(target), []
+        for url in sources:
+            address = self._address(url)
+            if one is None or address is None or self.rules.fold(address) != self.rules.fold(one):
+                others.append(url)
+            else:
+                self._skipped.put_key_back(self._canonical.key(target))
+        self._replace_each(others)
+
+    def note_failure(self, urls: Iterable[str]) -> None:
+        """Let another request stand for a page whose own one gave no page.
+
+        Args:
+            urls: Where it was to be, and those that led there.
+        """
+        self._replace_each(urls)
+
+    def _replace_each(self, urls: Iterable[str]) -> None:
+        """Let others stand for some URLs; one for several that are the same after the rules."""
+        folded: dict[Address, tuple[Address, str]] = {}
+        for url in urls:
+            address = self._address(url)
+            if address is not None and address.host in self.rules:
+                folded.setdefault(self.rules.fold(address), (address, url))
+        for address, url in folded.values():
             self._replace(address, self._canonical.key(url))
 
     def _replace(self, address: Address, key: bytes) -> None:
@@ -410,8 +429,6 @@ class UrlRules:
 
         Where none was skipped yet, the next one that is met is queued.
         """
-        if address.host not in self.rules:
-            return
         fold = self.rules.fold(address).digest()
         self._folds.claim(fold, host_number(address.hostname), key)
         self._folds.note_failure(fold, self._visit)

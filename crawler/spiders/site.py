@@ -166,7 +166,13 @@ class SiteSpider(ArchivingSpider):
             self.job.note_moved_seed(seed, response.url)
             return True
         reason = "redirected out of the scope"
-        self.job.store_failure(source, FAILED, reason, depth=response.meta.get("depth", 0))
+        self.job.store_failure(
+            source,
+            FAILED,
+            reason,
+            depth=response.meta.get("depth", 0),
+            redirected=response.meta["redirect_urls"][1:],
+        )
         statuses = response.meta.get("redirect_reasons", ())
         self.job.note_moved(
             source, response.url, status=statuses[-1], permanent=set(statuses) <= {301, 308}

@@ -114,7 +114,7 @@ class RuledCrawl:
         said = self.site(leased.url)
         if said is None:
             self.store.insert(self._row(leased.url, "failed"))
-            self.rules.note_failure(leased.url)
+            self.rules.note_failure([leased.url])
         else:
             self._observe(leased.url, said)
         self.queue.finish([leased.id])
