@@ -178,14 +178,14 @@ class UrlRules:
 
     def _skipping(
         self, address: Address, fold: bytes, key: bytes, known: Fold
-    ) -> list[LearnedRule]:
+    ) -> Sequence[LearnedRule]:
         """The rules by which a known request stands for another one; none where it does not."""
         if known.key == key:
-            return []
+            return ()
         standing = self._standing(known)
         if standing is None or not self.rules.may_stand_for(standing, address):
             self._folds.stand(fold, key)
-            return []
+            return ()
         return self.rules.changing(address) or self.rules.changing(standing)
 
     def _trapped(self, folded: Address) -> Skip | None:
@@ -495,6 +495,7 @@ class UrlRules:
             self._revoke(rule, reason, example)
             return
         rule.context = context
+        self.rules.forget_ways()
         self._store.change(rule)
         for proposal in self._fold_again(rule):
             self._adopt(proposal)

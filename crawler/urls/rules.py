@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from crawler.urls.learning.proposals import Proposal
     from crawler.urls.learning.transforms import Transform
 
+_Way = tuple["Address", "tuple[LearnedRule, ...]"]
+"""What an address becomes, and the rules that make it that."""
+
 _ROUNDS = 3
 """What one rule made of an address may be where another begins."""
 
@@ -149,19 +152,26 @@ def is_one_of_few(value: str) -> bool:
     return _FEW.fullmatch(value) is not None
 
 
+_MOST_WAYS = 2_000
+"""Addresses of which the way through the rules is remembered: most links are met again soon."""
+
+
 @dataclass(slots=True)
 class RuleSet:
     """The rules of a crawl that hold, in the order in which they were learned."""
 
     _by_host: dict[str, list[LearnedRule]] = field(default_factory=dict)
+    _ways: dict[Address, _Way] = field(default_factory=dict)
 
     def add(self, rule: LearnedRule) -> None:
         """Take a rule in."""
+        self._ways.clear()
         for host in rule.hosts:
             self._by_host.setdefault(host, []).append(rule)
 
     def remove(self, rule: LearnedRule) -> None:
         """Let go of a rule."""
+        self._ways.clear()
         for host in rule.hosts:
             rules = self._by_host[host]
             rules.remove(rule)
@@ -201,29 +211,55 @@ class RuleSet:
         Each rule changes it once at most: of ``/s/ID/page`` one that takes out what follows
         ``/s`` makes ``/s/page``, and must not go on with the page.
 
-        Complexity: O(rules of the host).
+        Complexity: O(rules of the host), once for what is asked again soon.
         """
-        through = {rule.id for rule in without}
+        if without:
+            return self._follow(address, {rule.id for rule in without})[0]
+        return self._followed(address)[0]
+
+    def changing(self, address: Address) -> Sequence[LearnedRule]:
+        """The rules that make an address what ``fold`` returns, in the order of their doing."""
+        return self._followed(address)[1]
+
+    def _followed(self, address: Address) -> _Way:
+        if address.host not in self._by_host:
+            return address, ()
+        way = self._ways.get(address)
+        if way is None:
+            if len(self._ways) >= _MOST_WAYS:
+                self._ways.clear()
+            way = self._ways[address] = self._follow(address, set())
+        return way
+
+    def _follow(self, address: Address, through: set[int]) -> _Way:
+        did: list[LearnedRule] = []
         for _ in range(_ROUNDS):
             before = address
+            place = Place.of(address)
             for rule in self._by_host.get(address.host, ()):
                 if rule.id in through:
                     continue
-                changed = rule.apply(Place.of(address))
+                changed = rule.apply(place)
                 if changed is not address:
                     through.add(rule.id)
-                    address = changed
+                    did.append(rule)
+                    address, place = changed, Place.of(changed)
             if address is before:
                 break
-        return address
+        return address, tuple(did)
+
+    def forget_ways(self) -> None:
+        """Look at every address anew: the context of a rule is another one now."""
+        self._ways.clear()
 
     def may_stand_for(self, one: Address, other: Address) -> bool:
         """Whether the page at one address stands for another; not where it leads to less."""
         rules = [rule for rule in self.of(one.host) if is_one_way(rule.transform)]
         if not rules:
             return True
-        changing = self.changing(other)
-        return all(rule in changing for rule in self.changing(one) if rule in rules)
+        one_way = {rule.id for rule in rules}
+        changing = {rule.id for rule in self.changing(other)}
+        return changing.issuperset(one_way & {rule.id for rule in self.changing(one)})
 
     def seen_by(self, rule: LearnedRule, address: Address) -> Address:
         """An address as it is when a rule is applied to it: after those that came before."""
@@ -232,16 +268,6 @@ class RuleSet:
                 break
             address = earlier.apply(Place.of(address))
         return address
-
-    def changing(self, address: Address) -> list[LearnedRule]:
-        """The rules that have something to do with an address, in their order."""
-        found = []
-        for rule in self.of(address.host):
-            changed = rule.apply(Place.of(address))
-            if changed is not address:
-                found.append(rule)
-            address = changed
-        return found
 
     def blamed(self, one: Address, other: Address) -> LearnedRule | None:
         """The rule that is to go where two addresses are one and should not be.
