@@ -142,7 +142,7 @@ class UrlRules:
         Args:
             url: As it would be requested.
             key: Its request fingerprint.
-            host: Its number in the queue.
+            host: The number of the line in which it stands in the queue.
             is_fixed: Whether it is made whatever was learned.
 
         Returns:
@@ -155,6 +155,9 @@ class UrlRules:
             return None
         if address.host not in self.rules or not address.is_learnable:
             return None if is_fixed else self._trapped(address)
+        if host != host_number(address.hostname):
+            # It stands in the line of another name: it would not be found where rules change.
+            return None if is_fixed else self._trapped(self.rules.fold(address))
         return self.decide(address, key, host, is_fixed=is_fixed)
 
     def decide(

@@ -38,8 +38,9 @@ class Address(NamedTuple):
 
     @property
     def hostname(self) -> str:
-        """The host without its port."""
-        return self.host.rpartition(":")[0] if _PORT.search(self.host) else self.host
+        """The host without its port, and without the brackets around an IPv6 address."""
+        name = self.host.rpartition(":")[0] if _PORT.search(self.host) else self.host
+        return name.strip("[]")
 
     @property
     def names(self) -> frozenset[str]:

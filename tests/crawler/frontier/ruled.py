@@ -77,17 +77,17 @@ class RuledCrawl:
             rule.patterns = {str(number): 9 for number in range(99)}
             rule.values = [set(map(str, range(99)))]
 
-    def admit(self, url: str, *, is_fixed: bool = False) -> None:
-        """A link is met."""
+    def admit(self, url: str, *, is_fixed: bool = False, host: int = HOST) -> None:
+        """A link is met; ``host`` is the number of the line in which it is to stand."""
         key = self.canonical.key(url)
         sql = "SELECT 1 FROM requests WHERE key = ?"
         if self.database.read(sql, (key,)).fetchone() is not None:
             return
-        skip = self.rules.admit(url, key, HOST, is_fixed=is_fixed)
+        skip = self.rules.admit(url, key, host, is_fixed=is_fixed)
         if isinstance(skip, Skip):
-            self.rules.skip(HOST, url, 0, b"", key, skip)
+            self.rules.skip(host, url, 0, b"", key, skip)
         else:
-            self.queue.push(HOST, url, 0, b"", key, is_fixed=is_fixed or skip == TRY)
+            self.queue.push(host, url, 0, b"", key, is_fixed=is_fixed or skip == TRY)
 
     def admit_all(self, urls: Iterable[str]) -> None:
         for url in urls:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from crawler.frontier.order import host_number
+from crawler.frontier.states import SKIPPED
 from crawler.urls.learning.context import Context
+from crawler.urls.learning.evidence import CounterExample
 from crawler.urls.learning.transforms import (
     DropArguments,
     LowerPath,
@@ -43,3 +48,20 @@ def test_rules_are_learned_from_what_another_host_serves(tmp_path: Path) -> None
     crawl.drain()
     learned = {(rule.context.host, rule.transform) for rule in crawl.rules.rules}
     assert (NAME, DropArguments(("sid",))) in learned
+
+
+@pytest.mark.parametrize(
+    ("host", "line"),
+    [("[::1]:8080", "::1"), ("[::ffff:102:304]", "::ffff:1.2.3.4"), (NAME, "slot")],
+)
+def test_what_a_wrong_rule_skipped_is_found_again(host: str, line: str, tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.take((Context(host), DropArguments(("id",))))
+    for number in range(9):
+        crawl.admit(f"http://{host}/page?id={number}", host=host_number(line))
+    skipped = list(crawl.states().values()).count(SKIPPED)
+    assert skipped == (8 if line == "::1" else 0)
+    (wrong,) = crawl.rules.rules
+    crawl.rules._revoke(wrong, "a reason", CounterExample(1, 2))
+    crawl.drain()
+    assert len(crawl.fetched) == 9

@@ -63,8 +63,8 @@ class TestParse:
         [
             ("http://h.org:8080/", "h.org:8080", "h.org"),
             ("http://h.org/:80", "h.org", "h.org"),
-            ("https://[::1]:81/", "[::1]:81", "[::1]"),
-            ("https://[::1]/", "[::1]", "[::1]"),
+            ("https://[::1]:81/", "[::1]:81", "::1"),
+            ("https://[::1]/", "[::1]", "::1"),
         ],
     )
     def test_the_port_belongs_to_the_host(self, url: str, host: str, name: str) -> None:
