@@ -190,13 +190,11 @@ class FrontierScheduler(BaseScheduler):
         return None
 
     def _lease(self) -> QueuedRequest | None:
-        """Lease a request; where none waits, one may be put back by what is left to fold."""
+        """Lease a request; where nothing is to be done, rules may be tried by some more."""
         rules = self._job.url_rules
         lease = self._job.queue.lease if rules is None else rules.lease
         queued = lease(self._loads)
-        if queued is None and (
-            self._job.fold_all() or (not self._leases and self._job.try_rules())
-        ):
+        if queued is None and not self._leases and self._job.try_rules():
             queued = lease(self._loads)
         return queued
 

@@ -206,6 +206,18 @@ class UrlRules:
     def lease(self, load: Load) -> QueuedRequest | None:
         """The next request that is to be made now.
 
+        Where none waits, what is left to fold may put one back. Where some wait and no host has
+        room, that can wait too: all of it at once may take long.
+        """
+        queued = self._lease(load)
+        while queued is None and not len(self._queue) and self.refolding.is_pending:
+            self.refolding.step()
+            queued = self._lease(load)
+        return queued
+
+    def _lease(self, load: Load) -> QueuedRequest | None:
+        """The next request of no late cluster.
+
         Those of a slow cluster go back to wait until nothing else does, those of a
         closed one are given up; both in groups, since there may be thousands.
         """

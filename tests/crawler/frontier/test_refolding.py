@@ -11,6 +11,7 @@ from crawler.frontier.refolding import PENDING
 from crawler.frontier.skipped import SkippedRequests
 from crawler.frontier.states import DONE, SKIPPED, TODO
 from crawler.urls.learning.context import Context
+from crawler.urls.learning.evidence import CounterExample
 from crawler.urls.learning.transforms import DropArguments, ReplaceSegments
 from tests.crawler.frontier.ruled import HOST, NAME, SOMEWHERE, RuledCrawl
 from tests.crawler.frontier.test_url_rules import ID, SID, by_id, urls
@@ -155,3 +156,25 @@ def test_urls_of_other_hosts_and_fixed_ones_are_left_alone(tmp_path: Path) -> No
     assert waiting >= {*other, *urls(range(3), range(2, 4))}
     assert all(url.startswith((SOMEWHERE, "http://other.test")) for url in waiting)
     assert len(waiting) == 3 + 6 + 5
+
+
+def test_where_no_host_has_room_it_is_not_done_at_once(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.admit_all(urls(range(20), range(2)))
+    crawl.rules.take([SID], "a file")
+    assert crawl.rules.lease(lambda _: None) is None
+    assert crawl.rules.refolding.is_pending
+    assert len(crawl.queue) == 40
+
+
+def test_where_nothing_waits_it_goes_on_until_something_does(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.take(ID)
+    crawl.rules.refolding.finish()
+    crawl.admit_all(urls(range(20), range(1)))
+    crawl.drain()
+    assert count(crawl, SKIPPED) == 19
+    (wrong,) = crawl.rules.rules
+    crawl.rules._revoke(wrong, "a reason", CounterExample(1, 2))
+    assert crawl.rules.lease(lambda _: 0) is not None
+    assert crawl.rules.refolding.is_pending
