@@ -154,6 +154,8 @@ class Job:
             keep_versions=self.options.keep_versions,
         )
         self._stage_totals: dict[str, float] = json.loads(self.database.meta("stages") or "{}")
+        if not len(self.queue):
+            self.fold_all()  # what it puts back shows that the visit is not over
 
     def _url_rules(self) -> UrlRules | None:
         """What was learned of URLs; nothing without a directory, where nothing can be put back."""
