@@ -49,7 +49,7 @@ class Address(NamedTuple):
 
     def values(self, name: str) -> tuple[str | None, ...]:
         """Every value of an argument, in their order."""
-        return tuple(value for other, value in self.arguments if other == name)
+        return tuple([value for other, value in self.arguments if other == name])
 
     def digest(self) -> bytes:
         """Sixteen bytes by which it is found again, xxh3-128."""

@@ -34,6 +34,7 @@ _MOST_HOSTS = 500
 _MOST_HYPOTHESES = 120
 _MOST_REFUTED = 2_000
 _MOST_PAIRS = 2
+_MOST_ALIKE = 6
 _MOST_TRIES = 8
 
 
@@ -43,9 +44,19 @@ class _Host:
 
     patterns: PathPatterns = field(default_factory=PathPatterns)
     window: deque[Observation] = field(default_factory=lambda: deque(maxlen=_WINDOW))
+    alike: OrderedDict[int, deque[Observation]] = field(default_factory=OrderedDict)
     hypotheses: OrderedDict[Proposal, Hypothesis] = field(default_factory=OrderedDict)
     refuted: OrderedDict[Proposal, Refuted | None] = field(default_factory=OrderedDict)
     clusters: OrderedDict[int, int] = field(default_factory=OrderedDict)
+
+    def remember(self, seen: Observation) -> None:
+        """Hold a page for what is tried later; of copies of one page the last few are found."""
+        self.window.append(seen)
+        copies = self.alike.pop(seen.said.kept, None) or deque(maxlen=_MOST_ALIKE)
+        copies.append(seen)
+        self.alike[seen.said.kept] = copies
+        if len(self.alike) > _WINDOW:
+            self.alike.popitem(last=False)
 
 
 class RuleLearner:
@@ -108,7 +119,7 @@ class RuleLearner:
             if other.is_learnable:
                 self._try_all(host, seen, Place.of(self._rules.fold(other)))
         self._try_some(host, seen)
-        host.window.append(seen)
+        host.remember(seen)
         news |= self._observe(host, seen, lookup)
         return self._believed(host) if news else []
 
@@ -154,7 +165,7 @@ class RuleLearner:
     def _proposals(self, host: _Host, seen: Observation) -> Iterator[Proposal]:
         same = [
             other
-            for other in reversed(host.window)
+            for other in reversed(host.alike.get(seen.said.kept, ()))
             if agreement(other.said, seen.said) and other.place.address != seen.place.address
         ]
         for other in same[:_MOST_PAIRS]:
@@ -241,12 +252,13 @@ class RuleLearner:
             return []
         window = list(host.window)
         host.window.clear()
+        host.alike.clear()
         for hypothesis in host.hypotheses.values():
             hypothesis.evidence.start_over()
         for seen in window:
             again = self._observation(host, seen.raw, seen.said)
             self._try_some(host, again)
-            host.window.append(again)
+            host.remember(again)
             self._observe(host, again)
         for proposal, hypothesis in list(host.hypotheses.items()):
             if not hypothesis.evidence.is_useful:
