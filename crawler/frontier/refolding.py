@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from crawler.frontier.folds import said_of
@@ -15,7 +16,7 @@ from crawler.urls.learning.address import Address
 from crawler.urls.learning.evidence import agreement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawler.frontier.folds import Folds
     from crawler.frontier.skipped import SkippedRequests, StandingRequest
@@ -48,6 +49,13 @@ class Judge(Protocol):
 
     def contradicts(self, address: Address, said: Said, row: PageRow) -> None:
         """A page was found at whose address, after the rules, another one stands."""
+
+
+class _Work(NamedTuple):
+    """Hosts that are looked at together."""
+
+    hosts: Sequence[str]
+    steps: Iterator[None]
 
 
 class _Found(NamedTuple):
@@ -86,28 +94,41 @@ class Refolding:
         self._rules = rules
         self._canonical = canonicalizer
         self._visit = 0
-        self._work: dict[str, Iterator[None]] = {}
+        self._work: dict[str, _Work] = {}
+        self._is_noted = True
         for host in json.loads(database.meta(PENDING) or "[]"):
-            self.begin(host)
+            self.begin([host])
+        database.before_commit.append(self._note)
 
     @property
     def is_pending(self) -> bool:
         """Whether there is more to do."""
         return bool(self._work)
 
-    def begin(self, host: str) -> None:
-        """Begin with a host, given with its port, or begin anew."""
-        self._work.pop(host, None)
-        self._work[host] = self._steps(host)
-        self._note()
+    def begin(self, hosts: Iterable[str]) -> None:
+        """Begin with hosts, given with their ports, or begin anew.
+
+        A rule for one of two hosts that are the same speaks of the other one's requests too.
+        """
+        together = self._rules.together(hosts)
+        numbers = [host_number(Address.parse(f"http://{host}/").hostname) for host in together]
+        for number in numbers:
+            self._folds.forget(number)
+        work = _Work(together, self._steps(numbers))
+        for host in together:
+            self._work.pop(host, None)
+            self._work[host] = work
+        self._is_noted = False
 
     def step(self) -> None:
         """Look at some requests."""
-        for host, steps in list(self._work.items())[:1]:
-            # What it finds may make it begin anew.
-            if next(steps, _END) is _END and self._work[host] is steps:
+        work = next(iter(self._work.values()), None)
+        if work is None or next(work.steps, _END) is not _END:
+            return
+        for host in work.hosts:
+            if self._work.get(host) is work:  # what it found may have made it begin anew
                 del self._work[host]
-                self._note()
+        self._is_noted = False
 
     def finish(self) -> None:
         """Look at all that is left."""
@@ -115,26 +136,28 @@ class Refolding:
             self.step()
 
     def _note(self) -> None:
-        self._database.set_meta(PENDING, json.dumps(list(self._work)))
+        if not self._is_noted:
+            self._database.set_meta(PENDING, json.dumps(list(self._work)))
+            self._is_noted = True
 
-    def _steps(self, host: str) -> Iterator[None]:
+    def _steps(self, hosts: Sequence[int]) -> Iterator[None]:
         self._visit = int(self._database.meta("visit") or 0)
-        number = host_number(Address.parse(f"http://{host}/").hostname)
-        self._folds.forget(number)
-        for state in (LEASED, DONE, FAILED):
-            for rows in self._slices(number, state):
+        for host, state in product(hosts, (LEASED, DONE, FAILED)):
+            for rows in self._slices(host, state):
                 for row in rows:
-                    self._claim(number, row, is_through=state != LEASED)
+                    self._claim(host, row, is_through=state != LEASED)
                 yield
-        for rows in self._slices(number, TODO):
-            found = self._look_again(number, rows)
-            self._skipped.set_aside(number, found.skips)
-            yield
-        for rows in self._slices(number, SKIPPED):
-            found = self._look_again(number, rows)
-            self._skipped.explain(found.skips)
-            self._skipped.put_back(number, found.wanted)
-            yield
+        for host in hosts:
+            for rows in self._slices(host, TODO):
+                found = self._look_again(host, rows)
+                self._skipped.set_aside(host, found.skips)
+                yield
+        for host in hosts:
+            for rows in self._slices(host, SKIPPED):
+                found = self._look_again(host, rows)
+                self._skipped.explain(found.skips)
+                self._skipped.put_back(host, found.wanted)
+                yield
 
     def _look_again(self, host: int, rows: list[StandingRequest]) -> _Found:
         found = _Found([], [])
@@ -170,6 +193,7 @@ class Refolding:
         if page is not None and said is not None:
             visit = max(page.visit, page.seen_visit)
             self._compare(address, said, page, visit)
+            fold = self._rules.fold(address).digest()  # another one where that revoked a rule
             self._folds.note(fold, host, key, said, visit)
         elif is_through:
             known = self._folds.get(fold)

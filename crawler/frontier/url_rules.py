@@ -128,8 +128,7 @@ class UrlRules:
             rule = self._store.add(*proposal, origin=origin)
             self._changed[rule.id] = rule
             self.rules.add(rule)
-            for host in rule.hosts:
-                self.refolding.begin(host)
+            self.refolding.begin(rule.hosts)
             known.add(proposal)
             taken += 1
         return taken
@@ -557,9 +556,9 @@ class UrlRules:
             self._adopt(proposal)
 
     def _fold_again(self, rule: LearnedRule) -> list[Proposal]:
-        for host in rule.hosts:
-            self.refolding.begin(host)
-        return [proposal for host in rule.hosts for proposal in self._learner.fold_again(host)][:1]
+        self.refolding.begin(rule.hosts)
+        hosts = self.rules.together(rule.hosts)
+        return [proposal for host in hosts for proposal in self._learner.fold_again(host)][:1]
 
     def save_refuted(self) -> None:
         """Store what spoke for rules that do not hold, and what against: for who asks why."""

@@ -201,6 +201,14 @@ class RuleSet:
         """The rules of a host, in the order in which they are applied."""
         return self._by_host.get(host, ())
 
+    def together(self, hosts: Iterable[str]) -> list[str]:
+        """Some hosts with those that rules take for them, and those for these."""
+        found = list(dict.fromkeys(hosts))
+        for host in found:  # which grows meanwhile
+            others = (other for rule in self.of(host) for other in rule.hosts)
+            found += [other for other in dict.fromkeys(others) if other not in found]
+        return found
+
     def __contains__(self, host: object) -> bool:
         """Whether anything was learned of a host."""
         return host in self._by_host

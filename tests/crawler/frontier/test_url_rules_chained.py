@@ -50,6 +50,21 @@ def test_rules_are_learned_from_what_another_host_serves(tmp_path: Path) -> None
     assert (NAME, DropArguments(("sid",))) in learned
 
 
+def test_what_a_rule_skipped_of_another_host_is_found_again(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    wrong = (Context(NAME), DropArguments(("id",)))
+    crawl.take((Context(ALIAS), ReplaceHost("http", ALIAS, "http", NAME)), wrong)
+    crawl.rules.refolding.finish()
+    crawl.admit(f"{SOMEWHERE}/page?id=0")
+    for number in range(1, 9):
+        crawl.admit(f"http://{ALIAS}/page?id={number}", host=host_number(ALIAS))
+    assert list(crawl.states().values()).count(SKIPPED) == 8
+    (rule,) = (rule for rule in crawl.rules.rules if rule.context.host == NAME)
+    crawl.rules._revoke(rule, "a reason", CounterExample(1, 2))
+    crawl.drain()
+    assert len(crawl.fetched) == 9
+
+
 @pytest.mark.parametrize(
     ("host", "line"),
     [("[::1]:8080", "::1"), ("[::ffff:102:304]", "::ffff:1.2.3.4"), (NAME, "slot")],
