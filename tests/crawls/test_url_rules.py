@@ -221,7 +221,10 @@ class Sessions(HostileSite):
     """Articles under URLs with a session, of which the first that is asked for gives no page."""
 
     def __init__(self, fault: str) -> None:
-        super().__init__(linked=tuple(self.link(n, s) for s in range(4) for n in range(60)))
+        # Those that teach come first, so that the others wait when their rule is learned.
+        parts = (range(30), range(30, 60))
+        linked = (self.link(n, s) for part in parts for s in range(4) for n in part)
+        super().__init__(linked=(*(["/login"] if fault == "login" else []), *linked))
         self.fault = fault
         self.begun: set[str] = set()
         self.read: set[str] = set()
@@ -230,7 +233,17 @@ class Sessions(HostileSite):
 
     @staticmethod
     def link(number: int, session: int) -> str:
-        return f"/article?id={number}&sid=s{session}"
+        # No value comes again: such a rule is not tried once more at the end.
+        return f"/article?id={number}&sid={session}{number:06}"
+
+    def target(self, number: str) -> str | None:
+        """Where the first URL of an article leads."""
+        targets = {
+            "login": "/login",
+            "session": self.link(int(number), 3),
+            "gone": f"/gone?of={number}",
+        }
+        return targets.get(self.fault)
 
     def article(self, exchange: Exchange) -> None:
         number = parse_qs(urlsplit(exchange.path).query)["id"][0]
@@ -238,15 +251,16 @@ class Sessions(HostileSite):
         self.begun.add(number)
         # The first thirty teach that sessions mean nothing.
         if is_first and int(number) >= 30 and self.fault:
-            status = 302 if self.fault == "login" else int(self.fault)
-            headers = {"Location": "/login"} if status == 302 else {}
+            target = self.target(number)
+            headers = {"Location": target} if target else {}
+            status = 302 if target else int(self.fault)
             exchange.answer(b"<p>No.", status=status, headers=headers)
             return
         self.read.add(number)
         exchange.answer(page(prose(f"article{number}", 200)))
 
 
-@pytest.mark.parametrize("fault", ["404", "500", "login"])
+@pytest.mark.parametrize("fault", ["404", "500", "login", "session", "gone"])
 def test_where_the_chosen_url_gives_no_page_another_one_does(fault: str, tmp_path: Path) -> None:
     with Sessions(fault) as site:
         crawl(site.url, tmp_path, "-s", "RETRY_ENABLED=False", "-s", "CONCURRENT_REQUESTS=4")
