@@ -347,6 +347,11 @@ class Job:
         if self.url_rules is not None:
             self.url_rules.note_filtered_redirect(sources, target)
 
+    def note_broken(self, urls: Sequence[str]) -> None:
+        """Note that requests broke in our own code: others may stand for their pages."""
+        if self.url_rules is not None:
+            self.url_rules.note_failure(urls)
+
     @property
     def is_folding(self) -> bool:
         """Whether requests may be put back into the queue that learned rules had skipped."""

@@ -209,6 +209,7 @@ class FrontierScheduler(BaseScheduler):
             logger.error("%s cannot be taken up again: %s", queued.url, error)  # noqa: TRY400
             self._job.queue.finish([queued.id], failed=True)
             self._job.broken_requests += 1
+            self._job.note_broken([queued.url])
             return None
 
     def has_pending_requests(self) -> bool:
@@ -237,6 +238,8 @@ class FrontierScheduler(BaseScheduler):
             requests = [request for request in through if (request in self._broken) is broken]
             ids = [self._leases[request].id for request in requests]
             self._job.queue.finish(ids, failed=broken)
+            if broken and requests:
+                self._job.note_broken([request.url for request in requests])
         for request in through:
             self._loads.remove(self._leases.pop(request).host, request)
         self._broken.difference_update(through)

@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
-from crawler.frontier.folds import MOST_TRIES, Folds, said_of
+from crawler.frontier.folds import Folds, said_of
 from crawler.frontier.order import Load, QueuedRequest, host_number
 from crawler.frontier.refolding import Refolding
 from crawler.frontier.rule_report import REFUTED
@@ -96,6 +96,8 @@ class UrlRules:
             self._learner.refute(LearnedRule(0, context, transform), CounterExample(0, 0))
         self._changed: dict[int, LearnedRule] = {}
         self.traps = UrlTraps(database, policy.cluster_budget)
+        for cluster in self.traps.reopened:
+            self._skipped.put_back_rule(-cluster)
         self._examined: Counter[tuple[str, ...]] = Counter()
         self.refolding = Refolding(
             database, self._skipped, self._folds, self.rules, canonicalizer, self
@@ -364,14 +366,14 @@ class UrlRules:
             self._replace_each([*redirected, row.canonical_url])
             return
         if address is None or not address.is_learnable:
-            self._note_redirected(redirected, b"", said)
+            self._note_redirected(redirected, None)
             return
         self._check(address, said, row)
         folded = self.rules.fold(address)
         fold = folded.digest()
         self._folds.note(fold, host_number(address.hostname), row.key, said, self._visit)
         self._note_newness(folded, row.verdict)
-        self._note_redirected(redirected, fold, said)
+        self._note_redirected(redirected, folded)
         if row.verdict == TOO_SHORT or not row.words:
             return
         aliases = [*redirected, *filter(None, [row.declared_url])]
@@ -391,20 +393,12 @@ class UrlRules:
         if before == CLOSED:
             self._skipped.put_back_rule(-self.traps.cluster(folded).id)
 
-    def _note_redirected(self, urls: Sequence[str], fold: bytes, said: Said) -> None:
-        """Note what was found where a URL led, unless too much leads there: a login, the home."""
-        for url in urls:
-            address = self._address(url)
-            if address is None or address.host not in self.rules:
-                continue
-            own = self.rules.fold(address).digest()
-            if own == fold:
-                continue
-            if self._learner.cluster_size(address.host, said.kept) > MOST_TRIES:
-                self._replace(address, self._canonical.key(url))
-            else:
-                key = self._canonical.key(url)
-                self._folds.note(own, host_number(address.hostname), key, said, self._visit)
+    def _note_redirected(self, urls: Sequence[str], folded: Address | None) -> None:
+        """Let others stand for URLs that led elsewhere: to a login perhaps, or the home page."""
+        addresses = [(url, self._address(url)) for url in urls]
+        self._replace_each(
+            url for url, one in addresses if one is not None and self.rules.fold(one) != folded
+        )
 
     def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
         """Let another request stand for a page whose own one led to what was asked for already.

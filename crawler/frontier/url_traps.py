@@ -23,6 +23,9 @@ class UrlTraps:
     Args:
         database: The crawl's database.
         budget: Pages that may be fetched of each cluster in a visit, 0 for any number.
+
+    Attributes:
+        reopened: Clusters that a smaller budget had closed: what they gave up is to be put back.
     """
 
     def __init__(self, database: Database, budget: int) -> None:
@@ -32,11 +35,24 @@ class UrlTraps:
         self._clusters: dict[str, Cluster] = {}
         self._changed: dict[int, Cluster] = {}
         self._hosts: set[str] = set()
+        self.reopened = self._reopen()
         rows = database.read("SELECT name, state FROM url_clusters WHERE state != ?", (OPEN,))
         for name, _ in rows.fetchall():
             self._names.remember(name)
             self._hosts.add(name.partition("/")[0])
         database.before_commit.append(self._save)
+
+    def _reopen(self) -> list[int]:
+        """Open what was closed by a smaller budget than that of today; tell which clusters."""
+        rows = self._database.read(
+            "SELECT id FROM url_clusters WHERE state = ? AND barren < ? AND (? = 0 OR fetched < ?)",
+            (CLOSED, LONG, self._budget, self._budget),
+        ).fetchall()
+        self._database.write_many(
+            "UPDATE url_clusters SET state = ?, reason = NULL WHERE id = ?",
+            [(OPEN, number) for (number,) in rows],
+        )
+        return [number for (number,) in rows]
 
     def __bool__(self) -> bool:
         """Whether any cluster is not open."""

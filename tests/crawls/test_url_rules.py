@@ -224,7 +224,7 @@ class Sessions(HostileSite):
         # Those that teach come first, so that the others wait when their rule is learned.
         parts = (range(30), range(30, 60))
         linked = (self.link(n, s) for part in parts for s in range(4) for n in part)
-        super().__init__(linked=(*(["/login"] if fault == "login" else []), *linked))
+        super().__init__(linked=tuple(linked))
         self.fault = fault
         self.begun: set[str] = set()
         self.read: set[str] = set()

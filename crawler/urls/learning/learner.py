@@ -136,10 +136,6 @@ class RuleLearner:
             sum(hypothesis.compare(original, seen) for hypothesis in host.hypotheses.values()) > 0
         )
 
-    def cluster_size(self, host: str, kept: int) -> int:
-        """How many pages of a host repeated a kept page lately."""
-        return self._host(host).clusters.get(kept, 0)
-
     def pattern_of(self, address: Address) -> str:
         """The path pattern of an address that is folded."""
         return self._host(address.host).patterns(address)

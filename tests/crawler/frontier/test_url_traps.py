@@ -249,3 +249,23 @@ class TestQueue:
         ]
         assert 300 < sum(skip is not None for skip in skips) < 400
         assert rules.priority(url, 0) == SLOW_PRIORITY
+
+
+def test_a_larger_budget_opens_what_a_smaller_one_had_closed(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    traps = UrlTraps(database, 2)
+    address = Address.parse("http://site.test/x?id=1")
+    for _ in range(2):
+        traps.note(address, "new")
+    assert traps.cluster(address).state == "closed"
+    number = traps.cluster(address).id
+    database.commit()
+    database.close()
+    same, larger = Database(tmp_path), None
+    assert UrlTraps(same, 2).reopened == []
+    same.close()
+    larger = Database(tmp_path)
+    again = UrlTraps(larger, 50)
+    assert again.reopened == [number]
+    assert again.cluster(address).state == "open"
+    larger.close()
