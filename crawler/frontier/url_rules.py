@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
+from crawler.frontier.examination import Examination
 from crawler.frontier.folds import Folds, said_of
+from crawler.frontier.late_requests import LateRequests
 from crawler.frontier.order import Load, QueuedRequest, host_number
 from crawler.frontier.refolding import Refolding
 from crawler.frontier.rule_report import REFUTED
 from crawler.frontier.rule_store import REVOKED, RuleStore, stored
+from crawler.frontier.ruled_addresses import RuledAddresses
 from crawler.frontier.skipped import TRY, Skip, SkippedRequests
-from crawler.frontier.url_traps import SLOW_PRIORITY, UrlTraps
+from crawler.frontier.url_traps import UrlTraps
 from crawler.pages.verdicts import TOO_SHORT
 from crawler.urls.errors import MalformedUrl
-from crawler.urls.learning.address import Address
 from crawler.urls.learning.context import Context, Place
 from crawler.urls.learning.evidence import CounterExample, Said, agreement
 from crawler.urls.learning.hypothesis import MOST_EXCEPTIONS
@@ -33,11 +34,9 @@ if TYPE_CHECKING:
     from crawler.pages.database import Database
     from crawler.pages.page import PageRow
     from crawler.urls.canonical import Canonicalizer
+    from crawler.urls.learning.address import Address
     from crawler.urls.learning.hypothesis import LearningPolicy, Refuted
     from crawler.urls.learning.proposals import Proposal
-
-MOST_PASSED = 500
-"""So many requests are leased and let go of at a time."""
 
 MOST_TOLD = 50
 """So many rules that do not hold are told of."""
@@ -47,12 +46,6 @@ EXPLORED_OF = 20
 
 EXPLORED_OF_IDS = 40
 """Of so many where rules drop nothing but ids, which no page has twice."""
-
-PROVEN = 59
-"""Texts under two URLs each, none that differed: it holds in 19 of 20 cases, 95 times in 100."""
-
-MOST_EXAMINED = 30
-"""Requests that are made to prove what was learned of an argument, where nothing else waits."""
 
 _DIGESTS = 2**32
 
@@ -98,7 +91,12 @@ class UrlRules:
         self.traps = UrlTraps(database, policy.cluster_budget)
         for cluster in self.traps.reopened:
             self._skipped.put_back_rule(-cluster)
-        self._examined: Counter[tuple[str, ...]] = Counter()
+        addresses = RuledAddresses(canonicalizer, self.rules, self._skipped)
+        self._addresses = addresses
+        self._late = LateRequests(queue, self._skipped, self.traps, addresses)
+        self._examination = Examination(
+            self.rules, self._skipped, self._folds, addresses, self._changed
+        )
         self.refolding = Refolding(
             database, self._skipped, self._folds, self.rules, canonicalizer, self
         )
@@ -151,14 +149,14 @@ class UrlRules:
 
         Complexity: O(rules of its host); nothing where there are none.
         """
-        address = self._parsed(url)
+        address = self._addresses.parsed(url)
         if address is None:
             return None
         if address.host not in self.rules or not address.is_learnable:
-            return None if is_fixed else self._trapped(address)
+            return None if is_fixed else self._late.trapped(address)
         if host != host_number(address.hostname):
             # It stands in the line of another name: it would not be found where rules change.
-            return None if is_fixed else self._trapped(self.rules.fold(address))
+            return None if is_fixed else self._late.trapped(self.rules.fold(address))
         return self.decide(address, key, host, is_fixed=is_fixed)
 
     def decide(
@@ -177,7 +175,7 @@ class UrlRules:
             return None
         rules = [] if known is None else self._skipping(address, fold, key, known)
         if known is None or not rules:
-            return self._trapped(folded)
+            return self._late.trapped(folded)
         return TRY if self.explores(rules, address, fold, known) else Skip(weakest(rules).id, fold)
 
     def _skipping(
@@ -186,23 +184,11 @@ class UrlRules:
         """The rules by which a known request stands for another one; none where it does not."""
         if known.key == key:
             return ()
-        standing = self._standing(known)
+        standing = self._addresses.standing(known)
         if standing is None or not self.rules.may_stand_for(standing, address):
             self._folds.stand(fold, key)
             return ()
         return self.rules.changing(address) or self.rules.changing(standing)
-
-    def _trapped(self, folded: Address) -> Skip | None:
-        if folded.host not in self.traps:
-            return None
-        fold = folded.digest()
-        cluster = self.traps.closed(folded, fold)
-        return None if cluster is None else Skip(-cluster, fold)
-
-    def priority(self, url: str, wanted: int) -> int:
-        """The priority with which a URL is queued: low where pages of its kind are hardly new."""
-        address = self._parsed(url) if self.traps else None
-        return wanted if address is None else self.traps.priority(self._folded(address), wanted)
 
     def lease(self, load: Load) -> QueuedRequest | None:
         """The next request that is to be made now.
@@ -210,79 +196,25 @@ class UrlRules:
         Where none waits, what is left to fold may put one back. Where some wait and no host has
         room, that can wait too: all of it at once may take long.
         """
-        queued = self._lease(load)
+        queued = self._late.lease(load)
         while queued is None and not len(self._queue) and self.refolding.is_pending:
             self.refolding.step()
-            queued = self._lease(load)
+            queued = self._late.lease(load)
         return queued
 
-    def _lease(self, load: Load) -> QueuedRequest | None:
-        """The next request of no late cluster.
+    def priority(self, url: str, wanted: int) -> int:
+        """The priority with which a URL is queued."""
+        return self._late.priority(url, wanted)
 
-        Those of a slow cluster go back to wait until nothing else does, those of a
-        closed one are given up; both in groups, since there may be thousands.
-        """
-        passed: list[QueuedRequest] = []
-        while (queued := self._queue.lease(load)) is not None and self._is_late(queued):
-            passed.append(queued)
-            if len(passed) == MOST_PASSED:
-                self._pass_over(passed)
-        self._pass_over(passed)
-        return queued
-
-    def _is_late(self, queued: QueuedRequest) -> bool:
-        address = self._parsed(queued.url) if self.traps else None
-        if address is None or address.host not in self.traps:
-            return False
-        folded = self._folded(address)
-        if self.traps.priority(folded, queued.priority) < queued.priority:
-            return True
-        is_closed = self.traps.closed(folded, folded.digest()) is not None
-        return is_closed and not self._skipped.is_fixed(queued.id)
-
-    def _pass_over(self, requests: list[QueuedRequest]) -> None:
-        """Let leased requests wait, or give them up."""
-        hosts: dict[int, tuple[list[int], list[tuple[int, Skip]]]] = {}
-        for queued in requests:
-            waiting, given_up = hosts.setdefault(queued.host, ([], []))
-            address = self._parsed(queued.url)
-            folded = None if address is None else self._folded(address)
-            fold = b"" if folded is None else folded.digest()
-            cluster = None if folded is None else self.traps.closed(folded, fold)
-            if cluster is None or self._skipped.is_fixed(queued.id):
-                waiting.append(queued.id)
-            else:
-                given_up.append((queued.id, Skip(-cluster, fold)))
-        for host, (waiting, given_up) in hosts.items():
-            if waiting:
-                self._skipped.postpone(host, waiting, SLOW_PRIORITY)
-            if given_up:
-                self._skipped.give_up(host, given_up)
-        requests.clear()
+    def try_more(self) -> bool:
+        """Where nothing waits, let something wait to try rules; say whether there is anything."""
+        return self._examination.try_more()
 
     def skip(
         self, host: int, url: str, priority: int, request: bytes, key: bytes | None, skip: Skip
     ) -> None:
         """Note a request that is not made."""
         self._queue.push_skipped(host, url, priority, request, key, skip)
-
-    def _parsed(self, url: str) -> Address | None:
-        with suppress(MalformedUrl):
-            return Address.parse(self._canonical(url))
-        return None
-
-    def _address(self, url: str) -> Address | None:
-        address = self._parsed(url)
-        return address if address is not None and address.is_learnable else None
-
-    def _folded(self, address: Address) -> Address:
-        """By which the cluster of an address is known, also where no rule is learned of it."""
-        return self.rules.fold(address) if address.is_learnable else address
-
-    def _standing(self, known: Fold) -> Address | None:
-        """The address of the request that stands for others."""
-        url = self._skipped.url(known.key)
-        return None if url is None else self._address(url)
 
     def explores(
         self, rules: Sequence[LearnedRule], address: Address, fold: bytes, known: Fold
@@ -303,50 +235,6 @@ class UrlRules:
         weakest(rules).explored += 1
         return True
 
-    def try_more(self) -> bool:
-        """Let some of what rules skip wait, where nothing else does; say whether that is anything.
-
-        What may matter on a few pages only is held against as many pages as prove it.
-        """
-        by_argument: dict[tuple[str, ...], list[LearnedRule]] = {}
-        for rule in self.rules:
-            if rule.has_few_values and rule.positives < PROVEN:
-                key = (rule.context.host, *about(rule.transform))
-                by_argument.setdefault(key, []).append(rule)
-        return sum(self._examine(key, rules) for key, rules in by_argument.items()) > 0
-
-    def _examine(self, argument: tuple[str, ...], rules: Sequence[LearnedRule]) -> int:
-        """Try the rules about an argument, each on as many pages as the others."""
-        left = MOST_EXAMINED - self._examined[argument]
-        tried = 0
-        for place, rule in enumerate(rules):
-            share = (left - tried) // (len(rules) - place)
-            tried += self._try_some(rule, min(share, PROVEN - rule.positives))
-        self._examined[argument] += tried
-        return tried
-
-    def _try_some(self, rule: LearnedRule, wanted: int) -> int:
-        if wanted <= 0:
-            return 0
-        tried: dict[bytes, tuple[int, int]] = {}
-        for known in self._skipped.candidates(rule.id):
-            if known.fold not in tried and self._is_needed(rule, known.url, known.key):
-                tried[known.fold] = known.host, known.id
-                if len(tried) == wanted:
-                    break
-        for fold, (host, number) in tried.items():
-            self._folds.mark_explored(fold)
-            self._skipped.fix([number])
-            self._skipped.put_back(host, [number])
-        rule.explored += len(tried)
-        self._changed[rule.id] = rule
-        return len(tried)
-
-    def _is_needed(self, rule: LearnedRule, url: str, key: bytes) -> bool:
-        other = self._skipped.url(key)
-        one, standing = self._address(url), None if other is None else self._address(other)
-        return bool(one and standing and rule in self.rules.needed(one, standing))
-
     def observe(
         self, row: PageRow, kept_url: str | None = None, redirected: Sequence[str] = ()
     ) -> None:
@@ -359,7 +247,7 @@ class UrlRules:
 
         Complexity: O(hypotheses about its host).
         """
-        address, said = self._parsed(row.canonical_url), said_of(row)
+        address, said = self._addresses.parsed(row.canonical_url), said_of(row)
         if address is not None and not address.is_learnable:
             self._note_newness(address, row.verdict)
         if said is None:
@@ -395,7 +283,7 @@ class UrlRules:
 
     def _note_redirected(self, urls: Sequence[str], folded: Address | None) -> None:
         """Let others stand for URLs that led elsewhere: to a login perhaps, or the home page."""
-        addresses = [(url, self._address(url)) for url in urls]
+        addresses = [(url, self._addresses.learnable(url)) for url in urls]
         self._replace_each(
             url for url, one in addresses if one is not None and self.rules.fold(one) != folded
         )
@@ -405,9 +293,9 @@ class UrlRules:
 
         Where that was only skipped, for the sake of what leads there now, it is the other one.
         """
-        one, others = self._address(target), []
+        one, others = self._addresses.learnable(target), []
         for url in sources:
-            address = self._address(url)
+            address = self._addresses.learnable(url)
             if one is None or address is None or self.rules.fold(address) != self.rules.fold(one):
                 others.append(url)
             else:
@@ -426,7 +314,7 @@ class UrlRules:
         """Let others stand for some URLs; one for several that are the same after the rules."""
         folded: dict[Address, tuple[Address, str]] = {}
         for url in urls:
-            address = self._address(url)
+            address = self._addresses.learnable(url)
             if address is not None and address.host in self.rules:
                 folded.setdefault(self.rules.fold(address), (address, url))
         for address, url in folded.values():
@@ -461,7 +349,7 @@ class UrlRules:
         if known.visit != self._visit:  # it may have changed since
             return
         agree, other_url = agreement(known.said, said), self._url_of(known.said.page)
-        other = None if other_url is None else self._address(other_url)
+        other = None if other_url is None else self._addresses.learnable(other_url)
         if other is None or other == address or agree is None:
             return
         if agree:
@@ -477,7 +365,7 @@ class UrlRules:
         """A page was found at whose address, after the rules, another one stands."""
         known = self._folds.get(self.rules.fold(address).digest())
         other_url = None if known is None or not known.said else self._url_of(known.said.page)
-        other = None if other_url is None else self._address(other_url)
+        other = None if other_url is None else self._addresses.learnable(other_url)
         if known is None or known.said is None or other is None or other == address:
             return
         reason = f"{row.url} is another page than {other_url}"
