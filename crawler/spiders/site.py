@@ -228,7 +228,8 @@ class SiteSpider(ArchivingSpider):
             response.meta["depth"] = 0
             for url in sitemap.urls(response.url):
                 wanted = self.within.allows(url) and not self._is_skipped(url)
-                request = self.page_request(url) if wanted else None
+                # What a sitemap names is a page of its own, whatever was learned of its URL.
+                request = self.page_request(url, {FIXED: True}) if wanted else None
                 if request is not None:
                     yield request
         elif response.meta.get("depth", 0) < _DEEPEST_SITEMAP:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _WINDOW = 400
 """Pages of a host that a new hypothesis is tried on at once."""
-_MOST_HOSTS = 500
+_MOST_HOSTS = 200
 _MOST_HYPOTHESES = 120
 _MOST_REFUTED = 2_000
 _MOST_PAIRS = 2
@@ -71,7 +71,7 @@ class RuleLearner:
 
     Rules that hold are applied first, so that further ones show.
 
-    Memory is bounded by hosts (at most 500 at a time) and hypotheses, not by pages.
+    Memory is bounded by hosts (at most 200 at a time, some 2 MB each) and hypotheses, not by pages.
 
     Source: DUST, Bar-Yossef et al. 2007; Koppula et al. 2010.
     """

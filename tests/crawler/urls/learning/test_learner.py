@@ -104,7 +104,7 @@ class TestBounds:
         learner = RuleLearner(RuleSet(), LearningPolicy())
         for page in range(1200):
             learner.observe(f"http://h{page}.test/x?id=1", said(page))
-        assert len(learner._hosts) == 500
+        assert len(learner._hosts) == 200
 
     def test_a_long_address_is_passed_over(self) -> None:
         learner = RuleLearner(RuleSet(), LearningPolicy())
