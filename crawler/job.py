@@ -357,6 +357,10 @@ class Job:
         """Whether requests may be put back into the queue that learned rules had skipped."""
         return self.url_rules is not None and self.url_rules.refolding.is_pending
 
+    def is_known(self, key: bytes) -> bool:
+        """Whether an earlier visit knows a page, so that this one is to say what became of it."""
+        return self.visit > 1 and key in self.known
+
     def fold_some(self) -> None:
         """Go on bringing the queue into agreement with the learned rules, where that is to do."""
         if self.url_rules is not None and self.is_folding:

@@ -117,7 +117,8 @@ class FrontierScheduler(BaseScheduler):
 
     def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
         """Queue a request, or note it as one that a learned rule skips."""
-        is_fixed, rules = _is_fixed(request), self._job.url_rules
+        rules = self._job.url_rules
+        is_fixed = _is_fixed(request) or (key is not None and self._job.is_known(key))
         priority = request.priority
         if rules is not None and not is_fixed:
             priority = rules.priority(request.url, priority)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
@@ -47,6 +48,10 @@ EXPLORED_OF = 20
 EXPLORED_OF_IDS = 40
 """Of so many where rules drop nothing but ids, which no page has twice."""
 
+MOST_REVOKED = 5
+"""Of a host on which so many rules turned out to be wrong nothing more is learned: what seems to be
+one page there often is not, and each wrong rule costs a look at all that is queued."""
+
 _DIGESTS = 2**32
 
 
@@ -88,6 +93,7 @@ class UrlRules:
         for context, transform in self._store.ended():
             self._learner.refute(LearnedRule(0, context, transform), CounterExample(0, 0))
         self._changed: dict[int, LearnedRule] = {}
+        self._revoked: Counter[str] = Counter()
         self.traps = UrlTraps(database, policy.cluster_budget)
         for cluster in self.traps.reopened:
             self._skipped.put_back_rule(-cluster)
@@ -265,6 +271,8 @@ class UrlRules:
         if row.verdict == TOO_SHORT or not row.words:
             return
         aliases = [*redirected, *filter(None, [row.declared_url])]
+        if self._revoked[address.host] >= MOST_REVOKED:
+            return
         believed = self._learner.observe(
             row.canonical_url,
             said,
@@ -434,12 +442,15 @@ class UrlRules:
         self._store.end(rule, REVOKED, reason)
         self._changed.pop(rule.id, None)
         self._learner.refute(rule, example)
+        self._revoked.update(rule.hosts)
         for proposal in self._fold_again(rule):
             self._adopt(proposal)
 
     def _fold_again(self, rule: LearnedRule) -> list[Proposal]:
         self.refolding.begin(rule.hosts)
         hosts = self.rules.together(rule.hosts)
+        if any(self._revoked[host] >= MOST_REVOKED for host in hosts):
+            return []
         return [proposal for host in hosts for proposal in self._learner.fold_again(host)][:1]
 
     def save_refuted(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from crawler.urls.learning.hypothesis import (
 )
 from crawler.urls.learning.patterns import PathPatterns
 from crawler.urls.learning.proposals import propose
-from crawler.urls.learning.transforms import DropArguments
+from crawler.urls.learning.transforms import DropArguments, variants
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -264,8 +264,12 @@ class RuleLearner:
     def refute(self, rule: LearnedRule, example: CounterExample) -> None:
         """Remember that a rule which held turned out to be wrong."""
         host = self._host(rule.context.host)
-        proposal = (rule.context, rule.transform)
-        host.refuted[proposal] = Refuted(*proposal, rule.positives, example)
+        known: Refuted | None = Refuted(rule.context, rule.transform, rule.positives, example)
+        # As it was proposed: without exceptions, and whichever form counted.
+        context = replace(rule.context, apart_from=())
+        for transform in variants(rule.transform):
+            host.refuted[context, transform] = known
+            known = None
 
     def refuted(self) -> Iterator[Refuted]:
         """Rules for which something spoke, and that do not hold."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from crawler.urls.learning.patterns import ANY
@@ -10,7 +10,7 @@ from crawler.urls.learning.shapes import wrong_fields
 from crawler.urls.learning.template import Template
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator
 
     from crawler.urls.learning.address import Address
 
@@ -262,6 +262,17 @@ Pairing = ReplaceValues | ReplaceSegments | ReplaceHost | Rewrite
 def is_one_way(transform: Transform) -> bool:
     """Whether only addresses of the form that does not count are ever skipped."""
     return isinstance(transform, Pairing) and transform.one_way
+
+
+def variants(transform: Transform) -> Iterator[Transform]:
+    """A rule in both directions, whatever is skipped by it: the ways in which it is proposed."""
+    if not isinstance(transform, Pairing):
+        yield transform
+        return
+    plain = replace(transform, one_way=False)
+    yield plain
+    if not is_open(plain):
+        yield plain.reversed()
 
 
 def is_open(transform: Transform) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.urls.learning.evidence import Said
+from crawler.urls.learning.context import Context
+from crawler.urls.learning.evidence import CounterExample, Said
 from crawler.urls.learning.hypothesis import LearningPolicy
 from crawler.urls.learning.learner import RuleLearner
-from crawler.urls.rules import RuleSet
+from crawler.urls.learning.transforms import ReplaceSegments
+from crawler.urls.rules import LearnedRule, RuleSet
 from tests.crawler.urls.learning import sites
 from tests.crawler.urls.learning.simulation import Simulation
 
@@ -112,3 +114,16 @@ class TestBounds:
             url = f"{sites.HOST}/" + "a/" * 30 + f"?sid={page}"
             assert learner.observe(url, said(page % 5)) == []
         assert not learner._hosts
+
+
+def test_a_rule_that_was_revoked_is_not_proposed_again_in_either_direction() -> None:
+    learner = RuleLearner(RuleSet(), LearningPolicy())
+    context = Context("site.test").apart(Context("site.test", "/de/x"))
+    wrong = ReplaceSegments(False, 0, ("da",), ("de",), one_way=True)
+    learner.refute(LearnedRule(1, context, wrong, 20), CounterExample(1, 2))
+    for number in range(60):
+        for language in ("da", "de"):
+            url = f"{sites.HOST}/{language}/p{number}.html"
+            believed = learner.observe(url, said(number))
+            assert all(transform not in (wrong, wrong.reversed()) for _, transform in believed)
+    assert [known.transform for known in learner.refuted()] == [wrong]
