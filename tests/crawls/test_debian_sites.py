@@ -66,10 +66,11 @@ def test_a_second_visit_calls_every_page_unchanged(
     assert "visiting again" in done.stdout.splitlines()[0]
     assert after["visit"] == 2
     assert after["kept"] == before["kept"]
-    assert after["fetched"] == before["fetched"]
-    assert after["verdicts"]["unchanged"] == after["fetched"]
-    assert after["changes"]["outcomes"]["unchanged"] == after["fetched"]
-    assert after["changes"]["not_sent"] > 0.9 * after["fetched"]
+    # What rules skipped the first time may be asked for now, and is new.
+    assert after["fetched"] >= before["fetched"]
+    assert after["verdicts"]["unchanged"] == before["fetched"]
+    assert after["changes"]["outcomes"]["unchanged"] == before["fetched"]
+    assert after["changes"]["not_sent"] > 0.9 * before["fetched"]
     kept = [page["url"] for page in apache_pages if page["text"] is not None]
     assert [page["url"] for page in pages(apache_crawl, "--verdict", "kept")] == kept
 
