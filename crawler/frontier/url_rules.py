@@ -90,10 +90,13 @@ class UrlRules:
             self.rules.add(rule)
         self._learner = RuleLearner(self.rules, policy)
         self._forgotten = self._store.forgotten()
-        for context, transform in self._store.ended():
-            self._learner.refute(LearnedRule(0, context, transform), CounterExample(0, 0))
         self._changed: dict[int, LearnedRule] = {}
         self._revoked: Counter[str] = Counter()
+        for proposal in self._store.ended():
+            ended = LearnedRule(0, *proposal)
+            self._learner.refute(ended, CounterExample(0, 0))
+            if proposal not in self._forgotten:
+                self._revoked.update(ended.hosts)
         self.traps = UrlTraps(database, policy.cluster_budget)
         for cluster in self.traps.reopened:
             self._skipped.put_back_rule(-cluster)

@@ -116,6 +116,22 @@ class TestRevocation:
         assert {rule.state for rule in report(crawl).rules} == {"revoked"}
         assert len(crawl.fetched) == 69
 
+    def test_of_a_host_with_five_wrong_rules_no_process_learns_more(self, tmp_path: Path) -> None:
+        def site(url: str) -> str:
+            return f"{urlsplit(url).path} {argument(url, 'id')}"
+
+        wrong = [(Context(NAME, f"/{kind}"), DropArguments(("id",))) for kind in "abcde"]
+        crawl = ready(tmp_path, *wrong, site=site)
+        crawl.admit_all(f"{SOMEWHERE}/{kind}?id={n}" for kind in "abcde" for n in range(9))
+        crawl.drain()
+        assert [rule.state for rule in report(crawl).rules] == ["revoked"] * 5
+        crawl.close()
+        crawl.open()
+        crawl.admit_all(urls(range(40), range(4)))
+        crawl.drain()
+        assert len(crawl.fetched) == 5 * 9 + 40 * 4
+        assert [rule.state for rule in report(crawl).rules] == ["revoked"] * 5
+
     def test_two_rules_that_do_the_same_are_both_found_out(self, tmp_path: Path) -> None:
         rules = [
             (Context(NAME), ReplaceSegments(False, 0, ("s", ANYTHING), new))
