@@ -117,7 +117,11 @@ class ArchivingSpider(Spider):
             ValueError: There are none in the file, or nothing is learned in this crawl.
         """
         name = arguments.get("rules")
-        return 0 if name is None else job.take_rules(_rules_of(name), Path(name).name)
+        if name is None:
+            return 0
+        taken = job.url_rules.take(_rules_of(name), Path(name).name)
+        job.database.commit()
+        return taken
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -180,7 +184,8 @@ class ArchivingSpider(Spider):
 
     def _learn(self, response: Response, captured: Captured) -> None:
         try:
-            self.job.learn(captured, response.meta.get("redirect_urls", ()))
+            redirected = response.meta.get("redirect_urls", ())
+            self.job.url_rules.observe(captured.row, captured.kept_url, redirected)
         except StorageError as error:
             raise CloseSpider("storage") from error
 

@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from filelock import FileLock, Timeout
-
+from crawler.directory import check_identity, locked
 from crawler.frontier.memory import MemoryQueue
+from crawler.frontier.no_url_rules import NoUrlRules
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redirects import Redirects
 from crawler.frontier.seen import SeenSet
 from crawler.frontier.url_rules import UrlRules
 from crawler.pages.capture import Archivist
-from crawler.pages.database import FILE_NAME, Database
+from crawler.pages.database import Database
 from crawler.pages.documents import PageDocuments
-from crawler.pages.errors import JobError, JobInUseError, JobVersionError, StorageError
+from crawler.pages.errors import JobError, StorageError
 from crawler.pages.fetched import Captured, Fetched
 from crawler.pages.intervals import IntervalPolicy
 from crawler.pages.known import KnownUrls
@@ -48,14 +48,11 @@ if TYPE_CHECKING:
 
     from crawler.frontier.order import Queue
     from crawler.urls.learning.hypothesis import LearningPolicy
-    from crawler.urls.learning.proposals import Proposal
 
 logger = logging.getLogger(__name__)
 
 INDEX_INTERVAL_SECS = 30.0
 """The fingerprint index is flushed this often; what it lacks is read back from crawl.db."""
-
-_FOREIGN = ("requests.queue", "requests.seen")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +108,7 @@ class Job:
         self.broken_requests = 0
         self.half_done: WeakSet[Hashable] = WeakSet()
         self._closed = False
-        self._lock = _lock(folder)
+        self._lock = locked(folder)
         try:
             self.database = Database(folder)
             self._open_parts()
@@ -155,13 +152,15 @@ class Job:
         )
         self._stage_totals: dict[str, float] = json.loads(self.database.meta("stages") or "{}")
         if not len(self.queue):
-            self.fold_all()  # what it puts back shows that the visit is not over
+            self.url_rules.fold_all()  # what it puts back shows that the visit is not over
 
-    def _url_rules(self) -> UrlRules | None:
+    def _url_rules(self) -> UrlRules | NoUrlRules:
         """What was learned of URLs; nothing without a directory, where nothing can be put back."""
         policy = self.options.learning
-        if policy is None or not isinstance(self.queue, RequestQueue):
-            return None
+        if not isinstance(self.queue, RequestQueue):
+            return NoUrlRules(self.queue, "a JOBDIR")
+        if policy is None:
+            return NoUrlRules(self.queue, "CRAWL_LEARN_URL_RULES, which is off")
         return UrlRules(self.database, self.canonicalizer, self.queue, policy)
 
     def _check_identity(self) -> None:
@@ -171,16 +170,7 @@ class Job:
             "URL rules (URLS_DISABLED_RULES)": self.canonicalizer.version,
             "features (NEARDUP_FEATURES)": str(parameters.fingerprint_features),
         }
-        for name, wanted in identity.items():
-            found = self.database.meta(name)
-            if found is None:
-                self.database.set_meta(name, wanted)
-            elif found != wanted:
-                raise JobVersionError(
-                    f"{self.folder}: made with {name} '{found}', now they are '{wanted}'; "
-                    "use the same setting, or another JOBDIR"
-                )
-        self.database.commit()
+        check_identity(self.database, identity, self.folder)
 
     @property
     def plan(self) -> str | None:
@@ -243,8 +233,7 @@ class Job:
             return True
         revisit = self.revisit or NO
         self.visit += 1
-        if self.url_rules is not None:
-            self.url_rules.begin_visit(self.visit)
+        self.url_rules.begin_visit(self.visit)
         self.queue.clear()
         self.seen.clear()
         self.visits.begin(self.visit, revisit if self.visit > 1 else NO, self.plan)
@@ -315,67 +304,12 @@ class Job:
         fetched = Fetched(url, canonical_url, key, depth, status, b"")
         captured = self.archivist.store_failure(fetched, verdict, reason)
         self.count(verdict, 0, duplicate=False)
-        if self.url_rules is not None:
-            self.url_rules.note_failure([*redirected, url])
+        self.url_rules.note_failure([*redirected, url])
         return captured
-
-    def learn(self, captured: Captured, redirected: Sequence[str] = ()) -> None:
-        """Learn from a captured page which parts of URLs do not matter.
-
-        Args:
-            captured: The page.
-            redirected: URLs that led to it.
-        """
-        if self.url_rules is not None:
-            self.url_rules.observe(captured.row, captured.kept_url, redirected)
-
-    def take_rules(self, rules: Sequence[Proposal], origin: str) -> int:
-        """Let learned rules of another crawl hold in this one; say how many are new.
-
-        Raises:
-            ValueError: Nothing is learned here.
-        """
-        if self.url_rules is None:
-            why = "a JOBDIR" if self.folder is None else "CRAWL_LEARN_URL_RULES, which is off"
-            raise ValueError(f"{origin}: URL rules can only be used with {why}")
-        taken = self.url_rules.take(rules, origin)
-        self.database.commit()
-        return taken
-
-    def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
-        """Note that URLs led, one by the other, to one that was asked for already."""
-        if self.url_rules is not None:
-            self.url_rules.note_filtered_redirect(sources, target)
-
-    def note_broken(self, urls: Sequence[str]) -> None:
-        """Note that requests broke in our own code: others may stand for their pages."""
-        if self.url_rules is not None:
-            self.url_rules.note_failure(urls)
-
-    @property
-    def is_folding(self) -> bool:
-        """Whether requests may be put back into the queue that learned rules had skipped."""
-        return self.url_rules is not None and self.url_rules.refolding.is_pending
 
     def is_known(self, key: bytes) -> bool:
         """Whether an earlier visit knows a page, so that this one is to say what became of it."""
         return self.visit > 1 and key in self.known
-
-    def fold_some(self) -> None:
-        """Go on bringing the queue into agreement with the learned rules, where that is to do."""
-        if self.url_rules is not None and self.is_folding:
-            self.url_rules.refolding.step()
-
-    def fold_all(self) -> bool:
-        """Bring the queue into agreement with the learned rules; say whether that was to do."""
-        if self.url_rules is None or not self.is_folding:
-            return False
-        self.url_rules.refolding.finish()
-        return True
-
-    def try_rules(self) -> bool:
-        """Where nothing waits, let some requests wait to try rules; say whether there are any."""
-        return self.url_rules is not None and self.url_rules.try_more()
 
     def note_moved(self, url: str, target: str, *, status: int, permanent: bool) -> None:
         """Note where a known page sends the reader now; nothing where that is the same page."""
@@ -414,8 +348,7 @@ class Job:
         spent = self.archivist.seconds
         stages = {name: secs + self._stage_totals.get(name, 0.0) for name, secs in spent.items()}
         self.database.set_meta("stages", json.dumps(stages))
-        if self.url_rules is not None:
-            self.url_rules.save_refuted()
+        self.url_rules.save_refuted()
         self.database.commit()
         self._index.flush()
 
@@ -452,26 +385,6 @@ class Job:
     def _release(self) -> None:
         if self._lock is not None:
             self._lock.release()
-
-
-def _lock(folder: Path | None) -> FileLock | None:
-    if folder is None:
-        return None
-    if folder.exists() and not folder.is_dir():
-        raise JobError(f"{folder}: is a file, not a directory; choose another JOBDIR")
-    if any((folder / name).exists() for name in _FOREIGN) and not (folder / FILE_NAME).exists():
-        raise JobVersionError(
-            f"{folder}: holds the state of Scrapy's own scheduler; choose another JOBDIR"
-        )
-    lock = FileLock(folder / "lock", timeout=0)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout:
-        raise JobInUseError(f"{folder}: in use by another process") from None
-    except OSError as error:
-        raise JobError(f"{folder}: cannot be written: {error.strerror}") from error
-    return lock
 
 
 def _say_that_it_compiles() -> None:

@@ -11,7 +11,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawler.frontier.order import host_number
-from crawler.frontier.skipped import FIXED, TRY, Skip
+from crawler.frontier.skipped import FIXED
 from crawler.host_loads import HostLoads
 from crawler.jobs import job_of
 from crawler.pages.errors import StorageError
@@ -117,22 +117,13 @@ class FrontierScheduler(BaseScheduler):
 
     def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
         """Queue a request, or note it as one that a learned rule skips."""
-        rules = self._job.url_rules
         is_fixed = _is_fixed(request) or (key is not None and self._job.is_known(key))
-        priority = request.priority
-        if rules is not None and not is_fixed:
-            priority = rules.priority(request.url, priority)
-        pushed = (host, request.url, priority, stored, key)
-        if rules is not None and key is not None:
-            skip = rules.admit(request.url, key, host, is_fixed=is_fixed)
-            if isinstance(skip, Skip):
-                rules.skip(*pushed, skip)
-                self._crawler.stats.inc_value("scheduler/skipped")
-                return False
-            is_fixed = is_fixed or skip == TRY
-        self._job.queue.push(*pushed, is_fixed=is_fixed)
-        self._crawler.stats.inc_value("scheduler/enqueued")
-        return True
+        is_queued = self._job.url_rules.push(
+            host, request.url, request.priority, stored, key, is_fixed=is_fixed
+        )
+        outcome = "enqueued" if is_queued else "skipped"
+        self._crawler.stats.inc_value(f"scheduler/{outcome}")
+        return is_queued
 
     def _key(self, request: Request) -> bytes | None:
         """The fingerprint that the request holds in the seen set, None of one that holds none."""
@@ -161,7 +152,7 @@ class FrontierScheduler(BaseScheduler):
         source = of(request.replace(url=source_url))
         self._job.redirects.note(source, source_url, of(request))
         if seen:
-            self._job.note_filtered_redirect(request.meta["redirect_urls"], request.url)
+            self._job.url_rules.note_filtered_redirect(request.meta["redirect_urls"], request.url)
             reason = "redirected in a circle"
             for url in self._job.redirects.circle(source):
                 self._job.store_failure(url, UNREADABLE, reason, depth=request.meta.get("depth", 0))
@@ -178,7 +169,7 @@ class FrontierScheduler(BaseScheduler):
     def _next(self) -> Request | None:
         self._acknowledge()
         self._job.commit_if_due()
-        self._job.fold_some()
+        self._job.url_rules.fold_some()
         if self._is_at_limit() or self._job.failure is not None or self._job.pool.is_behind:
             return None
         while (queued := self._lease()) is not None:
@@ -193,10 +184,9 @@ class FrontierScheduler(BaseScheduler):
     def _lease(self) -> QueuedRequest | None:
         """Lease a request; where nothing is to be done, rules may be tried by some more."""
         rules = self._job.url_rules
-        lease = self._job.queue.lease if rules is None else rules.lease
-        queued = lease(self._loads)
-        if queued is None and not self._leases and self._job.try_rules():
-            queued = lease(self._loads)
+        queued = rules.lease(self._loads)
+        if queued is None and not self._leases and rules.try_more():
+            queued = rules.lease(self._loads)
         return queued
 
     def _rebuild(self, queued: QueuedRequest) -> Request | None:
@@ -210,14 +200,14 @@ class FrontierScheduler(BaseScheduler):
             logger.error("%s cannot be taken up again: %s", queued.url, error)  # noqa: TRY400
             self._job.queue.finish([queued.id], failed=True)
             self._job.broken_requests += 1
-            self._job.note_broken([queued.url])
+            self._job.url_rules.note_failure([queued.url])
             return None
 
     def has_pending_requests(self) -> bool:
         """Whether there is more to hand out, now or when a host has room again."""
         if self._is_at_limit() or self._job.failure is not None:
             return False
-        return len(self._job.queue) > 0 or self._job.is_folding
+        return len(self._job.queue) > 0 or self._job.url_rules.is_folding
 
     def _is_at_limit(self) -> bool:
         """Whether the pages stored and those under way make up ``max_pages``."""
@@ -240,7 +230,7 @@ class FrontierScheduler(BaseScheduler):
             ids = [self._leases[request].id for request in requests]
             self._job.queue.finish(ids, failed=broken)
             if broken and requests:
-                self._job.note_broken([request.url for request in requests])
+                self._job.url_rules.note_failure([request.url for request in requests])
         for request in through:
             self._loads.remove(self._leases.pop(request).host, request)
         self._broken.difference_update(through)

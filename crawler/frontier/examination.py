@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from crawler.urls.rules import about
+from crawler.urls.learning.transform_relations import about
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawler.frontier.folds import Folds
-    from crawler.frontier.ruled_addresses import RuledAddresses
-    from crawler.frontier.skipped import SkippedRequests
-    from crawler.urls.rules import LearnedRule, RuleSet
+    from crawler.frontier.rule_state import RuleState
+    from crawler.urls.learned_rule import LearnedRule
 
 PROVEN = 59
 """Texts under two URLs each, none that differed: it holds in 19 of 20 cases, 95 times in 100."""
@@ -25,19 +23,10 @@ MOST_EXAMINED = 30
 class Examination:
     """Holds rules about arguments of few values against more of the pages that they skip."""
 
-    def __init__(
-        self,
-        rules: RuleSet,
-        skipped: SkippedRequests,
-        folds: Folds,
-        addresses: RuledAddresses,
-        changed: dict[int, LearnedRule],
-    ) -> None:
-        self._rules = rules
-        self._skipped = skipped
-        self._folds = folds
-        self._addresses = addresses
-        self._changed = changed
+    def __init__(self, state: RuleState) -> None:
+        self._state = state
+        self._rules = state.rules
+        self._skipped = state.skipped
         self._examined: Counter[tuple[str, ...]] = Counter()
 
     def try_more(self) -> bool:
@@ -72,14 +61,14 @@ class Examination:
                 if len(tried) == wanted:
                     break
         for fold, (host, number) in tried.items():
-            self._folds.mark_explored(fold)
+            self._state.folds.mark_explored(fold)
             self._skipped.fix([number])
             self._skipped.put_back(host, [number])
         rule.explored += len(tried)
-        self._changed[rule.id] = rule
+        self._state.store.note_change(rule)
         return len(tried)
 
     def _is_needed(self, rule: LearnedRule, url: str, key: bytes) -> bool:
-        other, learnable = self._skipped.url(key), self._addresses.learnable
+        other, learnable = self._skipped.url(key), self._state.addresses.learnable
         one, standing = learnable(url), None if other is None else learnable(other)
         return bool(one and standing and rule in self._rules.needed(one, standing))

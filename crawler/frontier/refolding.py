@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import json
 from itertools import product
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier.folds import said_of
 from crawler.frontier.order import host_number
 from crawler.frontier.skipped import TRY, Skip
 from crawler.frontier.states import DONE, FAILED, LEASED, SKIPPED, TODO
 from crawler.pages.store import PageStore
-from crawler.urls.errors import MalformedUrl
 from crawler.urls.learning.address import Address
-from crawler.urls.learning.evidence import agreement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from crawler.frontier.folds import Folds
-    from crawler.frontier.skipped import SkippedRequests, StandingRequest
+    from crawler.frontier.admission import Admission, Admitted
+    from crawler.frontier.rule_state import RuleState
+    from crawler.frontier.rule_trial import RuleTrial
+    from crawler.frontier.skipped import StandingRequest
     from crawler.pages.database import Database
-    from crawler.pages.page import PageRow
-    from crawler.urls.canonical import Canonicalizer
-    from crawler.urls.learning.evidence import Said
-    from crawler.urls.rules import RuleSet
 
 SLICE = 500
 """Requests that are looked at between two pages."""
@@ -37,18 +33,6 @@ def note_pending(database: Database, hosts: Iterable[str]) -> None:
     """Let the next process look at some hosts, given with their ports."""
     pending = set(json.loads(database.meta(PENDING) or "[]"))
     database.set_meta(PENDING, json.dumps(sorted(pending.union(hosts))))
-
-
-class Judge(Protocol):
-    """Who knows what a rule is worth."""
-
-    def decide(
-        self, address: Address, key: bytes, host: int, *, is_fixed: bool
-    ) -> Skip | Literal["try"] | None:
-        """How a request is skipped, whether it tries a rule, or None where it is made."""
-
-    def contradicts(self, address: Address, said: Said, row: PageRow) -> None:
-        """A page was found at whose address, after the rules, another one stands."""
 
 
 class _Work(NamedTuple):
@@ -77,28 +61,22 @@ class Refolding:
     nothing is lost.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        skipped: SkippedRequests,
-        folds: Folds,
-        rules: RuleSet,
-        canonicalizer: Canonicalizer,
-        judge: Judge,
-    ) -> None:
-        self._judge = judge
-        self._database = database
-        self._store = PageStore(database)
-        self._skipped = skipped
-        self._folds = folds
-        self._rules = rules
-        self._canonical = canonicalizer
+    def __init__(self, state: RuleState, admission: Admission, trial: RuleTrial) -> None:
+        self._admission = admission
+        self._trial = trial
+        self._database = state.database
+        self._store = PageStore(state.database)
+        self._skipped = state.skipped
+        self._folds = state.folds
+        self._rules = state.rules
+        self._canonical = state.canonical
+        self._addresses = state.addresses
         self._visit = 0
         self._work: dict[str, _Work] = {}
         self._is_noted = True
-        for host in json.loads(database.meta(PENDING) or "[]"):
+        for host in json.loads(self._database.meta(PENDING) or "[]"):
             self.begin([host])
-        database.before_commit.append(self._note)
+        self._database.before_commit.append(self._note)
 
     @property
     def is_pending(self) -> bool:
@@ -180,7 +158,7 @@ class Refolding:
 
     def _claim(self, host: int, row: StandingRequest, *, is_through: bool) -> None:
         """Let what was handed out stand for its address, with what was found there."""
-        address = self._address(row.url)
+        address = self._addresses.learnable(row.url)
         if address is None:
             return
         fold = self._rules.fold(address).digest()
@@ -192,7 +170,7 @@ class Refolding:
         said = None if page is None else said_of(page)
         if page is not None and said is not None:
             visit = max(page.visit, page.seen_visit)
-            self._compare(address, said, page, visit)
+            self._trial.meet_again(address, said, page, visit)
             fold = self._rules.fold(address).digest()  # another one where that revoked a rule
             self._folds.note(fold, host, key, said, visit)
         elif is_through:
@@ -201,27 +179,12 @@ class Refolding:
                 self._folds.note_try(fold)
             self._folds.note_failure(fold, self._visit)
 
-    def _compare(self, address: Address, said: Said, page: PageRow, visit: int) -> None:
-        """Say so where another page stands at the same address, fetched before a rule held."""
-        known = self._folds.get(self._rules.fold(address).digest())
-        if known is None or known.said is None or known.visit != visit:
-            return
-        if agreement(known.said, said) is False:
-            self._judge.contradicts(address, said, page)
-
-    def _skip(self, host: int, row: StandingRequest) -> Skip | Literal["try"] | None:
+    def _skip(self, host: int, row: StandingRequest) -> Admitted:
         """How a request is skipped, or whether it tries a rule; None where it stands for itself."""
-        address = self._address(row.url)
+        address = self._addresses.learnable(row.url)
         if address is None or row.key is None:
             return None
-        return self._judge.decide(address, row.key, host, is_fixed=bool(row.is_fixed))
-
-    def _address(self, url: str) -> Address | None:
-        try:
-            address = Address.parse(self._canonical(url))
-        except MalformedUrl:
-            return None
-        return address if address.is_learnable else None
+        return self._admission.decide(address, row.key, host, is_fixed=bool(row.is_fixed))
 
 
 _END = object()

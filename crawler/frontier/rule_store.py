@@ -6,10 +6,10 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
+from crawler.urls.learned_rule import LearnedRule
 from crawler.urls.learning.context import Context
 from crawler.urls.learning.shapes import wrong_fields
-from crawler.urls.learning.transforms import from_json, to_json
-from crawler.urls.rules import LearnedRule
+from crawler.urls.learning.transform_json import from_json, to_json
 
 if TYPE_CHECKING:
     import sqlite3
@@ -93,6 +93,7 @@ class RuleStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._changed: dict[int, LearnedRule] = {}
 
     def __iter__(self) -> Iterator[LearnedRule]:
         """The rules that hold, oldest first."""
@@ -125,8 +126,17 @@ class RuleStore:
         text = json.dumps(stored(rule.context, rule.transform))
         self._database.write("UPDATE url_rules SET rule = ? WHERE id = ?", (text, rule.id))
 
-    def save(self, rule: LearnedRule) -> None:
-        """Store what a rule did so far."""
+    def note_change(self, rule: LearnedRule) -> None:
+        """Let what a rule did be stored before the next commit."""
+        self._changed[rule.id] = rule
+
+    def save_changed(self) -> None:
+        """Store what rules did so far."""
+        for rule in self._changed.values():
+            self._save(rule)
+        self._changed.clear()
+
+    def _save(self, rule: LearnedRule) -> None:
         tried = json.dumps(
             {
                 "patterns": rule.patterns,
@@ -141,7 +151,8 @@ class RuleStore:
 
     def end(self, rule: LearnedRule, state: int, reason: str) -> None:
         """Store that a rule does not hold any more, and why."""
-        self.save(rule)
+        self._changed.pop(rule.id, None)
+        self._save(rule)
         self._database.write(
             "UPDATE url_rules SET state = ?, reason = ? WHERE id = ?", (state, reason, rule.id)
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.frontier.order import host_number
-from crawler.frontier.skipped import Skip
+from crawler.frontier.url_rules import UrlRules
 from crawler.job import Job, JobOptions
 from crawler.reading.options import ReadingOptions
 from crawler.urls.learning.context import Context
@@ -22,22 +22,16 @@ HOST = host_number("h.org")
 
 def meet(job: Job, url: str) -> None:
     """A link is met."""
-    assert job.url_rules is not None
-    key = job.canonicalizer.key(url)
-    skip = job.url_rules.admit(url, key, HOST, is_fixed=False)
-    if isinstance(skip, Skip):
-        job.url_rules.skip(HOST, url, 0, b"", key, skip)
-    else:
-        job.queue.push(HOST, url, 0, b"", key)
+    job.url_rules.push(HOST, url, 0, b"", job.canonicalizer.key(url), is_fixed=False)
 
 
 def test_it_is_not_over_where_a_revoked_rule_skipped_something(tmp_path: Path) -> None:
     job = Job(tmp_path, OPTIONS)
     job.claim("a plan")
     job.begin_visit()
-    job.take_rules([(Context("h.org"), DropArguments(("id",)))], "a file")
-    job.fold_all()
-    assert job.url_rules is not None
+    job.url_rules.take([(Context("h.org"), DropArguments(("id",)))], "a file")
+    job.url_rules.fold_all()
+    assert isinstance(job.url_rules, UrlRules)
     (wrong,) = job.url_rules.rules
     wrong.patterns, wrong.values = {"/page?": 1}, [{"one", "two"}]
     for name in ("one", "two"):
@@ -47,7 +41,7 @@ def test_it_is_not_over_where_a_revoked_rule_skipped_something(tmp_path: Path) -
     assert leased is not None
     job.queue.finish([leased.id])
     assert job.is_finished
-    job.url_rules._revoke(wrong, "a reason", CounterExample(1, 2))
+    job.url_rules.trial.revoke(wrong, "a reason", CounterExample(1, 2))
     job.close()
     job = Job(tmp_path, OPTIONS)
     try:

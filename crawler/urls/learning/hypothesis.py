@@ -15,14 +15,8 @@ from crawler.urls.learning.evidence import (
     agreement,
     lower_bound,
 )
-from crawler.urls.learning.transforms import (
-    Pairing,
-    ReplaceHost,
-    ReplaceSegments,
-    Rewrite,
-    is_open,
-)
-from crawler.urls.rules import about
+from crawler.urls.learning.transform_relations import about, is_open
+from crawler.urls.learning.transforms import Pairing, ReplaceHost, ReplaceSegments, Rewrite
 
 if TYPE_CHECKING:
     from crawler.urls.learning.context import Context, Place

@@ -20,13 +20,15 @@ from crawler.urls.learning.hypothesis import (
 )
 from crawler.urls.learning.patterns import PathPatterns
 from crawler.urls.learning.proposals import propose
-from crawler.urls.learning.transforms import DropArguments, variants
+from crawler.urls.learning.transform_relations import variants
+from crawler.urls.learning.transforms import DropArguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from crawler.urls.learned_rule import LearnedRule
     from crawler.urls.learning.proposals import Proposal
-    from crawler.urls.rules import LearnedRule, RuleSet
+    from crawler.urls.rules import RuleSet
 
 _WINDOW = 400
 """Pages of a host that a new hypothesis is tried on at once."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from crawler.urls.learning.patterns import ANY
-from crawler.urls.learning.shapes import wrong_fields
-from crawler.urls.learning.template import Template
+from crawler.urls.learning.template import Template  # noqa: TC001  # what is read is held against it
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable
 
     from crawler.urls.learning.address import Address
 
@@ -257,95 +256,3 @@ def _equals(one_way: bool) -> str:
 
 Pairing = ReplaceValues | ReplaceSegments | ReplaceHost | Rewrite
 """Rules that have an address counted as one of another form."""
-
-
-def is_one_way(transform: Transform) -> bool:
-    """Whether only addresses of the form that does not count are ever skipped."""
-    return isinstance(transform, Pairing) and transform.one_way
-
-
-def variants(transform: Transform) -> Iterator[Transform]:
-    """A rule in both directions, whatever is skipped by it: the ways in which it is proposed."""
-    if not isinstance(transform, Pairing):
-        yield transform
-        return
-    plain = replace(transform, one_way=False)
-    yield plain
-    if not is_open(plain):
-        yield plain.reversed()
-
-
-def is_open(transform: Transform) -> bool:
-    """Whether a rule speaks of values that were never seen, so that several must have been."""
-    if isinstance(transform, ReplaceSegments):
-        return transform.is_open
-    return isinstance(transform, DropArguments)
-
-
-def includes(wide: Transform, narrow: Transform) -> bool:
-    """Whether one rule does all that another does."""
-    if wide == narrow:
-        return True
-    if isinstance(wide, ReplaceSegments) and isinstance(narrow, ReplaceSegments):
-        places = [(one.at_end, one.offset, one.old) for one in (wide, narrow)]
-        return places[0] == places[1] and len(wide.new) < len(narrow.new)
-    if not isinstance(wide, DropArguments):
-        return False
-    if isinstance(narrow, DropArguments):
-        return set(narrow.names) <= set(wide.names)
-    return isinstance(narrow, ReplaceValues) and narrow.name in wide.names
-
-
-_KINDS: dict[str, type[Any]] = {
-    "drop arguments": DropArguments,
-    "replace values": ReplaceValues,
-    "replace segments": ReplaceSegments,
-    "lower path": LowerPath,
-    "replace host": ReplaceHost,
-    "rewrite": Rewrite,
-}
-_NAMES = {kind: name for name, kind in _KINDS.items()}
-
-
-def to_json(transform: Transform) -> dict[str, Any]:
-    """What JSON can hold; the inverse of ``from_json``."""
-    return {"kind": _NAMES[type(transform)], **asdict(transform)}
-
-
-def from_json(stored: dict[str, Any]) -> Transform:
-    """A transform from what ``to_json`` made.
-
-    Raises:
-        ValueError: It is none.
-    """
-    fields = dict(stored)
-    name = fields.pop("kind", None)
-    kind = _KINDS.get(name) if isinstance(name, str) else None
-    if kind is None:
-        raise ValueError(f"no kind of rule: {stored.get('kind')!r}; there are {', '.join(_KINDS)}")
-    try:
-        transform: Transform = kind(**{field: _part(value) for field, value in fields.items()})
-    except (TypeError, KeyError, RecursionError) as error:
-        raise ValueError(f"not a rule of kind {name!r}: {error}") from None
-    wrong = ", ".join(_wrong(transform))
-    if wrong:
-        raise ValueError(f"not a rule of kind {name!r}: {wrong} cannot be that")
-    return transform
-
-
-def _wrong(transform: Transform) -> list[str]:
-    """The parts of a transform that cannot be what they are."""
-    wrong = wrong_fields(transform)
-    if wrong:
-        return wrong
-    if isinstance(transform, Rewrite) and transform.target.variables - transform.source.variables:
-        return ["target"]
-    if isinstance(transform, ReplaceSegments) and (transform.offset < 0 or not transform.old):
-        return ["offset" if transform.offset < 0 else "old"]
-    return ["names"] if isinstance(transform, DropArguments) and not transform.names else []
-
-
-def _part(value: Any) -> Any:
-    if isinstance(value, dict):
-        return Template(**{name: _part(inner) for name, inner in value.items()})
-    return tuple(map(_part, value)) if isinstance(value, list) else value

@@ -11,7 +11,6 @@ import xxhash
 
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.skipped import TRY, Skip
 from crawler.frontier.url_rules import UrlRules
 from crawler.pages.database import Database
 from crawler.pages.page import PageRow
@@ -83,11 +82,7 @@ class RuledCrawl:
         sql = "SELECT 1 FROM requests WHERE key = ?"
         if self.database.read(sql, (key,)).fetchone() is not None:
             return
-        skip = self.rules.admit(url, key, host, is_fixed=is_fixed)
-        if isinstance(skip, Skip):
-            self.rules.skip(host, url, 0, b"", key, skip)
-        else:
-            self.queue.push(host, url, 0, b"", key, is_fixed=is_fixed or skip == TRY)
+        self.rules.push(host, url, 0, b"", key, is_fixed=is_fixed)
 
     def admit_all(self, urls: Iterable[str]) -> None:
         for url in urls:

@@ -29,8 +29,8 @@ def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def no_tries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.frontier.url_rules.EXPLORED_OF", 2**33)
-    monkeypatch.setattr("crawler.frontier.url_rules.EXPLORED_OF_IDS", 2**33)
+    monkeypatch.setattr("crawler.frontier.admission.EXPLORED_OF", 2**33)
+    monkeypatch.setattr("crawler.frontier.admission.EXPLORED_OF_IDS", 2**33)
 
 
 def count(crawl: RuledCrawl, state: int) -> int:
@@ -175,6 +175,6 @@ def test_where_nothing_waits_it_goes_on_until_something_does(tmp_path: Path) -> 
     crawl.drain()
     assert count(crawl, SKIPPED) == 19
     (wrong,) = crawl.rules.rules
-    crawl.rules._revoke(wrong, "a reason", CounterExample(1, 2))
+    crawl.rules.trial.revoke(wrong, "a reason", CounterExample(1, 2))
     assert crawl.rules.lease(lambda _: 0) is not None
     assert crawl.rules.refolding.is_pending

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from crawler.frontier.rule_files import RuleFileError, discarder_text, read_rules, rules_text
 from crawler.frontier.rule_store import restored, stored
+from crawler.urls.learned_rule import LearnedRule
 from crawler.urls.learning.address import Address
 from crawler.urls.learning.context import Context
 from crawler.urls.learning.template import Template, templates
@@ -23,7 +24,7 @@ from crawler.urls.learning.transforms import (
     ReplaceValues,
     Rewrite,
 )
-from crawler.urls.rules import LearnedRule, RuleSet
+from crawler.urls.rules import RuleSet
 
 if TYPE_CHECKING:
     from pathlib import Path

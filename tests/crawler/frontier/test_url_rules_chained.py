@@ -60,7 +60,7 @@ def test_what_a_rule_skipped_of_another_host_is_found_again(tmp_path: Path) -> N
         crawl.admit(f"http://{ALIAS}/page?id={number}", host=host_number(ALIAS))
     assert list(crawl.states().values()).count(SKIPPED) == 8
     (rule,) = (rule for rule in crawl.rules.rules if rule.context.host == NAME)
-    crawl.rules._revoke(rule, "a reason", CounterExample(1, 2))
+    crawl.rules.trial.revoke(rule, "a reason", CounterExample(1, 2))
     crawl.drain()
     assert len(crawl.fetched) == 9
 
@@ -77,6 +77,6 @@ def test_what_a_wrong_rule_skipped_is_found_again(host: str, line: str, tmp_path
     skipped = list(crawl.states().values()).count(SKIPPED)
     assert skipped == (8 if line == "::1" else 0)
     (wrong,) = crawl.rules.rules
-    crawl.rules._revoke(wrong, "a reason", CounterExample(1, 2))
+    crawl.rules.trial.revoke(wrong, "a reason", CounterExample(1, 2))
     crawl.drain()
     assert len(crawl.fetched) == 9

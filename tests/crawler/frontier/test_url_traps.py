@@ -243,12 +243,16 @@ class TestQueue:
         for _ in range(300):
             rules._note_newness(Address.parse(url), NEAR_DUPLICATE)
         keys = [number.to_bytes(16, "big") for number in range(400)]
-        skips = [
-            rules.admit(url + (f"&a0={n}" if "?" in path else f"b/{n}/"), key, 1, is_fixed=False)
+        queued = [
+            rules.push(
+                1, url + (f"&a0={n}" if "?" in path else f"b/{n}/"), 0, b"", key, is_fixed=False
+            )
             for n, key in enumerate(keys)
         ]
-        assert 300 < sum(skip is not None for skip in skips) < 400
-        assert rules.priority(url, 0) == SLOW_PRIORITY
+        assert 0 < sum(queued) < 100
+        leased = queue.lease(lambda _: 0)
+        assert leased is not None
+        assert leased.priority == SLOW_PRIORITY
 
 
 def test_a_larger_budget_opens_what_a_smaller_one_had_closed(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.urls.learned_rule import LearnedRule
 from crawler.urls.learning.address import Address
 from crawler.urls.learning.context import Context
 from crawler.urls.learning.transforms import (
@@ -13,7 +14,7 @@ from crawler.urls.learning.transforms import (
     ReplaceValues,
     Transform,
 )
-from crawler.urls.rules import LearnedRule, RuleSet
+from crawler.urls.rules import RuleSet
 
 HOST = "site.test"
 

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.urls.learned_rule import LearnedRule
 from crawler.urls.learning.address import Address
 from crawler.urls.learning.context import Context, Place
+from crawler.urls.learning.transform_relations import about
 from crawler.urls.learning.transforms import (
     DropArguments,
     LowerPath,
@@ -16,7 +18,7 @@ from crawler.urls.learning.transforms import (
     ReplaceValues,
     Transform,
 )
-from crawler.urls.rules import LearnedRule, RuleSet, about
+from crawler.urls.rules import RuleSet
 from tests.crawler.urls.learning.strategies import addresses, contexts, transforms
 
 HOST = "a.test"

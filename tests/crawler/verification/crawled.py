@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler.frontier.order import host_number
+from crawler.frontier.queue import RequestQueue
 from crawler.frontier.skipped import Skip
+from crawler.frontier.url_rules import UrlRules
 from crawler.job import Job
 from crawler.urls.learning.context import Context
 from crawler.urls.learning.hypothesis import LearningPolicy
@@ -74,18 +76,19 @@ async def _visit(
 
 def _skip(job: Job) -> None:
     """A rule holds, and skips what only differs by a session from what is queued."""
-    assert job.url_rules is not None
+    assert isinstance(job.url_rules, UrlRules)
+    assert isinstance(job.queue, RequestQueue)
     context = Context("example.com")
-    job.take_rules([(context, DropArguments(("sid",)))], "a file")
-    job.fold_all()
+    job.url_rules.take([(context, DropArguments(("sid",)))], "a file")
+    job.url_rules.fold_all()
     for url in SKIPPED:
-        key = job.canonicalizer.key(url)
-        skip = job.url_rules.admit(url, key, host_number("example.com"), is_fixed=False)
+        key, host = job.canonicalizer.key(url), host_number("example.com")
+        # What is made to try the rule is no matter here.
+        skip = job.url_rules._admission.admit(url, key, host, is_fixed=False)
         if isinstance(skip, Skip):
             packed = pickle.dumps({"errback": "failed"})
             job.seen.add(key)
-            key_taken = job.seen.take(key)
-            job.url_rules.skip(host_number("example.com"), url, 0, packed, key_taken, skip)
+            job.queue.push_skipped(host, url, 0, packed, job.seen.take(key), skip)
     assert len(job.queue) == len(QUEUED)
 
 

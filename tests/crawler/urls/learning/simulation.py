@@ -8,11 +8,12 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from crawler.urls.canonical import Canonicalizer
+from crawler.urls.learned_rule import LearnedRule
 from crawler.urls.learning.address import Address
 from crawler.urls.learning.evidence import Said
 from crawler.urls.learning.hypothesis import LearningPolicy
 from crawler.urls.learning.learner import RuleLearner
-from crawler.urls.rules import LearnedRule, RuleSet
+from crawler.urls.rules import RuleSet
 
 if TYPE_CHECKING:
     from crawler.urls.learning.proposals import Proposal

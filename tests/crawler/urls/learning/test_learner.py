@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.urls.learned_rule import LearnedRule
 from crawler.urls.learning.context import Context
 from crawler.urls.learning.evidence import CounterExample, Said
 from crawler.urls.learning.hypothesis import LearningPolicy
 from crawler.urls.learning.learner import RuleLearner
 from crawler.urls.learning.transforms import ReplaceSegments
-from crawler.urls.rules import LearnedRule, RuleSet
+from crawler.urls.rules import RuleSet
 from tests.crawler.urls.learning import sites
 from tests.crawler.urls.learning.simulation import Simulation
 

@@ -9,12 +9,14 @@ import sys
 import pytest
 from hypothesis import given
 
+from crawler.urls.learned_rule import LearnedRule
 from crawler.urls.learning.address import Address
 from crawler.urls.learning.context import Place
 from crawler.urls.learning.patterns import PathPatterns
 from crawler.urls.learning.proposals import Proposal, propose
+from crawler.urls.learning.transform_relations import about
 from crawler.urls.learning.transforms import ReplaceSegments, Rewrite
-from crawler.urls.rules import LearnedRule, RuleSet, about
+from crawler.urls.rules import RuleSet
 from tests.crawler.urls.learning.strategies import addresses
 
 ONE_WAY = {

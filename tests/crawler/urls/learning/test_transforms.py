@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.urls.learning.address import Address
+from crawler.urls.learning.transform_json import from_json, to_json
+from crawler.urls.learning.transform_relations import includes
 from crawler.urls.learning.transforms import (
     ANYTHING,
     DropArguments,
@@ -18,9 +20,6 @@ from crawler.urls.learning.transforms import (
     ReplaceSegments,
     ReplaceValues,
     Transform,
-    from_json,
-    includes,
-    to_json,
 )
 from tests.crawler.urls.learning.strategies import addresses, transforms
 

@@ -1,0 +1,81 @@
+"""What stands for the learned rules where nothing is learned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from crawler.frontier.order import Load, Queue, QueuedRequest
+    from crawler.pages.page import PageRow
+    from crawler.urls.learning.proposals import Proposal
+
+
+class NoUrlRules:
+    """Queues every request, and learns nothing; else as ``crawler.frontier.url_rules.UrlRules``.
+
+    Args:
+        queue: What waits.
+        why: What it takes to learn rules, for who wants to use some.
+    """
+
+    is_folding = False
+
+    def __init__(self, queue: Queue, why: str) -> None:
+        self._queue = queue
+        self._why = why
+
+    def begin_visit(self, visit: int) -> None:
+        """Nothing was learned in the last one."""
+
+    def take(self, proposals: Iterable[Proposal], origin: str) -> int:
+        """Refuse rules of another crawl.
+
+        Raises:
+            ValueError: Always.
+        """
+        raise ValueError(f"{origin}: URL rules can only be used with {self._why}")
+
+    def push(
+        self,
+        host: int,
+        url: str,
+        priority: int,
+        request: Any,
+        key: bytes | None,
+        *,
+        is_fixed: bool,
+    ) -> bool:
+        """Queue a request."""
+        self._queue.push(host, url, priority, request, key, is_fixed=is_fixed)
+        return True
+
+    def lease(self, load: Load) -> QueuedRequest | None:
+        """The next request."""
+        return self._queue.lease(load)
+
+    def fold_some(self) -> None:
+        """Nothing is ever to fold."""
+
+    def fold_all(self) -> bool:
+        """Nothing is ever to fold."""
+        return False
+
+    def try_more(self) -> bool:
+        """There is nothing to try."""
+        return False
+
+    def observe(
+        self, row: PageRow, kept_url: str | None = None, redirected: Sequence[str] = ()
+    ) -> None:
+        """Learn nothing from a page."""
+
+    def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
+        """Nothing was skipped for the sake of what was redirected."""
+
+    def note_failure(self, urls: Iterable[str]) -> None:
+        """Nothing was skipped for the sake of what gave no page."""
+
+    def save_refuted(self) -> None:
+        """Nothing was looked at."""

@@ -1,0 +1,227 @@
+"""Learned rules on trial: they are adopted, held against each page, narrowed and revoked."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.frontier.rule_report import REFUTED
+from crawler.frontier.rule_store import REVOKED, stored
+from crawler.urls.learned_rule import LearnedRule, overlap, shown_value
+from crawler.urls.learning.context import Context, Place
+from crawler.urls.learning.evidence import CounterExample, agreement
+from crawler.urls.learning.hypothesis import MOST_EXCEPTIONS
+from crawler.urls.learning.transform_relations import about, is_open
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from crawler.frontier.rule_state import RuleState
+    from crawler.pages.page import PageRow
+    from crawler.urls.learning.address import Address
+    from crawler.urls.learning.evidence import Said
+    from crawler.urls.learning.hypothesis import Refuted
+    from crawler.urls.learning.proposals import Proposal
+
+MOST_TOLD = 50
+"""So many rules that do not hold are told of."""
+
+MOST_REVOKED = 5
+"""Of a host on which so many rules turned out to be wrong nothing more is learned: what seems to be
+one page there often is not, and each wrong rule costs a look at all that is queued."""
+
+
+class _Met(NamedTuple):
+    """Another page that the rules take for the one that was fetched."""
+
+    address: Address
+    url: str
+    page: int
+    agrees: bool
+
+
+class RuleTrial:
+    """Knows which rules hold, and lets go of those that a page proves wrong.
+
+    Args:
+        state: The rules, and what they were learned from.
+        refold: To be called with the hosts of a rule that begins or ceases to hold.
+    """
+
+    def __init__(self, state: RuleState, refold: Callable[[Iterable[str]], None]) -> None:
+        self._state = state
+        self._rules = state.rules
+        self._store = state.store
+        self._learner = state.learner
+        self._refold = refold
+        self._forgotten = self._store.forgotten()
+        self._revoked: Counter[str] = Counter()
+        for proposal in self._store.ended():
+            ended = LearnedRule(0, *proposal)
+            self._learner.refute(ended, CounterExample(0, 0))
+            if proposal not in self._forgotten:
+                self._revoked.update(ended.hosts)
+
+    def is_given_up(self, host: str) -> bool:
+        """Whether nothing more is learned of a host."""
+        return self._revoked[host] >= MOST_REVOKED
+
+    def take(self, proposals: Iterable[Proposal], origin: str) -> int:
+        """Let rules of another crawl hold; say how many are new.
+
+        What held here once, and was revoked or forgotten, is not taken again.
+
+        Args:
+            proposals: The rules.
+            origin: Where they come from, as people read it.
+        """
+        known, taken = self._store.known(), 0
+        for proposal in proposals:
+            if proposal in known or self._rules.covers(*proposal):
+                continue
+            rule = self._store.add(*proposal, origin=origin)
+            self._store.note_change(rule)
+            self._rules.add(rule)
+            self._refold(rule.hosts)
+            known.add(proposal)
+            taken += 1
+        return taken
+
+    def adopt(self, believed: list[Proposal]) -> None:
+        """Let a rule hold, and those that are believed because of it."""
+        while believed:
+            believed = self._adopt(believed[0])
+
+    def _adopt(self, proposal: Proposal) -> list[Proposal]:
+        """Let a rule hold; what is believed because of it."""
+        hypothesis = self._learner.take(proposal)
+        if any(overlap(proposal, other) for other in self._forgotten):
+            self._learner.refute(LearnedRule(0, *proposal), CounterExample(0, 0))
+            return []
+        evidence, context = hypothesis.evidence, hypothesis.context
+        rule = self._store.add(context, hypothesis.oriented, origin="learned")
+        rule.positives = evidence.texts
+        rule.patterns, rule.clusters = dict(evidence.clusters), set(evidence.clusters)
+        rule.values = [set(map(shown_value, values)) for values in evidence.values]
+        for covered in self._rules.covered(context, hypothesis.transform):
+            self._rules.remove(covered)
+            rule.saved, rule.explored = rule.saved + covered.saved, rule.explored + covered.explored
+            self._store.end(covered, REVOKED, f"covered by rule {rule.id}")
+        self._rules.add(rule)
+        self._store.note_change(rule)
+        return self._fold_again(rule)
+
+    def meet(self, address: Address, said: Said, row: PageRow, visit: int) -> None:
+        """Hold a page that comes in against the one that is known under the same address.
+
+        Each rule that makes them one is right once more, or proved wrong.
+        """
+        met = self._met(address, said, row, visit)
+        if met is None:
+            return
+        if met.agrees:
+            self._count(address, met.address)
+        else:
+            self._contradict(address, met, row)
+
+    def meet_again(self, address: Address, said: Said, row: PageRow, visit: int) -> None:
+        """As ``meet``, of a page that was there before the rules: it was evidence, if it agrees."""
+        met = self._met(address, said, row, visit)
+        if met is not None and not met.agrees:
+            self._contradict(address, met, row)
+
+    def _met(self, address: Address, said: Said, row: PageRow, visit: int) -> _Met | None:
+        """The page that is known where another one is, after the rules, and can be compared."""
+        known = self._state.folds.get(self._rules.fold(address).digest())
+        if known is None or known.said is None or known.said.page == row.id:
+            return None
+        if known.visit != visit:  # it may have changed since
+            return None
+        agrees = agreement(known.said, said)
+        url = None if agrees is None else self._url_of(known.said.page)
+        other = None if url is None else self._state.addresses.learnable(url)
+        if agrees is None or url is None or other is None or other == address:
+            return None
+        return _Met(other, url, known.said.page, agrees)
+
+    def _count(self, address: Address, other: Address) -> None:
+        for rule in self._rules.needed(address, other):
+            rule.positives += 1
+            if len(rule.clusters) < MOST_TOLD:
+                rule.clusters.add(self._cluster(rule, address).cluster)
+            self._store.note_change(rule)
+
+    def _contradict(self, address: Address, met: _Met, row: PageRow) -> None:
+        """Let go of rules until two pages are not one any more."""
+        reason = f"{row.url} is another page than {met.url}"
+        example = CounterExample(row.id, met.page)
+        while self._rules.fold(address) == self._rules.fold(met.address):
+            blamed = self._rules.blamed(address, met.address)
+            if blamed is None:
+                return  # they are one without any rule: the page has changed
+            self._object(blamed, address, reason, example)
+
+    def _object(
+        self, rule: LearnedRule, address: Address, reason: str, example: CounterExample
+    ) -> None:
+        """Take a kind of page out of a rule that goes on to hold for others, or let go of it."""
+        kind = self._cluster(rule, address)
+        context = rule.context.apart(kind)
+        exceptions = {other.cluster for other in context.apart_from}
+        others = len(rule.clusters - exceptions)
+        is_narrow = rule.context.pattern is not None
+        # What a later rule makes of an address may be of another kind: it has to go as a whole.
+        is_vain = kind in rule.context.apart_from
+        if is_narrow or is_vain or len(exceptions) > min(MOST_EXCEPTIONS, others):
+            self.revoke(rule, reason, example)
+            return
+        rule.context = context
+        self._rules.forget_ways()
+        self._store.change(rule)
+        for proposal in self._fold_again(rule):
+            self._adopt(proposal)
+
+    def _cluster(self, rule: LearnedRule, address: Address) -> Context:
+        """The kind of pages that an address is of, for a rule."""
+        place = Place.of(self._rules.seen_by(rule, address))
+        pattern = self._learner.pattern_of(place.address)
+        return rule.context.at(place, pattern, about(rule.transform))
+
+    def _url_of(self, page: int) -> str | None:
+        row = self._state.database.read("SELECT url FROM pages WHERE id = ?", (page,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def revoke(self, rule: LearnedRule, reason: str, example: CounterExample) -> None:
+        """Let go of a rule that is wrong; what it skipped is looked at anew."""
+        self._rules.remove(rule)
+        self._store.end(rule, REVOKED, reason)
+        self._learner.refute(rule, example)
+        self._revoked.update(rule.hosts)
+        for proposal in self._fold_again(rule):
+            self._adopt(proposal)
+
+    def _fold_again(self, rule: LearnedRule) -> list[Proposal]:
+        self._refold(rule.hosts)
+        hosts = self._rules.together(rule.hosts)
+        if any(map(self.is_given_up, hosts)):
+            return []
+        return [proposal for host in hosts for proposal in self._learner.fold_again(host)][:1]
+
+    def save_refuted(self) -> None:
+        """Store what spoke for rules that do not hold, and what against: for who asks why."""
+        worth_telling = filter(_is_worth_telling, self._learner.refuted())
+        refuted = sorted(worth_telling, key=lambda known: -known.positives)
+        told = [_refuted_json(known) for known in refuted[:MOST_TOLD] if known.example.page]
+        self._state.database.set_meta(REFUTED, json.dumps(told))
+
+
+def _is_worth_telling(known: Refuted) -> bool:
+    """Of two values that one text has once, such as two ids of what is not there, nobody asks."""
+    return known.positives > 1 or is_open(known.transform)
+
+
+def _refuted_json(known: Refuted) -> dict[str, object]:
+    rule = stored(known.context, known.transform)
+    page, other = known.example.page, known.example.other
+    return {"rule": rule, "texts": known.positives, "page": page, "other": other}
