@@ -1,0 +1,126 @@
+"""Which ending a file's name must have, so that a browser without a server takes it for what it is.
+
+A table of our own: names must be the same on every machine, and ``mimetypes`` reads the machine's.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: The endings that say a media type; the first is given to names that have none of them.
+_OF_TYPE: dict[str, tuple[str, ...]] = {
+    # An .xhtml that was served as HTML would be read from disk as XML, and mostly fail there.
+    "text/html": (".html", ".htm"),
+    "application/xhtml+xml": (".xhtml", ".xht", ".html", ".htm"),
+    "text/css": (".css",),
+    "text/javascript": (".js", ".mjs"),
+    "application/json": (".json", ".map", ".webmanifest"),
+    "application/manifest+json": (".webmanifest", ".json"),
+    "application/ld+json": (".jsonld", ".json"),
+    "application/wasm": (".wasm",),
+    "application/xml": (".xml", ".xsl", ".xslt", ".xsd", ".rss", ".atom", ".rdf", ".svg"),
+    "application/rss+xml": (".rss", ".xml"),
+    "application/atom+xml": (".atom", ".xml"),
+    "application/rdf+xml": (".rdf", ".xml"),
+    "application/xslt+xml": (".xsl", ".xslt", ".xml"),
+    "text/vtt": (".vtt",),
+    "text/csv": (".csv",),
+    "text/markdown": (".md", ".markdown"),
+    "text/calendar": (".ics",),
+    "image/svg+xml": (".svg", ".svgz"),
+    "image/png": (".png",),
+    "image/apng": (".apng", ".png"),
+    "image/jpeg": (".jpg", ".jpeg", ".jpe", ".jfif"),
+    "image/gif": (".gif",),
+    "image/webp": (".webp",),
+    "image/avif": (".avif",),
+    "image/jxl": (".jxl",),
+    "image/heic": (".heic",),
+    "image/bmp": (".bmp",),
+    "image/tiff": (".tif", ".tiff"),
+    "image/x-icon": (".ico", ".cur"),
+    "font/woff": (".woff",),
+    "font/woff2": (".woff2",),
+    "font/ttf": (".ttf",),
+    "font/otf": (".otf",),
+    "application/vnd.ms-fontobject": (".eot",),
+    "audio/mpeg": (".mp3",),
+    "audio/ogg": (".ogg", ".oga", ".opus"),
+    "audio/wav": (".wav",),
+    "audio/flac": (".flac",),
+    "audio/aac": (".aac",),
+    "audio/mp4": (".m4a", ".mp4"),
+    "video/mp4": (".mp4", ".m4v"),
+    "video/webm": (".webm",),
+    "video/ogg": (".ogv", ".ogg"),
+    "video/quicktime": (".mov",),
+    "application/pdf": (".pdf",),
+    "application/postscript": (".ps", ".eps"),
+    "application/epub+zip": (".epub",),
+    "application/zip": (".zip",),
+    "application/gzip": (".gz", ".tgz"),
+    "application/x-tar": (".tar",),
+    "application/x-bzip2": (".bz2",),
+    "application/x-xz": (".xz",),
+    "application/x-7z-compressed": (".7z",),
+    "application/rtf": (".rtf",),
+    "application/msword": (".doc",),
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": (".docx",),
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": (".xlsx",),
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": (".pptx",),
+    "application/vnd.oasis.opendocument.text": (".odt",),
+}
+_OTHER_NAMES = {
+    "application/javascript": "text/javascript",
+    "application/x-javascript": "text/javascript",
+    "application/ecmascript": "text/javascript",
+    "text/ecmascript": "text/javascript",
+    "text/json": "application/json",
+    "text/xml": "application/xml",
+    "image/jpg": "image/jpeg",
+    "image/vnd.microsoft.icon": "image/x-icon",
+    "application/font-woff": "font/woff",
+    "application/font-woff2": "font/woff2",
+    "application/x-font-woff": "font/woff",
+    "application/x-font-ttf": "font/ttf",
+    "application/x-font-otf": "font/otf",
+    "audio/mp3": "audio/mpeg",
+    "audio/x-wav": "audio/wav",
+    "application/x-pdf": "application/pdf",
+    "application/x-gzip": "application/gzip",
+    "application/x-zip-compressed": "application/zip",
+    "text/rtf": "application/rtf",
+}
+_ACCEPTED = _OF_TYPE | {name: _OF_TYPE[known] for name, known in _OTHER_NAMES.items()}
+_KNOWN = frozenset(ending for endings in _OF_TYPE.values() for ending in endings)
+_ENDING = re.compile(r"(?<=.)\.[A-Za-z0-9]{1,10}\Z", re.DOTALL)
+
+
+def ending_of(name: str) -> str:
+    """Find the last dot of a name with what follows it; "" where that is no ending."""
+    found = _ENDING.search(name)
+    return found[0] if found else ""
+
+
+def known_ending(name: str) -> str:
+    """Find the ending of a name if it is one that says a media type."""
+    ending = ending_of(name)
+    return ending if ending.lower() in _KNOWN else ""
+
+
+def split_ending(name: str, media_type: str | None) -> tuple[str, str]:
+    """Split a name before the ending that says its media type, which is added where it is missing.
+
+    An unknown type changes nothing. Plain text keeps every ending but those that would make a
+    browser read it as something else.
+    """
+    essence = media_type.partition(";")[0].strip().lower() if media_type else ""
+    ending = ending_of(name)
+    accepted = _ACCEPTED.get(essence)
+    if accepted is not None:
+        right = ending.lower() in accepted
+        return (name[: -len(ending)], ending) if right else (name, accepted[0])
+    known = ending.lower() in _KNOWN
+    if essence == "text/plain":
+        return (name, ".txt") if known or not ending else (name[: -len(ending)], ending)
+    return (name[: -len(ending)], ending) if known else (name, "")

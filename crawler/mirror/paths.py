@@ -1,0 +1,166 @@
+"""Which file stands for a URL, below the folder of a mirror; and how one file names another.
+
+Pure. Two URLs have one path only if they differ in scheme, in the case or Unicode form of letters,
+in an ending that says the media type (``/a``, ``/a.html``), or as ``/`` and ``/index.html`` do, all
+of which `crawler.mirror.names` tells apart. Where more would be lost, eight digits of a digest of
+the URL stand behind the name: ``a~1f0c2d3e.html``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from urllib.parse import quote
+
+from crawler.mirror.endings import known_ending, split_ending
+from crawler.mirror.segments import digest, fitted, portable, readable, with_digest
+from crawler.urls.hosts import canonical_host
+from crawler.urls.parts import Parts, split
+
+#: Of a whole path, in UTF-16 units: what Windows takes (260) beside a short folder.
+PATH_MAX_UNITS = 240
+#: Folder of the mirror's own state.
+STATE_FOLDER = ".mirror"
+#: Files of ours beside the folders of hosts; a host may have such a name.
+TOP_LEVEL_FILES = frozenset({"index.html", "changes.json", "duplicates.json"})
+
+_HOST_MAX_BYTES = 100
+_CUT_NAME_MAX_BYTES = 80
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+# What becomes the same name as its escape, or as the character that it escapes: in a path the
+# escape is the rarer of the two, in a query the character. A stray percent sign is neither.
+_LOST_IN_PATH = re.compile(r"%3A|%2A|%(?![0-9A-F]{2})|/%2F(?=/|\Z)", re.IGNORECASE)
+_LOST_IN_QUERY = re.compile(r"[:*/?@]|%(?![0-9A-F]{2})", re.IGNORECASE)
+_LOOKS_LIKE_QUERY = re.compile(r"@[^@/]*=[^@/]*\Z")
+_SAFE_IN_PATH = "/!$*+,;=@~"
+_SAFE_IN_FRAGMENT = "%/?:@!$&*+,;=~"
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9._~!$*+,;=@-]*")
+
+
+def path_of(url: str, media_type: str | None = None) -> str:
+    """Choose the path that a URL's file should have, parts joined by "/", relative to the mirror.
+
+    ``HOST[+PORT]/folders/name``. A page gets an ending of pages, anything else one that says its
+    media type; a query stands behind ``@``. No part is hidden, climbs, is longer than 200 bytes or
+    reserved on some system.
+
+    Raises:
+        MalformedUrl: It is no http or https URL with a host.
+    """
+    parts = split(url)
+    folders, segment = _segments(parts.path)
+    name, lost = _file_name(segment, parts.query, media_type)
+    address = url.partition("#")[0]
+    if lost or parts.userinfo or _LOST_IN_PATH.search(parts.path):
+        name = with_digest(name, digest(address))
+    segments = [_host_folder(parts), *map(_folder, folders), fitted(name, address)]
+    path = "/".join(segments)
+    if len(path) * 2 <= PATH_MAX_UNITS or _units(path) <= PATH_MAX_UNITS:
+        return path
+    return _shortened(segments, digest(address))
+
+
+def path_key(path: str) -> str:
+    """Fold a path so that different keys are different files on every file system.
+
+    As coarse as the coarsest: NTFS has upper case, APFS and HFS+ fold case and Unicode form.
+    """
+    if path.isascii():
+        return path.lower()
+    return _folded(_folded(path))
+
+
+def address_between(source: str, target: str, fragment: str = "") -> str:
+    """Write the relative reference that leads from one file of the mirror to another.
+
+    Percent-encoded, so that it can stand in an attribute or in ``url()`` as it is, but for a "&" of
+    the fragment. The fragment is taken as a link has it: its escapes stay.
+    """
+    if fragment:
+        fragment = "#" + quote(fragment, safe=_SAFE_IN_FRAGMENT)
+        if source == target:
+            return fragment
+    folder, _, name = target.rpartition("/")
+    if not _PLAIN_NAME.fullmatch(name):
+        name = quote(name, safe=_SAFE_IN_PATH)
+    return _way(source.rpartition("/")[0], folder) + name + fragment
+
+
+def _segments(path: str) -> tuple[list[str], str]:
+    *folders, name = path[1:].split("/")
+    return folders, name
+
+
+@lru_cache(4096)
+def _folder(segment: str) -> str:
+    # Nothing between two slashes: the name is that of the second.
+    return fitted(portable(readable(segment)), segment) if segment else "%2F"
+
+
+def _file_name(segment: str, query: str | None, media_type: str | None) -> tuple[str, bool]:
+    """Name a file, and say whether another URL may have the same name."""
+    if segment:
+        stem, ending = split_ending(readable(segment), media_type)
+    else:
+        stem, ending = split_ending("index", media_type or "text/html")
+    if query is None:
+        return portable(stem + ending), bool(_LOOKS_LIKE_QUERY.search(segment))
+    # Without "=" it could be the "@2x" of an image's name.
+    said = readable(query).replace("@", "%40") if "=" in query else "=" + readable(query)
+    lost = query.startswith("=") or bool(_LOST_IN_QUERY.search(query))
+    lost = lost or (not ending and bool(known_ending(said)))
+    return portable(f"{stem}@{said}{ending}"), lost
+
+
+def _host_folder(parts: Parts) -> str:
+    default = _DEFAULT_PORTS[parts.scheme.lower()]
+    port = int(parts.port) if parts.port else default
+    return _host_and_port(parts.host, None if port == default else port)
+
+
+@lru_cache(1024)
+def _host_and_port(host: str, port: int | None) -> str:
+    host = canonical_host(host)
+    name = host.replace(":", "-") if host.startswith("[") else readable(host).replace("+", "%2B")
+    if name in TOP_LEVEL_FILES:
+        name = name.replace(".", "%2E")
+    name = portable(name)
+    if len(name) > _HOST_MAX_BYTES:
+        name = with_digest(name, digest(host), _HOST_MAX_BYTES)
+    return name if port is None else f"{name}+{port}"
+
+
+def _shortened(segments: list[str], digits: str) -> str:
+    """Leave out the innermost folders; the file's name, cut, says by its digest where it was."""
+    host, *folders, name = segments
+    name = with_digest(name, digits, _CUT_NAME_MAX_BYTES)
+    kept, room = [host], PATH_MAX_UNITS - _units(host) - _units(name) - 1
+    for folder in folders:
+        room -= _units(folder) + 1
+        if room < 0:
+            break
+        kept.append(folder)
+    return "/".join([*kept, name])
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+
+
+def _folded(text: str) -> str:
+    # Upper case first: it makes one letter of "ı" and "i". The dot is that of "İ" in lower case.
+    text = unicodedata.normalize("NFD", text).upper().casefold()
+    return unicodedata.normalize("NFC", text.replace("i\u0307", "i"))
+
+
+@lru_cache(8192)
+def _way(source: str, target: str) -> str:
+    here, there = source.split("/") if source else [], target.split("/") if target else []
+    shared = 0
+    while shared < min(len(here), len(there)) and here[shared] == there[shared]:
+        shared += 1
+    steps = [".."] * (len(here) - shared) + [
+        quote(part, safe="!$*+,;=@~") for part in there[shared:]
+    ]
+    return "".join(f"{step}/" for step in steps)
