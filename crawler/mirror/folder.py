@@ -1,0 +1,243 @@
+"""The files of a mirror: written at once, never outside their folder, never through a link."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Self
+
+from crawler.mirror.errors import MirrorError, MissingFileError, PathTakenError, StorageError
+from crawler.mirror.handles import FolderHandles, checked
+from crawler.mirror.partial import PartialFiles
+from crawler.mirror.paths import STATE_FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# Not blocking: somebody may have put a pipe there.
+_OLD_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class MirrorFolder:
+    """Reads and writes files below a root, by relative paths with "/".
+
+    A file is written under a temporary name and renamed, so that a path has its old content or its
+    new one at any time, also after ``kill -9``. After a loss of power that holds only with
+    ``fsync``, which costs a wait for the disk with every file. A symbolic link anywhere below the
+    root is refused; the root itself may be reached through one. One process writes at a time: who
+    opens the folder removes what others left half-written.
+
+    Files:
+        .mirror/partial/*: files while they are written.
+    """
+
+    def __init__(self, root: Path, *, fsync: bool = False, read_only: bool = False) -> None:
+        """Name the folder; nothing is opened or made yet.
+
+        Args:
+            root: Folder of the mirror.
+            fsync: Wait until each file and its name are on the disk.
+            read_only: Make nothing and remove nothing, not even when it is opened.
+        """
+        self.root = root
+        self._fsync = fsync
+        self._read_only = read_only
+        self._opened: FolderHandles | None = None
+
+    def __enter__(self) -> Self:
+        """Open it."""
+        self.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def open(self) -> None:
+        """Open the folder, make it if need be, and remove what killed processes left.
+
+        Raises:
+            StorageError: It cannot be made or opened.
+            SymbolicLinkError: The folder of the mirror's state is a link.
+        """
+        if not self._read_only:
+            self._make_root()
+        self._opened = FolderHandles(self.root)
+        self._partial = PartialFiles(self._opened, fsync=self._fsync)
+        if self._read_only:
+            return
+        try:
+            self._partial.clear()
+        except MirrorError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close it; nothing more is written. May be called twice."""
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            self._partial.close()
+            opened.close()
+
+    def write(self, path: str, data: bytes) -> None:
+        """Put a file at a path, in place of the one that may be there.
+
+        Other names (hard links) of the old file keep the old content.
+
+        Raises:
+            UnsafePathError: The path leads out of the mirror or into its state.
+            SymbolicLinkError: A part of the path is a symbolic link.
+            PathTakenError: A folder stands there, or a file where a folder must.
+            StorageError: The system refuses; the old file is untouched.
+        """
+        folder = self._place(path)
+        self._partial.put(self._partial.write(path, data), folder, path)
+
+    def link(self, path: str, existing: str) -> bool:
+        """Give a file a second name; a copy where the file system has no further link for it.
+
+        Returns:
+            Whether both are one file on the disk.
+
+        Raises:
+            MirrorError: As `write` and `read`.
+        """
+        found, status = self._find(existing)
+        source = os.dup(found)  # what is opened next may close the other
+        try:
+            folder = self._place(path)
+            there = self._handles.status(folder, path)
+            if there is not None and os.path.samestat(there, status):
+                return True  # and to rename one name over the other would leave both
+            name = self._partial.link(source, _last(existing))
+        finally:
+            os.close(source)
+        if name is None:
+            self.write(path, self.read(existing))
+            return False
+        self._partial.put(name, folder, path)
+        return True
+
+    def read(self, path: str) -> bytes:
+        """Read a file.
+
+        Raises:
+            UnsafePathError: The path leads out of the mirror or into its state.
+            MissingFileError: No file is there.
+            SymbolicLinkError: A part of the path is a symbolic link.
+            PathTakenError: It is a folder, or no ordinary file.
+            StorageError: The system refuses.
+        """
+        folder, _ = self._find(path)
+        try:
+            with open(os.open(_last(path), _OLD_FILE, dir_fd=folder), "rb") as file:
+                return file.read()
+        except OSError as error:
+            raise self._handles.refused("read", path, error) from error
+
+    def exists(self, path: str) -> bool:
+        """Tell whether a file is there; a folder is none. Raises as `read` otherwise."""
+        try:
+            self._find(path)
+        except (MissingFileError, PathTakenError):
+            return False
+        return True
+
+    def stat(self, path: str) -> os.stat_result:
+        """Look at a file: its size, its inode. Raises as `read`."""
+        return self._find(path)[1]
+
+    def size(self, path: str) -> int:
+        """Tell the size of a file, in bytes. Raises as `read`."""
+        return self.stat(path).st_size
+
+    def remove(self, path: str) -> None:
+        """Remove a file, and the folders that are empty without it. Raises as `read`."""
+        folder, _ = self._find(path)
+        self._check_writable()
+        try:
+            os.unlink(_last(path), dir_fd=folder)
+        except OSError as error:
+            raise self._handles.refused("removed", path, error) from error
+        above = path.rpartition("/")[0]
+        while above and self._remove_folder(above):
+            above = above.rpartition("/")[0]
+
+    def paths(self) -> Iterator[str]:
+        """Walk over the paths of all ordinary files outside of the mirror's state, by name.
+
+        Symbolic links are neither followed nor named. What is removed meanwhile is left out.
+        """
+        waiting = [""]
+        while waiting:
+            path = waiting.pop()
+            files, folders = self._listed(path)
+            yield from files
+            waiting += (folder for folder in reversed(folders) if folder != STATE_FOLDER)
+
+    @property
+    def _handles(self) -> FolderHandles:
+        if self._opened is None:
+            raise StorageError(f"{self.root} is not open")
+        return self._opened
+
+    def _check_writable(self) -> None:
+        if self._read_only:
+            raise StorageError(f"{self.root} was opened to be read only")
+
+    def _make_root(self) -> None:
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageError(f"{self.root} cannot be made: {error.strerror}") from error
+
+    def _listed(self, path: str) -> tuple[list[str], list[str]]:
+        files, folders = [], []
+        try:
+            with os.scandir(self._handles.folder(path)) as entries:
+                for entry in entries:
+                    below = f"{path}/{entry.name}" if path else entry.name
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(below)
+                    elif entry.is_file(follow_symlinks=False):
+                        files.append(below)
+        except MissingFileError:
+            return [], []
+        except OSError as error:
+            raise self._handles.refused("listed", path, error) from error
+        return sorted(files), sorted(folders)
+
+    def _place(self, path: str) -> int:
+        """Open the folder that a file goes into, and see that nothing but a file is in its way."""
+        self._check_writable()
+        folder = self._handles.folder(checked(path).rpartition("/")[0], create=True)
+        status = self._handles.status(folder, path)
+        if status is not None and not stat.S_ISREG(status.st_mode):
+            raise self._taken(path)
+        return folder
+
+    def _find(self, path: str) -> tuple[int, os.stat_result]:
+        folder = self._handles.folder(checked(path).rpartition("/")[0])
+        status = self._handles.status(folder, path)
+        if status is None:
+            raise MissingFileError(f"there is no file {self.root}/{path}")
+        if not stat.S_ISREG(status.st_mode):
+            raise self._taken(path)
+        return folder, status
+
+    def _taken(self, path: str) -> PathTakenError:
+        return PathTakenError(f"{self.root}/{path} is a folder or a device, where a file is wanted")
+
+    def _remove_folder(self, path: str) -> bool:
+        above = self._handles.folder(path.rpartition("/")[0])
+        try:
+            os.rmdir(_last(path), dir_fd=above)
+        except OSError:  # not empty, for the most part
+            return False
+        self._handles.forget(path)
+        return True
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]

@@ -1,0 +1,167 @@
+"""Folders of a mirror as open descriptors: reached from the root part by part, through no link."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import OrderedDict
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.mirror.errors import (
+    MissingFileError,
+    PathTakenError,
+    StorageError,
+    SymbolicLinkError,
+    UnsafePathError,
+)
+from crawler.mirror.paths import STATE_FOLDER, path_key
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_OPEN_FOLDERS = 64
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class _Handle(NamedTuple):
+    descriptor: int
+    identity: tuple[int, int]  # device and inode
+    prefixes: tuple[str, ...]  # the folders on the way to it
+
+
+class FolderHandles:
+    """Opens the folders below a root; the last 64 stay open.
+
+    A folder that is still open is used again only if the way to it still leads there, over folders
+    alone: a link that was put in between is found, at one call of the system for each part.
+    """
+
+    def __init__(self, root: Path) -> None:
+        """Open the root, which may itself be reached through links.
+
+        Raises:
+            StorageError: There is no such folder, or it cannot be read.
+        """
+        self._name = str(root)
+        try:
+            self.root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise StorageError(f"{root} cannot be opened as a folder: {error.strerror}") from error
+        self._open: OrderedDict[str, _Handle] = OrderedDict()
+
+    def close(self) -> None:
+        """Close every descriptor."""
+        while self._open:
+            os.close(self._open.popitem()[1].descriptor)
+        os.close(self.root)
+
+    def folder(self, path: str, *, create: bool = False) -> int:
+        """Open the folder at a relative path, "" being the root. The descriptor stays ours.
+
+        Raises:
+            MissingFileError: There is none, and none shall be made.
+            SymbolicLinkError: A part of the path is a symbolic link.
+            PathTakenError: A part of the path is a file.
+            StorageError: The system refuses.
+        """
+        if not path:
+            return self.root
+        handle = self._open.get(path)
+        if handle is not None:
+            if self._leads_to(handle, path):
+                self._open.move_to_end(path)
+                return handle.descriptor
+            self.forget(path)
+        return self._walk(path, create)
+
+    def forget(self, path: str) -> None:
+        """Close a folder, because it is to be removed or is no longer where it was."""
+        handle = self._open.pop(path, None)
+        if handle is not None:
+            os.close(handle.descriptor)
+
+    def status(self, folder: int, path: str) -> os.stat_result | None:
+        """Look at what stands at a path, of which the last part is below an open folder.
+
+        Raises:
+            SymbolicLinkError: It is a symbolic link.
+            StorageError: The system refuses.
+        """
+        try:
+            status = os.stat(path.rpartition("/")[2], dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self.refused("looked at", path, error) from error
+        if stat.S_ISLNK(status.st_mode):
+            raise self._link(path)
+        return status
+
+    def refused(self, deed: str, path: str, error: OSError) -> StorageError:
+        """Say what the system did not do, and why."""
+        return StorageError(f"{self._name}/{path} cannot be {deed}: {error.strerror or error}")
+
+    def _link(self, path: str) -> SymbolicLinkError:
+        return SymbolicLinkError(
+            f"{self._name}/{path} is a symbolic link, which a mirror never follows; "
+            "remove it, or mirror into another folder"
+        )
+
+    def _leads_to(self, handle: _Handle, path: str) -> bool:
+        try:
+            for prefix in handle.prefixes:
+                status = os.stat(prefix, dir_fd=self.root, follow_symlinks=False)
+                if not stat.S_ISDIR(status.st_mode):
+                    return False
+            status = os.stat(path, dir_fd=self.root, follow_symlinks=False)
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == handle.identity
+
+    def _walk(self, path: str, create: bool) -> int:
+        parts = path.split("/")
+        prefixes = tuple("/".join(parts[:count]) for count in range(1, len(parts)))
+        above = self.folder(prefixes[-1], create=create) if prefixes else self.root
+        descriptor = self._open_folder(above, path, create)
+        status = os.fstat(descriptor)
+        self._open[path] = _Handle(descriptor, (status.st_dev, status.st_ino), prefixes)
+        if len(self._open) > _OPEN_FOLDERS:
+            os.close(self._open.popitem(last=False)[1].descriptor)
+        return descriptor
+
+    def _open_folder(self, above: int, path: str, create: bool) -> int:
+        name = path.rpartition("/")[2]
+        try:
+            if create:
+                with suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=above)
+            return os.open(name, _FOLDER_FLAGS, dir_fd=above)
+        except FileNotFoundError as error:
+            raise MissingFileError(f"there is no folder {self._name}/{path}") from error
+        except NotADirectoryError as error:
+            self.status(above, path)  # raises if it is a link
+            message = f"{self._name}/{path} is a file, where a folder is wanted"
+            raise PathTakenError(message) from error
+        except OSError as error:
+            raise self.refused("opened", path, error) from error
+
+
+def checked(path: str) -> str:
+    """Give back a path that stays below the root and outside of the mirror's state.
+
+    Depends on nothing that chose the path.
+
+    Raises:
+        UnsafePathError: It does not.
+    """
+    parts = path.split("/")
+    if any(part in ("", ".", "..") for part in parts) or "\0" in path or "\\" in path:
+        raise UnsafePathError(f"{path!a} is no path below a mirror")
+    if path_key(parts[0]) == STATE_FOLDER:
+        raise UnsafePathError(f"{path!a} belongs to the state of the mirror")
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise UnsafePathError(f"{path!a} has a character that no name has") from error
+    return path

@@ -1,0 +1,106 @@
+"""Files of a mirror while they are made, and how they get to their place: all at once."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from itertools import count
+from typing import TYPE_CHECKING
+
+from crawler.mirror.paths import STATE_FOLDER
+
+if TYPE_CHECKING:
+    from crawler.mirror.handles import FolderHandles
+
+_FOLDER = f"{STATE_FOLDER}/partial"
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class PartialFiles:
+    """Temporary files on the file system of the mirror, each renamed or removed in the end.
+
+    Files:
+        .mirror/partial/PID-NUMBER
+    """
+
+    def __init__(self, handles: FolderHandles, *, fsync: bool) -> None:
+        """Work below opened folders; ``fsync`` waits until a file and its name are on the disk."""
+        self._handles = handles
+        self._fsync = fsync
+        self._numbers = count()
+        self._descriptor: int | None = None
+
+    def close(self) -> None:
+        """Close the folder of the temporary files."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def clear(self) -> None:
+        """Remove what processes left that were killed.
+
+        Raises:
+            MirrorError: The folder cannot be made or emptied, or is a link.
+        """
+        folder = self._folder()
+        for name in os.listdir(folder):
+            try:
+                os.unlink(name, dir_fd=folder)
+            except OSError as error:
+                raise self._handles.refused("removed", f"{_FOLDER}/{name}", error) from error
+
+    def write(self, path: str, data: bytes) -> str:
+        """Write what shall stand at a path, and give back its temporary name.
+
+        Raises:
+            StorageError: The system refuses; nothing is left behind.
+        """
+        folder, name = self._folder(), self._new_name()
+        try:
+            descriptor = os.open(name, _NEW_FILE, 0o666, dir_fd=folder)
+            with open(descriptor, "wb", buffering=0) as file:
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[file.write(rest) :]
+                if self._fsync:
+                    os.fsync(descriptor)
+        except OSError as error:
+            self._drop(name)
+            raise self._handles.refused("written", path, error) from error
+        return name
+
+    def link(self, source: int, existing: str) -> str | None:
+        """Give a file in an open folder a temporary name too; None where the system cannot."""
+        folder, name = self._folder(), self._new_name()
+        try:
+            os.link(existing, name, src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False)
+        except OSError:
+            return None
+        return name
+
+    def put(self, name: str, folder: int, path: str) -> None:
+        """Move a file to its place, a path of which the last part is below an open folder.
+
+        Raises:
+            StorageError: The system refuses; what was there is untouched.
+        """
+        try:
+            os.rename(name, path.rpartition("/")[2], src_dir_fd=self._folder(), dst_dir_fd=folder)
+            if self._fsync:
+                os.fsync(folder)
+        except OSError as error:
+            self._drop(name)
+            raise self._handles.refused("written", path, error) from error
+
+    def _folder(self) -> int:
+        # Held open, and so not looked for again with every file: names in it are nobody else's.
+        if self._descriptor is None:
+            self._descriptor = os.dup(self._handles.folder(_FOLDER, create=True))
+        return self._descriptor
+
+    def _new_name(self) -> str:
+        return f"{os.getpid()}-{next(self._numbers)}"
+
+    def _drop(self, name: str) -> None:
+        with suppress(OSError):  # the first error is the one to tell; the next start removes it
+            os.unlink(name, dir_fd=self._folder())

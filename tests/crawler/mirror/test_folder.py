@@ -1,0 +1,368 @@
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.mirror.errors import (
+    MirrorError,
+    MissingFileError,
+    PathTakenError,
+    StorageError,
+    SymbolicLinkError,
+    UnsafePathError,
+)
+from crawler.mirror.folder import MirrorFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "sites" / "mirror"
+
+
+@pytest.fixture
+def mirror(root: Path) -> Iterator[MirrorFolder]:
+    with MirrorFolder(root) as folder:
+        yield folder
+
+
+def _partial(root: Path) -> list[str]:
+    return os.listdir(root / ".mirror" / "partial")
+
+
+class TestReadingAndWriting:
+    @pytest.mark.parametrize("fsync", [False, True])
+    def test_what_is_written_is_read_and_lies_below_the_root(
+        self, root: Path, *, fsync: bool
+    ) -> None:
+        with MirrorFolder(root, fsync=fsync) as mirror:
+            mirror.write("h/a/b.html", b"first")
+            mirror.write("h/a/b.html", b"")
+            mirror.write("h/a/é.html", b"second")
+            assert mirror.read("h/a/b.html") == b""
+            assert mirror.read("h/a/é.html") == b"second"
+            assert mirror.size("h/a/é.html") == 6
+            assert mirror.stat("h/a/b.html").st_nlink == 1
+        assert (root / "h" / "a" / "é.html").read_bytes() == b"second"
+        assert not (root / "h" / "a" / "é.html").stat().st_mode & 0o111
+        assert _partial(root) == []
+
+    def test_what_is_not_there_is_said(self, mirror: MirrorFolder) -> None:
+        mirror.write("h/a", b"")
+        assert mirror.exists("h/a")
+        assert not mirror.exists("h")
+        assert not mirror.exists("h/b")
+        assert not mirror.exists("g/b")
+        assert not mirror.exists("h/a/b")
+        for path in ("h/b", "g/b"):
+            with pytest.raises(MissingFileError, match=path.partition("/")[0]):
+                mirror.read(path)
+
+    def test_paths_are_all_files_but_those_of_the_state(
+        self, mirror: MirrorFolder, root: Path
+    ) -> None:
+        for path in ("h/b", "h/a/c", "index.html", "h/a/b", "g/x/y/z"):
+            mirror.write(path, b"")
+        (root / ".mirror" / "crawl.db").write_bytes(b"")
+        (root / "outside").symlink_to(root.parent)
+        assert list(mirror.paths()) == ["index.html", "g/x/y/z", "h/b", "h/a/b", "h/a/c"]
+
+    def test_files_may_be_removed_while_their_paths_are_walked_over(
+        self, mirror: MirrorFolder, root: Path
+    ) -> None:
+        for path in ("a", "h/a/b", "h/b"):
+            mirror.write(path, b"")
+        for path in mirror.paths():
+            if path == "a":
+                mirror.remove("h/a/b")
+            else:
+                mirror.remove(path)
+        assert sorted(os.listdir(root)) == [".mirror", "a"]
+
+    def test_removing_a_file_removes_folders_that_become_empty(
+        self, mirror: MirrorFolder, root: Path
+    ) -> None:
+        mirror.write("h/a/b/c", b"")
+        mirror.write("h/d", b"")
+        mirror.remove("h/a/b/c")
+        assert os.listdir(root / "h") == ["d"]
+        with pytest.raises(MissingFileError):
+            mirror.remove("h/a/b/c")
+        mirror.write("h/a/b/c", b"again")
+        assert mirror.read("h/a/b/c") == b"again"
+        mirror.remove("h/a/b/c")
+        mirror.remove("h/d")
+        assert os.listdir(root) == [".mirror"]
+
+    def test_more_folders_than_stay_open(self, mirror: MirrorFolder) -> None:
+        paths = [f"h/{number}/a" for number in range(150)] + ["/".join("d" * 130)]
+        for path in paths:
+            mirror.write(path, path.encode())
+        descriptors = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
+        assert [mirror.read(path).decode() for path in paths] == paths
+        assert mirror.link("/".join("e" * 130), paths[-1])
+        assert mirror.read("/".join("e" * 130)).decode() == paths[-1]
+        if descriptors:
+            assert len(os.listdir("/proc/self/fd")) <= descriptors
+
+    def test_a_folder_that_is_closed_says_so(self, mirror: MirrorFolder) -> None:
+        mirror.close()
+        mirror.close()
+        with pytest.raises(StorageError, match="not open"):
+            mirror.write("a", b"")
+
+    def test_read_only_makes_nothing_and_removes_nothing(self, root: Path) -> None:
+        with pytest.raises(StorageError, match="mirror"):
+            MirrorFolder(root, read_only=True).open()
+        root.mkdir(parents=True)
+        (root / "a").write_bytes(b"text")
+        with MirrorFolder(root, read_only=True) as mirror:
+            assert mirror.read("a") == b"text"
+            with pytest.raises(StorageError, match="read only"):
+                mirror.write("b", b"")
+            with pytest.raises(StorageError, match="read only"):
+                mirror.remove("a")
+        assert os.listdir(root) == ["a"]
+
+
+class TestLinks:
+    def test_a_linked_file_is_one_file_with_two_names(self, mirror: MirrorFolder) -> None:
+        mirror.write("h/a", b"text")
+        mirror.write("g/b", b"other")
+        assert mirror.link("g/b", "h/a")
+        assert mirror.link("g/b", "h/a")  # already so
+        assert mirror.link("h/a", "h/a")
+        assert mirror.stat("g/b").st_ino == mirror.stat("h/a").st_ino
+        assert mirror.stat("h/a").st_nlink == 2
+        assert _partial(mirror.root) == []
+
+    def test_writing_one_name_leaves_the_other(self, mirror: MirrorFolder) -> None:
+        mirror.write("h/a", b"text")
+        mirror.link("h/b", "h/a")
+        mirror.write("h/b", b"changed")
+        assert mirror.read("h/a") == b"text"
+        assert mirror.stat("h/a").st_nlink == 1
+
+    def test_there_is_a_copy_where_no_further_link_can_be(self, mirror: MirrorFolder) -> None:
+        mirror.write("h/a", b"text")
+        most = os.pathconf(mirror.root, "PC_LINK_MAX")
+        if most > 70_000:
+            pytest.skip("this file system has no limit that could be met")
+        links = mirror.root / "links"
+        links.mkdir()
+        for number in range(most - 2):
+            os.link(mirror.root / "h" / "a", links / str(number))
+        assert mirror.link("h/b", "h/a")
+        assert not mirror.link("h/c", "h/a")
+        assert mirror.read("h/c") == b"text"
+        assert mirror.stat("h/c").st_nlink == 1
+        assert _partial(mirror.root) == []
+        shutil.rmtree(links)
+
+    def test_what_is_no_file_is_not_linked(self, mirror: MirrorFolder) -> None:
+        mirror.write("h/a", b"")
+        with pytest.raises(PathTakenError):
+            mirror.link("b", "h")
+        with pytest.raises(MissingFileError):
+            mirror.link("b", "h/c")
+        with pytest.raises(UnsafePathError):
+            mirror.link("b", "../c")
+
+
+class TestWhatStandsInTheWay:
+    def test_a_link_to_a_folder_is_refused_and_named(
+        self, mirror: MirrorFolder, root: Path, tmp_path: Path
+    ) -> None:
+        (root / "h").symlink_to(tmp_path)
+        for deed in (
+            lambda: mirror.write("h/a", b""),
+            lambda: mirror.write("h", b""),
+            lambda: mirror.write("h/x/y/a", b""),
+            lambda: mirror.read("h/a"),
+        ):
+            with pytest.raises(SymbolicLinkError, match=f"{root}/h is a symbolic link"):
+                deed()
+        assert os.listdir(tmp_path) == ["sites"]
+
+    def test_a_link_to_a_file_is_refused_and_named(
+        self, mirror: MirrorFolder, root: Path, tmp_path: Path
+    ) -> None:
+        (tmp_path / "secret").write_bytes(b"secret")
+        mirror.write("h/b", b"")
+        for target in (tmp_path / "secret", tmp_path / "nothing", root / "h" / "b"):
+            (root / "h" / "a").symlink_to(target)
+            for deed in (
+                lambda: mirror.write("h/a", b"new"),
+                lambda: mirror.read("h/a"),
+                lambda: mirror.link("h/a", "h/b"),
+                lambda: mirror.link("h/c", "h/a"),
+                lambda: mirror.remove("h/a"),
+                lambda: mirror.exists("h/a"),
+            ):
+                with pytest.raises(SymbolicLinkError, match="h/a is a symbolic link"):
+                    deed()
+            (root / "h" / "a").unlink()
+        assert (tmp_path / "secret").read_bytes() == b"secret"
+
+    @pytest.mark.parametrize("moved", ["h", "h/a", "h/a/b"])
+    def test_a_link_put_in_between_two_calls_is_refused(
+        self, mirror: MirrorFolder, root: Path, tmp_path: Path, moved: str
+    ) -> None:
+        mirror.write("h/a/b/first", b"first")
+        outside = tmp_path / "outside"
+        (root / moved).rename(outside)
+        (root / moved).symlink_to(outside)
+        for deed in (
+            lambda: mirror.write("h/a/b/second", b""),
+            lambda: mirror.write("h/a/b/first", b""),
+            lambda: mirror.read("h/a/b/first"),
+            lambda: mirror.remove("h/a/b/first"),
+        ):
+            with pytest.raises(SymbolicLinkError, match=f"{moved} is a symbolic link"):
+                deed()
+        assert [path.read_bytes() for path in outside.rglob("first")] == [b"first"]
+        assert not list(outside.rglob("second"))
+
+    def test_a_folder_moved_away_is_not_written_to(
+        self, mirror: MirrorFolder, root: Path, tmp_path: Path
+    ) -> None:
+        mirror.write("h/a/first", b"")
+        (root / "h").rename(tmp_path / "outside")
+        mirror.write("h/a/second", b"")
+        assert os.listdir(tmp_path / "outside" / "a") == ["first"]
+        assert os.listdir(root / "h" / "a") == ["second"]
+
+    def test_the_state_may_be_no_link_and_the_root_may(self, tmp_path: Path) -> None:
+        (tmp_path / "real").mkdir()
+        (tmp_path / "root").symlink_to(tmp_path / "real")
+        with MirrorFolder(tmp_path / "root") as mirror:
+            mirror.write("h/a", b"text")
+        assert (tmp_path / "real" / "h" / "a").read_bytes() == b"text"
+        (tmp_path / "elsewhere" / "partial").mkdir(parents=True)
+        (tmp_path / "elsewhere" / "partial" / "mine").touch()
+        (tmp_path / "second").mkdir()
+        (tmp_path / "second" / ".mirror").symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(SymbolicLinkError, match=r"\.mirror is a symbolic link"):
+            MirrorFolder(tmp_path / "second").open()
+        assert (tmp_path / "elsewhere" / "partial" / "mine").exists()
+
+    def test_things_of_another_kind_are_refused_and_named(
+        self, mirror: MirrorFolder, root: Path
+    ) -> None:
+        mirror.write("h/a/b", b"")
+        os.mkfifo(root / "h" / "pipe")
+        for path in ("h/a", "h/a/b/c", "h/a/b/c/d", "h/pipe"):
+            with pytest.raises(PathTakenError, match="h/"):
+                mirror.write(path, b"")
+            with pytest.raises(PathTakenError, match="h/"):
+                mirror.read(path)
+        assert _partial(root) == []
+
+    def test_a_root_that_is_a_file_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        for root in (tmp_path / "file", tmp_path / "file" / "below"):
+            with pytest.raises(StorageError, match="file"):
+                MirrorFolder(root).open()
+
+
+class TestFailures:
+    def test_a_full_disk_leaves_the_old_file_and_says_which(self, mirror: MirrorFolder) -> None:
+        mirror.write("h/a", b"old")
+        with _largest_file(4096), pytest.raises(StorageError, match="h/a cannot be written: File"):
+            mirror.write("h/a", b"new" * 10_000)
+        assert mirror.read("h/a") == b"old"
+        assert _partial(mirror.root) == []
+
+    def test_a_folder_without_permission_is_said(self, root: Path) -> None:
+        script = """if True:
+            (mirror.root / "h").mkdir()
+            (mirror.root / "h").chmod(0o555)
+            (mirror.root / ".mirror" / "partial").chmod(0o777)
+            if os.getuid() == 0:
+                os.setuid(65534)
+            try:
+                mirror.write("h/a", b"")
+            except StorageError as error:
+                print(error)
+            """
+        answer = subprocess.check_output(
+            [sys.executable, "-c", _script(script, root)], cwd=_ROOT, text=True
+        )
+        assert answer == f"{root}/h/a cannot be written: Permission denied\n"
+        assert os.listdir(root / "h") == []
+        assert _partial(root) == []
+
+    def test_a_name_too_long_for_the_file_system_is_an_error_of_the_mirror(
+        self, mirror: MirrorFolder
+    ) -> None:
+        for path in ("x" * 300, "x" * 300 + "/a", "\x01\u202e" + "é" * 200):
+            with pytest.raises(MirrorError):
+                mirror.write(path, b"")
+
+    def test_a_killed_process_leaves_the_old_or_the_new_file(self, root: Path) -> None:
+        contents = [bytes([byte]) * 3_000_000 for byte in b"ab"]
+        with MirrorFolder(root) as mirror:
+            mirror.write("h/file", contents[0])
+        for delay in (0.002, 0.005, 0.011, 0.017, 0.023, 0.031):
+            _kill_while_writing(root, delay)
+            found = (root / "h" / "file").read_bytes()
+            assert found in contents
+            assert os.listdir(root / "h") == ["file"]
+        (root / ".mirror" / "partial" / "1-0").write_bytes(b"half")
+        with MirrorFolder(root) as mirror:
+            assert _partial(root) == []
+            assert list(mirror.paths()) == ["h/file"]
+
+
+def _kill_while_writing(root: Path, delay: float) -> None:
+    script = """if True:
+        contents = [bytes([byte]) * 3_000_000 for byte in b"ab"]
+        print("ready", flush=True)
+        for number in range(1_000):
+            mirror.write("h/file", contents[number % 2])
+        """
+    process = subprocess.Popen(
+        [sys.executable, "-c", _script(script, root)], cwd=_ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(delay)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    process.stdout.close()
+
+
+def _script(deed: str, root: Path) -> str:
+    return (
+        "import os\n"
+        "from pathlib import Path\n"
+        "from crawler.mirror.errors import StorageError\n"
+        "from crawler.mirror.folder import MirrorFolder\n"
+        f"mirror = MirrorFolder(Path({str(root)!r}))\n"
+        f"mirror.open()\n{deed}"
+    )
+
+
+@contextmanager
+def _largest_file(size: int) -> Iterator[None]:
+    """Let no file grow beyond a size, in bytes, as if the disk were full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
