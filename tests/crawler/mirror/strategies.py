@@ -30,6 +30,14 @@ def _write(scheme: str, host: str, path: str, query: str | None) -> str:
 nasty_urls = st.builds(
     _write, st.sampled_from(["http", "https"]), st.sampled_from(_HOSTS + _ODD_HOSTS), _path, _query
 )
+#: Few names, so that one is another's file or folder.
+crowded_urls = st.builds(
+    "{}://h/{}".format,
+    st.sampled_from(["http", "https"]),
+    st.lists(st.sampled_from(["a", "A", "a.html", "é", "e%CC%81", ""]), min_size=1, max_size=3).map(
+        "/".join
+    ),
+)
 media_types = st.sampled_from(
     [None, "text/html; charset=utf-8", "text/css", "text/plain", "image/png", "application/x-a"]
 )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from crawler.mirror.names import free_path
 from crawler.mirror.paths import path_key, path_of
 from crawler.urls.errors import MalformedUrl
-from tests.crawler.mirror.strategies import media_types, nasty_urls
+from tests.crawler.mirror.strategies import crowded_urls, media_types, nasty_urls
 
 _HTML = "text/html"
 
@@ -82,7 +82,11 @@ def test_a_name_is_found_however_many_are_taken() -> None:
 
 class TestFreePathProperties:
     @given(
-        st.lists(st.tuples(nasty_urls, media_types), max_size=30, unique_by=lambda pair: pair[0])
+        st.lists(
+            st.tuples(crowded_urls | nasty_urls, media_types),
+            max_size=30,
+            unique_by=lambda pair: pair[0],
+        )
     )
     @settings(max_examples=200)
     def test_no_file_is_another_file_or_its_folder(
