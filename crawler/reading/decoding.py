@@ -57,36 +57,53 @@ class Decoded(NamedTuple):
 def decode(body: bytes, content_type: str | None) -> Decoded:
     """Read a body in the encoding that fits: never fails, replaces what fits nowhere.
 
+    Complexity: O(length); a page that no declaration fits costs a detection of some 10 ms.
+    """
+    encoding, mark_bytes = find_encoding(body, content_type)
+    return _recode(body[mark_bytes:], encoding)
+
+
+def find_encoding(body: bytes, content_type: str | None) -> tuple[str, int]:
+    """Return the encoding that fits a body, and the length of its byte order mark.
+
     Byte order mark first, then the header, then the page's own declaration, as browsers do; but
     unlike them a declaration that the bytes contradict is not believed. Bytes that are UTF-8 are
     read so, since text in another encoding is hardly ever valid UTF-8 by accident.
-
-    Complexity: O(length); a page that no declaration fits costs a detection of some 10 ms.
     """
     encoding, mark = read_bom(body)
     if encoding is not None and mark is not None:
-        return _recode(body[len(mark) :], encoding)
+        return encoding, len(mark)
     wide = _wide_encoding(body[:_SAMPLE_BYTES])
     if wide is not None:
-        return _recode(body, wide)
-    header = _usable(http_content_type_encoding(content_type))
-    return _by_declaration(body, header, _usable(html_body_declared_encoding(body)))
+        return wide, 0
+    header = header_encoding(content_type)
+    return _by_declaration(body, header, declared_encoding(body)), 0
 
 
-def _by_declaration(body: bytes, header: str | None, meta: str | None) -> Decoded:
+def header_encoding(content_type: str | None) -> str | None:
+    """The encoding that a ``Content-Type`` names, if a page can be in it."""
+    return _usable(http_content_type_encoding(content_type))
+
+
+def declared_encoding(body: bytes) -> str | None:
+    """The encoding that a page names in its first bytes, if it can be in it."""
+    return _usable(html_body_declared_encoding(body))
+
+
+def _by_declaration(body: bytes, header: str | None, meta: str | None) -> str:
     declared = header or meta
     if declared is not None and declared.startswith(_SEVEN_BITS):
-        return _recode(body, declared)
+        return declared
     if _is_utf8(body, declared):
-        return Decoded(_without_controls(body), "utf-8")
+        return "utf-8"
     if _is_mostly_utf8(body) and (declared is None or declared.startswith("utf-8")):
-        return _recode(body, "utf-8")
+        return "utf-8"
     for encoding in (header, meta):
         if encoding is not None and _fits(body, encoding):
-            return _recode(body, encoding)
+            return encoding
     if len(body) - len(body.translate(None, _HIGH)) < _ENOUGH_TO_GUESS:
-        return _recode(body, _FALLBACK)
-    return _recode(body, _guess(body))
+        return _FALLBACK
+    return _guess(body)
 
 
 def _guess(body: bytes) -> str:
