@@ -1,1 +1,1 @@
-"""A site as files that open from disk: which file stands for a URL, and how it is written."""
+"""Mirroring: a site becomes a folder of files that opens without a network."""

@@ -1,0 +1,134 @@
+"""Attributes of a tag, and their values: character references read and written as browsers do."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from html.entities import html5
+from typing import NamedTuple
+
+WS = rb"\t\n\f\r "
+# A value that is not closed reaches to the end of the document: such a tag is none.
+_VALUE = rb"(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^%b>\"'][^%b>]*+)" % (WS, WS)
+# What follows the name of an attribute, which may begin with "=" but hold no other.
+_EQUALS = rb"(?:[%b]*+=[%b]*+%b?+)?+" % (WS, WS, _VALUE)
+ATTRIBUTE = rb"[^/>%b][^/>=%b]*+%b" % (WS, WS, _EQUALS)
+SPACE = rb"[/%b]++" % WS
+# All that stands between the name of a tag and its ">".
+ATTRIBUTES = rb"(?:%b|%b)*+" % (SPACE, ATTRIBUTE)
+
+_ATTRIBUTE = re.compile(
+    rb"([^/>%b][^/>=%b]*+)(?:[%b]*+=[%b]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^%b>\"'][^%b>]*+))?+)?+"
+    % ((WS,) * 6)
+)
+_REFERENCE = re.compile(rb"&(?:#(?:[xX]([0-9a-fA-F]+)|([0-9]+));?|([a-zA-Z][a-zA-Z0-9]*+)(;?)(=?))")
+_DIGITS = 9  # more make no character
+
+DOUBLE, SINGLE, UNQUOTED = 2, 3, 4  # groups of _ATTRIBUTE
+_IN_QUOTES = {DOUBLE: ('"', "&quot;"), SINGLE: ("'", "&#39;")}
+_SPECIAL = re.compile(r"[\s\"'<>=`&]")
+
+
+class Attribute(NamedTuple):
+    """Where an attribute of a document stands: its name, its value without quotes, which quotes."""
+
+    name_start: int
+    name_end: int
+    start: int
+    end: int
+    quotes: int
+
+
+def read_attributes(text: bytes, start: int, end: int) -> dict[bytes, Attribute]:
+    """Find the attributes between the name of a tag and its ``>``, by name in small letters.
+
+    Of two of one name the first counts.
+
+    Complexity: O(end - start).
+    """
+    found: dict[bytes, Attribute] = {}
+    for match in _ATTRIBUTE.finditer(text, start, end):
+        name = match[1].lower()
+        if name not in found:
+            which = match.lastindex or 1
+            value = match.span(which) if which > 1 else (match.end(), match.end())
+            found[name] = Attribute(*match.span(1), *value, which)
+    return found
+
+
+class Value(NamedTuple):
+    """A value with its character references read, and the way back to where each byte stood."""
+
+    text: bytes
+    decoded: tuple[int, ...] = ()
+    originals: tuple[int, ...] = ()
+
+    def place(self, at: int) -> int:
+        """Where the byte at this place of the value stands in what was written."""
+        if not self.decoded:
+            return at
+        nearest = bisect_right(self.decoded, at) - 1
+        return self.originals[nearest] + at - self.decoded[nearest]
+
+
+def read_value(written: bytes, encoding: str) -> Value:
+    """Read the character references of an attribute's value; other bytes stay as they are.
+
+    Complexity: O(length).
+    """
+    if b"&" not in written:
+        return Value(written)
+    parts: list[bytes] = []
+    decoded, places = [0], [0]
+    at = length = 0
+    for match in _REFERENCE.finditer(written):
+        character = _character(match)
+        if character is None:
+            continue
+        plain, new = written[at : match.start()], character.encode(encoding, "replace")
+        parts += plain, new
+        length += len(plain)
+        at = match.end() - len(match[5] or b"")
+        # Both ends of a reference: a place within it is the place where it begins.
+        decoded += length, length + len(new)
+        places += match.start(), at
+        length += len(new)
+    return Value(b"".join([*parts, written[at:]]), tuple(decoded), tuple(places))
+
+
+def unescape(written: str) -> str:
+    """Read the character references of an attribute's value."""
+    return read_value(written.encode("utf-8", "replace"), "utf-8").text.decode("utf-8", "replace")
+
+
+def _character(match: re.Match[bytes]) -> str | None:
+    """What a reference stands for; None where it is text: ``&copy=1`` is an argument of a URL."""
+    name = match[3]
+    if name is not None:
+        semicolon = match[4].decode()
+        if not semicolon and match[5]:
+            return None
+        return html5.get(name.decode() + semicolon)
+    digits, base = (match[1], 16) if match[1] else (match[2], 10)
+    digits = digits.lstrip(b"0") or b"0"
+    code = int(digits, base) if len(digits) <= _DIGITS else 0
+    if not 0 < code < 0x110000 or 0xD800 <= code < 0xE000:
+        return "\ufffd"
+    if 0x80 <= code < 0xA0:
+        return bytes([code]).decode("cp1252", "ignore") or chr(code)
+    return chr(code)
+
+
+def escape(value: str, quotes: int) -> bytes:
+    """Write a value, or a part of one, for a place within these quotes.
+
+    Args:
+        value: ASCII.
+        quotes: As ``Attribute`` says it. Within none the result is a part of a value, not empty.
+    """
+    if quotes == UNQUOTED:
+        return _SPECIAL.sub(lambda match: f"&#{ord(match[0])};", value).encode()
+    mark, reference = _IN_QUOTES[quotes]
+    if "&" in value:
+        value = value.replace("&", "&amp;")
+    return (value.replace(mark, reference) if mark in value else value).encode()

@@ -1,0 +1,137 @@
+"""In which encoding is a document, and would a browser know it from the file alone?
+
+The header that told it is gone when a file is opened from disk. Where nothing in the bytes says the
+same, a declaration is put in: ``<meta charset>``, ``@charset``, the encoding of ``<?xml ?>``, or a
+byte order mark for UTF-16. Of an encoding that browsers do not know (UTF-32, UTF-7, HZ) nothing is
+said. Bytes that are all ASCII need none, unless a header says what the files beside it are read in.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import NamedTuple
+
+from crawler.mirror.documents.attributes import ATTRIBUTES
+from crawler.mirror.documents.edits import Edit
+from crawler.reading.decoding import declared_encoding, find_encoding, header_encoding
+
+_MARKS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
+# Names of Python's codecs as https://encoding.spec.whatwg.org/#names-and-labels has them.
+_LABELS = {
+    "utf-8": "utf-8",
+    "cp932": "shift_jis",
+    "shift_jis": "shift_jis",
+    "euc_jp": "euc-jp",
+    "iso2022_jp": "iso-2022-jp",
+    "gb18030": "gb18030",
+    "gbk": "gbk",
+    "gb2312": "gbk",
+    "big5": "big5",
+    "big5hkscs": "big5",
+    "cp949": "euc-kr",
+    "euc_kr": "euc-kr",
+    "koi8-r": "koi8-r",
+    "koi8-u": "koi8-u",
+    "cp866": "ibm866",
+    "cp874": "windows-874",
+    "mac-roman": "macintosh",
+    "mac-cyrillic": "x-mac-cyrillic",
+}
+# Bytes below 0x80 within their characters: "\" only, or anything.
+_DOUBLE_BYTE = frozenset({"cp932", "shift_jis", "gb18030", "gbk", "big5", "big5hkscs", "cp949"})
+_NO_ASCII = ("utf-16", "utf-32", "iso2022", "hz")
+
+_CSS_CHARSET = re.compile(rb"(?:\xef\xbb\xbf)?@charset \"([^\"\\\n]{1,40})\";")
+_HEAD = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s++|<!--(?:-?>|(?:[^-]++|-(?!-!?>))*+--!?>)|<[!?](?!--)[^>]*+>)*+"
+    rb"(?:<html(?=[\s/>])%b>)?+(?:\s++|<!--(?:-?>|(?:[^-]++|-(?!-!?>))*+--!?>))*+"
+    rb"(?:<head(?=[\s/>])%b>)?+" % (ATTRIBUTES, ATTRIBUTES),
+    re.IGNORECASE,
+)
+_XML_DECLARATION = re.compile(
+    rb"<\?xml\s+version\s*=\s*(?:\"[^\"]*\"|'[^']*')(\s+encoding\s*=\s*(?:\"([^\"]*)\"|'([^']*)'))?"
+)
+
+
+class Charset(NamedTuple):
+    """The encoding of a body (a codec of Python), and what makes the file alone say so."""
+
+    encoding: str
+    declaration: Edit | None
+
+
+def html_charset(body: bytes, content_type: str | None) -> Charset:
+    """Find the encoding of a page."""
+    encoding, mark_bytes = find_encoding(body, content_type)
+    wanted = _wanted(body, encoding, mark_bytes, content_type)
+    if wanted is None or wanted == declared_encoding(body):
+        return Charset(encoding, None)
+    if wanted in _MARKS:
+        return Charset(encoding, Edit(0, 0, _MARKS[wanted]))
+    label = _label(wanted)
+    head = _HEAD.match(body)
+    if label is None or head is None:
+        return Charset(encoding, None)
+    # Before any declaration of the page's own: browsers believe the first.
+    at = head.end()
+    return Charset(encoding, Edit(at, at, f'<meta charset="{label}"/>'.encode()))
+
+
+def css_charset(body: bytes, content_type: str | None) -> Charset:
+    """Find the encoding of a style sheet; one that says none takes that of the page, as before."""
+    own = _CSS_CHARSET.match(body)
+    header = header_encoding(content_type)
+    declared = header_encoding(f"text/css; charset={own[1].decode('latin-1')}") if own else None
+    name = header or declared
+    encoding, mark_bytes = find_encoding(body, f"text/css; charset={name}" if name else None)
+    if encoding in _MARKS and not mark_bytes:
+        return Charset(encoding, Edit(0, 0, _MARKS[encoding]))
+    label = _label(encoding)
+    if mark_bytes or header is None or encoding == declared or body.isascii() or label is None:
+        return Charset(encoding, None)
+    return Charset(encoding, Edit(0, 0, f'@charset "{label}";'.encode()))
+
+
+def xml_charset(body: bytes, content_type: str | None) -> Charset:
+    """Find the encoding of an XML document, which is UTF-8 where it says nothing."""
+    encoding, mark_bytes = find_encoding(body, content_type)
+    wanted = _wanted(body, encoding, mark_bytes, None)
+    if wanted in _MARKS:
+        return Charset(encoding, Edit(0, 0, _MARKS[wanted]))
+    label = None if wanted is None else _label(wanted)
+    found = _XML_DECLARATION.match(body)
+    says = declared_encoding(body) if found and found[1] else "utf-8"
+    if label is None or says == wanted:
+        return Charset(encoding, None)
+    if found is None:
+        declaration = f'<?xml version="1.0" encoding="{label}"?>'.encode()
+        return Charset(encoding, Edit(0, 0, declaration))
+    start, end = found.span(1) if found[1] else (found.end(), found.end())
+    return Charset(encoding, Edit(start, end, f' encoding="{label}"'.encode()))
+
+
+def is_ascii_apart(encoding: str, body: bytes) -> bool:
+    """Whether markup can be looked for in the bytes as they are, each ASCII byte a character."""
+    if encoding.startswith(_NO_ASCII):
+        return False
+    # Of all that markup and style sheets are made of, only this is also half a character.
+    return encoding not in _DOUBLE_BYTE or b"\\" not in body
+
+
+def _wanted(body: bytes, encoding: str, mark_bytes: int, content_type: str | None) -> str | None:
+    """What the file has to say of itself; None for nothing."""
+    if mark_bytes:
+        return None
+    if body.isascii() and not encoding.startswith(_NO_ASCII):
+        return header_encoding(content_type)
+    return encoding
+
+
+def _label(encoding: str) -> str | None:
+    name = codecs.lookup(encoding).name
+    if name.startswith("cp125"):
+        return f"windows-{name[2:]}"
+    if name.startswith("iso8859"):
+        return name.replace("iso8859", "iso-8859")
+    return _LABELS.get(name)

@@ -1,0 +1,136 @@
+"""The addresses of a style sheet: ``url()``, ``src()``, ``@import`` and ``image-set()``.
+
+Tokens are those of CSS Syntax 3 (https://www.w3.org/TR/css-syntax-3/#tokenization), as far as they
+decide where an address begins and ends: comments, strings, escapes, names, bad strings and URLs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WS = rb"\t\n\f\r "
+_ESCAPE = rb"\\(?:[0-9a-fA-F]{1,6}+(?:\r\n|[%b])?+|[^0-9a-fA-F\n\f\r])" % _WS
+_NAME = rb"(?:[a-zA-Z0-9_\x80-\xff-]|%b)++" % _ESCAPE
+_COMMENT = rb"/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)"
+
+
+def _string(mark: bytes) -> bytes:
+    """A string; one that ends at the end of a line without its mark is bad, and no address."""
+    return rb"%b(?:[^%b\\\n\f\r]++|\\(?:\r\n|[\s\S]|\Z))*+(?:%b|\Z)?+" % (mark, mark, mark)
+
+
+# Names first consume what stands before "(": "1url(", "#url(" and "@url(" are no functions.
+_TOKEN = re.compile(
+    rb"(?P<skip>%b|<!--)|(?P<string>%b|%b)|(?P<at>@%b)|#(?:%b)|(?P<name>%b)(?P<opening>\()?+|[(){};]"
+    % (_COMMENT, _string(b'"'), _string(b"'"), _NAME, _NAME, _NAME)
+)
+_UNQUOTED = re.compile(
+    rb"[%b]*+((?:[^\"'()\\\x00-\x20\x7f]|%b)*+)[%b]*+(?:\)|\Z)" % (_WS, _ESCAPE, _WS)
+)
+_QUOTED_FOLLOWS = re.compile(rb"[%b]*+[\"']" % _WS)
+_BAD_URL = re.compile(rb"(?:[^)\\]++|\\(?:[\s\S]|\Z))*+\)?")
+_ESCAPED = re.compile(r"\\(?:([0-9a-fA-F]{1,6})(?:\r\n|[\t\n\f\r ])?|\r\n|([\s\S])|\Z)")
+_URLS = frozenset({"url", "src"})
+_IMAGE_SETS = frozenset({"image-set", "-webkit-image-set"})
+_SPECIAL = re.compile(r"[\s\"'()\\]")
+
+
+class CssAddress(NamedTuple):
+    """Where an address stands in a style sheet, without its quotes, and whether it is imported."""
+
+    start: int
+    end: int
+    imported: bool
+
+
+def may_hold_addresses(css: bytes) -> bool:
+    """Whether it is worth the while to look closely."""
+    return b"(" in css or b"@" in css
+
+
+def read_css(css: bytes) -> Iterator[CssAddress]:
+    """Yield the addresses of a style sheet, or of the declarations of one element.
+
+    An address of nothing but a fragment is the document's own and is left out, as are empty ones
+    and those of ``@namespace``, which nobody fetches.
+
+    Complexity: O(length).
+    """
+    functions: list[str] = []
+    rule = ""  # the at-rule whose prelude this is
+    at = 0
+    while (match := _TOKEN.search(css, at)) is not None:
+        at = match.end()
+        kind = match.lastgroup
+        token = css[match.start()]
+        if kind == "string":
+            if _is_whole(match[0]) and (rule == "import" or functions[-1:] in _STRINGS_ARE_URLS):
+                yield from _address(css, match.start() + 1, at - 1, rule)
+                rule = "" if rule == "import" else rule
+                if functions[-1:] == ["url"]:
+                    functions[-1] = ""  # what follows modifies the address
+        elif kind == "at":
+            rule = read_escapes(match[0][1:].decode("utf-8", "replace")).lower()
+        elif kind == "opening":
+            name = read_escapes(match["name"].decode("utf-8", "replace")).lower()
+            if name != "url" or _QUOTED_FOLLOWS.match(css, at):
+                functions.append(_role(name, rule))
+                continue
+            unquoted = _UNQUOTED.match(css, at)
+            if unquoted is None:
+                bad = _BAD_URL.match(css, at)
+                at = bad.end() if bad else len(css)
+                continue
+            at = unquoted.end()
+            if rule != "namespace":
+                yield from _address(css, *unquoted.span(1), rule)
+                rule = "" if rule == "import" else rule
+        elif token in b"(":
+            functions.append("")
+        elif token in b")":
+            del functions[-1:]
+        elif token in b"{};":
+            rule = ""
+
+
+_STRINGS_ARE_URLS = (["url"], ["image-set"])
+
+
+def _role(name: str, rule: str) -> str:
+    if name in _URLS and rule != "namespace":
+        return "url"
+    return "image-set" if name in _IMAGE_SETS else ""
+
+
+def _is_whole(string: bytes) -> bool:
+    inner = string[1:-1]
+    escaped = (len(inner) - len(inner.rstrip(b"\\"))) % 2
+    return len(string) >= 2 and string[-1] == string[0] and not escaped
+
+
+def _address(css: bytes, start: int, end: int, rule: str) -> Iterator[CssAddress]:
+    written = css[start:end].strip()
+    if written and not written.startswith(b"#"):
+        yield CssAddress(start, end, rule == "import")
+
+
+def read_escapes(text: str) -> str:
+    r"""Read the escapes of CSS: ``\26 `` and ``\(``; an escaped end of a line is nothing."""
+    return _ESCAPED.sub(_unescaped, text) if "\\" in text else text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    if match[1]:
+        code = int(match[1], 16)
+        return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+    return match[2] if match[2] and match[2] not in "\n\f\r" else ""
+
+
+def write_css(address: str) -> str:
+    """Write an address for ``url()``, with quotes or without: both know these escapes."""
+    address = address.replace("<", "%3C")  # "</style" would end the element
+    return _SPECIAL.sub(lambda match: f"\\{ord(match[0]):x} ", address)

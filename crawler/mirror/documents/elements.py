@@ -1,0 +1,172 @@
+"""What the elements of HTML and SVG say: their addresses, and what a copy on disk must not have."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from crawler.mirror.documents.attributes import UNQUOTED, read_attributes
+from crawler.mirror.documents.edits import Edit
+from crawler.mirror.documents.kinds import (
+    GUESSED,
+    SETS,
+    LinkKind,
+    foreign_kind_of,
+    kind_of,
+    kind_of_relation,
+)
+from crawler.reading.metadata import directives
+
+if TYPE_CHECKING:
+    from crawler.mirror.documents.attributes import Attribute
+    from crawler.mirror.documents.places import Places
+
+    Attributes = dict[bytes, Attribute]
+
+# What browsers compare with a server's answer, and cannot with a file.
+_CHECKS = (b"integrity", b"crossorigin")
+_MEDIA = frozenset({b"audio", b"video"})
+_ADDRESS_LIKE = re.compile(r"\s*(?:https?:)?[^\s<>{}\"':]*[./][^\s<>{}\"']*\s*\Z", re.IGNORECASE)
+_SET_LIKE = re.compile(r"[./]")
+_CDATA = re.compile(rb"[\t\n\f\r ]*+<!\[CDATA\[")
+
+
+class Elements:
+    """Looks at elements, one tag after the other.
+
+    Attributes:
+        places: The addresses that were found.
+        base: The first ``<base href>``, as written.
+        nofollow: Whether a robots meta tag asks not to follow any link.
+        fixes: Edits that any copy on disk needs.
+    """
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.base: str | None = None
+        self.nofollow = False
+        self.fixes: list[Edit] = []
+        self._media_checks: tuple[Edit, ...] = ()
+
+    def html(self, name: bytes, start: int, end: int) -> int:
+        """Look at a start tag of HTML; where its last attribute's value ends.
+
+        Args:
+            name: In small letters.
+            start: Where its attributes begin.
+            end: Where its ``>`` stands.
+        """
+        attributes = read_attributes(self.places.text, start, end)
+        look = _LOOKS.get(name, Elements._generic)
+        look(self, name, attributes)
+        if b"style" in attributes:
+            self.places.style(attributes[b"style"])
+        return _last(attributes)
+
+    def foreign(self, name: bytes, start: int, end: int) -> int:
+        """Look at a start tag of SVG or MathML; as ``html``."""
+        attributes = read_attributes(self.places.text, start, end)
+        for key, attribute in attributes.items():
+            kind = foreign_kind_of(name, key)
+            if kind is not None:
+                self.places.address(attribute, kind, nofollow=self._is_nofollow(attributes))
+            elif key == b"style":
+                self.places.style(attribute)
+        return _last(attributes)
+
+    def inline_sheet(self, at: int) -> None:
+        """Look at the text of a ``style`` that is no raw text: in XML and in SVG."""
+        text = self.places.text
+        opening = _CDATA.match(text, at)
+        if opening is not None:
+            end = text.find(b"]]>", opening.end())
+            self.places.sheet(opening.end(), len(text) if end < 0 else end)
+            return
+        end = text.find(b"<", at)
+        self.places.text_sheet(at, len(text) if end < 0 else end)
+
+    def _generic(self, name: bytes, attributes: Attributes) -> None:
+        checks = _checks(attributes)
+        if name in _MEDIA:
+            self._media_checks = checks
+        elif name == b"source":
+            checks += self._media_checks
+        for key, attribute in attributes.items():
+            kind = kind_of(name, key)
+            if kind is None or (key in GUESSED and not self._is_address(key, attribute)):
+                continue
+            if key in GUESSED and "url(" in self.places.value(attribute):
+                self.places.style(attribute)
+            elif key in SETS:
+                self.places.addresses(attribute, kind, checks)
+            else:
+                nofollow = kind is LinkKind.PAGE and self._is_nofollow(attributes)
+                self.places.address(attribute, kind, nofollow=nofollow, companions=checks)
+
+    def _input(self, name: bytes, attributes: Attributes) -> None:
+        if self._value(attributes, b"type").strip().lower() != "image":
+            attributes = {key: each for key, each in attributes.items() if key != b"src"}
+        self._generic(name, attributes)
+
+    def _link(self, _: bytes, attributes: Attributes) -> None:
+        relation, media_type = (self._value(attributes, key) for key in (b"rel", b"type"))
+        kind = kind_of_relation(relation, media_type)
+        checks = _checks(attributes)
+        for key, attribute in attributes.items():
+            if key == b"href":
+                self.places.address(attribute, kind, companions=checks)
+            elif key == b"imagesrcset":
+                self.places.addresses(attribute, kind, checks)
+
+    def _base(self, _: bytes, attributes: Attributes) -> None:
+        href = attributes.get(b"href")
+        if href is not None:
+            if self.base is None:
+                self.base = self.places.value(href)
+            self.fixes.append(_renamed(href, b"data-href"))
+
+    def _meta(self, _: bytes, attributes: Attributes) -> None:
+        content = attributes.get(b"content")
+        equivalent = attributes.get(b"http-equiv")
+        if content is None:
+            return
+        match self.places.value(equivalent).strip().lower():
+            case "refresh":
+                self.places.refresh(content)
+            case "content-security-policy":
+                assert equivalent is not None
+                self.fixes.append(_renamed(equivalent, b"data-http-equiv"))
+        if self._value(attributes, b"name").strip().lower() == "robots":
+            self.nofollow |= "nofollow" in directives(self.places.value(content))
+
+    def _value(self, attributes: Attributes, name: bytes) -> str:
+        return self.places.value(attributes.get(name))
+
+    def _is_nofollow(self, attributes: Attributes) -> bool:
+        return "nofollow" in self._value(attributes, b"rel").lower()
+
+    def _is_address(self, key: bytes, attribute: Attribute) -> bool:
+        value = self.places.value(attribute)
+        return (_SET_LIKE.search(value) if key in SETS else _ADDRESS_LIKE.match(value)) is not None
+
+
+_LOOKS = {
+    b"base": Elements._base,
+    b"input": Elements._input,
+    b"link": Elements._link,
+    b"meta": Elements._meta,
+}
+
+
+def _checks(attributes: Attributes) -> tuple[Edit, ...]:
+    return tuple(
+        _renamed(attributes[name], b"data-" + name) for name in _CHECKS if name in attributes
+    )
+
+
+def _renamed(attribute: Attribute, name: bytes) -> Edit:
+    return Edit(attribute.name_start, attribute.name_end, name)
+
+
+def _last(attributes: Attributes) -> int:
+    return max((each.end for each in attributes.values() if each.quotes == UNQUOTED), default=-1)

@@ -1,0 +1,117 @@
+"""The addresses of a page, in the order of its bytes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from crawler.mirror.documents.kinds import LinkKind
+from crawler.mirror.documents.places import Place, write_double
+from crawler.mirror.documents.tags import (
+    FOREIGN,
+    FOREIGN_STOP,
+    HTML_STOP,
+    INNER_STOP,
+    RAW,
+    raw_text_end,
+)
+
+if TYPE_CHECKING:
+    import re
+
+    from crawler.mirror.documents.elements import Elements
+
+_LINK, _TAG = 1, 3  # groups of a stop: the last that took part tells which it is
+# Elements of SVG and MathML whose content is HTML.
+_INTEGRATION = frozenset(b"foreignobject desc title mi mo mn ms mtext annotation-xml".split())
+# Tags that end foreign content, being none of it:
+# https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inforeign
+_BREAKOUT = frozenset(
+    b"b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li"
+    b" listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul"
+    b" var".split()
+)
+
+
+def read_html(elements: Elements) -> None:
+    """Collect the addresses of an HTML document.
+
+    Complexity: O(length).
+    """
+    _HtmlScan(elements).run()
+
+
+class _HtmlScan:
+    def __init__(self, elements: Elements) -> None:
+        self._elements = elements
+        self._text = elements.places.text
+        self._inside: list[bytes] = []  # foreign elements, and those within that hold HTML again
+        self._open: Counter[bytes] = Counter()  # the same, counted
+
+    def run(self) -> None:
+        text, places = self._text, self._elements.places
+        add, encoding, page = places.add, places.encoding, LinkKind.PAGE
+        at, match = 0, HTML_STOP.match
+        while (stop := match(text, at)) is not None:
+            at = stop.end()
+            if stop.lastindex == _LINK:
+                start, end = stop.span(1)
+                written = str(stop[1], encoding, "replace")
+                add(Place(start, end, written, page, False, write_double))
+                continue
+            at = self._tag(stop) if stop.lastindex == _TAG else self._end_tag(stop)
+            match = self._stops().match
+
+    def _stops(self) -> re.Pattern[bytes]:
+        if not self._inside:
+            return HTML_STOP
+        return INNER_STOP if self._inside[-1] in _INTEGRATION else FOREIGN_STOP
+
+    @property
+    def _is_foreign(self) -> bool:
+        return bool(self._inside) and self._inside[-1] not in _INTEGRATION
+
+    def _tag(self, stop: re.Match[bytes]) -> int:
+        """Look at a start tag; where to go on."""
+        name, at = stop[2].lower(), stop.end()
+        start, end = stop.span(3)
+        if self._is_foreign and name in _BREAKOUT:
+            self._break_out()
+        if self._is_foreign:
+            attributes = self._elements.foreign(name, start, end)
+            if name == b"style" and self._text[end - 1 : end] != b"/":
+                self._elements.inline_sheet(at)
+            if name in FOREIGN or name in _INTEGRATION:
+                self._enter(name, attributes, end)
+            return at
+        attributes = self._elements.html(name, start, end)
+        if name in FOREIGN:
+            self._enter(name, attributes, end)
+        elif name in RAW:
+            at, begun = raw_text_end(self._text, name, at), at
+            if name == b"style":
+                self._elements.places.sheet(begun, at)
+        return at
+
+    def _enter(self, name: bytes, last: int, end: int) -> None:
+        if end <= last or self._text[end - 1 : end] != b"/":
+            self._inside.append(name)
+            self._open[name] += 1
+
+    def _end_tag(self, stop: re.Match[bytes]) -> int:
+        name = stop[4].lower()
+        if self._open[name]:
+            while self._leave() != name:
+                pass
+        elif self._is_foreign and name in _BREAKOUT:
+            self._break_out()
+        return stop.end()
+
+    def _break_out(self) -> None:
+        while self._is_foreign:
+            self._leave()
+
+    def _leave(self) -> bytes:
+        name = self._inside.pop()
+        self._open[name] -= 1
+        return name

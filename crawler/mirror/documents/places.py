@@ -1,0 +1,204 @@
+"""Where addresses stand in a document, and how another is written there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.mirror.documents.attributes import DOUBLE, SINGLE, UNQUOTED, Value, escape, read_value
+from crawler.mirror.documents.css import may_hold_addresses, read_css, read_escapes, write_css
+from crawler.mirror.documents.kinds import LinkKind
+from crawler.mirror.documents.srcset import read_srcset, write_srcset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.mirror.documents.attributes import Attribute
+    from crawler.mirror.documents.edits import Edit
+
+_QUOTINGS = (DOUBLE, SINGLE, UNQUOTED)
+_REFRESH = re.compile(
+    rb"\s*\d*(?:\.\d*)?[\s;,]*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+class Place(NamedTuple):
+    """An address where it stands.
+
+    Attributes:
+        start: Where what is replaced begins.
+        end: Where it ends.
+        written: The address, its references and escapes read.
+        kind: What it is to the document.
+        nofollow: Whether the document asks not to follow it.
+        write: Writes an address for this place.
+        companions: Edits that come with a local address: checks that it would not pass.
+    """
+
+    start: int
+    end: int
+    written: str
+    kind: LinkKind
+    nofollow: bool
+    write: Callable[[str], bytes]
+    companions: tuple[Edit, ...] = ()
+
+
+def write_double(address: str) -> bytes:
+    """Write an address within double quotes."""
+    return escape(address, DOUBLE)
+
+
+def _plain(quotes: int) -> Callable[[str], bytes]:
+    def write(address: str) -> bytes:
+        # An unquoted value that is empty would take what follows.
+        return escape(address, quotes) or (b'""' if quotes == UNQUOTED else b"")
+
+    return write
+
+
+def _css(quotes: int) -> Callable[[str], bytes]:
+    return lambda address: escape(write_css(address), quotes)
+
+
+def _set(quotes: int) -> Callable[[str], bytes]:
+    return lambda address: escape(write_srcset(address), quotes)
+
+
+_PLAIN = {quotes: _plain(quotes) for quotes in _QUOTINGS} | {DOUBLE: write_double}
+_CSS = {quotes: _css(quotes) for quotes in _QUOTINGS}
+_SET = {quotes: _set(quotes) for quotes in _QUOTINGS}
+
+
+def write_raw_css(address: str) -> bytes:
+    """Write an address in a style sheet that knows no references."""
+    return write_css(address).encode()
+
+
+def write_text(address: str) -> bytes:
+    """Write an address as the text of an element."""
+    return address.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").encode()
+
+
+def write_text_css(address: str) -> bytes:
+    """Write an address in a style sheet that is the text of an element."""
+    return write_text(write_css(address))
+
+
+def write_cdata(address: str) -> bytes:
+    """Write an address within a CDATA section."""
+    return address.replace(">", "%3E").encode()
+
+
+class Places:
+    """Collects the places of a document.
+
+    Args:
+        text: The document, in an encoding whose ASCII is ASCII.
+        encoding: That encoding.
+    """
+
+    def __init__(self, text: bytes, encoding: str) -> None:
+        self.text = text
+        self.encoding = encoding
+        self.found: list[Place] = []
+        self.add = self.found.append
+
+    def decode(self, written: bytes) -> str:
+        """The text that bytes of the document stand for."""
+        text = written.decode(self.encoding, "replace")
+        return text.replace("\0", "\ufffd") if "\0" in text else text
+
+    def value(self, attribute: Attribute | None) -> str:
+        """An attribute's value; empty where there is none."""
+        if attribute is None:
+            return ""
+        written = self.text[attribute.start : attribute.end]
+        return self.decode(read_value(written, self.encoding).text)
+
+    def address(
+        self,
+        attribute: Attribute,
+        kind: LinkKind,
+        *,
+        nofollow: bool = False,
+        companions: tuple[Edit, ...] = (),
+    ) -> None:
+        """Add an attribute that is one address."""
+        written = self.value(attribute)
+        if kind is LinkKind.REQUISITE and is_own(written):
+            return
+        start, end, write = attribute.start, attribute.end, _PLAIN.get(attribute.quotes)
+        if write is not None:
+            self.add(Place(start, end, written, kind, nofollow, write, companions))
+
+    def addresses(
+        self, attribute: Attribute, kind: LinkKind, companions: tuple[Edit, ...] = ()
+    ) -> None:
+        """Add an attribute that is a ``srcset``."""
+        value = self._read(attribute)
+        for start, end in read_srcset(value.text):
+            written = self.decode(value.text[start:end])
+            if is_own(written):
+                continue
+            write = _SET[attribute.quotes]
+            self._add_part(attribute, value, (start, end), written, kind, write, companions)
+
+    def style(self, attribute: Attribute) -> None:
+        """Add an attribute that is CSS."""
+        value = self._read(attribute)
+        if not may_hold_addresses(value.text):
+            return
+        for start, end, _ in read_css(value.text):
+            written = read_escapes(self.decode(value.text[start:end]))
+            write = _CSS[attribute.quotes]
+            kind = LinkKind.REQUISITE
+            self._add_part(attribute, value, (start, end), written, kind, write, ())
+
+    def refresh(self, attribute: Attribute) -> None:
+        """Add the target of a ``<meta http-equiv=refresh>``."""
+        value = self._read(attribute)
+        match = _REFRESH.match(value.text)
+        if match is None or not match.lastindex or not match[match.lastindex].strip():
+            return
+        span = match.span(match.lastindex)
+        written = self.decode(match[match.lastindex])
+        self._add_part(attribute, value, span, written, LinkKind.PAGE, _PLAIN[attribute.quotes], ())
+
+    def sheet(self, start: int, end: int) -> None:
+        """Add the addresses of a style sheet that stands in the document as it is."""
+        self._sheet(start, Value(self.text[start:end]), write_raw_css)
+
+    def text_sheet(self, start: int, end: int) -> None:
+        """Add the addresses of a style sheet that is text, in which references are read."""
+        self._sheet(start, read_value(self.text[start:end], self.encoding), write_text_css)
+
+    def _sheet(self, start: int, css: Value, write: Callable[[str], bytes]) -> None:
+        if may_hold_addresses(css.text):
+            for first, last, _ in read_css(css.text):
+                written = read_escapes(self.decode(css.text[first:last]))
+                span = start + css.place(first), start + css.place(last)
+                self.add(Place(*span, written, LinkKind.REQUISITE, False, write))
+
+    def _read(self, attribute: Attribute) -> Value:
+        return read_value(self.text[attribute.start : attribute.end], self.encoding)
+
+    def _add_part(  # noqa: PLR0913, PLR0917 - a place is made of these
+        self,
+        attribute: Attribute,
+        value: Value,
+        span: tuple[int, int],
+        written: str,
+        kind: LinkKind,
+        write: Callable[[str], bytes],
+        companions: tuple[Edit, ...],
+    ) -> None:
+        start, end = (attribute.start + value.place(at) for at in span)
+        self.add(Place(start, end, written, kind, False, write, companions))
+
+
+def is_own(written: str) -> bool:
+    """Whether an address is nothing but a fragment, or nothing at all: nothing is fetched."""
+    written = written.strip()
+    return not written or written.startswith("#")

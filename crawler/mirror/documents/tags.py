@@ -1,0 +1,122 @@
+"""Which tags of a document can hold an address? Markup cut into tokens as browsers do.
+
+One regular expression passes over everything that cannot hold one, whole tags with their quoted
+values, comments and text, and stops at the next that can. What it passes over never comes to
+Python, which is what makes this fast. All repetition is possessive: linear on any input.
+
+Three modes, since the same bytes mean other things: HTML; foreign content within it (``svg`` and
+``math``), with CDATA sections and without raw text; XML. What only the tree could tell is not
+known: that a ``style`` within ``select`` is no element. The content of ``noscript`` is markup, as
+for a browser without scripts.
+"""
+
+from __future__ import annotations
+
+import re
+
+from crawler.mirror.documents.attributes import ATTRIBUTE, ATTRIBUTES, SPACE, WS
+
+
+def _either(name: str) -> bytes:
+    """Small and capital letters: cheaper than IGNORECASE, which looks at no first letter."""
+    return "".join(f"[{c}{c.upper()}]" if c.isalpha() else re.escape(c) for c in name).encode()
+
+
+def _any_of(names: str) -> bytes:
+    return b"(?:" + b"|".join(map(_either, names.split())) + b")"
+
+
+# Attributes that hold an address or what else is changed, and lazy images' own ones.
+LAZY = (
+    "data-src data-original data-lazy data-lazy-src data-bg data-background data-background-image"
+    " data-bg-src data-hi-res-src data-image data-img data-img-src data-full-src data-large-src"
+    " data-original-src data-poster data-url-src data-thumb"
+)
+LAZY_SETS = "data-srcset data-lazy-srcset data-original-set data-bgset"
+_NAMES = (
+    "href src srcset style action formaction background poster data imagesrcset lowsrc dynsrc"
+    f" http-equiv crossorigin xlink:href {LAZY} {LAZY_SETS}"
+)
+# <meta name=robots> but no other: some pages have a hundred keywords.
+_ROBOTS = rb"%b[%b]*+=[%b]*+[\"']?[%b]*+[rR&]" % (_either("name"), WS, WS, WS)
+_TELLING = rb"(?:%b(?=[/>=%b])|%b)" % (_any_of(_NAMES), WS, _ROBOTS)
+
+# After whose start tag the text is no markup, or other markup.
+RAW = frozenset(b"script style title textarea xmp iframe noembed noframes plaintext".split())
+FOREIGN = frozenset({b"svg", b"math"})
+_CHANGING = _any_of("script style title textarea xmp iframe noembed noframes plaintext svg math")
+
+_NAME = rb"[a-zA-Z][^/>%b]*+" % WS
+_DULL = rb"(?:%b|(?!%b)%b)*+" % (SPACE, _TELLING, ATTRIBUTE)
+_NO_RELATION = rb"(?:%b|(?!%b|%b)%b)*+" % (SPACE, _either("rel"), _TELLING, ATTRIBUTE)
+_TEXT = rb"[^<]++|<(?![a-zA-Z/!?])"
+_COMMENT = rb"<!--(?:-?>|(?:[^-]++|-(?!-!?>))*+--!?>)"
+_BOGUS = rb"</(?![a-zA-Z])[^>]*+>|<(?:!(?!--)|\?)[^>]*+>"
+_END = rb"</(?:%b)(?:%b)>" % (_NAME, ATTRIBUTES)
+_PLAIN = rb"<(?!%b[/>%b])%b%b>" % (_CHANGING, WS, _NAME, _DULL)
+# The commonest, without a look at its attributes one by one.
+_LINK = rb"<[aA][%b]++%b=\"([^\"&\0]*+)\"%b>" % (WS, _either("href"), _NO_RELATION)
+_TAG = rb"<(%b)(%b)>" % (_NAME, ATTRIBUTES)
+
+# Groups: the address of a link; the name and the attributes of another tag; an end tag's name.
+HTML_STOP = re.compile(
+    rb"(?:%b|%b|%b|%b|%b)*+(?:%b|%b)" % (_TEXT, _PLAIN, _END, _COMMENT, _BOGUS, _LINK, _TAG)
+)
+
+_CDATA = rb"<!\[CDATA\[(?:[^\]]++|\](?!\]>))*+\]\]>"
+_END_TAG = rb"</(%b)(?:%b)>" % (_NAME, ATTRIBUTES)
+_BOGUS_BUT_CDATA = _BOGUS.replace(b"(?!--)", rb"(?!--|\[CDATA\[)")
+# Within svg and math every tag counts, since many end the foreign content.
+FOREIGN_STOP = re.compile(
+    rb"(?:%b|%b|%b|%b)*+(?:()%b|%b)" % (_TEXT, _COMMENT, _CDATA, _BOGUS_BUT_CDATA, _TAG, _END_TAG)
+)
+# HTML within foreignObject, within svg.
+INNER_STOP = re.compile(rb"(?:%b|%b|%b)*+(?:()%b|%b)" % (_TEXT, _COMMENT, _BOGUS, _TAG, _END_TAG))
+
+_XML_NAME = rb"[^<>/!?=%b][^<>/=%b]*+" % (WS, WS)
+_XML_COMMENT = rb"<!--(?:[^-]++|-(?!->))*+-->"
+_XML_INSTRUCTION = rb"<\?(?!xml-stylesheet)(?:[^?]++|\?(?!>))*+\?>"
+# With the declarations within the brackets of a DOCTYPE.
+_XML_DOCTYPE = (
+    rb"<!(?!--|\[CDATA\[)(?:[^>\[\"']++|\"[^\"]*+\"|'[^']*+'"
+    rb"|\[(?:[^\]\"'<]++|\"[^\"]*+\"|'[^']*+'|<!--(?:[^-]++|-(?!->))*+-->|<)*+\])*+>"
+)
+XML_STOP = re.compile(
+    rb"(?:[^<]++|%b|%b|%b|%b|</[^>]*+>)*+(?:()<(%b)(%b)>|<\?(xml-stylesheet)((?:[^?]++|\?(?!>))*+)\?>)"
+    % (_CDATA, _XML_COMMENT, _XML_INSTRUCTION, _XML_DOCTYPE, _XML_NAME, ATTRIBUTES)
+)
+
+_RAW_ENDS = {name: re.compile(rb"</%b(?=[/>%b])" % (name, WS), re.IGNORECASE) for name in RAW} | {
+    b"plaintext": re.compile(rb"(?!)")
+}
+_SCRIPT_TURNS = re.compile(rb"<!(?=--)|-->|<(/?)script(?=[/>%b])" % WS, re.IGNORECASE)
+
+
+def raw_text_end(text: bytes, name: bytes, at: int) -> int:
+    """Where the text after the start tag of a raw text element ends: at its end tag, or nowhere.
+
+    Complexity: O(distance), for ``script`` too.
+    """
+    end = _RAW_ENDS[name].search(text, at)
+    stop = len(text) if end is None else end.start()
+    if name == b"script" and text.find(b"<!--", at, stop) >= 0:
+        return _script_end(text, at)
+    return stop
+
+
+def _script_end(text: bytes, at: int) -> int:
+    """The end of a script with ``<!--`` in it: a script within that comment hides one end tag."""
+    escaped = nested = False
+    for turn in _SCRIPT_TURNS.finditer(text, at):
+        mark = turn[0]
+        if mark == b"-->":
+            escaped = nested = False
+        elif mark == b"<!":
+            escaped = True
+        elif turn[1]:
+            if not nested:
+                return turn.start()
+            nested = False
+        elif escaped:
+            nested = True
+    return len(text)

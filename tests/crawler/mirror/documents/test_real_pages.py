@@ -1,0 +1,72 @@
+"""Pages that people wrote and programs made: nothing lost, and the links that reading finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.mirror.documents import LinkKind, read_document, undo
+from crawler.reading.decoding import decode
+from crawler.reading.links import LinkReader, base_url
+from crawler.reading.metadata import read_metadata
+from crawler.reading.parsing import parse
+from crawler.urls.canonical import Canonicalizer
+from tests.sites.packages import PACKAGES, SiteUnavailableError, html_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_EVERY = 12  # one page of so many: whole sites take minutes
+_ENDINGS = (".html", ".htm", ".css", ".svg")
+_ALL_LINKS = 10**6
+
+
+@pytest.fixture(scope="module", params=sorted(PACKAGES))
+def files(request: pytest.FixtureRequest) -> list[Path]:
+    try:
+        folder = html_folder(PACKAGES[request.param])
+    except SiteUnavailableError as error:
+        pytest.skip(str(error))
+    found = sorted(path for path in folder.rglob("*") if path.name.endswith(_ENDINGS))
+    pages = [path for path in found if path.suffix.startswith(".htm")]
+    return pages[::_EVERY] + [path for path in found if path not in set(pages)]
+
+
+def test_rewriting_can_be_undone(files: list[Path]) -> None:
+    assert files
+    for path in files:
+        body = path.read_bytes()
+        document = read_document(body, f"http://host.example/{path.name}", _type(path))
+        assert document is not None
+        rewritten = document.rewrite(lambda link: f"x/{link.kind.value}.html#{len(link.written)}")
+        assert undo(rewritten.body, rewritten.patch) == body
+        again = read_document(rewritten.body, f"http://host.example/{path.name}", _type(path))
+        assert again is not None
+        assert [link.kind for link in again.links] == [link.kind for link in document.links]
+
+
+def test_links_of_pages_are_those_that_reading_finds(files: list[Path]) -> None:
+    canonicalizer = Canonicalizer()
+    reader = LinkReader(canonicalizer, _ALL_LINKS)
+    for path in files:
+        if not path.suffix.startswith(".htm"):
+            continue
+        body, url = path.read_bytes(), f"http://host.example/folder/{path.name}"
+        decoded = decode(body, "text/html")
+        root = parse(decoded.utf8)
+        base = base_url(root, url)
+        refresh = read_metadata(root, base).refresh_url
+        found = reader.read(root, base, decoded.encoding, [refresh] if refresh else [])
+        document = read_document(body, url, "text/html")
+        assert document is not None
+        ours = {
+            canonicalizer.key(link.url)
+            for link in document.links
+            if link.url and link.kind in {LinkKind.PAGE, LinkKind.FRAME}
+        }
+        assert ours == {link.key for link in found.links}, path
+
+
+def _type(path: Path) -> str:
+    return {".css": "text/css", ".svg": "image/svg+xml"}.get(path.suffix, "text/html")
