@@ -198,9 +198,9 @@ class ArchivingSpider(Spider):
         fetched = self.fetched_of(response)
         try:
             if response.status == HTTPStatus.NOT_MODIFIED:
-                captured = self._not_modified(fetched, is_whole=WHOLE in response.meta)
+                captured = self._not_modified(fetched, response, is_whole=WHOLE in response.meta)
             else:
-                captured = await self.job.archivist.capture(fetched)
+                captured = await self.captured(fetched, response)
             if captured is not None:
                 self._note_oddities(response, captured)
         except StorageError as error:
@@ -210,8 +210,18 @@ class ArchivingSpider(Spider):
             raise CloseSpider("reading") from error
         return captured
 
-    def _not_modified(self, fetched: Fetched, *, is_whole: bool) -> Captured | None:
-        captured = self.job.archivist.not_modified(fetched)
+    async def captured(self, fetched: Fetched, response: Response) -> Captured:
+        """Judge and store an answer that was sent."""
+        return await self.job.archivist.capture(fetched)
+
+    def still(self, fetched: Fetched, response: Response) -> Captured | None:
+        """Take "not modified" for an answer; None where the page is to be asked for as a whole."""
+        return self.job.archivist.not_modified(fetched)
+
+    def _not_modified(
+        self, fetched: Fetched, response: Response, *, is_whole: bool
+    ) -> Captured | None:
+        captured = self.still(fetched, response)
         if captured is None and is_whole:
             reason = "HTTP 304 where the page was asked for"
             return self.job.archivist.store_failure(fetched, verdicts.FAILED, reason)

@@ -124,6 +124,21 @@ CRAWL_REVISIT_SHORTER_RATE = 0.3
 CRAWL_REVISIT_LONGER_RATE = 0.4
 """How much is added to its interval at a visit that finds the same text, or nearly the same."""
 
+MIRROR_DIRECTORY = "mirrors"
+"""Where scrapy mirror URL without DIR puts a mirror: a folder for each host below this one."""
+
+MIRROR_READ_TEXT = True
+"""Read the text of pages, to tell near-duplicates and learn URL rules; False compares bytes."""
+
+MIRROR_NEAR_DUPLICATES = "keep"
+"""Of a page that repeats another one: keep its file, link to the other one's, or skip it."""
+
+MIRROR_SHARE = "hardlink"
+"""Store the same bytes once: a hardlink of each name, or rewrite links to lead to one file."""
+
+MIRROR_GONE = "keep"
+"""Files of pages that the server says are gone: keep or remove."""
+
 PROGRESS_ENABLED = True
 """Show progress: a live panel on a terminal, plain lines elsewhere."""
 

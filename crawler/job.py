@@ -99,6 +99,10 @@ class Job:
         self.counts: Counter[str] = Counter()
         self.saved_bytes = 0
         self.limit: int | None = None
+        self.limit_reason: str | None = None
+        self.urgent: int | None = None
+        self.files = 0
+        self.needs_workers = True
         self.revisit: str | None = None  # as -a revisit has it; None for spiders without it
         self.seeds: frozenset[str] = frozenset()
         self.dead_seeds: dict[str, str] = {}
@@ -248,8 +252,8 @@ class Job:
 
     @property
     def pages(self) -> int:
-        """Pages that this process fetched, whatever the verdict."""
-        return self.counts.total() - self.counts[FAILED]
+        """Pages that this process fetched, whatever the verdict; not what they only need."""
+        return self.counts.total() - self.counts[FAILED] - self.files
 
     def moved_seeds(self) -> dict[str, str]:
         """Where seeds were redirected to, in this crawl."""
@@ -353,8 +357,9 @@ class Job:
         self._index.flush()
 
     async def start_pool(self) -> None:
-        """Start the worker processes."""
-        await self.pool.start()
+        """Start the worker processes, where texts are read at all."""
+        if self.needs_workers:
+            await self.pool.start()
 
     async def close_pool(self) -> None:
         """End the worker processes."""

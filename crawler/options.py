@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 N = TypeVar("N", int, float)
 
-PREFIXES = ("NEARDUP_", "URLS_", "READING_", "PAGES_", "CRAWL_", "PROGRESS_")
+PREFIXES = ("NEARDUP_", "URLS_", "READING_", "PAGES_", "CRAWL_", "MIRROR_", "PROGRESS_")
 
 
 _LEAST = {
@@ -74,6 +74,14 @@ class Options:
         if not math.isfinite(value):
             raise ValueError(f"{name} must be a finite number, got {value}")
         return self._bound(name, value, max(at_least, _LEAST.get(name, 0.0)))
+
+    def choice(self, name: str, choices: Iterable[str]) -> str:
+        """One of several words."""
+        value, known = str(self.raw(name)), list(choices)
+        if value not in known:
+            hint = did_you_mean(value, known)
+            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}{hint}")
+        return value
 
     def names(self, name: str) -> tuple[str, ...]:
         """A list of strings; on the command line separated by commas."""

@@ -11,6 +11,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawler.frontier.order import host_number
+from crawler.frontier.queue import RequestQueue
 from crawler.frontier.skipped import FIXED
 from crawler.host_loads import HostLoads
 from crawler.jobs import job_of
@@ -170,7 +171,7 @@ class FrontierScheduler(BaseScheduler):
         self._acknowledge()
         self._job.commit_if_due()
         self._job.url_rules.fold_some()
-        if self._is_at_limit() or self._job.failure is not None or self._job.pool.is_behind:
+        if self._job.failure is not None or self._job.pool.is_behind or not self._has_room():
             return None
         while (queued := self._lease()) is not None:
             request = self._rebuild(queued)
@@ -205,9 +206,22 @@ class FrontierScheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """Whether there is more to hand out, now or when a host has room again."""
-        if self._is_at_limit() or self._job.failure is not None:
+        if self._job.failure is not None:
             return False
+        if self._is_at_limit():
+            return self._has_urgent()
         return len(self._job.queue) > 0 or self._job.url_rules.is_folding
+
+    def _has_room(self) -> bool:
+        """Whether anything may be handed out: beyond the limit, only what pages need."""
+        is_at_limit = self._is_at_limit()
+        if isinstance(self._job.queue, RequestQueue):
+            self._job.queue.at_least = self._job.urgent if is_at_limit else None
+        return not is_at_limit or self._has_urgent()
+
+    def _has_urgent(self) -> bool:
+        urgent, queue = self._job.urgent, self._job.queue
+        return urgent is not None and isinstance(queue, RequestQueue) and queue.has_urgent(urgent)
 
     def _is_at_limit(self) -> bool:
         """Whether the pages stored and those under way make up ``max_pages``."""

@@ -80,18 +80,23 @@ def host_number(name: str) -> int:
     return xxhash.xxh3_64_intdigest(name.encode("utf-8", "surrogatepass")) >> (64 - _SIGNED_BITS)
 
 
-def next_in_turn(line: Iterable[tuple[int, int]], load: Load) -> int | None:
+def next_in_turn(
+    line: Iterable[tuple[int, int]], load: Load, at_least: int | None = None
+) -> int | None:
     """The host to be served: in the most urgent line where one has room, the least loaded.
 
     Args:
         line: (host, priority), the most urgent first, and in turn where they are equal.
         load: What is under way.
+        at_least: The least priority that is served; None for any.
 
     Complexity: O(hosts that are under way); it reads no further than to one that is not.
     """
     chosen = least = urgency = None
     for host, priority in line:
         if urgency is not None and priority < urgency:
+            break
+        if at_least is not None and priority < at_least:
             break
         under_way = load(host)
         if under_way is None or (least is not None and under_way >= least):

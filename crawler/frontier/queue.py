@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.heads import MOST_OF_A_HOST, Heads
@@ -51,10 +52,14 @@ class RequestQueue:
     of the index ``requests_todo``. Memory holds the heads of both, the leases,
     and what is put off until the next commit, all of it bounded, so it grows
     neither with the queue nor with the hosts.
+
+    Attributes:
+        at_least: The least priority of what is handed out; None for anything.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.at_least: int | None = None
         # Handed out, and still todo in the table: most are through before the next commit.
         self._gone: set[int] = set()
         self._done: list[int] = []
@@ -125,7 +130,7 @@ class RequestQueue:
 
         Complexity: O(log n + hosts that are under way).
         """
-        host = next_in_turn(self._line, load)
+        host = next_in_turn(self._line, load, self.at_least)
         if host is None:
             return None
         (less, request_id, url, request), following = self._heads.take(host, self._most_ahead)
@@ -138,6 +143,10 @@ class RequestQueue:
         if len(self._gone) > MOST_UNWRITTEN:
             self.write()
         return QueuedRequest(request_id, host, url, -less, request)
+
+    def has_urgent(self, priority: int) -> bool:
+        """Whether a request of this priority or a higher one waits."""
+        return any(found >= priority for _, found in islice(self._line, 1))
 
     @property
     def _most_ahead(self) -> int:

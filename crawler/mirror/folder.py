@@ -12,7 +12,7 @@ from crawler.mirror.partial import PartialFiles
 from crawler.mirror.paths import STATE_FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 # Not blocking: somebody may have put a pipe there.
@@ -80,8 +80,8 @@ class MirrorFolder:
             self._partial.close()
             opened.close()
 
-    def write(self, path: str, data: bytes) -> None:
-        """Put a file at a path, in place of the one that may be there.
+    def write(self, path: str, data: bytes | Iterable[bytes]) -> None:
+        """Put a file at a path, whole or in parts, in place of the one that may be there.
 
         Other names (hard links) of the old file keep the old content.
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from crawler.mirror.paths import STATE_FOLDER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from crawler.mirror.handles import FolderHandles
 
 _FOLDER = f"{STATE_FOLDER}/partial"
@@ -49,8 +51,8 @@ class PartialFiles:
             except OSError as error:
                 raise self._handles.refused("removed", f"{_FOLDER}/{name}", error) from error
 
-    def write(self, path: str, data: bytes) -> str:
-        """Write what shall stand at a path, and give back its temporary name.
+    def write(self, path: str, data: bytes | Iterable[bytes]) -> str:
+        """Write what shall stand at a path, in one or in parts; give back its temporary name.
 
         Raises:
             StorageError: The system refuses; nothing is left behind.
@@ -59,9 +61,10 @@ class PartialFiles:
         try:
             descriptor = os.open(name, _NEW_FILE, 0o666, dir_fd=folder)
             with open(descriptor, "wb", buffering=0) as file:
-                rest = memoryview(data)
-                while rest:
-                    rest = rest[file.write(rest) :]
+                for part in (data,) if isinstance(data, bytes) else data:
+                    rest = memoryview(part)
+                    while rest:
+                        rest = rest[file.write(rest) :]
                 if self._fsync:
                     os.fsync(descriptor)
         except OSError as error:

@@ -267,7 +267,8 @@ class Archivist:
         """Whether what a page said is held, and where it leads, so that it need not be sent."""
         if not row.has_own_words or row.verdict == verdicts.NOINDEX:
             return False
-        if row.verdict == verdicts.NOT_HTML:
+        is_repeated_file = row.duplicate_of is not None and row.text_digest is None
+        if row.verdict == verdicts.NOT_HTML or is_repeated_file:
             return self.store.is_held(row)
         if self.keep_links and row.key not in self.links:
             return False

@@ -5,7 +5,7 @@ Grammar and an example stand in ``docs/formats.md``.
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 TABLES = """
 CREATE TABLE meta (
@@ -83,6 +83,35 @@ CREATE TABLE redirects (
     key    BLOB PRIMARY KEY,        -- request fingerprint of the URL that redirects
     url    TEXT NOT NULL,
     target BLOB NOT NULL            -- request fingerprint of where it leads
+) WITHOUT ROWID;
+
+CREATE TABLE files (
+    id             INTEGER PRIMARY KEY,
+    key            BLOB NOT NULL,   -- request fingerprint of its URL, as in pages
+    url            TEXT NOT NULL,   -- that answered
+    path           TEXT NOT NULL,   -- of the file below the mirror's folder
+    path_key       TEXT NOT NULL,   -- by which two paths are one file on some file systems
+    content_type   TEXT,
+    is_document    INTEGER NOT NULL, -- 1: it may hold links
+    is_page        INTEGER NOT NULL,
+    is_seed        INTEGER NOT NULL,
+    payload_digest BLOB NOT NULL,   -- xxh3-128 of what was served
+    state          TEXT NOT NULL,   -- own: has a file; link: another one stands for it; skip
+    stand_in       INTEGER,         -- files.id, where another one stands for it
+    size           INTEGER NOT NULL, -- of the file, bytes
+    digest         BLOB NOT NULL,   -- xxh3-128 of the file
+    patch          BLOB NOT NULL,   -- from the file back to what was served, empty: nothing to do
+    old_digest     BLOB,            -- the same two of what it held before: a process that is
+    old_patch      BLOB,            -- killed may not have come to write it
+    is_linked      INTEGER NOT NULL -- 1: a document of the mirror links to it
+);
+CREATE UNIQUE INDEX files_key ON files (key);
+CREATE UNIQUE INDEX files_path ON files (path_key);
+CREATE INDEX files_digest ON files (digest);
+
+CREATE TABLE file_redirects (
+    key    BLOB PRIMARY KEY,        -- as in redirects, of every visit so far
+    target BLOB NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE known (

@@ -63,7 +63,7 @@ class SiteSpider(ArchivingSpider):
         "rules": RULES_MEANING,
     }
 
-    planned = ("url", "scope", "allow", "deny")
+    planned: ClassVar[tuple[str, ...]] = ("url", "scope", "allow", "deny")
 
     url: str
     scope: str = "prefix"

@@ -1,0 +1,172 @@
+"""``scrapy mirror URL [DIR]``: a site on disk, complete, browsable offline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.command_line import CommandError, complain, refuse_options
+from crawler.mirror.errors import MirrorError
+from crawler.mirror.finish import STATE
+from crawler.mirror.wanted import byte_count
+from crawler.mirroring import Mirroring, check, known_url
+from crawler.options import Options
+from crawler.pages.errors import JobError
+from crawler.spiders.mirror import REQUISITES, MirrorSpider
+from crawler.urls.seeds import host_folder
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+_SPIDER_OPTIONS = (
+    ("--scope", "KIND", "prefix (the folder of the URL, default), host or domain"),
+    ("--allow", "REGEX", "only pages whose URL matches somewhere"),
+    ("--deny", "REGEX", "no pages whose URL matches somewhere"),
+    ("--accept", "NAMES", "files other than pages: only these, such as css,js,png or '*.min.*'"),
+    ("--reject", "NAMES", "files and pages that are not fetched, such as zip,iso"),
+    ("--max-pages", "N", "stop after so many pages; the same command goes on"),
+    ("--max-depth", "N", "links away from the URL, at most"),
+    ("--max-bytes", "SIZE", "stop when the mirror has so many bytes, such as 500M"),
+)
+
+
+class Command(ScrapyCommand):
+    """Exit status: 0 done, 1 incomplete or problems found, 2 an argument is wrong."""
+
+    requires_project = True
+    requires_crawler_process = True
+
+    def syntax(self) -> str:
+        """Shown in the usage line."""
+        return "[options] URL [DIR]  |  mirror [options] DIR  |  mirror --check DIR"
+
+    def short_desc(self) -> str:
+        """Shown in the list of commands."""
+        return "Mirror a site: browsable offline, each page stored once"
+
+    def long_desc(self) -> str:
+        """Shown by --help."""
+        return (
+            "Fetch every page of a site and what the pages need, and rewrite the links, so that "
+            "DIR/index.html opens without a network. The same command goes on with a mirror that "
+            "was stopped, and updates one that is finished: only what changed is fetched, and "
+            "DIR/changes.json says what."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """The options of this command."""
+        super().add_options(parser)
+        group = parser.add_argument_group("mirror")
+        group.add_argument(
+            "--check", action="store_true", help="prove that a mirror is whole; fetches nothing"
+        )
+        group.add_argument(
+            "--requisites",
+            choices=sorted(REQUISITES),
+            help="styles, images and the like: from the host of the site (default) or all",
+        )
+        for option, metavar, meaning in _SPIDER_OPTIONS:
+            group.add_argument(option, metavar=metavar, help=meaning)
+        group.add_argument(
+            "--max-file-bytes", metavar="SIZE", help="larger files are not fetched (default 32M)"
+        )
+        group.add_argument(
+            "--near-duplicates",
+            choices=("keep", "link", "skip"),
+            help="a page that repeats another one: keep its file (default), link to the other's, "
+            "or skip it",
+        )
+        group.add_argument(
+            "--share",
+            choices=("hardlink", "rewrite"),
+            help="the same bytes: a hard link of each name (default), or one file for all",
+        )
+        group.add_argument(
+            "--gone", choices=("keep", "remove"), help="files of pages that are gone (default keep)"
+        )
+        group.add_argument(
+            "--no-text",
+            action="store_true",
+            help="read no texts: faster; only equal bytes are duplicates, no URL rule is learned",
+        )
+        group.add_argument("--no-sitemaps", action="store_true", help="ask for no sitemaps")
+        group.add_argument("--rules", metavar="FILE", help="learned URL rules of another crawl")
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Scrapy's, and what of ours are settings."""
+        super().process_options(args, opts)
+        assert self.settings is not None
+        for option, name in _SETTINGS.items():
+            value = getattr(opts, option)
+            if value:
+                self.settings.set(name, value, priority="cmdline")
+        if opts.no_text:
+            self.settings.set("MIRROR_READ_TEXT", False, priority="cmdline")
+        if opts.max_file_bytes:
+            self.settings.set("DOWNLOAD_MAXSIZE", _size(opts.max_file_bytes), priority="cmdline")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check, mirror, finish, report."""
+        try:
+            refuse_options(args)
+            self.exitcode = check(_one_folder(args)) if opts.check else self._mirror(args, opts)
+        except (CommandError, ValueError, JobError, MirrorError) as error:
+            self.exitcode = complain(self, str(error))
+
+    def _mirror(self, args: Sequence[str], opts: argparse.Namespace) -> int:
+        assert self.settings is not None
+        assert self.crawler_process is not None
+        url, folder = self._places(args)
+        arguments = _arguments(url, opts)
+        MirrorSpider.check_arguments(arguments)
+        mirroring = Mirroring(folder, arguments, self.settings, self.crawler_process)
+        return mirroring.run()
+
+    def _places(self, args: Sequence[str]) -> tuple[str, Path]:
+        """The URL and the folder, of which one can do where the folder is a mirror."""
+        assert self.settings is not None
+        if len(args) == 1 and (Path(args[0]) / STATE).is_dir():
+            return known_url(Path(args[0])), Path(args[0])
+        if len(args) == 2:
+            return args[0], Path(args[1])
+        if len(args) == 1:
+            parent = Path(str(Options(self.settings).raw("MIRROR_DIRECTORY")))
+            MirrorSpider.check_arguments({"url": args[0]})
+            return args[0], parent / host_folder(args[0])
+        got = "nothing" if not args else " ".join(args)
+        raise CommandError(f"a URL is needed, and a directory or none, got {got}")
+
+
+_SETTINGS = {
+    "near_duplicates": "MIRROR_NEAR_DUPLICATES",
+    "share": "MIRROR_SHARE",
+    "gone": "MIRROR_GONE",
+}
+
+
+def _size(written: str) -> int:
+    try:
+        return byte_count(written)
+    except ValueError as error:
+        raise UsageError(f"--max-file-bytes: {error}", print_help=False) from None
+
+
+def _one_folder(args: Sequence[str]) -> Path:
+    if len(args) != 1:
+        got = "none" if not args else " ".join(args)
+        raise CommandError(f"--check takes one directory, got {got}")
+    return Path(args[0])
+
+
+def _arguments(url: str, opts: argparse.Namespace) -> dict[str, str]:
+    """The arguments of the spider."""
+    names = [option.removeprefix("--").replace("-", "_") for option, *_ in _SPIDER_OPTIONS]
+    found = {name: getattr(opts, name) for name in [*names, "requisites", "rules"]}
+    given = {name: value for name, value in found.items() if value is not None}
+    if opts.no_sitemaps:
+        given["sitemaps"] = "no"
+    return {"url": url, **given}

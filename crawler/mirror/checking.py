@@ -1,0 +1,147 @@
+"""Is a mirror whole? Every link, every file and every digest is looked at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from crawler.mirror.documents.document import read_document
+from crawler.mirror.documents.edits import undo
+from crawler.mirror.entries import CONTENTS, INDEX
+from crawler.mirror.errors import MirrorError
+from crawler.mirror.paths import address_between
+from crawler.mirror.reports import CHANGES, DUPLICATES
+from neardup import payload_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from crawler.mirror.files import FileRow, FileTable
+    from crawler.mirror.folder import MirrorFolder
+
+OUR_OWN = frozenset({INDEX, CONTENTS, CHANGES, DUPLICATES})
+"""Files that are no site's."""
+
+LISTED = 20
+"""Findings of each kind that are named."""
+
+_BASE = "http://mirror.invalid/"
+_HTML = "text/html; charset=utf-8"
+
+
+@dataclass(slots=True)
+class Check:
+    """What was looked at, and what is wrong.
+
+    Attributes:
+        files: Files of the mirror.
+        links: Links within it.
+        outward: Links that lead to the network.
+        counts: Findings by kind.
+        findings: The first of each kind, as people read them.
+    """
+
+    files: int = 0
+    links: int = 0
+    outward: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    findings: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def problems(self) -> int:
+        """How many findings there are."""
+        return self.counts.total()
+
+    def add(self, kind: str, what: str) -> None:
+        """Note a finding."""
+        self.counts[kind] += 1
+        named = self.findings.setdefault(kind, [])
+        if len(named) < LISTED:
+            named.append(what)
+
+
+class Checker:
+    """Proves a mirror from what lies on the disk; changes nothing.
+
+    Args:
+        table: The mirror's files.
+        folder: Where they are.
+        watch: Told how many files are through, of how many.
+    """
+
+    def __init__(
+        self, table: FileTable, folder: MirrorFolder, watch: Callable[[int, int], None]
+    ) -> None:
+        self._table = table
+        self._folder = folder
+        self._watch = watch
+        self._check = Check()
+        self._linked = bytearray(table.highest_id() + 1)
+
+    def check(self) -> Check:
+        """Look at everything. Complexity: O(bytes of the mirror)."""
+        total = self._table.count("state = 'own'")
+        for number, row in enumerate(self._table.rows("state = 'own'")):
+            self._file(row)
+            if number % 100 == 0:
+                self._watch(number, total)
+        for name in (INDEX, CONTENTS):
+            self._entry(name)
+        self._watch(total, total)
+        self._unlinked()
+        self._strangers()
+        return self._check
+
+    def _file(self, row: FileRow) -> None:
+        self._check.files += 1
+        try:
+            body = self._folder.read(row.path)
+        except MirrorError as error:
+            self._check.add("a file is missing", str(error))
+            return
+        patch = row.patch_of(payload_digest(body))
+        if patch is None:
+            self._check.add("a file was changed", row.path)
+        elif payload_digest(undo(body, patch)) != row.payload_digest:
+            self._check.add("a file does not lead back to what was served", row.path)
+        if row.is_document:
+            self._links(row.path, body, row.content_type)
+
+    def _entry(self, name: str) -> None:
+        if self._folder.exists(name):
+            self._links(name, self._folder.read(name), _HTML)
+        elif name == INDEX:
+            self._check.add("a file is missing", name)
+
+    def _links(self, path: str, body: bytes, content_type: str | None) -> None:
+        for target in self._targets(path, body, content_type):
+            self._check.links += 1
+            row = self._table.of_path(target)
+            if row is not None:
+                self._linked[row.id] = self._linked[row.id] or row.path != path
+            if not self._folder.exists(target):
+                self._check.add("a link leads to no file", f"{path} -> {target}")
+
+    def _targets(self, path: str, body: bytes, content_type: str | None) -> Iterator[str]:
+        """Paths to which a file leads, as a browser would read it from the disk."""
+        document = read_document(body, _BASE + address_between("", path), content_type)
+        for link in document.links if document is not None else ():
+            if link.url is None:
+                continue
+            if link.url.startswith(_BASE):
+                yield unquote(urlsplit(link.url).path.removeprefix("/"))
+            else:
+                self._check.outward += 1
+
+    def _unlinked(self) -> None:
+        for row in self._table.rows("state = 'own'"):
+            if not self._linked[row.id]:
+                self._check.add("nothing leads to a file", row.path)
+
+    def _strangers(self) -> None:
+        for path in self._folder.paths():
+            row = self._table.of_path(path)
+            if path not in OUR_OWN and (row is None or row.state != "own"):
+                self._check.add("a file is not of the mirror", path)

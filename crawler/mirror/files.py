@@ -1,0 +1,158 @@
+"""The table of a mirror's files: which URL is in which file, and how to turn it back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from crawler.mirror.names import free_path
+from crawler.mirror.paths import path_key
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator, Sequence
+
+    Run = Callable[[str, Sequence[object]], sqlite3.Cursor]
+
+OWN = "own"
+"""It has a file."""
+
+LINK = "link"
+"""The file of another URL stands for it."""
+
+SKIP = "skip"
+"""It repeats another page, and is left out: links to it lead to the network."""
+
+_BATCH = 200
+
+
+@dataclass(slots=True)
+class FileRow:
+    """What was served under a URL, and the file that holds it; the columns of ``files``."""
+
+    id: int
+    key: bytes
+    url: str
+    path: str
+    path_key: str
+    content_type: str | None
+    is_document: int = 0
+    is_page: int = 0
+    is_seed: int = 0
+    payload_digest: bytes = b""
+    state: str = OWN
+    stand_in: int | None = None
+    size: int = 0
+    digest: bytes = b""
+    patch: bytes = b""
+    old_digest: bytes | None = None
+    old_patch: bytes | None = None
+    is_linked: int = 0
+
+    def values(self) -> tuple[object, ...]:
+        """In the order of the columns."""
+        return tuple(getattr(self, name) for name in _COLUMNS)
+
+    def patch_of(self, digest: bytes) -> bytes | None:
+        """The patch of a file with this digest; None for one that is not ours."""
+        if digest == self.digest:
+            return self.patch
+        return self.old_patch if digest == self.old_digest else None
+
+
+_COLUMNS = tuple(field.name for field in fields(FileRow))
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM files"  # noqa: S608
+_CHANGED = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS)
+_PUT = (
+    f"INSERT INTO files VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
+    f" ON CONFLICT (id) DO UPDATE SET {_CHANGED}"
+)
+
+
+class FileTable:
+    """Reads and writes ``files``.
+
+    Args:
+        read: Runs a query: that of the crawl's ``Database``, or of a connection for reading.
+        write: Runs a statement; None where nothing is to be written.
+    """
+
+    def __init__(self, read: Run, write: Run | None = None) -> None:
+        self._read = read
+        self._write = write
+        row = read("SELECT coalesce(max(id), 0) + 1 FROM files", ()).fetchone()
+        self._next_id = int(row[0])
+
+    def new_id(self) -> int:
+        """An id for the next file, never given twice."""
+        self._next_id += 1
+        return self._next_id - 1
+
+    def of_key(self, key: bytes) -> FileRow | None:
+        """The row of a URL, by its request fingerprint."""
+        return self._one("key = ?", key)
+
+    def of_path(self, path: str) -> FileRow | None:
+        """The row of a file, by its path."""
+        row = self._one("path_key = ?", path_key(path))
+        return row if row is not None and row.path == path else None
+
+    def get(self, file_id: int) -> FileRow | None:
+        """The row with an id."""
+        return self._one("id = ?", file_id)
+
+    def with_content(self, digest: bytes, size: int, other_than: int) -> FileRow | None:
+        """A file that holds exactly these bytes already."""
+        condition = "digest = ? AND size = ? AND id <> ? AND state = 'own'"
+        return self._one(condition, digest, size, other_than)
+
+    def _one(self, condition: str, *values: object) -> FileRow | None:
+        sql = f"{_SELECT} WHERE {condition} LIMIT 1"
+        row = self._read(sql, values).fetchone()
+        return None if row is None else FileRow(*row)
+
+    def put(self, row: FileRow) -> None:
+        """Store a row, in place of the one with its id."""
+        assert self._write is not None
+        self._write(_PUT, row.values())
+
+    def remove(self, row: FileRow) -> None:
+        """Forget a file."""
+        assert self._write is not None
+        self._write("DELETE FROM files WHERE id = ?", (row.id,))
+
+    def rows(self, condition: str = "1") -> Iterator[FileRow]:
+        """All rows in the order of their ids; safe beside writes.
+
+        Args:
+            condition: In SQL, of our own making.
+        """
+        last = 0
+        sql = f"{_SELECT} WHERE id > ? AND ({condition}) ORDER BY id LIMIT {_BATCH}"
+        while batch := self._read(sql, (last,)).fetchall():
+            yield from (FileRow(*row) for row in batch)
+            last = batch[-1][0]
+
+    def highest_id(self) -> int:
+        """The largest id that was given."""
+        return self._next_id - 1
+
+    def count(self, condition: str = "1") -> int:
+        """How many rows there are."""
+        sql = f"SELECT count(*) FROM files WHERE {condition}"  # noqa: S608
+        return int(self._read(sql, ()).fetchone()[0])
+
+    def free_path(self, url: str, media_type: str | None) -> str:
+        """The path for a URL that has none yet."""
+        return free_path(url, media_type, self._is_file, self._is_folder)
+
+    def _is_file(self, key: str) -> bool:
+        found = self._read("SELECT 1 FROM files WHERE path_key = ?", (key,))
+        return found.fetchone() is not None
+
+    def _is_folder(self, key: str) -> bool:
+        found = self._read(
+            "SELECT 1 FROM files WHERE path_key > ? AND path_key < ? LIMIT 1",
+            (f"{key}/", f"{key}0"),
+        )
+        return found.fetchone() is not None

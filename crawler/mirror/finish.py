@@ -1,0 +1,72 @@
+"""From a folder to a finished mirror: opens what ``Finisher`` works on, and writes the reports."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from crawler.frontier.rule_store import RuleStore
+from crawler.mirror.files import FileTable
+from crawler.mirror.finishing import Finisher
+from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.reports import write_changes, write_duplicates
+from crawler.pages.database import Database
+from crawler.urls.errors import MalformedUrl
+from crawler.urls.learning.address import Address
+from crawler.urls.rules import RuleSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from crawler.mirror.finishing import Finished, Policy
+    from crawler.urls.canonical import Canonicalizer
+
+STATE = ".mirror"
+"""The folder of a mirror that holds the crawl's state."""
+
+
+def finish(
+    root: Path, policy: Policy, canonicalizer: Canonicalizer, watch: Callable[[int, int], None]
+) -> Finished:
+    """Rewrite links, let files stand for others, write index.html and the reports.
+
+    Args:
+        root: The mirror; no other process may write to it.
+        policy: What the user wants.
+        canonicalizer: By which the crawl knows its URLs.
+        watch: Told how many documents are through, of how many.
+
+    Raises:
+        JobError: There is no mirror, or its database cannot be used.
+        MirrorError: A file cannot be written.
+    """
+    with closing(Database(root / STATE)) as database, MirrorFolder(root) as folder:
+        rules = RuleSet()
+        for rule in RuleStore(database):
+            rules.add(rule)
+
+        def is_one(url: str, other: str) -> bool:
+            return _folded(url, rules, canonicalizer) == _folded(other, rules, canonicalizer)
+
+        finisher = Finisher(
+            database,
+            FileTable(database.read, database.write),
+            folder,
+            key=canonicalizer.key,
+            is_one=is_one,
+            watch=watch,
+        )
+        finished = finisher.finish(policy)
+        write_changes(database, folder)
+        write_duplicates(database, folder)
+        return finished
+
+
+def _folded(url: str, rules: RuleSet, canonicalizer: Canonicalizer) -> Address | str:
+    """The address of a page after the learned rules; a URL of which none can speak, as it is."""
+    try:
+        address = Address.parse(canonicalizer(url))
+    except MalformedUrl:
+        return url
+    return rules.fold(address) if address.is_learnable else address

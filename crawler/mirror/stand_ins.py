@@ -1,0 +1,135 @@
+"""Which file stands for which: pages that repeat another one, and what becomes of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.mirror.files import LINK, OWN, SKIP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.mirror.files import FileTable
+    from crawler.mirror.folder import MirrorFolder
+    from crawler.pages.database import Database
+
+KEEP = "keep"
+HARDLINK, REWRITE = "hardlink", "rewrite"
+
+NEAR_DUPLICATES = {
+    KEEP: "each has a file of its own",
+    LINK: "links to it lead to the page that it repeats",
+    SKIP: "it is left out, links to it lead to the network",
+}
+"""What becomes of a page that repeats another one in other bytes."""
+
+SHARES = {
+    HARDLINK: "a file of each name, the same one on disk",
+    REWRITE: "one file, links to the others lead to it",
+}
+"""How the same bytes are stored once."""
+
+_REPEATING = """
+SELECT one.id, other.id, one.url, other.url, one.payload_digest = other.payload_digest,
+       one.is_document, pages.verdict, pages.distance, pages.similarity
+FROM files AS one
+JOIN pages ON pages.key = one.key AND pages.latest = 1
+JOIN pages AS kept ON kept.id = pages.duplicate_of
+JOIN files AS other ON other.key = kept.key
+WHERE one.id > ? AND one.id <> other.id AND one.is_seed = 0 AND other.state = 'own'
+ORDER BY one.id LIMIT 200
+"""
+
+
+class Repeating(NamedTuple):
+    """A file, and one that says the same.
+
+    Attributes:
+        id: Of the file that repeats.
+        kept: Of the one that it repeats.
+        same_bytes: Whether the very same was served.
+    """
+
+    id: int
+    kept: int
+    url: str
+    kept_url: str
+    same_bytes: int
+    is_document: int
+    verdict: str
+    distance: int | None
+    similarity: float | None
+
+
+class StandIns:
+    """Decides for each page that repeats another whether it has a file.
+
+    Args:
+        database: The crawl's database.
+        table: The mirror's files.
+        folder: Where they are.
+        near_duplicates: One of NEAR_DUPLICATES.
+        share: One of SHARES.
+        is_one: Whether learned rules take two URLs for one page.
+        lead_alike: Whether two files of the same bytes lead to the same places.
+    """
+
+    def __init__(  # noqa: PLR0913  # what a decision rests on
+        self,
+        database: Database,
+        table: FileTable,
+        folder: MirrorFolder,
+        *,
+        near_duplicates: str,
+        share: str,
+        is_one: Callable[[str, str], bool],
+        lead_alike: Callable[[int, int], bool],
+    ) -> None:
+        self._database = database
+        self._table = table
+        self._folder = folder
+        self._near_duplicates = near_duplicates
+        self._share = share
+        self._is_one = is_one
+        self._lead_alike = lead_alike
+
+    def settle(self) -> int:
+        """Let files stand for others; say how many have no file of their own after it.
+
+        Rows are changed and committed first, files removed after it, also those that a process
+        which was killed left behind.
+        """
+        last = 0
+        while batch := self._database.read(_REPEATING, (last,)).fetchall():
+            for repeating in map(Repeating._make, batch):
+                self._settle_one(repeating)
+                last = repeating.id
+        self._database.commit()
+        count = 0
+        for row in self._table.rows("state <> 'own'"):
+            count += 1
+            if self._folder.exists(row.path):
+                self._folder.remove(row.path)
+        return count
+
+    def _settle_one(self, repeating: Repeating) -> None:
+        row = self._table.get(repeating.id)
+        state = self._decided(repeating)
+        if row is None or state == OWN or row.state != OWN:
+            return
+        row.state = state
+        row.stand_in = repeating.kept if state == LINK else None
+        row.size = 0
+        self._table.put(row)
+
+    def _decided(self, repeating: Repeating) -> str:
+        """What becomes of a file that repeats another one."""
+        if self._is_one(repeating.url, repeating.kept_url):
+            return LINK
+        if not repeating.same_bytes:
+            return OWN if self._near_duplicates == KEEP else self._near_duplicates
+        if self._share == HARDLINK:
+            return OWN
+        if repeating.is_document and not self._lead_alike(repeating.id, repeating.kept):
+            return OWN
+        return LINK

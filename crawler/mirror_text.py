@@ -1,0 +1,105 @@
+"""A mirror as people read of it on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Self
+
+from crawler.change_text import change_lines
+from crawler.mirror.reports import CHANGES, DUPLICATES
+from crawler.progress import readable_bytes
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from crawler.mirror.checking import Check
+    from crawler.mirror.finishing import Finished
+    from crawler.pages.report import Report
+
+_INTERVAL_SECS = 0.5
+
+_COUNTS = """
+SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' AND NOT is_page), 0),
+       coalesce(sum(state = 'link'), 0), coalesce(sum(state = 'skip'), 0)
+FROM files
+"""
+_ON_DISK = "SELECT sum(size) FROM (SELECT size FROM files WHERE state = 'own' GROUP BY digest)"
+
+
+def mirror_lines(
+    connection: sqlite3.Connection, report: Report, finished: Finished, folder: Path
+) -> Iterator[str]:
+    """What a mirror holds, what is missing, and what changed."""
+    pages, others, linked, skipped = connection.execute(_COUNTS).fetchone()
+    size = connection.execute(_ON_DISK).fetchone()[0] or 0
+    yield f"{_many(pages, 'page')} and {_many(others, 'other file')}, {readable_bytes(size)}"
+    if linked or skipped:
+        yield (
+            f"{_many(linked + skipped, 'page or file', 'pages and files')} that repeat others "
+            f"have none of their own: {folder / DUPLICATES}"
+        )
+    if report.url_rules:
+        yield (
+            f"{_many(report.skipped, 'request')} not made, by "
+            f"{_many(report.url_rules, 'learned URL rule')}: scrapy rules {folder / '.mirror'}"
+        )
+    missing = {why: count for why, count in report.reasons.items() if "not_html" not in why}
+    if missing:
+        yield "not there:"
+        for why, count in missing.items():
+            yield f"  {count:>9,}  {why.removeprefix('failed: ')}"
+    if finished.damaged:
+        yield f"{_many(len(finished.damaged), 'file')} changed by somebody else, left as they are:"
+        for path in finished.damaged[:5]:
+            yield f"  {path}"
+    if report.changes is not None:
+        yield from change_lines(report.changes)
+        yield f"all of it: {folder / CHANGES}"
+
+
+def check_lines(found: Check, folder: Path) -> Iterator[str]:
+    """What was proven, or what is wrong."""
+    yield (
+        f"{folder}: {_many(found.files, 'file')}, {_many(found.links, 'link')} within it, "
+        f"{found.outward:,} to the network"
+    )
+    for kind, count in found.counts.items():
+        yield f"  PROBLEM  {kind}: {count:,}"
+        for what in found.findings[kind]:
+            yield f"             {what}"
+        if count > len(found.findings[kind]):
+            yield f"             and {count - len(found.findings[kind]):,} more"
+    if not found.problems:
+        yield "  ok       every link leads to a file, every file is linked, every digest is right"
+    else:
+        yield "           the command that made the mirror fetches again what is missing or changed"
+
+
+class TerminalSteps:
+    """Says on a terminal how far something is, in one line that is written over."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._is_shown = sys.stderr.isatty()
+        self._said_at = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def show(self, done: int, total: int) -> None:
+        """Say it, not too often."""
+        if self._is_shown and time.monotonic() - self._said_at >= _INTERVAL_SECS:
+            self._said_at = time.monotonic()
+            line = f"\r\x1b[K{self._what}: {done:,} of {total:,}"
+            print(line, end="", file=sys.stderr, flush=True)
+
+
+def _many(count: int, noun: str, nouns: str | None = None) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {nouns or noun + 's'}"

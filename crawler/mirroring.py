@@ -1,0 +1,216 @@
+"""A mirror from the command line: crawl, finish, say what there is; or prove what there is."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+from crawler.command_line import CommandError
+from crawler.directory import locked
+from crawler.jobs import prepare_job
+from crawler.log_lines import tidy_logs
+from crawler.mirror.checking import Checker
+from crawler.mirror.files import FileTable
+from crawler.mirror.finish import STATE, finish
+from crawler.mirror.finishing import Policy
+from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.stand_ins import NEAR_DUPLICATES, SHARES
+from crawler.mirror_text import TerminalSteps, check_lines, mirror_lines
+from crawler.options import Options
+from crawler.pages.database import FILE_NAME, open_for_reading
+from crawler.pages.errors import JobError
+from crawler.pages.report import make_report
+from crawler.spiders.mirror import MirrorSpider
+from crawler.standing import standing
+from crawler.urls.canonical import Canonicalizer
+from crawler.visits import YES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from scrapy.crawler import CrawlerProcessBase
+    from scrapy.settings import BaseSettings
+
+    from crawler.job import Job
+    from crawler.mirror.finishing import Finished
+
+DONE, INCOMPLETE = 0, 1
+PROBLEMS = 1
+INTERRUPTED = 130
+
+_URL = "mirror_url"
+_TEXT = "mirror_text"
+
+
+class Mirroring:
+    """One run of ``scrapy mirror``.
+
+    Args:
+        folder: Where the mirror is, or will be.
+        arguments: Of the spider.
+        settings: The project's.
+        process: In which the crawl runs.
+
+    Raises:
+        ValueError: A setting or an argument is wrong.
+        JobError: The folder cannot be used.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        arguments: dict[str, str],
+        settings: BaseSettings,
+        process: CrawlerProcessBase,
+    ) -> None:
+        self._folder = folder
+        self._arguments = arguments
+        self._settings = settings
+        self._process = process
+        options = Options(settings)
+        self._policy = Policy(
+            near_duplicates=options.choice("MIRROR_NEAR_DUPLICATES", NEAR_DUPLICATES),
+            share=options.choice("MIRROR_SHARE", SHARES),
+            remove_gone=options.choice("MIRROR_GONE", ("keep", "remove")) == "remove",
+        )
+        _check_folder(folder)
+        settings.set("JOBDIR", str(folder / STATE), priority="cmdline")
+
+    def run(self) -> int:
+        """Crawl, finish, report; return the exit status."""
+        job = prepare_job(self._settings)
+        try:
+            self._check_identity(job)
+            if not job.is_new:
+                self._arguments["revisit"] = YES
+            before = job.plan
+            job.claim(MirrorSpider.plan(self._arguments))
+            stands = standing(job, self._arguments.get("revisit", "no"), before, adds=False)
+            print(f"mirror: {self._folder} ({stands})", flush=True)
+            tidy_logs()
+            self._process.crawl(MirrorSpider, **self._arguments)
+            self._process.start()
+        finally:
+            job.close()
+        return self._conclude(job)
+
+    def _check_identity(self, job: Job) -> None:
+        """Refuse a folder that holds a mirror of something else, or one made otherwise."""
+        reads_text = "yes" if Options(self._settings).boolean("MIRROR_READ_TEXT") else "no"
+        found_url, found_text = job.database.meta(_URL), job.database.meta(_TEXT)
+        url = self._arguments["url"]
+        if found_url is not None and found_url != url:
+            raise JobError(f"{self._folder}: is a mirror of {found_url}; give another directory")
+        if found_text is not None and found_text != reads_text:
+            how = "with --no-text" if found_text == "no" else "without --no-text"
+            raise JobError(f"{self._folder}: was made {how}; do it so again, or elsewhere")
+        job.database.set_meta(_URL, url)
+        job.database.set_meta(_TEXT, reads_text)
+        job.database.commit()
+
+    def _conclude(self, job: Job) -> int:
+        if job.database.failure is not None and job.stop_reason is None:
+            print(f"scrapy mirror: stopped: {job.failure}", file=sys.stderr)
+            return INCOMPLETE
+        try:
+            finished = self._finish()
+        except KeyboardInterrupt:
+            print(
+                "scrapy mirror: links are not rewritten yet; the same command goes on",
+                file=sys.stderr,
+            )
+            return INTERRUPTED
+        self._say(job, finished)
+        return self._status(job)
+
+    def _finish(self) -> Finished:
+        canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))
+        with _locked(self._folder), TerminalSteps("rewriting links") as steps:
+            return finish(self._folder, self._policy, canonicalizer, steps.show)
+
+    def _say(self, job: Job, finished: Finished) -> None:
+        with closing(open_for_reading(self._folder / STATE)) as connection:
+            report = make_report(connection)
+            for line in mirror_lines(connection, report, finished, self._folder):
+                print(line)
+        if job.limit_reason is not None:
+            print(f"stopped: {job.limit_reason}")
+        if report.queued:
+            print(f"not finished, {report.queued:,} queued: the same command goes on")
+        print(f"open {self._folder / 'index.html'}")
+        print(f"prove it: scrapy mirror --check {self._folder}", flush=True)
+
+    def _status(self, job: Job) -> int:
+        status = DONE
+        if job.failure is not None:
+            print(
+                f"scrapy mirror: stopped: {job.failure}; nothing that was stored is lost, "
+                "the same command goes on when that is mended",
+                file=sys.stderr,
+            )
+            status = INCOMPLETE
+        if job.broken_requests:
+            print(
+                f"scrapy mirror: {job.broken_requests:,} requests broke, see the errors above; "
+                "the same command tries them again",
+                file=sys.stderr,
+            )
+            status = INCOMPLETE
+        for seed, reason in job.dead_seeds.items():
+            print(f"scrapy mirror: {seed}: {reason}", file=sys.stderr)
+            status = INCOMPLETE
+        return status
+
+
+def check(folder: Path) -> int:
+    """Prove a mirror; print what is wrong, return the exit status.
+
+    Raises:
+        CommandError: There is no mirror.
+        JobError: Its database cannot be read, or it is being written.
+    """
+    if not (folder / STATE / FILE_NAME).is_file():
+        raise CommandError(f"{folder}: no mirror in it (no {STATE}/{FILE_NAME})")
+    with (
+        _locked(folder),
+        closing(open_for_reading(folder / STATE)) as connection,
+        MirrorFolder(folder, read_only=True) as files,
+        TerminalSteps("checking") as steps,
+    ):
+        found = Checker(FileTable(connection.execute), files, steps.show).check()
+    for line in check_lines(found, folder):
+        print(line)
+    return PROBLEMS if found.problems else DONE
+
+
+def known_url(folder: Path) -> str:
+    """The URL of which a folder is the mirror.
+
+    Raises:
+        CommandError: That is not known.
+    """
+    with closing(open_for_reading(folder / STATE)) as connection:
+        row = connection.execute("SELECT value FROM meta WHERE name = ?", (_URL,)).fetchone()
+    if row is None:
+        raise CommandError(f"{folder}: it is not known what it mirrors; give the URL too")
+    return str(row[0])
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that holds something else: its files might be taken for the mirror's."""
+    if folder.exists() and not folder.is_dir():
+        raise JobError(f"{folder}: is a file, not a directory; give another one")
+    if folder.is_dir() and not (folder / STATE).is_dir() and any(folder.iterdir()):
+        raise JobError(f"{folder}: holds other files and no mirror; give a new or empty directory")
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    lock = locked(folder / STATE)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.release()

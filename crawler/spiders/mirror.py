@@ -1,0 +1,222 @@
+"""The spider behind ``scrapy mirror``: every page of a site, and what the pages need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
+
+from scrapy.exceptions import CloseSpider
+
+from crawler.archiving import SEED, WHOLE
+from crawler.mirror.documents.kinds import LinkKind
+from crawler.mirror.errors import MirrorError
+from crawler.mirror.finish import STATE
+from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.readings import reading_without_text
+from crawler.mirror.recent import RecentUrls
+from crawler.mirror.store import MirrorStore
+from crawler.mirror.wanted import WantedNames, byte_count
+from crawler.options import Options, did_you_mean
+from crawler.reading.kinds import why_not_html
+from crawler.spiders.site import SiteSpider
+from crawler.urls.scope import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from crawler.mirror.documents.document import Document, DocumentLink
+    from crawler.pages.fetched import Captured, Fetched
+    from crawler.pages.store import StoredUrl
+
+REQUISITES = {
+    "host": "what pages need, from the hosts of the site",
+    "all": "what pages need, from any host",
+}
+
+NEEDED = 1
+"""Priority of what a page needs: before further pages, so that those that are there are whole."""
+
+FOR_A_PAGE = "mirror_for_a_page"
+"""Key of ``Request.meta``: a page of the mirror needs what is asked for."""
+
+_FOLLOWED = frozenset({LinkKind.PAGE, LinkKind.FRAME})
+_NEEDED = frozenset({LinkKind.REQUISITE, LinkKind.FEED, LinkKind.FRAME})
+
+
+class MirrorSpider(SiteSpider):
+    """As ``site``, and what pages need to look right; everything becomes a file."""
+
+    name = "mirror"
+    arguments: ClassVar[Mapping[str, str]] = {
+        **SiteSpider.arguments,
+        "requisites": "what pages need is taken from: host (of the site, default) or all",
+        "accept": "files other than pages that are fetched: endings or patterns, by commas",
+        "reject": "files and pages that are not fetched: endings or patterns, by commas",
+        "max_bytes": "stop when the mirror has so many bytes, like 500M",
+    }
+    planned: ClassVar[tuple[str, ...]] = (
+        "url",
+        "scope",
+        "allow",
+        "deny",
+        "requisites",
+        "accept",
+        "reject",
+    )
+
+    requisites: str = "host"
+    accept: str = ""
+    reject: str = ""
+    max_bytes: str = ""
+
+    mirror: MirrorStore
+    around: Scope
+    wanted: WantedNames
+    most_bytes: int | None
+    reads_text: bool
+    _documents: WeakKeyDictionary[Response, Document]
+    _needed_lately: RecentUrls
+    _followed_lately: RecentUrls
+
+    @classmethod
+    def check_arguments(cls, arguments: Mapping[str, str]) -> None:
+        """See the base class."""
+        super().check_arguments(arguments)
+        requisites = arguments.get("requisites", "host")
+        if requisites not in REQUISITES:
+            hint = did_you_mean(requisites, REQUISITES)
+            raise ValueError(f"-a requisites must be host or all, got {requisites!r}{hint}")
+        if arguments.get("max_bytes"):
+            _size(arguments["max_bytes"])
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Open the folder of the mirror, beside its state."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        if spider.job.folder is None or spider.job.folder.name != STATE:
+            raise ValueError("a mirror is made by scrapy mirror URL DIR")
+        spider.reads_text = Options(crawler.settings).boolean("MIRROR_READ_TEXT")
+        spider.skipped = ()
+        spider.job.archivist.keep_links = False  # they are in the files
+        spider.job.needs_workers = spider.reads_text
+        spider.job.urgent = NEEDED
+        folder = MirrorFolder(spider.job.folder.parent)
+        folder.open()
+        spider.job.at_close.append(folder.close)
+        spider.mirror = MirrorStore(spider.job.database, folder)
+        spider.around = Scope(spider.seeds, "host")
+        spider.wanted = WantedNames(spider.accept, spider.reject)
+        spider.most_bytes = _size(spider.max_bytes) if spider.max_bytes else None
+        spider._documents = WeakKeyDictionary()
+        spider._needed_lately, spider._followed_lately = RecentUrls(), RecentUrls()
+        return spider
+
+    async def captured(self, fetched: Fetched, response: Response) -> Captured:
+        """Judge an answer and write it to its file, with nothing awaited in between."""
+        if self.reads_text:
+            found = await super().captured(fetched, response)
+        else:
+            reading = reading_without_text(fetched.url, fetched.body, fetched.content_type)
+            found = self.job.archivist.capture_read(fetched, reading)
+        try:
+            document = self.mirror.keep(fetched, is_seed=SEED in response.meta)
+        except (MirrorError, OSError) as error:
+            self.job.stop_reason = str(error)
+            raise CloseSpider("mirror") from error
+        if document is not None:
+            self._documents[response] = document
+        self.job.files += why_not_html(fetched.content_type, fetched.body) is not None
+        if self.most_bytes is not None and self.mirror.bytes >= self.most_bytes:
+            self.job.limit, self.job.urgent = 0, None  # where pages lead is queued all the same
+            self.job.limit_reason = f"the mirror has {self.mirror.bytes:,} bytes (--max-bytes)"
+        return found
+
+    def still(self, fetched: Fetched, response: Response) -> Captured | None:
+        """Take "not modified" for an answer where the file is as it was written."""
+        try:
+            document = self.mirror.still(fetched.key)
+        except MirrorError:
+            return None
+        if document is not None:
+            self._documents[response] = document
+        return super().still(fetched, response)
+
+    def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
+        """As in the base class; what has no file of its own is asked for as a whole."""
+        request = super().page_request(url, meta)
+        is_again = request is not None and self.job.visit > 1
+        if request is not None and is_again and not self.mirror.holds(self.key_of(request)):
+            request.meta[WHOLE] = True
+        return request
+
+    def known_request(self, known: StoredUrl) -> Request | None:
+        """Also for what pages of the scope need, from wherever it came."""
+        request = super().known_request(known)
+        if request is None and known.is_page and self.mirror.holds(known.key):
+            request = self.page_request(known.url, {"depth": known.depth})
+        return request
+
+    def _may_land(self, response: Response, source: str) -> bool:
+        if FOR_A_PAGE in response.meta:
+            return self._may_need(response.url)
+        return super()._may_land(response, source)
+
+    def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
+        """Requests for what the document needs, then for the pages to which it leads."""
+        document = self._documents.pop(response, None)
+        if document is None:
+            return
+        needed = dict.fromkeys(link.url for link in document.links if link.kind in _NEEDED)
+        for url in needed:
+            request = self._needed(url) if url is not None else None
+            if request is not None:
+                yield request
+        yield from self._pages(response, captured, document)
+
+    def _needed(self, url: str) -> Request | None:
+        if not self._needed_lately.is_new(url):
+            return None
+        if not self._may_need(url) or not self.wanted.allows(url):
+            return None
+        request = self.page_request(url, {FOR_A_PAGE: True})
+        return None if request is None else request.replace(priority=NEEDED)
+
+    def _may_need(self, url: str) -> bool:
+        return self.requisites == "all" or self.around.allows(url)
+
+    def _pages(
+        self, response: Response, captured: Captured, document: Document
+    ) -> Iterator[Request]:
+        depth = response.meta.get("depth", 0) + 1
+        nofollow = (captured.nofollow or document.nofollow) and self.obey_nofollow
+        if nofollow or (self.depth_limit is not None and depth > self.depth_limit):
+            return
+        if not self.within.allows(response.url):  # a frame, or a style, from elsewhere
+            return
+        urls = dict.fromkeys(link.url for link in document.links if self._is_to_page(link))
+        for url in urls:
+            assert url is not None
+            if not self._followed_lately.is_new(url):
+                continue
+            if not self.within.allows(url):
+                self.job.refused_links += 1
+            elif self.wanted.allows(url):
+                request = self.page_request(url)
+                if request is not None:
+                    yield request
+
+    def _is_to_page(self, link: DocumentLink) -> bool:
+        is_followed = link.kind in _FOLLOWED and link.url is not None
+        return is_followed and not (link.nofollow and self.obey_nofollow)
+
+
+def _size(written: str) -> int:
+    try:
+        return byte_count(written)
+    except ValueError as error:
+        raise ValueError(f"-a max_bytes: {error}") from None

@@ -1,0 +1,276 @@
+"""``scrapy mirror``: complete, browsable from the disk, each page stored once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crawls.command import scrapy, start_scrapy
+from tests.crawls.mirrored import Mirrored, check, mirror
+from tests.sites.needing import PIXEL, NeedingSite, body
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def site() -> Iterator[NeedingSite]:
+    with NeedingSite() as served:
+        yield served
+
+
+@pytest.fixture
+def mirrored(site: NeedingSite, tmp_path: Path) -> Mirrored:
+    return mirror(site.url, tmp_path / "m")
+
+
+def host(site: NeedingSite) -> str:
+    return site.origin.removeprefix("http://").replace(":", "+")
+
+
+class TestFiles:
+    def test_everything_that_a_page_needs_has_a_file(
+        self, site: NeedingSite, mirrored: Mirrored
+    ) -> None:
+        expected = {
+            "index.html", "docs/index.html", "docs/b.html", "docs/folder.html", "docs/frame.html",
+            "docs/folder/inner.html", "docs/manual.pdf", "docs/query@id=1&x=a b.html",
+            "style/main.css", "style/more.css", "img/pixel.png", "img/pixel@v=2.png",
+            "img/small.png", "img/lazy.png", "img/back.png", "img/font.woff2", "script.js",
+        }  # fmt: skip
+        below = {path.removeprefix(host(site) + "/") for path in mirrored.files if "/" in path}
+        capital = {path for path in below if path.startswith("docs/B")}
+        assert below - capital == expected
+        assert len(capital) == 1
+        assert all("~" in path for path in capital), "it differs from b.html by more than its case"
+
+    def test_a_link_leads_to_the_file_and_what_has_none_to_the_network(
+        self, site: NeedingSite, mirrored: Mirrored
+    ) -> None:
+        addresses = mirrored.addresses(f"{host(site)}/docs/index.html")
+        assert "b.html#part" in addresses
+        assert "b.html" in addresses, "through the redirect"
+        assert f"{host(site)}/docs/query@id=1&x=a b.html" in mirrored.targets(
+            f"{host(site)}/docs/index.html"
+        )
+        assert "https://elsewhere.invalid/x?a=1&b=2#y" in addresses
+        assert site.at("/docs/missing") in addresses
+        assert "#part" in addresses
+        assert "../img/pixel.png" in addresses
+
+    def test_the_front_page_leads_to_the_site(self, site: NeedingSite, mirrored: Mirrored) -> None:
+        assert mirrored.targets("index.html") == {f"{host(site)}/index.html"}
+
+    def test_the_same_bytes_are_one_file_on_the_disk(
+        self, site: NeedingSite, mirrored: Mirrored
+    ) -> None:
+        paths = [mirrored.folder / host(site) / "img" / f"{name}.png" for name in ("pixel", "lazy")]
+        assert paths[0].read_bytes() == PIXEL
+        assert paths[0].stat().st_ino == paths[1].stat().st_ino
+
+    def test_the_check_finds_nothing(self, mirrored: Mirrored) -> None:
+        done = check(mirrored.folder)
+        assert done.returncode == 0, done.stdout
+        assert "ok" in done.stdout
+
+    def test_without_text_the_files_are_the_same(
+        self, site: NeedingSite, mirrored: Mirrored, tmp_path: Path
+    ) -> None:
+        other = mirror(site.url, tmp_path / "n", "--no-text")
+        assert other.files == mirrored.files
+        sites = {path for path in mirrored.files if "/" in path}
+        assert [path for path in sites if other.read(path) != mirrored.read(path)] == []
+        assert check(other.folder).returncode == 0
+
+
+class TestCheck:
+    def test_a_file_that_is_missing_is_named(self, site: NeedingSite, mirrored: Mirrored) -> None:
+        (mirrored.folder / host(site) / "docs" / "b.html").unlink()
+        done = check(mirrored.folder)
+        assert done.returncode == 1
+        assert "a file is missing" in done.stdout
+        assert "a link leads to no file" in done.stdout
+        assert "docs/b.html" in done.stdout
+
+    def test_a_file_that_was_changed_is_named(self, site: NeedingSite, mirrored: Mirrored) -> None:
+        path = mirrored.folder / host(site) / "docs" / "folder.html"
+        path.write_bytes(path.read_bytes() + b" ")
+        done = check(mirrored.folder)
+        assert done.returncode == 1
+        assert "a file was changed: 1" in done.stdout
+
+    def test_a_stranger_is_named(self, mirrored: Mirrored) -> None:
+        (mirrored.folder / "stranger.txt").write_text("x")
+        done = check(mirrored.folder)
+        assert done.returncode == 1
+        assert "stranger.txt" in done.stdout
+
+    def test_what_is_wrong_is_fetched_again(self, site: NeedingSite, mirrored: Mirrored) -> None:
+        folder = mirrored.folder / host(site) / "docs"
+        (folder / "b.html").unlink()
+        path = folder / "folder.html"
+        path.write_bytes(b"something else")
+        again = mirror(site.url, mirrored.folder)
+        assert check(again.folder).returncode == 0, check(again.folder).stdout
+        assert b"something else" not in path.read_bytes()
+
+
+class TestUpdate:
+    def test_what_did_not_change_is_not_sent_again(
+        self, site: NeedingSite, mirrored: Mirrored
+    ) -> None:
+        before = {path: mirrored.read(path) for path in mirrored.files if "/" in path}
+        site.news()
+        again = mirror(site.url, mirrored.folder)
+        asked = set(site.news()) & set(site.added) - {"/docs/moved", "/docs/missing"}
+        assert len(asked) > 10
+        assert [path for path in asked if not site.conditions(path)] == []
+        assert {path: again.read(path) for path in again.files if "/" in path} == before
+        changes = again.json("changes.json")
+        assert not changes["new"]
+        assert not changes["changed"]
+        assert len(changes["unchanged"]) >= len(before) - 1
+
+    def test_changes_are_told_and_links_follow(self, site: NeedingSite, mirrored: Mirrored) -> None:
+        site.file("/docs/b.html", body("b anew", '<a href="added">new</a> <a href="./">up</a>'))
+        site.file("/docs/added", body("added", ""))
+        site.fail("/docs/folder/inner", 404)
+        again = mirror(site.url, mirrored.folder)
+        changes = again.json("changes.json")
+        assert [change["url"] for change in changes["new"]] == [site.at("/docs/added")]
+        assert [change["url"] for change in changes["changed"]] == [site.at("/docs/b.html")]
+        assert changes["changed"][0]["distance"] > 0
+        assert [change["url"] for change in changes["gone"]] == [site.at("/docs/folder/inner")]
+        assert f"{host(site)}/docs/added.html" in again.targets(f"{host(site)}/docs/b.html")
+        assert f"{host(site)}/docs/folder/inner.html" in again.files
+        assert check(again.folder).returncode == 0
+
+    def test_gone_pages_go_where_that_is_wanted(
+        self, site: NeedingSite, mirrored: Mirrored
+    ) -> None:
+        site.fail("/docs/folder/inner", 404)
+        again = mirror(site.url, mirrored.folder, "--gone", "remove")
+        assert f"{host(site)}/docs/folder/inner.html" not in again.files
+        folder = again.addresses(f"{host(site)}/docs/folder.html")
+        assert site.at("/docs/folder/inner") in folder
+        assert check(again.folder).returncode == 0, check(again.folder).stdout
+
+    def test_the_folder_alone_is_enough(self, site: NeedingSite, mirrored: Mirrored) -> None:
+        done = scrapy("mirror", str(mirrored.folder))
+        assert done.returncode == 0, done.stderr
+        assert "visiting again" in done.stdout
+
+
+class TestDuplicates:
+    @pytest.fixture
+    def repeating(self) -> Iterator[NeedingSite]:
+        with NeedingSite() as site:
+            site.linked = ("/docs/", "/copies/one")
+            links = '<a href="two">two</a> <a href="three">three</a>'
+            site.file("/copies/one", body("copy", links))
+            site.file("/copies/two", body("copy", links))
+            site.file("/copies/three", body("copy", links + " changed a little"))
+            yield site
+
+    def test_they_are_kept_by_default(self, repeating: NeedingSite, tmp_path: Path) -> None:
+        found = mirror(repeating.url, tmp_path / "m")
+        paths = [found.path_of(repeating.at(f"/copies/{name}")) for name in ("one", "two", "three")]
+        assert None not in paths
+        one, two = (found.folder / str(path) for path in paths[:2])
+        assert one.stat().st_ino == two.stat().st_ino
+
+    def test_links_lead_to_the_page_that_stands_for_them(
+        self, repeating: NeedingSite, tmp_path: Path
+    ) -> None:
+        found = mirror(
+            repeating.url, tmp_path / "m", "--near-duplicates", "link", "--share", "rewrite"
+        )
+        one = found.path_of(repeating.at("/copies/one"))
+        assert found.path_of(repeating.at("/copies/two")) is None
+        assert found.path_of(repeating.at("/copies/three")) is None
+        assert one in found.targets(f"{host(repeating)}/index.html")
+        assert str(one).rpartition("/")[2] in found.addresses(str(one))
+        told = {entry["url"]: entry for entry in found.json("duplicates.json")["duplicates"]}
+        assert told[repeating.at("/copies/three")]["path"] == one
+        assert told[repeating.at("/copies/three")]["why"] == "near_duplicate"
+        assert check(found.folder).returncode == 0, check(found.folder).stdout
+
+    def test_they_can_be_left_out(self, repeating: NeedingSite, tmp_path: Path) -> None:
+        found = mirror(repeating.url, tmp_path / "m", "--near-duplicates", "skip")
+        assert found.path_of(repeating.at("/copies/three")) is None
+        one = str(found.path_of(repeating.at("/copies/one")))
+        assert repeating.at("/copies/three") in found.addresses(one)
+        assert check(found.folder).returncode == 0, check(found.folder).stdout
+
+    def test_an_original_that_changes_gives_its_copy_back(
+        self, repeating: NeedingSite, tmp_path: Path
+    ) -> None:
+        arguments = ("--near-duplicates", "link", "--share", "rewrite")
+        mirror(repeating.url, tmp_path / "m", *arguments)
+        repeating.file("/copies/one", body("something new", ""))
+        found = mirror(repeating.url, tmp_path / "m", *arguments)
+        two = found.path_of(repeating.at("/copies/two"))
+        assert two is not None
+        assert b"something new" not in found.read(two)
+        assert check(found.folder).returncode == 0, check(found.folder).stdout
+
+
+class TestStopped:
+    def test_a_killed_mirror_goes_on_to_the_same_files(
+        self, site: NeedingSite, mirrored: Mirrored, tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "killed"
+        for secs in (1.2, 1.6, 2.0, 2.4):
+            process = start_scrapy("mirror", site.url, str(folder))
+            time.sleep(secs)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+        found = mirror(site.url, folder)
+        # Which of two URLs comes first, and has the plain name, is chance.
+        assert found.served == mirrored.served
+        assert check(folder).returncode == 0, check(folder).stdout
+
+    def test_pages_are_whole_where_the_limit_is_reached(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        found = mirror(site.url, tmp_path / "m", "--max-pages", "2")
+        assert "not finished" in found.done.stdout
+        assert f"{host(site)}/img/pixel.png" in found.files
+        assert check(found.folder).returncode == 0, check(found.folder).stdout
+        again = mirror(site.url, tmp_path / "m")
+        assert f"{host(site)}/docs/folder/inner.html" in again.files
+
+
+class TestWrongArguments:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ((), "a URL is needed"),
+            (("example.org",), "did you mean"),
+            (("http://127.0.0.1:1/", "d", "e"), "a URL is needed"),
+            (("http://127.0.0.1:1/", "d", "--max-bytes", "many"), "a size such as"),
+            (("http://127.0.0.1:1/", "d", "--max-pages", "x"), "must be a whole number"),
+            (("http://127.0.0.1:1/", "d", "--deny", "("), "no regular expression"),
+            (("--check",), "takes one directory"),
+            (("--check", "nowhere"), "no mirror in it"),
+            (("http://127.0.0.1:1/", "d", "--typo"), "unknown option --typo"),
+            (("http://127.0.0.1:1/", "d", "-s", "MIRROR_SHARE=x"), "must be one of"),
+            (("http://127.0.0.1:1/", "d", "-s", "MIRROR_SHAR=x"), "did you mean MIRROR_SHARE"),
+        ],
+    )
+    def test_they_are_told_in_one_line(self, arguments: tuple[str, ...], message: str) -> None:
+        done = scrapy("mirror", *arguments)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+
+    def test_a_folder_with_other_files_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "letter.txt").write_text("mine")
+        done = scrapy("mirror", "http://127.0.0.1:1/", str(tmp_path))
+        assert done.returncode == 2
+        assert "holds other files" in done.stderr
