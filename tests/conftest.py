@@ -1,4 +1,4 @@
-"""Fixtures for every test: sites that are really served."""
+"""Fixtures for every test: sites that are really served, browsers that really look."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from neardup import prepare
 
-pytest_plugins = ["tests.sites.fixtures"]
+pytest_plugins = ["tests.sites.fixtures", "tests.browsing.fixtures"]
 
 
 @pytest.fixture(scope="session", autouse=True)
