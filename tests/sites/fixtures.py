@@ -52,6 +52,12 @@ def python_site() -> Iterator[ServedSite]:
     yield from _served("python3.11-doc")
 
 
+@pytest.fixture(scope="session")
+def handbook_site() -> Iterator[ServedSite]:
+    """The Debian Administrator's Handbook in English, 127 pages with pictures."""
+    yield from _served("debian-handbook")
+
+
 @pytest.fixture
 def hostile_site() -> Iterator[HostileSite]:
     """A server of bad manners, with nothing asked of it yet."""

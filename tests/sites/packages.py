@@ -35,6 +35,8 @@ PACKAGES = {
     package.name: package
     for package in (
         SitePackage("apache2-doc", "usr/share/doc/apache2-doc/manual", "httpd"),
+        SitePackage("debian-handbook", "usr/share/doc/debian-handbook/html/en-US", "handbook"),
+        SitePackage("openjdk-17-doc", "usr/share/doc/openjdk-17-jre-headless/api", "jdk"),
         SitePackage("postgresql-doc-15", "usr/share/doc/postgresql-doc-15/html", "postgresql"),
         SitePackage("sqlite3-doc", "usr/share/doc/sqlite3", "sqlite"),
         SitePackage("python3.11-doc", "usr/share/doc/python3.11/html", "python"),
