@@ -50,15 +50,31 @@ http {{
   keepalive_requests 100000;
   gzip on;
   etag on;
+  {maps}
   server {{
     listen 127.0.0.1:{port};
     index index.html;
     autoindex off;
-    location / {{ return 404; }}
-    location /{path}/ {{ alias "{root}/"; }}
+    {locations}
   }}
 }}
 """
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a folder's files are found: nginx's words, with ROOT for the folder, PATH for the path.
+
+    Attributes:
+        locations: For the server.
+        maps: Variables that they use.
+    """
+
+    locations: str
+    maps: str = ""
+
+
+PLAIN = Layout('location / { return 404; } location /PATH/ { alias "ROOT/"; }')
 
 
 @dataclass(frozen=True)
@@ -101,12 +117,13 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _configure(root: Path, path: str, folder: Path) -> int:
+def _configure(root: Path, path: str, layout: Layout, folder: Path) -> int:
     port = free_port()
     # Started by root, nginx hands its worker to "nobody", who cannot look into /root.
     user = "user root;" if os.geteuid() == 0 else ""
+    locations = layout.locations.replace("ROOT", str(root)).replace("PATH", path)
     text = _CONFIGURATION.format(
-        user=user, folder=folder, types=_TYPES, port=port, path=path, root=root
+        user=user, folder=folder, types=_TYPES, port=port, maps=layout.maps, locations=locations
     )
     (folder / "nginx.conf").write_text(text)
     return port
@@ -149,8 +166,8 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def serve(root: Path, path: str) -> Iterator[ServedSite]:
-    """Serve a folder below ``/path/`` while the ``with`` block lasts.
+def serve(root: Path, path: str, layout: Layout = PLAIN) -> Iterator[ServedSite]:
+    """Serve a folder below ``/path/``, or ``/`` without one, while the ``with`` block lasts.
 
     Raises:
         SiteUnavailableError: nginx is missing or does not start.
@@ -159,7 +176,7 @@ def serve(root: Path, path: str) -> Iterator[ServedSite]:
     process = None
     try:
         for _ in range(3):
-            port = _configure(root, path, folder)
+            port = _configure(root, path, layout, folder)
             process = _start(folder, port)
             if process is not None:
                 break
@@ -167,7 +184,8 @@ def serve(root: Path, path: str) -> Iterator[ServedSite]:
             log = folder / "error.log"
             words = log.read_text().strip().splitlines() if log.exists() else []
             raise SiteUnavailableError(f"nginx does not start: {words[-1:]}")
-        yield ServedSite(f"http://127.0.0.1:{port}/{path}/", root, folder / "access.log")
+        url = f"http://127.0.0.1:{port}/{path}/" if path else f"http://127.0.0.1:{port}/"
+        yield ServedSite(url, root, folder / "access.log")
     finally:
         if process is not None:
             _stop(process)
