@@ -1,0 +1,1 @@
+"""What came over the network, as WARC files: written, indexed, packed and read again."""

@@ -1,0 +1,35 @@
+"""``python -m crawler.warc FOLDER [--wacz]``: index and pack the WARC files of a folder."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from crawler.warc.errors import ArchiveError
+from crawler.warc.finishing import finish
+
+USAGE_ERROR = 2
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do it; the exit status is 2 where it cannot be done."""
+    parser = argparse.ArgumentParser(
+        prog="python -m crawler.warc", description="index and pack the WARC files of a folder"
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--wacz", action="store_true", help="pack them as a WACZ file as well")
+    given = parser.parse_args(arguments)
+    try:
+        done = finish(given.folder, given.wacz)
+    except ArchiveError as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return USAGE_ERROR
+    print(f"{done.cdxj}: {done.captures:,} captures")
+    if done.wacz is not None:
+        print(done.wacz)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""CDXJ: where in which file the capture of a URL lies, as pywb and other players look it up.
+
+A line is ``KEY TIMESTAMP JSON``, sorted by bytes; the key is the URL in SURT form
+(``org,example)/path?query``), which players make in the same way, with the package ``surt``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+import surt
+
+from crawler.warc.reading import read_records
+from crawler.warc.sorting import sorted_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from crawler.warc.reading import Found
+    from crawler.warc.sources import Source
+
+FILE_NAME = "index.cdxj"
+
+_INDEXED = frozenset({"response", "revisit"})
+_END_OF_TYPE = re.compile(r"[;\s]")
+_NO_DIGIT = re.compile(r"\D")
+_SECONDS = 14
+
+logger = logging.getLogger(__name__)
+
+
+def write_cdxj(sources: Iterable[Source], path: Path) -> int:
+    """Write the index of WARC files; say how many captures are in it.
+
+    An answer that said "not modified" has no line: players show it as the empty answer that it
+    was, and without it they show the page as it was then.
+
+    Complexity: O(n log n) in time, memory bounded (``sorting.RUN_LINES``).
+    """
+    count = 0
+    new = path.with_name(f"{path.name}.new")
+    with new.open("wb") as file:
+        for line in sorted_lines(_lines(sources), path.parent):
+            file.write(line)
+            count += 1
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    return count
+
+
+def _lines(sources: Iterable[Source]) -> Iterator[bytes]:
+    for source in sources:
+
+        def complain(what: str, name: str = source.name) -> None:
+            logger.warning("%s: %s", name, what)
+
+        with source.open() as file:
+            for found in read_records(file, complain):
+                if found.kind in _INDEXED and found.status != HTTPStatus.NOT_MODIFIED:
+                    yield line_of(found, source.path.name)
+
+
+def line_of(found: Found, filename: str) -> bytes:
+    """The line of one record."""
+    entry = {
+        "url": found.url,
+        "mime": _media_type(found),
+        "status": str(found.status) if found.status else None,
+        "digest": found.field("WARC-Payload-Digest"),
+        "length": str(found.length),
+        "offset": str(found.offset),
+        "filename": filename,
+    }
+    told = {name: value for name, value in entry.items() if value}
+    return f"{url_key(found.url)} {timestamp(found)} {json.dumps(told)}\n".encode()
+
+
+def url_key(url: str) -> str:
+    """The URL in SURT form; as it is where it has none."""
+    try:
+        return str(surt.surt(url))
+    except Exception:
+        return url
+
+
+def timestamp(found: Found) -> str:
+    """When it was captured: 14 digits."""
+    return _NO_DIGIT.sub("", found.field("WARC-Date") or "")[:_SECONDS].ljust(_SECONDS, "0")
+
+
+def _media_type(found: Found) -> str | None:
+    if found.kind == "revisit":
+        return "warc/revisit"
+    declared = found.header("Content-Type")
+    return None if declared is None else _END_OF_TYPE.split(declared.strip(), 1)[0]

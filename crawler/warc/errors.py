@@ -1,0 +1,17 @@
+"""What can be wrong with an archive folder or with a file that is read.
+
+::
+
+    ArchiveError
+    `-- ArchiveInUseError    another process writes to the folder
+"""
+
+from __future__ import annotations
+
+
+class ArchiveError(Exception):
+    """An archive cannot be written or read; the message says why."""
+
+
+class ArchiveInUseError(ArchiveError):
+    """Another process writes to the folder."""

@@ -1,0 +1,161 @@
+"""Exchanges as records of WARC/1.1 (ISO 28500:2017)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from http import HTTPStatus
+from io import BytesIO
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from warcio.recordbuilder import RecordBuilder
+from warcio.statusandheaders import StatusAndHeaders
+
+from crawler.warc.exchange import DEPTH_FIELD, KIND_FIELD, PAGE, Original, Recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from warcio.recordloader import ArcWarcRecord
+
+    from crawler.warc.exchange import Exchange, Headers
+
+VERSION = "WARC/1.1"
+IDENTICAL_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+
+_builder = RecordBuilder(warc_version=VERSION)
+_LINE_BREAKS = bytes.maketrans(b"\r\n", b"  ")
+
+
+class RawHead(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
+    """A head that is written as the bytes that it is made of.
+
+    warcio percent-encodes what is not ASCII, which changes what a server sent.
+    """
+
+    def __init__(self, first_line: bytes, headers: Headers) -> None:
+        super().__init__(first_line.decode("latin-1"), headers)
+        lines = [first_line, *(name + b": " + value for name, value in headers)]
+        self._raw = b"".join(line.translate(_LINE_BREAKS) + b"\r\n" for line in lines) + b"\r\n"
+
+    def compute_headers_buffer(self, header_filter: object = None) -> None:
+        """Called by warcio before it writes."""
+        self.headers_buff = self._raw
+
+
+def payload_digest(body: bytes) -> str:
+    """SHA-1 in base 32, as WARC files have it by custom."""
+    digest = hashlib.sha1(body, usedforsecurity=False).digest()
+    return "sha1:" + base64.b32encode(digest).decode("ascii")
+
+
+def warc_date(at: datetime) -> str:
+    """A time in UTC, to the microsecond."""
+    return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def warcinfo(filename: str, about: Mapping[str, str]) -> ArcWarcRecord:
+    """The first record of each file."""
+    return _builder.create_warcinfo_record(filename, about)
+
+
+def response(exchange: Exchange, digest: str) -> ArcWarcRecord:
+    """The answer as a whole."""
+    fields = {**_fields(exchange), "WARC-Payload-Digest": digest}
+    return _record("response", exchange.url, fields, _answer_head(exchange), exchange.body)
+
+
+def revisit(exchange: Exchange, digest: str | None, original: Original | None) -> ArcWarcRecord:
+    """The answer without its body, which an earlier record holds.
+
+    Args:
+        exchange: Of status 304, or with a body that an earlier one had.
+        digest: Of the payload that it stands for, where that is known.
+        original: The record that holds it, where there is one.
+    """
+    is_304 = exchange.status == HTTPStatus.NOT_MODIFIED
+    fields = {**_fields(exchange), "WARC-Profile": NOT_MODIFIED if is_304 else IDENTICAL_PAYLOAD}
+    if original is not None:
+        fields["WARC-Refers-To-Target-URI"] = original.url
+        fields["WARC-Refers-To-Date"] = original.date
+    if digest is not None:
+        fields["WARC-Payload-Digest"] = digest
+    return _record("revisit", exchange.url, fields, _answer_head(exchange), b"")
+
+
+def request(exchange: Exchange, answer: ArcWarcRecord) -> ArcWarcRecord:
+    """What was asked, joined to its answer."""
+    parts = urlsplit(exchange.url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    first_line = f"{exchange.method} {target} HTTP/1.1".encode("latin-1", "replace")
+    headers = exchange.request_headers
+    if not any(name.lower() == b"host" for name, _ in headers):
+        host = parts.netloc.rpartition("@")[2].encode("latin-1", "replace")
+        headers = ((b"Host", host), *headers)
+    fields = {
+        "WARC-Date": warc_date(exchange.at),
+        "WARC-Concurrent-To": answer.rec_headers.get_header("WARC-Record-ID"),
+    }
+    return _record(
+        "request", exchange.url, fields, RawHead(first_line, headers), exchange.request_body
+    )
+
+
+def metadata(about: Recorded, fields: Iterable[tuple[str, str]]) -> ArcWarcRecord:
+    """Something that is said of a response, as ``application/warc-fields``."""
+    lines = [f"{name}: {' '.join(value.split())}\r\n" for name, value in fields]
+    headers = {"WARC-Date": about.date, "WARC-Concurrent-To": about.id}
+    return _record("metadata", about.url, headers, None, "".join(lines).encode())
+
+
+def recorded(record: ArcWarcRecord) -> Recorded:
+    """What later records need to name a record."""
+    field = record.rec_headers.get_header
+    return Recorded(field("WARC-Record-ID"), field("WARC-Target-URI"), field("WARC-Date"))
+
+
+def _record(
+    kind: str, url: str, fields: dict[str, str], head: RawHead | None, body: bytes
+) -> ArcWarcRecord:
+    return _builder.create_warc_record(
+        url, kind, BytesIO(body), len(body), warc_headers_dict=fields, http_headers=head
+    )
+
+
+def _fields(exchange: Exchange) -> dict[str, str]:
+    fields = {"WARC-Date": warc_date(exchange.at), KIND_FIELD: exchange.kind}
+    if exchange.kind == PAGE:
+        fields[DEPTH_FIELD] = str(exchange.depth)
+    if exchange.address is not None:
+        fields["WARC-IP-Address"] = exchange.address
+    if exchange.truncated is not None:
+        fields["WARC-Truncated"] = exchange.truncated
+    return fields
+
+
+def _answer_head(exchange: Exchange) -> RawHead:
+    first_line = f"{exchange.protocol} {exchange.status} {_phrase(exchange.status)}".strip()
+    return RawHead(first_line.encode("latin-1", "replace"), tuple(_told(exchange)))
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _told(exchange: Exchange) -> Iterable[tuple[bytes, bytes]]:
+    """The headers, those renamed that are not true of the body as it is stored."""
+    has_other_length = exchange.status != HTTPStatus.NOT_MODIFIED and exchange.method != "HEAD"
+    for name, value in exchange.headers:
+        lower = name.lower()
+        is_false = lower == b"transfer-encoding" or (
+            lower == b"content-length"
+            and has_other_length
+            and value.strip() != b"%d" % len(exchange.body)
+        )
+        yield (b"X-Orig-" + name if is_false else name), value

@@ -1,0 +1,126 @@
+"""Where WARC files lie: by name, in a folder, within a WACZ."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+
+from crawler.warc.errors import ArchiveError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OPEN_SUFFIX = ".open"
+"""Of a file that a process writes to, or wrote to when it was killed."""
+
+_ENDINGS = (".warc", ".warc.gz")
+_LOCAL_HEADER = struct.Struct("<26xHH")
+
+
+class Source(NamedTuple):
+    """One WARC file, or the part of a WACZ that is one."""
+
+    name: str
+    path: Path
+    start: int = 0
+    length: int | None = None
+
+    def open(self) -> BinaryIO:
+        """Open it for reading; it can be sought."""
+        file = self.path.open("rb")
+        if self.length is None:
+            return file
+        return cast("BinaryIO", io.BufferedReader(_Window(file, self.start, self.length)))
+
+
+def find_sources(word: str) -> list[Source]:
+    """The WARC files that a word names: files and folders, separated by commas.
+
+    Raises:
+        ArchiveError: There is no such file, it is none, or there is none in a folder.
+    """
+    names = [word] if Path(word).exists() else [name.strip() for name in word.split(",")]
+    return [source for name in names if name for source in _of_path(Path(name))]
+
+
+def _of_path(path: Path) -> Iterator[Source]:
+    try:
+        if path.is_dir():
+            yield from _of_folder(path)
+        elif path.suffix.lower() == ".wacz":
+            yield from _of_wacz(path)
+        else:
+            path.open("rb").close()
+            yield Source(str(path), path)
+    except OSError as error:
+        raise ArchiveError(f"{path}: {error.strerror}") from None
+
+
+def _of_folder(path: Path) -> Iterator[Source]:
+    endings = (*_ENDINGS, f".warc.gz{OPEN_SUFFIX}")
+    files = sorted(file for file in path.iterdir() if file.name.lower().endswith(endings))
+    if not files:
+        raise ArchiveError(f"{path}: no WARC files in it")
+    for file in files:
+        yield Source(str(file), file)
+
+
+def _of_wacz(path: Path) -> Iterator[Source]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [
+                member
+                for member in archive.infolist()
+                if member.filename.startswith("archive/")
+                and member.filename.lower().endswith(_ENDINGS)
+            ]
+    except zipfile.BadZipFile as error:
+        raise ArchiveError(f"{path}: no WACZ: {error}") from None
+    if not members:
+        raise ArchiveError(f"{path}: no WARC files in it")
+    for member in members:
+        if member.compress_type != zipfile.ZIP_STORED:
+            raise ArchiveError(f"{path}: {member.filename} is compressed within it; unpack it")
+        start = _start_of(path, member.header_offset)
+        yield Source(f"{path}!{member.filename}", path, start, member.file_size)
+
+
+def _start_of(path: Path, header: int) -> int:
+    with path.open("rb") as file:
+        file.seek(header)
+        name, extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+    return header + _LOCAL_HEADER.size + int(name) + int(extra)
+
+
+class _Window(io.RawIOBase):
+    """A part of a file, as if it were one."""
+
+    def __init__(self, file: BinaryIO, start: int, length: int) -> None:
+        self._file, self._start, self._length = file, start, length
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._length}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # of bytes
+        wanted = max(0, min(len(buffer), self._length - self._at))
+        self._file.seek(self._start + self._at)
+        data = self._file.read(wanted)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
