@@ -27,7 +27,7 @@ from crawler.urls.requested import requestable
 from crawler.visits import NO, REVISITS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -77,8 +77,8 @@ class ArchivingSpider(Spider):
     planned: ClassVar[tuple[str, ...]] = ()
     """The arguments that say what a crawl is about."""
 
-    adds_when_finished: ClassVar[bool] = False
-    """Whether a crawl that is finished may have something new to start from."""
+    adds_when_finished: ClassVar[str] = ""
+    """Where a crawl that is finished may have something new to start from: what then happens."""
 
     handle_httpstatus_list: ClassVar[tuple[int, ...]] = (HTTPStatus.NOT_MODIFIED,)
 
@@ -189,8 +189,14 @@ class ArchivingSpider(Spider):
         except StorageError as error:
             raise CloseSpider("storage") from error
 
-    async def _capture(self, response: Response) -> Captured | None:
+    async def _capture(
+        self, response: Response, turn: Awaitable[object] | None = None
+    ) -> Captured | None:
         """Capture an answer; a store that can no longer be written to ends the crawl.
+
+        Args:
+            response: The answer.
+            turn: As ``Archivist.capture`` has it.
 
         Returns:
             None where the answer does not do, and the page is to be asked for as a whole.
@@ -200,7 +206,7 @@ class ArchivingSpider(Spider):
             if response.status == HTTPStatus.NOT_MODIFIED:
                 captured = self._not_modified(fetched, response, is_whole=WHOLE in response.meta)
             else:
-                captured = await self.captured(fetched, response)
+                captured = await self.captured(fetched, response, turn)
             if captured is not None:
                 self._note_oddities(response, captured)
         except StorageError as error:
@@ -210,9 +216,11 @@ class ArchivingSpider(Spider):
             raise CloseSpider("reading") from error
         return captured
 
-    async def captured(self, fetched: Fetched, response: Response) -> Captured:
-        """Judge and store an answer that was sent."""
-        return await self.job.archivist.capture(fetched)
+    async def captured(
+        self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
+    ) -> Captured:
+        """Judge and store an answer that was sent; in its turn where there is an order."""
+        return await self.job.archivist.capture(fetched, turn=turn)
 
     def still(self, fetched: Fetched, response: Response) -> Captured | None:
         """Take "not modified" for an answer; None where the page is to be asked for as a whole."""

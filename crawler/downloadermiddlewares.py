@@ -192,15 +192,25 @@ class Decompression(HttpCompressionMiddleware):
             DamagedBodyError: It cannot be decompressed.
             TooLargeError: It is larger than ``DOWNLOAD_MAXSIZE`` when decompressed.
         """
-        declared = response.headers.getlist(b"Content-Encoding")
-        layers = codings(value.decode("latin-1") for value in declared)
-        if not layers or request.method == "HEAD":
+        if request.method == "HEAD":
             return response
-        opened = open_body(
-            response.body, layers, request.meta.get("download_maxsize") or self._max_bytes
-        )
-        flags = {STREAM_CUT: opened.is_cut, NOT_GZIP: opened.is_as_it_came}
-        return _with_body(response, opened.body, [flag for flag, is_set in flags.items() if is_set])
+        return decompressed(response, request.meta.get("download_maxsize") or self._max_bytes)
+
+
+def decompressed(response: Response, max_bytes: int) -> Response:
+    """An answer without the codings that it declares; what was wrong with them is in its flags.
+
+    Raises:
+        DamagedBodyError: It cannot be decompressed.
+        TooLargeError: It is larger than that when decompressed.
+    """
+    declared = response.headers.getlist(b"Content-Encoding")
+    layers = codings(value.decode("latin-1") for value in declared)
+    if not layers:
+        return response
+    opened = open_body(response.body, layers, max_bytes)
+    flags = {STREAM_CUT: opened.is_cut, NOT_GZIP: opened.is_as_it_came}
+    return _with_body(response, opened.body, [flag for flag, is_set in flags.items() if is_set])
 
 
 def _with_body(response: Response, body: bytes, flags: list[str]) -> Response:

@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 _UNITS = (("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0), ("second", 1.0))
 
 
-def standing(job: Job, revisit: str, before: str | None, *, adds: bool) -> str:
+def standing(job: Job, revisit: str, before: str | None, *, adds: str) -> str:
     """Say what is about to happen.
 
     Args:
         job: That of the crawl, opened and claimed.
         revisit: As the argument has it.
         before: The plan that the directory had until now.
-        adds: Whether a finished crawl may have something new to start from.
+        adds: What happens where a finished crawl may have something new to start from.
     """
     if job.is_new:
         return "new"
     if not job.is_finished:
         return _unfinished(job, revisit, before)
     if revisit == NO and adds:
-        return "finished; what is new in the list is fetched, everything again with -a revisit=yes"
+        return f"finished; {adds}"
     if revisit == NO:
         return (
             "finished, nothing to fetch; to visit it again: the same command with -a revisit=yes, "

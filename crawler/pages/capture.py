@@ -17,7 +17,7 @@ from crawler.reading.reading import Extract
 from neardup import payload_digest, words_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Iterator
 
     from crawler.pages.known import KnownUrls
     from crawler.pages.links import LinkStore
@@ -58,16 +58,25 @@ class Archivist:
     def __post_init__(self) -> None:
         self._comparer = Comparer(self.store, self.known, self.deduplicator.parameters)
 
-    async def capture(self, fetched: Fetched, *, obey_robots_meta: bool = True) -> Captured:
+    async def capture(
+        self,
+        fetched: Fetched,
+        *,
+        obey_robots_meta: bool = True,
+        turn: Awaitable[object] | None = None,
+    ) -> Captured:
         """Carry one answer through to its verdict and store it.
 
         Args:
             fetched: The answer.
             obey_robots_meta: False for what is not a robot's to keep or not, such as an item.
+            turn: To be awaited between reading and judging, where pages are to be judged in order.
         """
         payload = payload_digest(fetched.body)
         text_needed = self._needs_text(fetched, payload)
         reading = await self._read(fetched, links_only=not text_needed)
+        if turn is not None:
+            await turn
         if not text_needed and self._needs_text(fetched, payload):
             # Another request captured this very page in the meantime.
             reading = await self._read(fetched, links_only=False)

@@ -22,7 +22,7 @@ from crawler.spiders.site import SiteSpider
 from crawler.urls.scope import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Awaitable, Iterator, Mapping
     from typing import Self
 
     from scrapy import Request
@@ -116,10 +116,12 @@ class MirrorSpider(SiteSpider):
         spider._needed_lately, spider._followed_lately = RecentUrls(), RecentUrls()
         return spider
 
-    async def captured(self, fetched: Fetched, response: Response) -> Captured:
+    async def captured(
+        self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
+    ) -> Captured:
         """Judge an answer and write it to its file, with nothing awaited in between."""
         if self.reads_text:
-            found = await super().captured(fetched, response)
+            found = await super().captured(fetched, response, turn)
         else:
             reading = reading_without_text(fetched.url, fetched.body, fetched.content_type)
             found = self.job.archivist.capture_read(fetched, reading)

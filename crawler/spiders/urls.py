@@ -36,7 +36,7 @@ class UrlsSpider(ArchivingSpider):
     }
 
     planned = ("file",)
-    adds_when_finished = True
+    adds_when_finished = "what is new in the list is fetched, everything again with -a revisit=yes"
 
     file: str
 
