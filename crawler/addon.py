@@ -31,6 +31,9 @@ ADDED = (
     ("EXTENSIONS", "crawler.extensions.Progress", 30),
 )
 
+RECORDING = ("DOWNLOADER_MIDDLEWARES", "crawler.recording.Recording", 990)
+"""Added where WARC_ENABLED is set; warcio is imported then, and not before."""
+
 
 class NearDuplicates:
     """``ADDONS = {"crawler.addon.NearDuplicates": 300}``.
@@ -67,5 +70,6 @@ class NearDuplicates:
             raise NotConfigured("the asyncio reactor is needed, which is Scrapy's default")
         for name, path in REPLACED.items():
             settings.set(name, path, priority="addon")
-        for setting, path, order in ADDED:
+        recording = (RECORDING,) if Options(settings).boolean("WARC_ENABLED") else ()
+        for setting, path, order in (*ADDED, *recording):
             settings.setdefault_in_component_priority_dict(setting, load_object(path), order)

@@ -209,6 +209,8 @@ class ArchivingSpider(Spider):
                 captured = await self.captured(fetched, response, turn)
             if captured is not None:
                 self._note_oddities(response, captured)
+                for act in self.job.after_capture:
+                    act(response.meta, captured)
         except StorageError as error:
             raise CloseSpider("storage") from error
         except ReadingError as error:

@@ -139,6 +139,15 @@ MIRROR_SHARE = "hardlink"
 MIRROR_GONE = "keep"
 """Files of pages that the server says are gone: keep or remove."""
 
+WARC_ENABLED = False
+"""Record every answer that comes over the network in WARC files (docs/warc.md)."""
+
+WARC_FOLDER = ""
+"""Where the WARC files go; empty: the folder warc below JOBDIR."""
+
+WARC_MAX_FILE_BYTES = 1_000_000_000
+"""A WARC file that is so large is ended, and the next one begins."""
+
 PROGRESS_ENABLED = True
 """Show progress: a live panel on a terminal, plain lines elsewhere."""
 

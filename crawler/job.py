@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from crawler.directory import check_identity, locked
@@ -43,7 +43,7 @@ from neardup import (
 from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from crawler.frontier.order import Queue
@@ -109,6 +109,9 @@ class Job:
         self.refused_links = 0
         self.stop_reason: str | None = None
         self.at_close: list[Callable[[], None]] = []
+        # Told of each captured answer, and of each that was not taken and why, with Request.meta.
+        self.after_capture: list[Callable[[Mapping[str, Any], Captured], None]] = []
+        self.after_refusal: list[Callable[[Mapping[str, Any], str], None]] = []
         self.broken_requests = 0
         self.half_done: WeakSet[Hashable] = WeakSet()
         self._closed = False

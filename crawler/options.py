@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 N = TypeVar("N", int, float)
 
-PREFIXES = ("NEARDUP_", "URLS_", "READING_", "PAGES_", "CRAWL_", "MIRROR_", "PROGRESS_")
+PREFIXES = ("NEARDUP_", "URLS_", "READING_", "PAGES_", "CRAWL_", "MIRROR_", "WARC_", "PROGRESS_")
 
 
 _LEAST = {
@@ -34,6 +34,7 @@ _LEAST = {
     "READING_MAX_LINKS": 1,
     "READING_MEMORY_LIMIT_MB": 256,
     "READING_TIMEOUT_SECS": 0.1,
+    "WARC_MAX_FILE_BYTES": 1_024,
 }
 """The least that a number may be, where that is not 0."""
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from scrapy import Spider
 
     from crawler.job import Job
+    from crawler.warc.archive import Archive
 
 INCOMPLETE = 1
 
@@ -75,15 +76,19 @@ class Command(ScrapyCrawl):
             folder = parent / spidercls.folder_name(opts.spargs)
             self.settings.set("JOBDIR", str(folder), priority="cmdline")
         job = prepare_job(self.settings)
+        archive: Archive | None = None
         try:
             before = job.plan
             job.claim(spidercls.plan(opts.spargs))
             taken = spidercls.take_rules(opts.spargs, job)
             revisit = opts.spargs.get("revisit", NO)
+            archive = self._archive()
             stands = standing(job, revisit, before, adds=spidercls.adds_when_finished)
             say(f"crawl directory: {self.settings['JOBDIR']} ({stands})", opts)
             if self._has_nothing_to_do(spidercls, job, revisit):
                 return
+            if archive is not None:
+                say(f"recorded in: {archive.folder}", opts)
             if taken:
                 say(f"URL rules of {opts.spargs['rules']}: {taken:,}", opts)
             if not job.is_new and self.settings.getdict("FEEDS"):
@@ -92,7 +97,22 @@ class Command(ScrapyCrawl):
             super().run(args, opts)
         finally:
             job.close()
+            if archive is not None:
+                archive.close()
         self._conclude(job, opts)
+
+    def _archive(self) -> Archive | None:
+        """The archive that the crawl is recorded in, opened; warcio is imported only then."""
+        assert self.settings is not None
+        if not Options(self.settings).boolean("WARC_ENABLED"):
+            return None
+        from crawler.recording import prepare_archive  # noqa: PLC0415
+        from crawler.warc.errors import ArchiveError  # noqa: PLC0415
+
+        try:
+            return prepare_archive(self.settings)
+        except ArchiveError as error:
+            raise CommandError(str(error)) from None
 
     def _has_nothing_to_do(self, spidercls: type[ArchivingSpider], job: Job, revisit: str) -> bool:
         """Whether the crawl is finished, and nothing is asked of it that it does not hold."""

@@ -177,6 +177,8 @@ class SiteSpider(ArchivingSpider):
         self.job.note_moved(
             source, response.url, status=statuses[-1], permanent=set(statuses) <= {301, 308}
         )
+        for act in self.job.after_refusal:
+            act(response.meta, reason)
         if seed is not None:
             self.job.dead_seeds[seed] = f"redirected to {response.url}; give that URL"
         return False

@@ -1,0 +1,186 @@
+"""The spider that judges the pages of a WARC archive, without a network."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from scrapy import Request
+from scrapy.exceptions import CloseSpider
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
+
+from crawler.archiving import DATA_LOSS, ArchivingSpider, check_arguments
+from crawler.downloadermiddlewares import decompressed
+from crawler.downloading.errors import AnswerError
+from crawler.options import Options
+from crawler.page_items import page_of_capture
+from crawler.pages.errors import StorageError
+from crawler.pages.verdicts import FAILED, UNREADABLE
+from crawler.warc.errors import ArchiveError
+from crawler.warc.sources import find_sources
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator, Mapping
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+    from crawler.items import Page
+    from crawler.pages.fetched import Captured
+    from crawler.warc.captures import Capture, Captures
+    from crawler.warc.sources import Source
+
+_AHEAD = 2
+"""Pages that are read ahead of their turn, for each worker."""
+
+_NO_LIMIT = 2**30
+
+RECORDED_IN = "warc"
+"""The folder below JOBDIR that crawls are recorded in where nothing else is said."""
+
+
+class ReplaySpider(ArchivingSpider):
+    """Every page of an archive in the order of its records, judged as in a crawl.
+
+    Pages are read by all workers and judged one after the other, so that what differs between
+    two replays comes from their settings.
+    """
+
+    name = "replay"
+    arguments: ClassVar[Mapping[str, str]] = {
+        "warc": "WARC or WACZ files, or folders of them, separated by commas",
+    }
+    planned = ("warc",)
+    adds_when_finished = "what is new in the archive is judged"
+
+    warc: str
+
+    _captures: Captures
+    _max_bytes: int
+    _ahead: int
+
+    @classmethod
+    def check_arguments(cls, arguments: Mapping[str, str]) -> None:
+        """See the base class."""
+        check_arguments(arguments, cls.arguments)
+        _sources(arguments)
+
+    @classmethod
+    def folder_name(cls, arguments: Mapping[str, str]) -> str:
+        """The name of the first file without its endings, or of the crawl that a folder is of."""
+        first = Path(arguments["warc"].partition(",")[0]).resolve()
+        named = first.parent if first.name == RECORDED_IN else first
+        return f"replay-{named.name.split('.')[0]}"
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Find the files."""
+        # Scrapy imports every spider for each of its commands; warcio can wait.
+        from crawler.warc.captures import Captures  # noqa: PLC0415
+
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider._max_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE") or _NO_LIMIT
+        workers = Options(crawler.settings).integer("READING_WORKERS") or os.cpu_count() or 1
+        spider._ahead = _AHEAD * workers
+        spider._captures = Captures(_sources(kwargs), spider._max_bytes)
+        spider.job.at_close.append(spider._captures.close)
+        return spider
+
+    async def start(self) -> AsyncIterator[Any]:
+        """The items of all pages; no request is ever made."""
+        for _ in self._captures.look_through():
+            await asyncio.sleep(0)
+        async for page in self._judged(self._captures.pages(self._position)):
+            yield page
+        if self._captures.skipped:
+            self.logger.warning("%s records were skipped, see above", self._captures.skipped)
+
+    def _position(self, source: Source) -> int:
+        """Up to where a file was judged by earlier processes, in bytes."""
+        return int(self.job.database.meta(_position_name(source)) or 0)
+
+    async def _judged(self, captures: Iterator[Capture]) -> AsyncIterator[Page]:
+        """Read some pages ahead, judge each when the one before it is judged."""
+        waiting: deque[asyncio.Task[Page]] = deque()
+        before = asyncio.Event()
+        before.set()
+        try:
+            for capture in captures:
+                if len(waiting) == self._ahead:
+                    yield await waiting.popleft()
+                own = asyncio.Event()
+                waiting.append(asyncio.create_task(self._judge(capture, before, own)))
+                before = own
+            while waiting:
+                yield await waiting.popleft()
+        finally:
+            for task in waiting:
+                task.cancel()
+
+    async def _judge(self, capture: Capture, before: asyncio.Event, own: asyncio.Event) -> Page:
+        try:
+            captured = await self._take(capture, before)
+            self.job.database.set_meta(_position_name(capture.source), str(capture.end))
+        except StorageError as error:
+            raise CloseSpider("storage") from error
+        own.set()
+        self.job.database.count_work(1)
+        return page_of_capture(captured)
+
+    async def _take(self, capture: Capture, before: asyncio.Event) -> Captured:
+        if capture.status >= HTTPStatus.BAD_REQUEST:
+            await before.wait()
+            return self._failure(capture, FAILED, f"HTTP {capture.status}", capture.status)
+        try:
+            response = self._response(capture)
+        except AnswerError as error:
+            await before.wait()
+            return self._failure(capture, UNREADABLE, str(error), 0)
+        captured = await self._capture(response, before.wait())
+        assert captured is not None  # what was not modified comes with what it was
+        self._count(captured)
+        return captured
+
+    def _failure(self, capture: Capture, verdict: str, reason: str, status: int) -> Captured:
+        self.crawler.stats.inc_value(f"neardup/{verdict}")
+        return self.job.store_failure(
+            capture.url, verdict, reason, status=status, depth=capture.depth
+        )
+
+    def _response(self, capture: Capture) -> Response:
+        """What Scrapy would have made of the answer."""
+        headers = Headers()
+        for name, value in capture.headers:
+            headers.appendlist(name.encode(), value.encode())
+        kind = responsetypes.from_args(headers=headers, url=capture.url, body=capture.body)
+        response = kind(
+            url=capture.url,
+            status=capture.status,
+            headers=headers,
+            body=capture.body,
+            flags=[DATA_LOSS] if capture.is_cut else [],
+            request=Request(capture.url, meta={"depth": capture.depth}),
+        )
+        return decompressed(response, self._max_bytes)
+
+
+def _sources(arguments: Mapping[str, str]) -> list[Source]:
+    word = arguments.get("warc", "")
+    if not word:
+        raise ValueError("which archive? give -a warc=FILE, a folder of WARC files, or a WACZ file")
+    try:
+        sources = find_sources(word)
+    except ArchiveError as error:
+        raise ValueError(f"-a warc: {error}") from None
+    if not sources:
+        raise ValueError(f"-a warc: no files in {word!r}")
+    return sources
+
+
+def _position_name(source: Source) -> str:
+    return f"replayed {source.path.resolve()} {source.start}"

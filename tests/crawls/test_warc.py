@@ -1,0 +1,396 @@
+"""A crawl that is recorded: what the archive holds, what replays it, what a kill takes away."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawler.pages.database import open_for_reading
+from crawler.pages.export import export_pages
+from crawler.warc.finishing import finish
+from tests.crawler.warc.exchanges import read_all
+from tests.crawls.command import crawl, scrapy
+from tests.crawls.kills import KilledCrawl, assert_nothing_lost_or_kept_twice
+from tests.sites.changing import ChangingSite, page
+from tests.sites.many import ManyPages, pages
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.warc.reading import Found
+    from tests.sites.exchange import Exchange
+
+RECORDED = ("-s", "WARC_ENABLED=True")
+# One after the other: of two that come at the same time either may be judged first.
+IN_TURN = ("-s", "CONCURRENT_REQUESTS=1", "-s", "READING_WORKERS=1")
+LINKED = (
+    "/plain", "/copy", "/near", "/packed", "/chunked", "/old", "/missing", "/noindex",
+    "/picture", "/busy", "/latin",
+)  # fmt: skip
+TOOLS = os.environ.get("WARC_TOOLS")
+PAGES = 400
+KILLS = 5
+
+
+def answer_gzipped(exchange: Exchange) -> None:
+    body = gzip.compress(page(prose("packed", 200)), mtime=0)
+    exchange.answer(body, headers={"Content-Encoding": "gzip"})
+
+
+def answer_in_chunks(exchange: Exchange) -> None:
+    exchange.head(200, {"Content-Type": "text/html", "Transfer-Encoding": "chunked"})
+    body = page(prose("chunked", 200))
+    for part in (body[:100], body[100:], b""):
+        exchange.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+    exchange.wfile.flush()
+
+
+class Busy:
+    """An error at first, a page when it is asked for again."""
+
+    def __init__(self) -> None:
+        self._asked = 0
+
+    def __call__(self, exchange: Exchange) -> None:
+        self._asked += 1
+        text = page(prose("busy", 200))
+        exchange.answer(
+            text if self._asked > 1 else b"<p>busy", status=503 if self._asked == 1 else 200
+        )
+
+
+def furnish(site: ChangingSite) -> None:
+    site.put("/plain", "plain")
+    site.added["/copy"] = site.added["/plain"]
+    site.put("/near", prose("plain", 200) + " It is one o'clock.", etag=False)
+    site.added["/packed"] = answer_gzipped
+    site.added["/chunked"] = answer_in_chunks
+    site.move("/old", "/plain?from=old")
+    site.added["/plain?from=old"] = site.added["/plain"]
+    site.fail("/missing", 404)
+    site.put("/noindex", "hidden", head='<meta name="robots" content="noindex">')
+    site.added["/picture"] = lambda exchange: exchange.answer(b"\x89PNG\r\n", "image/png")
+    site.added["/busy"] = Busy()
+    site.added["/latin"] = lambda exchange: exchange.answer(
+        page("Été " + prose("latin", 200)).decode().encode("latin-1"),
+        "text/html; charset=latin-1",
+    )
+
+
+def items(jobdir: Path) -> dict[str, dict[str, Any]]:
+    """What is said of each page, by URL; robots.txt left out, the times too."""
+    with closing(open_for_reading(jobdir)) as connection:
+        rows = {row["url"]: row for row in export_pages(connection)}
+    return {
+        url: {name: value for name, value in row.items() if name != "fetched_at"}
+        for url, row in rows.items()
+    }
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A crawl of two visits, and what was recorded of it."""
+
+    site: ChangingSite
+    jobdir: Path
+    first: dict[str, dict[str, Any]]
+    first_records: list[Found]
+    records: list[Found]
+
+    @property
+    def folder(self) -> Path:
+        return self.jobdir / "warc"
+
+    def of(self, path: str, kind: str = "response") -> list[Found]:
+        return [
+            found
+            for found in self.records
+            if found.kind == kind and found.url == self.site.at(path)
+        ]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+    jobdir = tmp_path_factory.mktemp("recorded") / "job"
+    with ChangingSite(LINKED) as site:
+        furnish(site)
+        crawl(site.url, jobdir, *RECORDED, *IN_TURN)
+        first, first_records = items(jobdir), read_all(jobdir / "warc")
+        first_folder = jobdir.parent / "first"
+        first_folder.mkdir()
+        for file in (jobdir / "warc").glob("*.warc.gz"):
+            os.link(file, first_folder / file.name)
+        crawl(site.url, jobdir, *RECORDED, *IN_TURN, "-a", "revisit=yes")
+        finish(jobdir / "warc", wacz=True)
+        yield Recorded(site, jobdir, first, first_records, read_all(jobdir / "warc"))
+
+
+def replay(word: Path | str, jobdir: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    done = scrapy("crawl", "replay", "-a", f"warc={word}", "-s", f"JOBDIR={jobdir}", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+class TestRecords:
+    def test_pass_the_check_of_warcio(self, recorded: Recorded) -> None:
+        files = list(map(str, recorded.folder.glob("*.warc.gz")))
+        command = [sys.executable, "-m", "warcio.cli", "check", "-v", *files]
+        checked = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+        assert "digest pass" in checked.stdout
+        assert len(files) == 2, "each process begins a file of its own"
+
+    def test_every_request_is_joined_to_its_answer(self, recorded: Recorded) -> None:
+        answers = {
+            found.field("WARC-Record-ID"): found.url
+            for found in recorded.records
+            if found.kind in {"response", "revisit"}
+        }
+        asked = [found for found in recorded.records if found.kind == "request"]
+        joined = {found.field("WARC-Concurrent-To"): found.url for found in asked}
+        assert joined == answers
+        assert len(asked) == len(recorded.site.asked)
+        assert all(found.header("Host") for found in asked)
+
+    def test_bodies_are_as_they_were_transferred(self, recorded: Recorded) -> None:
+        (packed,) = recorded.of("/packed")
+        assert packed.payload == gzip.compress(page(prose("packed", 200)), mtime=0)
+        assert packed.header("Content-Encoding") == "gzip"
+        (chunked,) = recorded.of("/chunked")
+        assert chunked.payload == page(prose("chunked", 200))
+        assert chunked.header("Transfer-Encoding") is None
+        assert chunked.field("WARC-IP-Address") == "127.0.0.1"
+
+    @pytest.mark.parametrize(
+        ("path", "statuses"),
+        [("/missing", [404]), ("/old", [301]), ("/busy", [503, 200]), ("/robots.txt", [200])],
+    )
+    def test_are_of_everything_that_was_answered(
+        self, recorded: Recorded, path: str, statuses: list[int]
+    ) -> None:
+        first = [found.status for found in recorded.of(path)]
+        assert first[: len(statuses)] == statuses
+
+    def test_same_bytes_are_written_once(self, recorded: Recorded) -> None:
+        (copy, *_) = recorded.of("/copy", "revisit")
+        assert copy.field("WARC-Refers-To-Target-URI") == recorded.site.at("/plain")
+        assert not recorded.of("/copy")
+        digests = Counter(
+            found.field("WARC-Payload-Digest")
+            for found in recorded.records
+            if found.kind == "response" and found.payload
+        )
+        assert max(digests.values()) == 1
+
+    def test_what_was_not_sent_again_is_a_revisit(self, recorded: Recorded) -> None:
+        (again,) = [found for found in recorded.of("/plain", "revisit") if found.status == 304]
+        assert "server-not-modified" in (again.field("WARC-Profile") or "")
+        assert again.field("WARC-Refers-To-Target-URI") == recorded.site.at("/plain")
+
+    def test_near_duplicate_names_the_kept_page(self, recorded: Recorded) -> None:
+        (note,) = recorded.of("/near", "metadata")
+        (answer,) = recorded.of("/near")
+        assert note.field("WARC-Concurrent-To") == answer.field("WARC-Record-ID")
+        told = dict(line.split(": ", 1) for line in (note.payload or b"").decode().splitlines())
+        assert told["verdict"] == "near_duplicate"
+        assert told["duplicate-of"] == recorded.site.at("/plain")
+        assert int(told["distance"]) <= 8
+        assert float(told["similarity"]) > 0.9
+
+
+class TestReplay:
+    def test_gives_what_the_crawl_gave(self, recorded: Recorded, tmp_path: Path) -> None:
+        asked = len(recorded.site.asked)
+        replay(recorded.jobdir.parent / "first", tmp_path / "job")
+        assert items(tmp_path / "job") == recorded.first
+        assert len(recorded.site.asked) == asked, "a replay needs no network"
+
+    def test_of_all_visits_finds_the_same_texts(self, recorded: Recorded, tmp_path: Path) -> None:
+        done = replay(recorded.folder / "warc.wacz", tmp_path / "job")
+        texts = {url: row["text"] for url, row in items(tmp_path / "job").items()}
+        assert texts == {url: row["text"] for url, row in items(recorded.jobdir).items()}
+        assert "WARNING" not in done.stderr, done.stderr
+
+    def test_again_judges_nothing_again(self, recorded: Recorded, tmp_path: Path) -> None:
+        replay(recorded.folder, tmp_path)
+        before = items(tmp_path)
+        done = replay(recorded.folder, tmp_path)
+        assert "what is new in the archive" in done.stdout
+        assert items(tmp_path) == before
+
+    def test_with_another_threshold_gives_other_verdicts(
+        self, recorded: Recorded, tmp_path: Path
+    ) -> None:
+        strict = ("NEARDUP_MAX_DISTANCE=0", "NEARDUP_CANDIDATE_DISTANCE=0")
+        chosen = [word for setting in strict for word in ("-s", setting)]
+        replay(recorded.folder, tmp_path, *chosen)
+        assert items(tmp_path)[recorded.site.at("/near")]["verdict"] != "near_duplicate"
+
+    def test_damaged_and_broken_off_files_cost_what_is_damaged(
+        self, recorded: Recorded, tmp_path: Path
+    ) -> None:
+        (first, _) = sorted(recorded.folder.glob("*.warc.gz"))
+        data = bytearray(first.read_bytes())
+        (hit,) = recorded.of("/plain")
+        data[hit.offset + hit.length // 2] ^= 0xFF
+        (tmp_path / "damaged.warc.gz").write_bytes(data[:-50])
+        done = replay(tmp_path / "damaged.warc.gz", tmp_path / "job")
+        assert f"damaged at byte {hit.offset:,}" in done.stderr
+        assert "nothing can be read after it" in done.stderr
+        found = items(tmp_path / "job")
+        assert recorded.site.at("/plain") not in found
+        assert recorded.site.at("/packed") in found
+
+    @pytest.mark.parametrize(
+        ("argument", "message"),
+        [
+            ("warc=", "which archive?"),
+            ("warc=none.warc.gz", "none.warc.gz: No such file or directory"),
+            ("wrac=x", "did you mean warc?"),
+        ],
+    )
+    def test_bad_argument_is_one_line(self, argument: str, message: str) -> None:
+        done = scrapy("crawl", "replay", "-a", argument)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_replay_that_is_killed_goes_on(tmp_path: Path) -> None:
+    with ManyPages(pages(PAGES)) as site:
+        crawl(site.url, tmp_path / "crawl", *RECORDED, "-s", "WARC_MAX_FILE_BYTES=100000")
+        command = ("crawl", "replay", "-a", f"warc={tmp_path / 'crawl' / 'warc'}")
+        jobdir = tmp_path / "replay"
+        process = subprocess.Popen(
+            [sys.executable, "-m", "scrapy", *command, "-s", f"JOBDIR={jobdir}"],
+            cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        while not stored(jobdir) > 0 and process.poll() is None:
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        done = stored(jobdir)
+        replay(tmp_path / "crawl" / "warc", jobdir)
+        print(f"killed after {done} of {PAGES}")
+        assert_nothing_lost_or_kept_twice(site, jobdir)
+        assert "unchanged" not in {row["verdict"] for row in items(jobdir).values()}
+
+
+def stored(jobdir: Path) -> int:
+    """Pages that are committed."""
+    if not (jobdir / "crawl.db").exists():
+        return 0
+    try:
+        return len(items(jobdir))
+    except Exception:
+        return 0
+
+
+def test_every_stored_page_is_recorded_however_the_crawl_is_killed(tmp_path: Path) -> None:
+    jobdir = tmp_path / "job"
+    with ManyPages(pages(PAGES)) as site:
+        killed = KilledCrawl(site, jobdir, 20261120, (*RECORDED, "-s", "WARC_MAX_FILE_BYTES=60000"))
+        while killed.kills < KILLS:
+            moment = killed.chance.randrange(1, int(1.4 * PAGES / KILLS))
+            assert killed.run_until(moment), f"it ended after {killed.kills} kills"
+            assert_recorded(jobdir, tmp_path / f"seen{killed.kills}")
+        killed.finish()
+        assert_recorded(jobdir, tmp_path / "end")
+        assert_nothing_lost_or_kept_twice(site, jobdir)
+    files = list(map(str, (jobdir / "warc").glob("*.warc.gz*")))
+    assert not any(file.endswith(".open") for file in files)
+    command = [sys.executable, "-m", "warcio.cli", "check", *files]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def assert_recorded(jobdir: Path, folder: Path) -> None:
+    """What ``crawl.db`` holds is in whole records of the files as a killed process left them."""
+    said: list[str] = []
+    held = {
+        found.url
+        for found in read_all(jobdir / "warc", said)
+        if found.kind in {"response", "revisit"}
+    }
+    missing = set(items(jobdir)) - held
+    assert not missing, f"{len(missing)} stored pages are not recorded"
+
+
+def test_two_crawls_do_not_record_in_one_folder(tmp_path: Path) -> None:
+    from crawler.warc.archive import Archive
+
+    with ManyPages(pages(1)) as site, closing(Archive(tmp_path / "warc", "test")):
+        done = scrapy(
+            "crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path / 'job'}",
+            *RECORDED, "-s", f"WARC_FOLDER={tmp_path / 'warc'}",
+        )  # fmt: skip
+        assert not site.total
+    assert done.returncode == 2
+    assert "another process writes to this archive" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.fixture(scope="module")
+def player(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """pywb, in an environment of its own: it pins older versions of what we use."""
+    if TOOLS is None:
+        pytest.skip("WARC_TOOLS names no environment with pywb in it")
+    folder = tmp_path_factory.mktemp("pywb")
+    for name, pattern in (("archive", "*.warc.gz"), ("indexes", "*.cdxj")):
+        (folder / "collections" / "site" / name).mkdir(parents=True)
+        for file in recorded.folder.glob(pattern):
+            os.link(file, folder / "collections" / "site" / name / file.name)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [f"{TOOLS}/wayback", "-b", "127.0.0.1", "-p", str(port)]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+    try:
+        wait_for_player(port, process, folder / "log")
+        yield f"http://127.0.0.1:{port}/site"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for_player(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        assert process.poll() is None, log.read_text()
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    pytest.fail(log.read_text())
+
+
+class TestPlayer:
+    @pytest.mark.parametrize("path", ["/plain", "/copy", "/chunked", "/near", "/"])
+    def test_shows_the_page_that_was_served(
+        self, recorded: Recorded, player: str, path: str
+    ) -> None:
+        with urllib.request.urlopen(recorded.site.at(path)) as served:
+            wanted = served.read()
+        for found in [*recorded.of(path), *recorded.of(path, "revisit")]:
+            # Of the time when it was not modified, the player has what was there before.
+            stamp = "".join(filter(str.isdigit, found.field("WARC-Date") or ""))[:14]
+            with urllib.request.urlopen(f"{player}/{stamp}id_/{found.url}") as played:
+                assert played.read() == wanted, (path, stamp, found.kind)
+
+    def test_shows_what_was_sent_compressed(self, recorded: Recorded, player: str) -> None:
+        with urllib.request.urlopen(f"{player}/2026mp_/{recorded.site.at('/packed')}") as played:
+            assert prose("packed", 200)[:100] in played.read().decode()
