@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -129,7 +130,7 @@ class Archive:
             raise ArchiveError(self._failure)
         try:
             yield
-        except (OSError, ArchiveError) as error:
+        except (OSError, ArchiveError, sqlite3.Error) as error:
             reason = (isinstance(error, OSError) and error.strerror) or str(error)
             self._failure = f"{self.folder}: cannot be written: {reason}"
             raise ArchiveError(self._failure) from error

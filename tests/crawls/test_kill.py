@@ -114,21 +114,6 @@ def test_dead_workers_cost_no_page(site: ManyPages, tmp_path: Path) -> None:
     assert len(site.asked) == site.total
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of two megabytes, which can be made larger."""
-    mount = shutil.which("mount")
-    if mount is None or os.geteuid() != 0:
-        pytest.skip("a small disk can only be mounted by root")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    options = ["-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
-    if subprocess.run([mount, *options], capture_output=True, check=False).returncode:
-        pytest.skip("no file system can be mounted here")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
 def test_a_full_disk_stops_the_crawl_and_loses_nothing(site: ManyPages, small_disk: Path) -> None:
     jobdir = small_disk / "job"
     command = crawl_command(site, jobdir)

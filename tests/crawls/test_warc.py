@@ -307,9 +307,9 @@ def test_every_stored_page_is_recorded_however_the_crawl_is_killed(tmp_path: Pat
         while killed.kills < KILLS:
             moment = killed.chance.randrange(1, int(1.4 * PAGES / KILLS))
             assert killed.run_until(moment), f"it ended after {killed.kills} kills"
-            assert_recorded(jobdir, tmp_path / f"seen{killed.kills}")
+            assert_recorded(jobdir, jobdir / "warc")
         killed.finish()
-        assert_recorded(jobdir, tmp_path / "end")
+        assert_recorded(jobdir, jobdir / "warc")
         assert_nothing_lost_or_kept_twice(site, jobdir)
     files = list(map(str, (jobdir / "warc").glob("*.warc.gz*")))
     assert not any(file.endswith(".open") for file in files)
@@ -317,14 +317,28 @@ def test_every_stored_page_is_recorded_however_the_crawl_is_killed(tmp_path: Pat
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
+def test_a_full_disk_stops_the_crawl_and_costs_no_record(small_disk: Path, tmp_path: Path) -> None:
+    jobdir, folder = tmp_path / "job", small_disk / "warc"
+    resize = ["mount", "-o", "remount,size={}", str(small_disk)]
+    subprocess.run([word.format("300k") for word in resize], check=True)
+    with ManyPages(pages(PAGES)) as site:
+        command = ("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={jobdir}")
+        done = scrapy(*command, *RECORDED, "-s", f"WARC_FOLDER={folder}")
+        assert done.returncode == 1
+        # Either the records did not fit, or what is known of their payloads.
+        assert f"{folder}: cannot be written" in done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
+        assert_recorded(jobdir, folder)
+        subprocess.run([word.format("100m") for word in resize], check=True)
+        assert scrapy(*command, *RECORDED, "-s", f"WARC_FOLDER={folder}").returncode == 0
+        assert_recorded(jobdir, folder)
+        assert_nothing_lost_or_kept_twice(site, jobdir)
+
+
 def assert_recorded(jobdir: Path, folder: Path) -> None:
     """What ``crawl.db`` holds is in whole records of the files as a killed process left them."""
     said: list[str] = []
-    held = {
-        found.url
-        for found in read_all(jobdir / "warc", said)
-        if found.kind in {"response", "revisit"}
-    }
+    held = {found.url for found in read_all(folder, said) if found.kind in {"response", "revisit"}}
     missing = set(items(jobdir)) - held
     assert not missing, f"{len(missing)} stored pages are not recorded"
 
