@@ -6,6 +6,7 @@ import sys
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
+from crawler.archives import prepared_archive
 from crawler.command_line import CommandError
 from crawler.directory import locked
 from crawler.jobs import prepare_job
@@ -15,6 +16,7 @@ from crawler.mirror.files import FileTable
 from crawler.mirror.finish import STATE, finish
 from crawler.mirror.finishing import Policy
 from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.paths import ARCHIVE
 from crawler.mirror.stand_ins import NEAR_DUPLICATES, SHARES
 from crawler.mirror_text import TerminalSteps, check_lines, mirror_lines
 from crawler.options import Options
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from crawler.job import Job
     from crawler.mirror.finishing import Finished
+    from crawler.warc.archive import Archive
 
 DONE, INCOMPLETE = 0, 1
 PROBLEMS = 1
@@ -52,6 +55,7 @@ class Mirroring:
         arguments: Of the spider.
         settings: The project's.
         process: In which the crawl runs.
+        packs: Whether the archive is packed as WACZ.
 
     Raises:
         ValueError: A setting or an argument is wrong.
@@ -64,11 +68,14 @@ class Mirroring:
         arguments: dict[str, str],
         settings: BaseSettings,
         process: CrawlerProcessBase,
+        *,
+        packs: bool = False,
     ) -> None:
         self._folder = folder
         self._arguments = arguments
         self._settings = settings
         self._process = process
+        self._packs = packs
         options = Options(settings)
         self._policy = Policy(
             near_duplicates=options.choice("MIRROR_NEAR_DUPLICATES", NEAR_DUPLICATES),
@@ -77,23 +84,29 @@ class Mirroring:
         )
         _check_folder(folder)
         settings.set("JOBDIR", str(folder / STATE), priority="cmdline")
+        if not settings.get("WARC_FOLDER"):
+            settings.set("WARC_FOLDER", str(folder / ARCHIVE), priority="cmdline")
 
     def run(self) -> int:
         """Crawl, finish, report; return the exit status."""
         job = prepare_job(self._settings)
+        archive: Archive | None = None
         try:
             self._check_identity(job)
             if not job.is_new:
                 self._arguments["revisit"] = YES
             before = job.plan
             job.claim(MirrorSpider.plan(self._arguments))
-            stands = standing(job, self._arguments.get("revisit", "no"), before, adds=False)
+            archive = prepared_archive(self._settings)
+            stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
             print(f"mirror: {self._folder} ({stands})", flush=True)
             tidy_logs()
             self._process.crawl(MirrorSpider, **self._arguments)
             self._process.start()
         finally:
             job.close()
+            if archive is not None:
+                archive.close()
         return self._conclude(job)
 
     def _check_identity(self, job: Job) -> None:
@@ -123,7 +136,19 @@ class Mirroring:
             )
             return INTERRUPTED
         self._say(job, finished)
+        if Options(self._settings).boolean("WARC_ENABLED"):
+            self._finish_archive()
         return self._status(job)
+
+    def _finish_archive(self) -> None:
+        from crawler.warc.errors import ArchiveError  # noqa: PLC0415  # warcio, where it is used
+        from crawler.warc.finishing import finish as finish_archive  # noqa: PLC0415
+
+        try:
+            done = finish_archive(self._folder / ARCHIVE, self._packs, title=self._arguments["url"])
+        except ArchiveError as error:
+            raise CommandError(str(error)) from None
+        print(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures", flush=True)
 
     def _finish(self) -> Finished:
         canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
 
+from crawler.archives import prepared_archive
 from crawler.archiving import ArchivingSpider
 from crawler.command_line import CommandError, complain, refuse_options
 from crawler.export_files import require_pyarrow
@@ -82,7 +83,7 @@ class Command(ScrapyCrawl):
             job.claim(spidercls.plan(opts.spargs))
             taken = spidercls.take_rules(opts.spargs, job)
             revisit = opts.spargs.get("revisit", NO)
-            archive = self._archive()
+            archive = prepared_archive(self.settings)
             stands = standing(job, revisit, before, adds=spidercls.adds_when_finished)
             say(f"crawl directory: {self.settings['JOBDIR']} ({stands})", opts)
             if self._has_nothing_to_do(spidercls, job, revisit):
@@ -100,19 +101,6 @@ class Command(ScrapyCrawl):
             if archive is not None:
                 archive.close()
         self._conclude(job, opts)
-
-    def _archive(self) -> Archive | None:
-        """The archive that the crawl is recorded in, opened; warcio is imported only then."""
-        assert self.settings is not None
-        if not Options(self.settings).boolean("WARC_ENABLED"):
-            return None
-        from crawler.recording import prepare_archive  # noqa: PLC0415
-        from crawler.warc.errors import ArchiveError  # noqa: PLC0415
-
-        try:
-            return prepare_archive(self.settings)
-        except ArchiveError as error:
-            raise CommandError(str(error)) from None
 
     def _has_nothing_to_do(self, spidercls: type[ArchivingSpider], job: Job, revisit: str) -> bool:
         """Whether the crawl is finished, and nothing is asked of it that it does not hold."""

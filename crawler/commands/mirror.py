@@ -95,6 +95,10 @@ class Command(ScrapyCommand):
         )
         group.add_argument("--no-sitemaps", action="store_true", help="ask for no sitemaps")
         group.add_argument("--rules", metavar="FILE", help="learned URL rules of another crawl")
+        group.add_argument(
+            "--warc", action="store_true", help="record everything in WARC files below DIR/warc"
+        )
+        group.add_argument("--wacz", action="store_true", help="and pack them as a WACZ file")
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Scrapy's, and what of ours are settings."""
@@ -106,6 +110,8 @@ class Command(ScrapyCommand):
                 self.settings.set(name, value, priority="cmdline")
         if opts.no_text:
             self.settings.set("MIRROR_READ_TEXT", False, priority="cmdline")
+        if opts.warc or opts.wacz:
+            self.settings.set("WARC_ENABLED", True, priority="cmdline")
         if opts.max_file_bytes:
             self.settings.set("DOWNLOAD_MAXSIZE", _size(opts.max_file_bytes), priority="cmdline")
 
@@ -123,7 +129,9 @@ class Command(ScrapyCommand):
         url, folder = self._places(args)
         arguments = _arguments(url, opts)
         MirrorSpider.check_arguments(arguments)
-        mirroring = Mirroring(folder, arguments, self.settings, self.crawler_process)
+        mirroring = Mirroring(
+            folder, arguments, self.settings, self.crawler_process, packs=opts.wacz
+        )
         return mirroring.run()
 
     def _places(self, args: Sequence[str]) -> tuple[str, Path]:

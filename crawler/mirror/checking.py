@@ -11,7 +11,7 @@ from crawler.mirror.documents.document import read_document
 from crawler.mirror.documents.edits import undo
 from crawler.mirror.entries import CONTENTS, INDEX
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.paths import address_between
+from crawler.mirror.paths import ARCHIVE, address_between
 from crawler.mirror.reports import CHANGES, DUPLICATES
 from neardup import payload_digest
 
@@ -143,5 +143,6 @@ class Checker:
     def _strangers(self) -> None:
         for path in self._folder.paths():
             row = self._table.of_path(path)
-            if path not in OUR_OWN and (row is None or row.state != "own"):
+            is_ours = path in OUR_OWN or path.startswith(f"{ARCHIVE}/")
+            if not is_ours and (row is None or row.state != "own"):
                 self._check.add("a file is not of the mirror", path)

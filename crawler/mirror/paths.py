@@ -22,8 +22,12 @@ from crawler.urls.parts import Parts, split
 PATH_MAX_UNITS = 240
 #: Folder of the mirror's own state.
 STATE_FOLDER = ".mirror"
+#: Folder of the WARC files, where they are wanted.
+ARCHIVE = "warc"
 #: Files of ours beside the folders of hosts; a host may have such a name.
-TOP_LEVEL_FILES = frozenset({"index.html", "contents.html", "changes.json", "duplicates.json"})
+TOP_LEVEL_FILES = frozenset(
+    {"index.html", "contents.html", "changes.json", "duplicates.json", ARCHIVE}
+)
 
 _HOST_MAX_BYTES = 100
 _CUT_NAME_MAX_BYTES = 80
