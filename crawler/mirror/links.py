@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawler.mirror.documents.document import absolute_address
 from crawler.mirror.paths import address_between
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Linker:
             return None
         target = self._targets.find(link.url)
         if target is None:
-            return _absolute(link)
+            return absolute_address(link)
         if target.id != row.id:
             self.linked.add(target.id)
         return address_between(row.path, target.path, link.fragment)
@@ -45,8 +46,3 @@ class Linker:
             target = None if link.url is None else self._targets.find(link.url)
             found.append(link.url if target is None else target.id)
         return found
-
-
-def _absolute(link: DocumentLink) -> str:
-    assert link.url is not None
-    return f"{link.url}#{link.fragment}" if link.fragment else link.url

@@ -29,7 +29,12 @@ CSS, writes the whole tag anew where an attribute changes, and its bindings for 
 one release; lxml, html5lib and selectolax write the tree.
 """
 
-from crawler.mirror.documents.document import Document, DocumentLink, read_document
+from crawler.mirror.documents.document import (
+    Document,
+    DocumentLink,
+    absolute_address,
+    read_document,
+)
 from crawler.mirror.documents.edits import PatchError, Rewritten, undo
 from crawler.mirror.documents.kinds import LinkKind
 
@@ -39,6 +44,7 @@ __all__ = [
     "LinkKind",
     "PatchError",
     "Rewritten",
+    "absolute_address",
     "read_document",
     "undo",
 ]

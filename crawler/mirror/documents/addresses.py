@@ -79,4 +79,9 @@ def as_ascii(url: str) -> str:
 
 def is_local(address: str) -> bool:
     """Whether an address is relative, and so leads to a file beside the document."""
-    return not address.startswith("//") and _SCHEME.match(address) is None
+    return not address.startswith("//") and not has_scheme(address)
+
+
+def has_scheme(address: str) -> bool:
+    """Whether an address is one from anywhere."""
+    return _SCHEME.match(address) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.mirror.documents.addresses import Addresses, as_ascii, is_local
+from crawler.mirror.documents.addresses import Addresses, as_ascii, has_scheme, is_local
 from crawler.mirror.documents.charsets import css_charset, html_charset, xml_charset
 from crawler.mirror.documents.edits import Edit, Rewritten, apply_edits
 from crawler.mirror.documents.elements import Elements
@@ -94,7 +94,9 @@ class Document:
 
         Args:
             address_of: Gives the new address of a link, with its fragment, in percent-encoded
-                ASCII; None leaves it as it stands. Not asked of links without a URL.
+                ASCII; None leaves it as it stands. Not asked of links without a URL. For a link
+                that leaves the mirror ``absolute_address`` is the answer: ``/x`` and ``//host/x``
+                mean something else on disk.
 
         Returns:
             The new body, and the patch with which ``undo`` takes everything back.
@@ -114,7 +116,7 @@ class Document:
             if address is None:
                 if not self._has_base:
                     continue
-                address = _absolute(link)
+                address = absolute_address(link)
             if address == link.written:
                 continue
             yield Edit(place.start, place.end, place.write(address))
@@ -145,9 +147,17 @@ def _base(url: str, written: str | None) -> str:
         return url
 
 
-def _absolute(link: DocumentLink) -> str:
-    if not is_local(link.written.strip()):
+def absolute_address(link: DocumentLink) -> str:
+    """Return the address that leads where a link led when the document was served, from anywhere.
+
+    As it was written where it names its scheme: then nothing changes. ``//host/x`` does not, and
+    would be a file.
+
+    Raises:
+        ValueError: The link has no URL.
+    """
+    if has_scheme(link.written.strip()):
         return link.written
-    assert link.url is not None
-    fragment = f"#{link.fragment}" if "#" in link.written else ""
-    return as_ascii(link.url + fragment)
+    if link.url is None:
+        raise ValueError(f"no URL in {link.written[:100]!r}")
+    return as_ascii(f"{link.url}#{link.fragment}" if "#" in link.written else link.url)

@@ -11,7 +11,6 @@ from crawler.mirror.documents.tags import (
     FOREIGN,
     FOREIGN_STOP,
     HTML_STOP,
-    INNER_STOP,
     RAW,
     raw_text_end,
 )
@@ -22,8 +21,11 @@ if TYPE_CHECKING:
     from crawler.mirror.documents.elements import Elements
 
 _LINK, _TAG = 1, 3  # groups of a stop: the last that took part tells which it is
-# Elements of SVG and MathML whose content is HTML.
-_INTEGRATION = frozenset(b"foreignobject desc title mi mo mn ms mtext annotation-xml".split())
+# Elements of SVG and MathML whose content is HTML again.
+_INTEGRATION = {
+    b"svg": frozenset({b"foreignobject", b"desc", b"title"}),
+    b"math": frozenset({b"mi", b"mo", b"mn", b"ms", b"mtext"}),
+}
 # Tags that end foreign content, being none of it:
 # https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inforeign
 _BREAKOUT = frozenset(
@@ -60,16 +62,11 @@ class _HtmlScan:
                 add(Place(start, end, written, page, False, write_double))
                 continue
             at = self._tag(stop) if stop.lastindex == _TAG else self._end_tag(stop)
-            match = self._stops().match
-
-    def _stops(self) -> re.Pattern[bytes]:
-        if not self._inside:
-            return HTML_STOP
-        return INNER_STOP if self._inside[-1] in _INTEGRATION else FOREIGN_STOP
+            match = FOREIGN_STOP.match if self._inside else HTML_STOP.match
 
     @property
     def _is_foreign(self) -> bool:
-        return bool(self._inside) and self._inside[-1] not in _INTEGRATION
+        return bool(self._inside) and self._inside[-1] in FOREIGN
 
     def _tag(self, stop: re.Match[bytes]) -> int:
         """Look at a start tag; where to go on."""
@@ -81,7 +78,7 @@ class _HtmlScan:
             attributes = self._elements.foreign(name, start, end)
             if name == b"style" and self._text[end - 1 : end] != b"/":
                 self._elements.inline_sheet(at)
-            if name in FOREIGN or name in _INTEGRATION:
+            if name in FOREIGN or name in _INTEGRATION[self._inside[-1]]:
                 self._enter(name, attributes, end)
             return at
         attributes = self._elements.html(name, start, end)

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.mirror.documents import Document, LinkKind, read_document, undo
+from crawler.mirror.documents import (
+    Document,
+    LinkKind,
+    absolute_address,
+    read_document,
+    undo,
+)
 
 PAGE = "http://host.example/a/page.html"
 HTML = "text/html; charset=utf-8"
@@ -138,6 +144,27 @@ def test_base_counts_for_all_links_and_is_neutralised() -> None:
         '<a href=http://host.example/b/x><base target=_top><base data-href="/b/">'
         '<base data-href=/c/><a href="http://host.example/b/#y">'
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "absolute"),
+    [
+        ("https://Other.example/ä b#c", "https://Other.example/ä b#c"),
+        ("//other.example/x#y", "http://other.example/x#y"),
+        ("/ä b?c#", "http://host.example/%C3%A4%20b?c#"),
+        ("#top", f"{PAGE}#top"),
+        ("", PAGE),
+    ],
+)
+def test_absolute_addresses_lead_there_from_anywhere(written: str, absolute: str) -> None:
+    (link,) = read(f"<a href='{written}'>").links
+    assert absolute_address(link) == absolute
+
+
+def test_a_link_without_a_url_has_no_absolute_address() -> None:
+    (link,) = read("<a href='//[::1'>").links
+    with pytest.raises(ValueError, match="no URL"):
+        absolute_address(link)
 
 
 def test_checks_go_where_the_address_becomes_local() -> None:
