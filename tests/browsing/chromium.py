@@ -48,6 +48,11 @@ class Browser:
         driver.set_page_load_timeout(LOAD_SECS)
         driver.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": True})
 
+    def run_scripts(self, *, are_on: bool) -> None:
+        """Let pages run their scripts, as they do at first, or not."""
+        switch = {"value": not are_on}
+        self._driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", switch)
+
     def view(self, url: str) -> View:
         """Open an address and see what is there, once it is loaded and has forwarded."""
         self._drain()

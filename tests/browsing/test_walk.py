@@ -150,6 +150,15 @@ def test_other_style_is_reported(broken: Broken) -> None:
     assert "other looks of 5 elements" in broken.faults()
 
 
+def test_scripts_are_off_only_for_a_while(
+    mirror: Mirror, browsers: Browsers, tmp_path: Path
+) -> None:
+    (mirror.root / "site" / "words.js").write_text("document.title = 'another script'")
+    with browsers.without_scripts():
+        assert walk(mirror, browsers, 50, tmp_path).faults == []
+    assert "other text: '' for 'By script.'" in "".join(walk(mirror, browsers, 50, tmp_path).faults)
+
+
 def test_absolute_link_to_what_is_here_is_reported(broken: Broken, little_site: ServedSite) -> None:
     replace(broken.mirror, "index.html", "one.html", f"{little_site.url}one.html")
     assert f"link to the network for what is here: {little_site.url}one.html" in broken.faults()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from tests.browsing.mirror import file_of
 
@@ -33,6 +34,17 @@ class Browsers:
 
     offline: Browser
     online: Browser
+
+    @contextmanager
+    def without_scripts(self) -> Iterator[Self]:
+        """The same while pages run no script: some show other things where they are on a disk."""
+        for one in (self.offline, self.online):
+            one.run_scripts(are_on=False)
+        try:
+            yield self
+        finally:
+            for one in (self.offline, self.online):
+                one.run_scripts(are_on=True)
 
 
 def walk(mirror: Mirror, browsers: Browsers, pages: int, pictures: Path) -> Walked:
