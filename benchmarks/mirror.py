@@ -1,0 +1,106 @@
+"""Mirrors of real documentation: wget, httrack, ours with and without reading text.
+
+    python benchmarks/mirror.py [--sites NAME ...] [--mirrors NAME ...] [--cap N] [--repeat N]
+                                [--json] [--write]
+
+All take turns on each site. A site with duplicates ends nowhere for most, so that it has a cap of
+pages. What this machine lacks is left out with a word. Nothing is written unless --write is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
+
+from crawl_peers.runs import RunFailedError  # noqa: E402
+from crawl_peers.tables import machine, rewrite  # noqa: E402
+from mirror_peers.mirrors import MIRRORS, is_there  # noqa: E402
+from mirror_peers.runs import Run, run_mirror  # noqa: E402
+from mirror_peers.sites import DUPLICATES, SITES, original  # noqa: E402
+from mirror_peers.summary import cost_table, figures, ratios_table, tree_table  # noqa: E402
+
+from tests.sites.packages import SiteUnavailableError  # noqa: E402
+
+DOCUMENT = ROOT / "docs" / "benchmarks.md"
+BEGIN = "<!-- written by benchmarks/mirror.py -->"
+END = "<!-- end of benchmarks/mirror.py -->"
+DEFAULT_SITES = ("python3.11-doc", "openjdk-17-doc", "python3.11-doc" + DUPLICATES)
+CAP = 2_000
+MAX_SECS = 900.0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--sites", nargs="+", default=DEFAULT_SITES, choices=SITES)
+    parser.add_argument("--mirrors", nargs="+", default=MIRRORS, choices=MIRRORS)
+    help_cap = f"pages of a site with duplicates, default {CAP:,}"
+    parser.add_argument("--cap", type=int, default=CAP, metavar="N", help=help_cap)
+    help_secs = f"end a mirror after so long, default {MAX_SECS:.0f}"
+    parser.add_argument("--max-secs", type=float, default=MAX_SECS, metavar="N", help=help_secs)
+    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="default 3")
+    parser.add_argument("--json", action="store_true", help="every run as JSON, no tables")
+    parser.add_argument("--write", action="store_true", help=f"renew {DOCUMENT.relative_to(ROOT)}")
+    return parser.parse_args()
+
+
+def _measure(name: str, mirrors: list[str], arguments: argparse.Namespace) -> list[Run]:
+    """Run everything on a site, the mirrors by turns, so that a slow minute hits them all."""
+    runs = []
+    with original(name) as site:
+        cap = arguments.cap if name.endswith(DUPLICATES) else None
+        for _ in range(arguments.repeat):
+            for mirror in mirrors:
+                run = run_mirror(mirror, site, cap, arguments.max_secs)
+                words = f"{name}, {mirror}: {run.tree.distinct:,} pages in {run.wall_secs:.1f} s"
+                print(words, file=sys.stderr)
+                runs.append(run)
+    return runs
+
+
+def _tables(runs: list[Run]) -> list[str]:
+    rows = figures(runs)
+    made = [cost_table(rows), tree_table(rows), ratios_table(rows)]
+    return [table for table in made if table]
+
+
+def _section(tables: list[str], arguments: argparse.Namespace) -> str:
+    measured = (
+        f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}; medians of {arguments.repeat}, "
+        f"cap {arguments.cap:,} where there are duplicates."
+    )
+    return "\n\n".join([BEGIN, measured, *tables, END])
+
+
+def main() -> int:
+    """Measure, print, and write if asked to."""
+    arguments = _arguments()
+    mirrors = [one for one in arguments.mirrors if is_there(one)]
+    for missing in sorted(set(arguments.mirrors) - set(mirrors)):
+        print(f"{missing} is not installed: left out", file=sys.stderr)
+    runs: list[Run] = []
+    for name in arguments.sites:
+        try:
+            runs += _measure(name, mirrors, arguments)
+        except SiteUnavailableError as lack:
+            print(f"{name} is left out: {lack}", file=sys.stderr)
+        except RunFailedError as error:
+            print(error, file=sys.stderr)
+            return 1
+    if not runs:
+        return 1
+    tables = _tables(runs)
+    print(json.dumps([asdict(run) for run in runs]) if arguments.json else "\n\n".join(tables))
+    if arguments.write:
+        rewrite(DOCUMENT, _section(tables, arguments))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
