@@ -71,6 +71,8 @@ class Admission:
             self._folds.note_try(fold)
             return TRY
         if is_fixed:
+            if known is not None and known.key != key:
+                self._folds.mark_explored(fold)
             return None
         rules = [] if known is None else self._skipping(address, fold, key, known)
         if known is None or not rules:

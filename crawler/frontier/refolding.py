@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawler.frontier.skipped import StandingRequest
     from crawler.pages.database import Database
 
-SLICE = 500
+SLICE = 2_000
 """Requests that are looked at between two pages."""
 
 PENDING = "refolding"
