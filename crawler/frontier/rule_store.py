@@ -107,7 +107,7 @@ class RuleStore:
             found = LearnedRule(number, context, transform, positives)
             found.explored, found.saved, found.origin = explored, saved, origin
             seen = json.loads(tried)
-            found.patterns = seen.get("patterns", {})
+            found.trials, found.patterns = seen.get("trials", 0), seen.get("patterns", {})
             found.values = list(map(set, seen.get("values", ())))
             found.clusters = set(seen.get("clusters", ()))
             yield found
@@ -139,6 +139,7 @@ class RuleStore:
     def _save(self, rule: LearnedRule) -> None:
         tried = json.dumps(
             {
+                "trials": rule.trials,
                 "patterns": rule.patterns,
                 "values": list(map(sorted, rule.values)),
                 "clusters": sorted(rule.clusters),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.frontier.history import History
 from crawler.frontier.rule_report import REFUTED
 from crawler.frontier.rule_store import REVOKED, stored
 from crawler.urls.learned_rule import LearnedRule, overlap, shown_value
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from crawler.pages.page import PageRow
     from crawler.urls.learning.address import Address
     from crawler.urls.learning.evidence import Said
-    from crawler.urls.learning.hypothesis import Refuted
+    from crawler.urls.learning.hypothesis import Hypothesis, Refuted
     from crawler.urls.learning.proposals import Proposal
 
 MOST_TOLD = 50
@@ -55,17 +56,25 @@ class RuleTrial:
         self._store = state.store
         self._learner = state.learner
         self._refold = refold
+        self._history = History(state)
+        self._matters: list[tuple[frozenset[str], Context, CounterExample]] = []
         self._forgotten = self._store.forgotten()
-        self._revoked: Counter[str] = Counter()
+        self._wrong: dict[str, set[tuple[str | None, tuple[str, ...]]]] = {}
         for proposal in self._store.ended():
             ended = LearnedRule(0, *proposal)
             self._learner.refute(ended, CounterExample(0, 0))
             if proposal not in self._forgotten:
-                self._revoked.update(ended.hosts)
+                self._note_wrong(ended)
 
     def is_given_up(self, host: str) -> bool:
         """Whether nothing more is learned of a host."""
-        return self._revoked[host] >= MOST_REVOKED
+        return len(self._wrong.get(host, ())) >= MOST_REVOKED
+
+    def _note_wrong(self, rule: LearnedRule) -> None:
+        """Several rules about values of one argument are one mistake."""
+        names = about(rule.transform) or (str(rule.transform),)
+        for host in rule.hosts:
+            self._wrong.setdefault(host, set()).add((rule.context.pattern, names))
 
     def take(self, proposals: Iterable[Proposal], origin: str) -> int:
         """Let rules of another crawl hold; say how many are new.
@@ -95,6 +104,8 @@ class RuleTrial:
 
     def _adopt(self, proposal: Proposal) -> list[Proposal]:
         """Let a rule hold; what is believed because of it."""
+        if self._is_contradicted(proposal):
+            return self._learner.believed(proposal[0].host)
         hypothesis = self._learner.take(proposal)
         if any(overlap(proposal, other) for other in self._forgotten):
             self._learner.refute(LearnedRule(0, *proposal), CounterExample(0, 0))
@@ -106,11 +117,21 @@ class RuleTrial:
         rule.values = [set(map(shown_value, values)) for values in evidence.values]
         for covered in self._rules.covered(context, hypothesis.transform):
             self._rules.remove(covered)
+            rule.trials += covered.trials
             rule.saved, rule.explored = rule.saved + covered.saved, rule.explored + covered.explored
             self._store.end(covered, REVOKED, f"covered by rule {rule.id}")
         self._rules.add(rule)
         self._store.note_change(rule)
         return self._fold_again(rule)
+
+    def _is_contradicted(self, proposal: Proposal) -> bool:
+        """Whether pages that were fetched long ago speak against what is believed."""
+        hypothesis = self._learner.hypothesis(proposal)
+        for names, kind, example in self._matters:
+            if not names.isdisjoint(about(hypothesis.transform)) and _speaks_of(hypothesis, kind):
+                hypothesis.object(kind, example)
+        self._history.recall(hypothesis)
+        return not self._learner.is_believed(proposal)
 
     def meet(self, address: Address, said: Said, row: PageRow, visit: int) -> None:
         """Hold a page that comes in against the one that is known under the same address.
@@ -147,7 +168,7 @@ class RuleTrial:
 
     def _count(self, address: Address, other: Address) -> None:
         for rule in self._rules.needed(address, other):
-            rule.positives += 1
+            rule.positives, rule.trials = rule.positives + 1, rule.trials + 1
             if len(rule.clusters) < MOST_TOLD:
                 rule.clusters.add(self._cluster(rule, address).cluster)
             self._store.note_change(rule)
@@ -160,13 +181,32 @@ class RuleTrial:
             blamed = self._rules.blamed(address, met.address)
             if blamed is None:
                 return  # they are one without any rule: the page has changed
+            alike = self._about_the_same(blamed)
             self._object(blamed, address, reason, example)
+            for other in alike:
+                if other in self._rules.of(other.context.host):
+                    self._object(other, address, f"like rule {blamed.id}: {reason}", example)
+
+    def _about_the_same(self, rule: LearnedRule) -> list[LearnedRule]:
+        """The rules about other values of an argument: where one is wrong, so may they be."""
+        if not rule.has_few_values:
+            return []
+        names = set(about(rule.transform))
+        return [
+            other
+            for other in self._rules.of(rule.context.host)
+            if other is not rule
+            and other.has_few_values
+            and not names.isdisjoint(about(other.transform))
+        ]
 
     def _object(
         self, rule: LearnedRule, address: Address, reason: str, example: CounterExample
     ) -> None:
         """Take a kind of page out of a rule that goes on to hold for others, or let go of it."""
         kind = self._cluster(rule, address)
+        if rule.has_few_values:
+            self._matters.append((frozenset(about(rule.transform)), kind, example))
         context = rule.context.apart(kind)
         exceptions = {other.cluster for other in context.apart_from}
         others = len(rule.clusters - exceptions)
@@ -197,7 +237,7 @@ class RuleTrial:
         self._rules.remove(rule)
         self._store.end(rule, REVOKED, reason)
         self._learner.refute(rule, example)
-        self._revoked.update(rule.hosts)
+        self._note_wrong(rule)
         for proposal in self._fold_again(rule):
             self._adopt(proposal)
 
@@ -214,6 +254,13 @@ class RuleTrial:
         refuted = sorted(worth_telling, key=lambda known: -known.positives)
         told = [_refuted_json(known) for known in refuted[:MOST_TOLD] if known.example.page]
         self._state.database.set_meta(REFUTED, json.dumps(told))
+
+
+def _speaks_of(hypothesis: Hypothesis, kind: Context) -> bool:
+    """Whether a rule would hold for pages of a kind, or for some of them."""
+    context = hypothesis.context
+    everywhere = replace(context, where=None, apart_from=())
+    return everywhere.covers(kind) and kind not in context.apart_from
 
 
 def _is_worth_telling(known: Refuted) -> bool:

@@ -57,16 +57,17 @@ class StandingRequest(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A skipped request that may be made to try a rule; ``key``: of the one that stands for it."""
+    """A skipped request that may be made to try rules; ``key``: of the one that stands for it."""
 
     id: int
     host: int
     url: str
     fold: bytes
     key: bytes
+    rule: int
 
 
-_MOST_CANDIDATES = 2_000
+_MOST_CANDIDATES = 500
 
 COUNTS = "SELECT rule, count(*) FROM requests WHERE state = 4 GROUP BY rule"
 
@@ -194,7 +195,7 @@ class SkippedRequests:
         Complexity: O(skipped requests).
         """
         rows = self._database.read(
-            "SELECT requests.id, requests.host, requests.url, fold, folds.key"
+            "SELECT requests.id, requests.host, requests.url, fold, folds.key, rule"
             " FROM requests JOIN folds USING (fold)"
             " WHERE state = 4 AND rule = ? AND NOT explored ORDER BY fold LIMIT ?",
             (rule, _MOST_CANDIDATES),

@@ -34,6 +34,7 @@ class LearnedRule:
         context: Where it holds.
         transform: What it does to an address there.
         positives: Texts that were met under two addresses which it makes one.
+        trials: Those of them that were met since it holds.
         patterns: Path patterns in which it was tried, and how often.
         values: What it drops, or replaces, as far as it was tried: of each thing that it speaks of.
         clusters: Kinds of pages of which it was right.
@@ -46,6 +47,7 @@ class LearnedRule:
     context: Context
     transform: Transform
     positives: int = 0
+    trials: int = 0
     patterns: dict[str, int] = field(default_factory=dict)
     values: list[set[str]] = field(default_factory=list)
     clusters: set[str] = field(default_factory=set)
@@ -65,7 +67,12 @@ class LearnedRule:
         Nobody makes pages for each of those; one of few values may matter on some pages.
         """
         fewest = min(map(len, self.values), default=0)
-        return isinstance(self.transform, DropArguments) and fewest >= _MOST_VALUES
+        return self.drops and fewest >= _MOST_VALUES
+
+    @property
+    def drops(self) -> bool:
+        """Whether it drops arguments, whatever their values."""
+        return isinstance(self.transform, DropArguments)
 
     @property
     def has_few_values(self) -> bool:

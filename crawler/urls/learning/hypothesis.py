@@ -116,19 +116,42 @@ class Hypothesis:
         agree = agreement(one.said, other.said)
         if agree is None:
             return False
-        names = about(self.transform)
-        narrow = self.context.at(seen.place, seen.pattern, names)
+        kind = self.context.at(seen.place, seen.pattern, about(self.transform))
         if agree:
-            return self._agree(one, other, narrow.cluster)
-        example = CounterExample(other.said.page, one.said.page)
+            return self._agree(one, other, kind.cluster)
+        self.object(kind, CounterExample(other.said.page, one.said.page))
+        return True
+
+    def object(self, kind: Context, example: CounterExample) -> None:
+        """Take a kind of page out of which it is wrong, or refute it.
+
+        Args:
+            kind: Where it is wrong.
+            example: What shows it.
+        """
         if self.context.pattern is None:
-            self.context = self.context.apart(narrow)
-            self.evidence.clusters.pop(narrow.cluster, None)
+            self.context = self.context.apart(kind)
+            self.evidence.clusters.pop(kind.cluster, None)
             exceptions = len(self.context.apart_from)
             if exceptions <= min(MOST_EXCEPTIONS, max(1, len(self.evidence.clusters))):
-                return True
+                return
         self.refuted = example
-        return True
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Whose addresses it would change, or what they would become."""
+        if isinstance(self.transform, ReplaceHost):
+            return self.transform.host, self.transform.new_host
+        return (self.context.host,)
+
+    def folded(self, place: Place) -> Address:
+        """What it would make of an address, after the rules that hold."""
+        holds = self.context.holds(place, about(self.transform))
+        return self.transform(place.address) if holds else place.address
+
+    def changes(self, place: Place) -> bool:
+        """Whether that is another address."""
+        return self.folded(place) != place.address
 
     def _agree(self, one: Sight, other: Sight, cluster: str) -> bool:
         texts = self.evidence.texts

@@ -239,9 +239,28 @@ class RuleLearner:
             ]
             for other in covered:
                 del host.hypotheses[other]
+        return self._holder(proposal).hypotheses.pop(proposal)
+
+    def _holder(self, proposal: Proposal) -> _Host:
         # Not that of the context, where a rule has its pages counted as another host's.
-        holder = next(host for host in self._hosts.values() if proposal in host.hypotheses)
-        return holder.hypotheses.pop(proposal)
+        return next(host for host in self._hosts.values() if proposal in host.hypotheses)
+
+    def hypothesis(self, proposal: Proposal) -> Hypothesis:
+        """One that is believed."""
+        return self._holder(proposal).hypotheses[proposal]
+
+    def is_believed(self, proposal: Proposal) -> bool:
+        """Whether a hypothesis is still believed; one that was refuted is let go."""
+        host = self._holder(proposal)
+        hypothesis = host.hypotheses[proposal]
+        if hypothesis.refuted is not None:
+            self._refute(host, proposal)
+        return hypothesis.is_believed(self._policy)
+
+    def believed(self, hostname: str) -> list[Proposal]:
+        """The widest rule of a host that is believed now, if any."""
+        host = self._hosts.get(hostname)
+        return [] if host is None else self._believed(host)
 
     def fold_again(self, hostname: str) -> list[Proposal]:
         """Look at a host's pages anew, after its rules changed; rules that are believed now."""

@@ -224,7 +224,7 @@ class TestEnd:
         crawl = ready(tmp_path, SID, site=lambda url: by_id(url) if "sid=s0" in url else None)
         crawl.admit_all(urls(range(200), range(3)))
         crawl.examine()
-        assert 200 < len(crawl.fetched) <= 200 + 30 + 30
+        assert 200 < len(crawl.fetched) <= 200 + 59 + 30
 
 
 class TestTaking:
