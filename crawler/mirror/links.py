@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.mirror.documents.document import absolute_address
+from crawler.mirror.documents.document import DEAD, absolute_address
 from crawler.mirror.paths import address_between
 
 if TYPE_CHECKING:
     from crawler.mirror.documents.document import Document, DocumentLink
     from crawler.mirror.documents.edits import Rewritten
     from crawler.mirror.files import FileRow
-    from crawler.mirror.targets import Targets
+    from crawler.mirror.targets import Target, Targets
+
+
+_ROOM = 2**20
 
 
 class Linker:
-    """Rewrites documents so that their links lead to files, and notes to which."""
+    """Rewrites documents so that their links lead to files, and notes to which.
+
+    Behind a <base> of a kilobyte a hundred thousand short links become long URLs: a document
+    grows to three times its size and a megabyte at most, further links to the network lead
+    nowhere.
+    """
 
     def __init__(self, targets: Targets) -> None:
         self._targets = targets
@@ -23,18 +31,22 @@ class Linker:
 
     def rewritten(self, document: Document, row: FileRow) -> Rewritten:
         """A document as it is to stand at its path."""
+        room = 2 * document.size + _ROOM
 
         def address(link: DocumentLink) -> str | None:
-            return self._address(link, row)
+            nonlocal room
+            if link.url is None:
+                return None
+            target = self._targets.find(link.url)
+            if target is not None:
+                return self._between(link, row, target)
+            found = absolute_address(link)
+            room -= len(found) - len(link.written)
+            return found if room >= 0 else DEAD
 
         return document.rewrite(address)
 
-    def _address(self, link: DocumentLink, row: FileRow) -> str | None:
-        if link.url is None:
-            return None
-        target = self._targets.find(link.url)
-        if target is None:
-            return absolute_address(link)
+    def _between(self, link: DocumentLink, row: FileRow, target: Target) -> str:
         if target.id != row.id:
             self.linked.add(target.id)
         return address_between(row.path, target.path, link.fragment)

@@ -7,8 +7,8 @@ import re
 from urllib.parse import unquote, urlsplit
 
 _PAGE_ENDINGS = frozenset("asp aspx cfm cgi do htm html jsp php php5 phtml pl shtml xhtml".split())
-_BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?))?b?", re.IGNORECASE)
+_UNITS = " kmgt"
 
 
 class WantedNames:
@@ -46,13 +46,18 @@ def _patterns(written: str) -> re.Pattern[str] | None:
 
 
 def byte_count(written: str) -> int:
-    """The bytes of a size such as ``500M``, ``1.5 GB`` or ``20000``, in powers of 1,000.
+    """The bytes of a size such as ``500M``, ``1.5 GB``, ``2GiB`` or ``20000``.
+
+    M and MB are a million, MiB 1,024 times 1,024.
 
     Raises:
         ValueError: It is none, or nothing.
     """
     found = _BYTES.fullmatch(written.strip())
-    count = int(float(found[1]) * _UNITS[found[2].lower()]) if found else 0
+    count = 0
+    if found is not None:
+        power = _UNITS.index((found[2] or " ").lower())
+        count = int(float(found[1]) * (1024 if found[3] else 1000) ** power)
     if count <= 0:
         raise ValueError(f"a size such as 500M or 2G is wanted, got {written!r}")
     return count

@@ -20,7 +20,7 @@ _ENDS = "".join(map(chr, range(33)))
 # Longer URLs are not asked for. Behind a <base> of that length each of a million short addresses
 # becomes as long, so all of a document are bounded too.
 _LONGEST = 8192
-_MOST_CHARACTERS = 2**26
+_MOST_CHARACTERS = 2**24
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _DROPPED = re.compile(r"[\t\n\r]+")
 

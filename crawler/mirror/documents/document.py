@@ -27,6 +27,10 @@ _CHARSETS = {
 }
 
 
+DEAD = "#"
+"""An address that leads nowhere."""
+
+
 class DocumentLink(NamedTuple):
     """An address in a document.
 
@@ -52,16 +56,19 @@ class Document:
     Attributes:
         base: The URL against which its addresses count.
         nofollow: Whether a robots meta tag asks not to follow its links.
+        size: Bytes.
         links: One for each place, in the order of the bytes.
     """
 
     base: str
     nofollow: bool
+    size: int
     links: Sequence[DocumentLink]
 
     def __init__(self, body: bytes, url: str, content_type: str | None, kind: DocumentType) -> None:
         charset = _CHARSETS[kind](body, content_type)
         self._body = body
+        self.size = len(body)
         self._declaration = charset.declaration
         self._view = View(body, charset.encoding)
         places = Places(self._view.text, self._view.encoding)
@@ -110,11 +117,9 @@ class Document:
 
     def _edits(self, address_of: Callable[[DocumentLink], str | None]) -> Iterator[Edit]:
         for place, link in zip(self._places, self.links, strict=True):
-            if link.url is None:
-                continue
-            address = address_of(link)
+            address = _unresolved(link) if link.url is None else address_of(link)
             if address is None:
-                if not self._has_base:
+                if link.url is None or not self._has_base:
                     continue
                 address = absolute_address(link)
             if address == link.written:
@@ -136,6 +141,13 @@ def read_document(body: bytes, url: str, content_type: str | None) -> Document |
     """
     kind = document_type(body, url, content_type)
     return None if kind is None else Document(body, url, content_type, kind)
+
+
+def _unresolved(link: DocumentLink) -> str | None:
+    """Of what no browser could ask for, what a disk might have: nothing then."""
+    written = link.written.strip()
+    is_beside = bool(written) and not written.startswith("#") and is_local(written)
+    return DEAD if is_beside else None
 
 
 def _base(url: str, written: str | None) -> str:
