@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -27,6 +28,7 @@ OUR_OWN = frozenset({INDEX, CONTENTS, CHANGES, DUPLICATES})
 LISTED = 20
 """Findings of each kind that are named."""
 
+_RECENT = 50_000
 _BASE = "http://mirror.invalid/"
 _HTML = "text/html; charset=utf-8"
 
@@ -79,6 +81,7 @@ class Checker:
         self._watch = watch
         self._check = Check()
         self._linked = bytearray(table.highest_id() + 1)
+        self._look_at = lru_cache(_RECENT)(self._find)
 
     def check(self) -> Check:
         """Look at everything. Complexity: O(bytes of the mirror)."""
@@ -118,11 +121,19 @@ class Checker:
     def _links(self, path: str, body: bytes, content_type: str | None) -> None:
         for target in self._targets(path, body, content_type):
             self._check.links += 1
-            row = self._table.of_path(target)
-            if row is not None:
-                self._linked[row.id] = self._linked[row.id] or row.path != path
-            if not self._folder.exists(target):
+            file_id, is_there = self._look_at(target)
+            if file_id is not None:
+                self._linked[file_id] = self._linked[file_id] or target != path
+            if not is_there:
                 self._check.add("a link leads to no file", f"{path} -> {target}")
+
+    def _find(self, path: str) -> tuple[int | None, bool]:
+        """The id of a file, where it is one of the mirror's, and whether it is there."""
+        row = self._table.of_path(path)
+        try:
+            return None if row is None else row.id, self._folder.exists(path)
+        except MirrorError:  # such a path can be no file's
+            return None, False
 
     def _targets(self, path: str, body: bytes, content_type: str | None) -> Iterator[str]:
         """Paths to which a file leads, as a browser would read it from the disk."""

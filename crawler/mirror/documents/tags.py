@@ -63,7 +63,12 @@ _BOGUS = rb"</(?![a-zA-Z])[^>]*+>|<(?:!(?!--)|\?)[^>]*+>"
 _END = rb"</[a-zA-Z][a-zA-Z0-9]*+>[^<]*+|</%b%b>" % (_NAME, ATTRIBUTES)
 _PLAIN = rb"<(?!%b)%b%b>[^<]*+" % (_CHANGING, _NAME, _DULL)
 # The commonest, without a look at its attributes one by one.
-_LINK = rb"<[aA][%b]++%b=\"([^\"&\0]*+)\"%b>" % (WS, _either("href"), _NO_RELATION)
+_LINK = rb"<[aA](?=[%b])%b%b=\"([^\"&\0]*+)\"%b>" % (
+    WS,
+    _NO_RELATION,
+    _either("href"),
+    _NO_RELATION,
+)
 _TAG = rb"<(%b)(%b)>" % (_NAME, ATTRIBUTES)
 
 # Groups: the address of a link; the name and the attributes of another tag; an end tag's name.
