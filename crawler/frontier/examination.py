@@ -6,6 +6,8 @@ from collections import Counter
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
+import xxhash
+
 from crawler.urls.learning.transform_relations import about
 
 if TYPE_CHECKING:
@@ -49,7 +51,9 @@ class Examination:
         wanted = Counter({rule.id: self._wanted(rule, examined) for rule in examined})
         if not +wanted:
             return False
-        trials = sorted(self._trials(examined), key=lambda trial: -_gain(trial, wanted))
+        trials = sorted(
+            self._trials(examined), key=lambda trial: (-_gain(trial, wanted), _draw(trial))
+        )
         folds = set()
         for trial in trials:
             if trial.request.fold not in folds and _gain(trial, wanted):
@@ -87,6 +91,11 @@ class Examination:
             if rule.id == trial.request.rule:
                 rule.explored += 1
                 self._state.store.note_change(rule)
+
+
+def _draw(trial: _Trial) -> int:
+    """In the order of arrival it would be one value of all pages, the one that is linked first."""
+    return xxhash.xxh3_64_intdigest(trial.request.url.encode("utf-8", "surrogatepass"))
 
 
 def _gain(trial: _Trial, wanted: Counter[int]) -> int:

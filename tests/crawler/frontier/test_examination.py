@@ -37,6 +37,20 @@ def test_a_request_is_a_trial_of_every_rule_that_skips_it(tmp_path: Path) -> Non
     assert len(crawl.fetched) - 300 < 1.5 * PROVEN
 
 
+def test_each_value_is_tried(tmp_path: Path) -> None:
+    crawl = tried(tmp_path, (Context(NAME), DropArguments(("edition",))), site=by_id)
+    for rule in crawl.rules.rules:
+        rule.values = [set("123")]
+    crawl.admit_all(f"{SOMEWHERE}/page?id={n}" for n in range(300))
+    crawl.drain()
+    crawl.admit_all(f"{SOMEWHERE}/page?edition={e}&id={n}" for n in range(300) for e in "123")
+    crawl.drain()
+    before = len(crawl.fetched)
+    crawl.examine()
+    found = [argument(url, "edition") for url in crawl.fetched[before:]]
+    assert min(map(found.count, "123")) >= 10
+
+
 def test_what_spoke_for_a_rule_before_it_held_is_no_trial(tmp_path: Path) -> None:
     crawl = tried(tmp_path, (Context(NAME), without("a", "1")), site=by_id)
     for rule in crawl.rules.rules:
