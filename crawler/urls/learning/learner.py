@@ -250,11 +250,16 @@ class RuleLearner:
         return self._holder(proposal).hypotheses[proposal]
 
     def is_believed(self, proposal: Proposal) -> bool:
-        """Whether a hypothesis is still believed; one that was refuted is let go."""
+        """Whether a hypothesis is still believed; one that was refuted is let go for good.
+
+        So is one that, with its exceptions, says no more than the rules: it would come again.
+        """
         host = self._holder(proposal)
         hypothesis = host.hypotheses[proposal]
-        if hypothesis.refuted is not None:
+        is_covered = self._rules.covers(hypothesis.context, hypothesis.transform)
+        if hypothesis.refuted is not None or is_covered:
             self._refute(host, proposal)
+            return False
         return hypothesis.is_believed(self._policy)
 
     def believed(self, hostname: str) -> list[Proposal]:
