@@ -11,7 +11,7 @@ from crawler.mirror.errors import MirrorError
 from crawler.mirror.files import OWN
 from crawler.mirror.links import Linker
 from crawler.mirror.stand_ins import StandIns
-from crawler.mirror.store import STALE, original
+from crawler.mirror.store import STALE, holds, original
 from crawler.mirror.targets import Targets
 from neardup import payload_digest
 
@@ -231,17 +231,14 @@ class Finisher:
         self._database.commit()
         for row, body in waiting:
             same = self._table.with_content(row.digest, len(body), row.id)
-            # One that comes later is not written yet; one that somebody changed is not the same.
-            if same is not None and same.id < row.id and self._holds(same, body):
+            # One that comes later is not written yet.
+            if same is not None and same.id < row.id and holds(self._folder, same, body):
                 self._folder.link(row.path, same.path)
             else:
                 self._folder.write(row.path, body)
             row.old_digest = row.old_patch = None
             self._table.put(row)
         waiting.clear()
-
-    def _holds(self, row: FileRow, body: bytes) -> bool:
-        return self._folder.exists(row.path) and self._folder.read(row.path) == body
 
     def _note_linked(self) -> None:
         """Note to which files something leads."""

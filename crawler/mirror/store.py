@@ -93,7 +93,7 @@ class MirrorStore:
     def _write(self, row: FileRow, body: bytes, digest: bytes) -> None:
         """Write the bytes, or link to a file that holds them already."""
         same = None if row.is_document else self.table.with_content(digest, len(body), row.id)
-        if same is not None and self._folder.exists(same.path):
+        if same is not None and holds(self._folder, same, body):
             self._folder.link(row.path, same.path)
         else:
             self._folder.write(row.path, body)
@@ -145,6 +145,11 @@ def original(folder: MirrorFolder, row: FileRow) -> bytes:
         return undo(body, patch)
     except PatchError as error:
         raise MirrorError(f"{row.path}: {error}") from None
+
+
+def holds(folder: MirrorFolder, row: FileRow, body: bytes) -> bool:
+    """Whether a file has these very bytes; somebody may have changed it."""
+    return folder.exists(row.path) and folder.read(row.path) == body
 
 
 def media_type(content_type: str | None, body: bytes) -> str:

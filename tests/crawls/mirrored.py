@@ -33,6 +33,11 @@ class Mirrored:
         found = (path.relative_to(self.folder) for path in self.folder.rglob("*") if path.is_file())
         return {path.as_posix() for path in found if path.parts[0] != ".mirror"}
 
+    @property
+    def pages(self) -> set[str]:
+        """Of the site, the files that are HTML."""
+        return {path for path in self.files if "/" in path and path.endswith(".html")}
+
     def read(self, path: str) -> bytes:
         return (self.folder / path).read_bytes()
 

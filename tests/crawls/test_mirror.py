@@ -11,6 +11,7 @@ import pytest
 
 from tests.crawls.command import scrapy, start_scrapy
 from tests.crawls.mirrored import Mirrored, check, mirror
+from tests.sites.dynamic import DynamicSite, Options
 from tests.sites.needing import PIXEL, NeedingSite, body
 
 if TYPE_CHECKING:
@@ -217,6 +218,23 @@ class TestDuplicates:
         two = found.path_of(repeating.at("/copies/two"))
         assert two is not None
         assert b"something new" not in found.read(two)
+        assert check(found.folder).returncode == 0, check(found.folder).stdout
+
+
+class TestLearnedRules:
+    def test_urls_of_one_page_are_one_file(self, tmp_path: Path) -> None:
+        options = Options(boards=2, articles=20, authors=3, size=60, refs=True)
+        with DynamicSite(options) as site:
+            found = mirror(site.url, tmp_path / "m")
+            assert not site.lost()
+            outward = [
+                address
+                for path in found.pages
+                for address in found.addresses(path)
+                if address.startswith(site.origins)
+            ]
+        assert len(found.pages) <= 1.1 * len(site.truth)
+        assert outward == [], "of what is here, no link leads to the network"
         assert check(found.folder).returncode == 0, check(found.folder).stdout
 
 

@@ -1,0 +1,117 @@
+"""A mirror that a test makes by hand: what was served, without a crawl."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawler.mirror.checking import Check, Checker
+from crawler.mirror.finishing import Finisher, Policy
+from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.store import MirrorStore
+from crawler.pages.database import Database
+from crawler.pages.fetched import Fetched
+from crawler.urls.canonical import Canonicalizer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawler.mirror.files import FileTable
+    from crawler.mirror.finishing import Finished
+
+HTML = "text/html; charset=utf-8"
+KEEP = Policy("keep", "hardlink")
+canonicalize = Canonicalizer()
+
+
+class KilledError(Exception):
+    """The process ends here, as if it were killed."""
+
+
+class DyingFolder(MirrorFolder):
+    """Ends the process, as far as it can tell, before a write, link or removal of a file."""
+
+    left: int | None = None
+
+    def _count(self) -> None:
+        if self.left is not None:
+            if self.left == 0:
+                raise KilledError
+            self.left -= 1
+
+    def write(self, path: str, data: object) -> None:
+        self._count()
+        super().write(path, data)  # type: ignore[arg-type]
+
+    def link(self, path: str, existing: str) -> bool:
+        self._count()
+        return super().link(path, existing)
+
+    def remove(self, path: str) -> None:
+        self._count()
+        super().remove(path)
+
+
+@dataclass
+class MadeMirror:
+    """Opened as a process opens it; ``close`` and make another one for the next process."""
+
+    root: Path
+
+    def __post_init__(self) -> None:
+        (self.root / ".mirror").mkdir(parents=True, exist_ok=True)
+        self.folder = DyingFolder(self.root)
+        self.folder.open()
+        self.database = Database(self.root / ".mirror")
+        self.store = MirrorStore(self.database, self.folder)
+
+    @property
+    def table(self) -> FileTable:
+        return self.store.table
+
+    def serve(
+        self, url: str, body: bytes, content_type: str | None = HTML, *, is_seed: bool = False
+    ) -> None:
+        """Keep an answer, and commit."""
+        key = canonicalize.key(url)
+        fetched = Fetched(url, canonicalize(url), key, 0, 200, body, content_type)
+        self.store.keep(fetched, is_seed=is_seed)
+        self.database.commit()
+
+    def redirect(self, url: str, target: str) -> None:
+        """Note a redirect of this visit."""
+        self.database.write(
+            "INSERT OR REPLACE INTO redirects VALUES (?, ?, ?)",
+            (canonicalize.key(url), url, canonicalize.key(target)),
+        )
+        self.database.commit()
+
+    def finish(self, policy: Policy = KEEP) -> Finished:
+        finisher = Finisher(
+            self.database,
+            self.table,
+            self.folder,
+            key=canonicalize.key,
+            is_one=lambda one, other: False,
+            watch=lambda done, total: None,
+        )
+        return finisher.finish(policy)
+
+    def check(self) -> Check:
+        return Checker(self.table, self.folder, lambda done, total: None).check()
+
+    def read(self, url: str) -> bytes:
+        """The file of a URL."""
+        row = self.table.of_key(canonicalize.key(url))
+        assert row is not None
+        return self.folder.read(row.path)
+
+    def close(self) -> None:
+        self.folder.close()
+        self.database.close()
+
+    def die(self) -> None:
+        """Lose what was not committed."""
+        self.folder.close()
+        self.database.fail("killed")
+        self.database.close()
