@@ -14,6 +14,7 @@ from crawler.urls.learning.context import Context, Place
 from crawler.urls.learning.evidence import CounterExample, agreement
 from crawler.urls.learning.hypothesis import MOST_EXCEPTIONS
 from crawler.urls.learning.transform_relations import about, is_open
+from crawler.urls.learning.versions import FEWEST_TEXTS, swap, takes_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,6 +32,8 @@ MOST_TOLD = 50
 MOST_REVOKED = 5
 """Of a host on which so many rules turned out to be wrong nothing more is learned: what seems to be
 one page there often is not, and each wrong rule costs a look at all that is queued."""
+
+_CHOOSES = "names in this place of the path choose versions of a page, such as its language"
 
 
 class _Met(NamedTuple):
@@ -61,9 +64,10 @@ class RuleTrial:
         self._forgotten = self._store.forgotten()
         self._wrong: dict[str, set[tuple[str | None, tuple[str, ...]]]] = {}
         for proposal in self._store.ended():
-            ended = LearnedRule(0, *proposal)
+            ended, is_wrong = LearnedRule(0, *proposal), proposal not in self._forgotten
+            ended.positives = FEWEST_TEXTS * is_wrong  # at least: it was believed
             self._learner.refute(ended, CounterExample(0, 0))
-            if proposal not in self._forgotten:
+            if is_wrong:
                 self._note_wrong(ended)
 
     def is_given_up(self, host: str) -> bool:
@@ -71,8 +75,10 @@ class RuleTrial:
         return len(self._wrong.get(host, ())) >= MOST_REVOKED
 
     def _note_wrong(self, rule: LearnedRule) -> None:
-        """Several rules about values of one argument are one mistake."""
-        names = about(rule.transform) or (str(rule.transform),)
+        """Several rules about one argument, or one place of the path, are one mistake."""
+        swapped = swap(rule.transform)
+        what = rule.transform if swapped is None else swapped.spot
+        names = about(rule.transform) or (str(what),)
         for host in rule.hosts:
             self._wrong.setdefault(host, set()).add((rule.context.pattern, names))
 
@@ -123,6 +129,11 @@ class RuleTrial:
         self._rules.add(rule)
         self._store.note_change(rule)
         return self._fold_again(rule)
+
+    def drop_doubted(self, host: str) -> None:
+        """Let go of rules that others of their kind, which were wrong, speak against."""
+        while doubted := self._learner.doubted(host):
+            self.revoke(doubted[0], _CHOOSES, CounterExample(0, 0))
 
     def _is_contradicted(self, proposal: Proposal) -> bool:
         """Whether pages that were fetched long ago speak against what is believed."""
@@ -210,7 +221,7 @@ class RuleTrial:
         context = rule.context.apart(kind)
         exceptions = {other.cluster for other in context.apart_from}
         others = len(rule.clusters - exceptions)
-        is_narrow = rule.context.pattern is not None
+        is_narrow = rule.context.pattern is not None or takes_names(rule.transform)
         # What a later rule makes of an address may be of another kind: it has to go as a whole.
         is_vain = kind in rule.context.apart_from
         if is_narrow or is_vain or len(exceptions) > min(MOST_EXCEPTIONS, others):

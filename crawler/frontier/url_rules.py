@@ -212,6 +212,7 @@ class UrlRules:
             suggests=list(self._canonicals(aliases)),
             lookup=self._look_up,
         )
+        self.trial.drop_doubted(address.host)
         self.trial.adopt(believed)
 
     def _note_newness(self, folded: Address, verdict: str) -> None:

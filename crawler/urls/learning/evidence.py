@@ -118,6 +118,7 @@ class Evidence:
         poor: How often the one of two addresses that counts as the other led to less,
             and how often the other one did; of addresses on an equal footing the first
             number is of both.
+        contents: Numbers of the kept pages that speak for it.
     """
 
     spreads: bool = False
@@ -125,7 +126,7 @@ class Evidence:
     clusters: dict[str, int] = field(default_factory=dict)
     poor: list[int] = field(default_factory=lambda: [0, 0])
     _groups: dict[int, Sight] = field(default_factory=dict)
-    _contents: set[int] = field(default_factory=set)
+    contents: set[int] = field(default_factory=set)
     values: list[set[Hashable]] = field(default_factory=list)
     _zeros: int = 0
 
@@ -162,9 +163,9 @@ class Evidence:
         self._note_values(other.form)
         is_more = (self.is_useful, self.fewest_values) != before
         content = other.said.kept
-        if content in self._contents or len(self._contents) >= _MOST_CONTENTS:
+        if content in self.contents or len(self.contents) >= _MOST_CONTENTS:
             return is_more
-        self._contents.add(content)
+        self.contents.add(content)
         self.clusters[cluster] = self.clusters.get(cluster, 0) + 1
         return True
 

@@ -17,6 +17,7 @@ from crawler.urls.learning.evidence import (
 )
 from crawler.urls.learning.transform_relations import about, is_open
 from crawler.urls.learning.transforms import Pairing, ReplaceHost, ReplaceSegments, Rewrite
+from crawler.urls.learning.versions import takes_names
 
 if TYPE_CHECKING:
     from crawler.urls.learning.context import Context, Place
@@ -129,7 +130,7 @@ class Hypothesis:
             kind: Where it is wrong.
             example: What shows it.
         """
-        if self.context.pattern is None:
+        if self.context.pattern is None and not takes_names(self.transform):
             self.context = self.context.apart(kind)
             self.evidence.clusters.pop(kind.cluster, None)
             exceptions = len(self.context.apart_from)

@@ -22,6 +22,7 @@ from crawler.urls.learning.patterns import PathPatterns
 from crawler.urls.learning.proposals import propose
 from crawler.urls.learning.transform_relations import variants
 from crawler.urls.learning.transforms import DropArguments
+from crawler.urls.learning.versions import Versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,6 +51,7 @@ class _Host:
     hypotheses: OrderedDict[Proposal, Hypothesis] = field(default_factory=OrderedDict)
     refuted: OrderedDict[Proposal, Refuted | None] = field(default_factory=OrderedDict)
     clusters: OrderedDict[int, int] = field(default_factory=OrderedDict)
+    versions: Versions = field(default_factory=Versions)
 
     def remember(self, seen: Observation) -> None:
         """Hold a page for what is tried later; of copies of one page the last few are found."""
@@ -212,6 +214,8 @@ class RuleLearner:
     def _refute(self, host: _Host, proposal: Proposal) -> None:
         hypothesis = host.hypotheses.pop(proposal)
         example, positives = hypothesis.refuted, hypothesis.evidence.texts
+        if example is not None:
+            host.versions.note(hypothesis.transform, hypothesis.evidence.contents)
         known = Refuted(*proposal, positives, example) if example and positives else None
         host.refuted[proposal] = known
         if len(host.refuted) > _MOST_REFUTED:
@@ -225,6 +229,7 @@ class RuleLearner:
             for proposal, hypothesis in hypotheses
             if hypothesis.is_believed(self._policy)
             and not self._rules.covers(hypothesis.context, hypothesis.transform)
+            and not host.versions.choose(hypothesis.transform)
         ]
         return sorted(believed, key=narrowness)[:1]
 
@@ -267,6 +272,14 @@ class RuleLearner:
         host = self._hosts.get(hostname)
         return [] if host is None else self._believed(host)
 
+    def doubted(self, hostname: str) -> list[LearnedRule]:
+        """The rules of a host that take names for one which choose versions of pages."""
+        host = self._hosts.get(hostname)
+        if host is None:
+            return []
+        rules = self._rules.of(hostname)
+        return [rule for rule in rules if host.versions.choose(rule.transform)]
+
     def fold_again(self, hostname: str) -> list[Proposal]:
         """Look at a host's pages anew, after its rules changed; rules that are believed now."""
         host = self._hosts.get(hostname)
@@ -291,6 +304,7 @@ class RuleLearner:
         """Remember that a rule which held turned out to be wrong."""
         host = self._host(rule.context.host)
         known: Refuted | None = Refuted(rule.context, rule.transform, rule.positives, example)
+        host.versions.note(rule.transform, range(rule.positives))
         # As it was proposed: without exceptions, and whichever form counted.
         context = replace(rule.context, apart_from=())
         for transform in variants(rule.transform):

@@ -176,6 +176,6 @@ class TestEvidenceProperties:
         for number in range(5_000):
             one, other = sight(number, 1, number), sight(-number - 1, 2, number)
             evidence.count(one, other, "/x?")
-        assert evidence.texts == len(evidence._contents) == 256
+        assert evidence.texts == len(evidence.contents) == 256
         assert evidence.fewest_values == 24
         assert len(evidence.values[0]) == 24
