@@ -179,7 +179,8 @@ class TestRulesOfAnotherCrawl:
         rest = crawl(site.url, tmp_path, "-a", f"rules={rules}")
         assert "URL rules of" not in rest.stdout
         assert not site.lost()
-        assert len(site.fetches) < 2 * len(site.truth)
+        # There are not so many pages as would prove it: each may be tried, and none twice.
+        assert len(site.fetches) <= 2 * len(site.truth)
         (rule,) = held(tmp_path)
         assert rule["origin"] == "rules.json"
         assert rule["explored"] > 0
