@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.documents.document import read_document
 from crawler.mirror.documents.edits import PatchError, undo
@@ -40,7 +41,7 @@ class MirrorStore:
         self.bytes = int(database.read("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0])
 
     def keep(self, fetched: Fetched, *, is_seed: bool) -> Document | None:
-        """Write what was served to its file.
+        """Write what was served to its file; a part of it does not take the place of a file.
 
         Args:
             fetched: The answer.
@@ -53,6 +54,9 @@ class MirrorStore:
             MirrorError: The file cannot be written.
         """
         document = read_document(fetched.body, fetched.url, fetched.content_type)
+        if fetched.is_cut:
+            with suppress(MirrorError):
+                return self.still(fetched.key)
         digest = payload_digest(fetched.body)
         row = self._row(fetched)
         row.is_document, row.is_seed = int(document is not None), int(row.is_seed or is_seed)

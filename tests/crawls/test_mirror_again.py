@@ -1,0 +1,66 @@
+"""``scrapy mirror`` once more, after something went wrong on the site, or on the disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crawls.mirrored import check, mirror
+from tests.sites.needing import NeedingSite, body
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.sites.exchange import Exchange
+
+XHTML = (
+    b'<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/>'
+    b'<script src="/script.js"/></head><body><p>It is read.</p></body></html>'
+)
+FAST = ("-s", "RETRY_ENABLED=False")
+
+
+@pytest.fixture
+def site() -> Iterator[NeedingSite]:
+    with NeedingSite() as served:
+        yield served
+
+
+def host(site: NeedingSite) -> str:
+    return site.origin.removeprefix("http://").replace(":", "+")
+
+
+def assert_whole(folder: Path) -> None:
+    done = check(folder)
+    assert done.returncode == 0, done.stdout
+
+
+class TestPartsOfPages:
+    @pytest.mark.parametrize("arguments", [(), ("--no-text",)])
+    def test_a_part_takes_no_whole_files_place(
+        self, site: NeedingSite, tmp_path: Path, arguments: tuple[str, ...]
+    ) -> None:
+        path = f"{host(site)}/docs/b.html"
+        before = mirror(site.url, tmp_path / "m", *arguments).read(path)
+        cut(site, "/docs/b.html", body("b anew", "more"), tag='"2"')
+        found = mirror(site.url, tmp_path / "m", *FAST, *arguments)
+        assert found.read(path) == before
+        assert_whole(found.folder)
+
+
+def cut(site: NeedingSite, path: str, content: bytes, tag: str) -> None:
+    """Send half of something from now on, and hang up."""
+
+    def serve(exchange: Exchange) -> None:
+        if exchange.headers.get("if-none-match") == tag:
+            exchange.head(304, {"ETag": tag})
+            return
+        length = {"Content-Type": "text/html", "Content-Length": str(len(content))}
+        exchange.head(200, {"ETag": tag, **length})
+        exchange.wfile.write(content[: len(content) // 2])
+        exchange.wfile.flush()
+        exchange.hang_up()
+
+    site.added[path] = serve
