@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from crawler.mirror.documents.document import read_document
 from crawler.mirror.entries import write_entries
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.files import OWN
+from crawler.mirror.files import SKIP
 from crawler.mirror.links import Linker
 from crawler.mirror.stand_ins import StandIns
-from crawler.mirror.store import STALE, holds, original
+from crawler.mirror.store import STALE, held, holds, original
 from crawler.mirror.targets import Targets
 from neardup import payload_digest
 
@@ -26,7 +26,8 @@ _DOCUMENTS = "is_document = 1 AND state = 'own'"
 _BATCH = 200
 _FINISHED = "mirror_finished"
 _GONE = (
-    "key IN (SELECT key FROM known WHERE outcome = 'gone' AND reason IN ('HTTP 404', 'HTTP 410'))"
+    "EXISTS (SELECT 1 FROM known WHERE known.key = files.key AND outcome = 'gone'"
+    " AND reason IN ('HTTP 404', 'HTTP 410'))"
 )
 # Redirects that are new or lead elsewhere, files that are gone, the rules.
 _FOLLOWS_FROM = f"""
@@ -142,12 +143,13 @@ class Finisher:
 
     def _remove_gone(self) -> None:
         """Forget what the server says is not there; that none answers says nothing of a page."""
-        rows = list(self._table.rows(_GONE))
-        for row in rows:
-            self._table.remove(row)
+        for row in self._table.rows(f"state = 'own' AND {_GONE}"):
+            row.state, row.size = SKIP, 0
+            self._table.put(row)
         self._database.commit()
-        for row in rows:
-            if row.state == OWN and self._folder.exists(row.path):
+        # A row is forgotten after its file, which nobody would know to remove else.
+        for row in self._table.rows(_GONE):
+            if self._folder.exists(row.path):
                 self._folder.remove(row.path)
 
     def _stand_in(self, policy: Policy) -> int:
@@ -158,6 +160,8 @@ class Finisher:
         stand_ins = StandIns(
             self._database,
             self._table,
+            self._table.remove(row)
+        self._database.commit()
             self._folder,
             near_duplicates=policy.near_duplicates,
             share=policy.share,
@@ -207,11 +211,11 @@ class Finisher:
     def _rewritten(self, linker: Linker, row: FileRow) -> bytes | None:
         """The new bytes of a file, with its row changed to suit; None where it stays."""
         try:
-            body = original(self._folder, row)
+            found = held(self._folder, row)
         except MirrorError:
             self._damaged.append(row.path)
             return None
-        document = read_document(body, row.url, row.content_type)
+        document = read_document(found.served, row.url, row.content_type)
         if document is None:
             return None
         rewritten = linker.rewritten(document, row)
@@ -219,7 +223,8 @@ class Finisher:
         if digest == row.digest and rewritten.patch == row.patch:
             # It may still hold what it did before: the last process was killed.
             return rewritten.body if row.old_digest is not None else None
-        row.old_digest, row.old_patch = row.digest, row.patch
+        # Not what was noted last: a process that was killed may not have come to write that.
+        row.old_digest, row.old_patch = found.digest, found.patch
         row.digest, row.patch = digest, rewritten.patch
         row.size = len(rewritten.body)
         return rewritten.body
@@ -231,8 +236,8 @@ class Finisher:
         self._database.commit()
         for row, body in waiting:
             same = self._table.with_content(row.digest, len(body), row.id)
-            # One that comes later is not written yet.
-            if same is not None and same.id < row.id and holds(self._folder, same, body):
+            # One that comes later is not written yet; one that somebody changed is not the same.
+            if same is not None and same.id < row.id and holds(self._folder, same.path, body):
                 self._folder.link(row.path, same.path)
             else:
                 self._folder.write(row.path, body)

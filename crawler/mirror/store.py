@@ -97,7 +97,8 @@ class MirrorStore:
     def _write(self, row: FileRow, body: bytes, digest: bytes) -> None:
         """Write the bytes, or link to a file that holds them already."""
         same = None if row.is_document else self.table.with_content(digest, len(body), row.id)
-        if same is not None and holds(self._folder, same, body):
+        # One that somebody changed is not the same, and may share its bytes with this one's name.
+        if same is not None and holds(self._folder, same.path, body):
             self._folder.link(row.path, same.path)
         else:
             self._folder.write(row.path, body)
@@ -107,7 +108,7 @@ class MirrorStore:
         row.patch, row.old_digest, row.old_patch = b"", None, None
 
     def _remove(self, row: FileRow) -> None:
-        if row.state == OWN:
+        if row.state == OWN and self._folder.exists(row.path):
             self._folder.remove(row.path)
         self.table.remove(row)
         self.bytes -= row.size
@@ -135,31 +136,49 @@ class MirrorStore:
             self._database.set_meta(STALE, "1")
 
 
-def original(folder: MirrorFolder, row: FileRow) -> bytes:
-    """What was served, from the file.
+class Held(NamedTuple):
+    """What a file holds now.
+
+    Attributes:
+        served: What was served.
+        digest: Of the file.
+        patch: From the file back to what was served.
+    """
+
+    served: bytes
+    digest: bytes
+    patch: bytes
+
+
+def held(folder: MirrorFolder, row: FileRow) -> Held:
+    """Read a file and turn it back.
 
     Raises:
         MirrorError: The file is missing, or was changed by somebody else.
     """
     body = folder.read(row.path)
-    patch = row.patch_of(payload_digest(body))
+    digest = payload_digest(body)
+    patch = row.patch_of(digest)
     if patch is None:
         raise MirrorError(f"{row.path}: changed since it was written")
     try:
-        return undo(body, patch)
+        return Held(undo(body, patch), digest, patch)
     except PatchError as error:
         raise MirrorError(f"{row.path}: {error}") from None
 
 
-def holds(folder: MirrorFolder, row: FileRow, body: bytes) -> bool:
-    """Whether a file has these very bytes; somebody may have changed it."""
-    return folder.exists(row.path) and folder.read(row.path) == body
+def holds(folder: MirrorFolder, path: str, body: bytes) -> bool:
+    """Whether a file is there and holds exactly these bytes."""
+    return folder.exists(path) and folder.size(path) == len(body) and folder.read(path) == body
 
 
 def media_type(content_type: str | None, body: bytes) -> str:
     """What an answer is: by its header, and a page by its first bytes where that says nothing."""
     if why_not_html(content_type, body) is None:
         return "text/html"
+def original(folder: MirrorFolder, row: FileRow) -> bytes:
+    """What was served, from the file. Raises as `held`."""
+    return held(folder, row).served
     return (content_type or "").partition(";")[0].strip().lower()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crawls.mirrored import check, mirror
-from tests.sites.needing import NeedingSite, body
+from tests.sites.needing import PIXEL, NeedingSite, body
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +47,29 @@ class TestPartsOfPages:
         cut(site, "/docs/b.html", body("b anew", "more"), tag='"2"')
         found = mirror(site.url, tmp_path / "m", *FAST, *arguments)
         assert found.read(path) == before
+        assert_whole(found.folder)
+
+
+class TestDamage:
+    def test_a_missing_file_of_what_is_now_something_else(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        found = mirror(site.url, tmp_path / "m")
+        (found.folder / host(site) / "docs" / "folder" / "inner.html").unlink()
+        site.file("/docs/folder/inner", b"%PDF-1.4 a paper now", "application/pdf")
+        again = mirror(site.url, found.folder)
+        assert f"{host(site)}/docs/folder/inner.pdf" in again.files
+        assert_whole(found.folder)
+
+    def test_one_file_of_several_names_that_was_written_over(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        found = mirror(site.url, tmp_path / "m")
+        path = found.folder / host(site) / "img" / "pixel.png"
+        with path.open("r+b") as file:
+            file.write(b"BAD")
+        mirror(site.url, found.folder)
+        assert path.read_bytes() == PIXEL
         assert_whole(found.folder)
 
 
