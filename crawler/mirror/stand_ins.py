@@ -34,10 +34,20 @@ SELECT one.id, other.id, one.url, other.url, one.payload_digest = other.payload_
        one.is_document, pages.verdict, pages.distance, pages.similarity
 FROM files AS one
 JOIN pages ON pages.key = one.key AND pages.latest = 1
-JOIN pages AS kept ON kept.id = pages.duplicate_of
+JOIN pages AS kept ON kept.id = pages.duplicate_of AND kept.latest = 1
 JOIN files AS other ON other.key = kept.key
 WHERE one.id > ? AND one.id <> other.id AND one.is_seed = 0 AND other.state = 'own'
 ORDER BY one.id LIMIT 200
+"""
+
+# A page that was not asked for since, or gave no answer, while the other one changed.
+_REPEATS_NO_MORE = """
+UPDATE files SET state = 'skip', stand_in = NULL
+WHERE state = 'link' AND NOT EXISTS (
+  SELECT 1 FROM pages
+  JOIN pages AS kept ON kept.id = pages.duplicate_of AND kept.latest = 1
+  JOIN files AS other ON other.key = kept.key
+  WHERE pages.key = files.key AND pages.latest = 1 AND other.id = files.stand_in)
 """
 
 
@@ -99,6 +109,7 @@ class StandIns:
         Rows are changed and committed first, files removed after it, also those that a process
         which was killed left behind.
         """
+        self._database.write(_REPEATS_NO_MORE)
         last = 0
         while batch := self._database.read(_REPEATING, (last,)).fetchall():
             for repeating in map(Repeating._make, batch):
@@ -113,9 +124,11 @@ class StandIns:
         return count
 
     def _settle_one(self, repeating: Repeating) -> None:
-        row = self._table.get(repeating.id)
+        row, kept = self._table.get(repeating.id), self._table.get(repeating.kept)
+        if row is None or kept is None or row.state != OWN or kept.state != OWN:
+            return
         state = self._decided(repeating)
-        if row is None or state == OWN or row.state != OWN:
+        if state == OWN:
             return
         row.state = state
         row.stand_in = repeating.kept if state == LINK else None

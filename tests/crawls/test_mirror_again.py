@@ -73,6 +73,26 @@ class TestDamage:
         assert_whole(found.folder)
 
 
+class TestOtherAnswers:
+    def test_a_copy_of_which_the_original_changed_and_that_gave_no_answer(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        site.linked = ("/docs/", "/copies/one")
+        links = '<a href="two">two</a> <a href="three">three</a>'
+        for name, more in (("one", ""), ("two", ""), ("three", " changed a little")):
+            site.file(f"/copies/{name}", body("copy", links + more))
+        arguments = ("--near-duplicates", "link", "--share", "rewrite", *FAST)
+        found = mirror(site.url, tmp_path / "m", *arguments)
+        one = str(found.path_of(site.at("/copies/one")))
+        assert found.path_of(site.at("/copies/three")) is None
+        site.file("/copies/one", body("something else", links))
+        site.fail("/copies/two", 500)
+        site.fail("/copies/three", 500)
+        found = mirror(site.url, tmp_path / "m", *arguments)
+        assert found.addresses(one) == [site.at("/copies/two"), site.at("/copies/three")]
+        assert_whole(found.folder)
+
+
 def cut(site: NeedingSite, path: str, content: bytes, tag: str) -> None:
     """Send half of something from now on, and hang up."""
 
