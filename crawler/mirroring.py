@@ -26,6 +26,7 @@ from crawler.pages.report import make_report
 from crawler.spiders.mirror import MirrorSpider
 from crawler.standing import standing
 from crawler.urls.canonical import Canonicalizer
+from crawler.urls.seeds import split_seeds
 from crawler.visits import YES
 
 if TYPE_CHECKING:
@@ -153,7 +154,8 @@ class Mirroring:
     def _finish(self) -> Finished:
         canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))
         with _locked(self._folder), TerminalSteps("rewriting links") as steps:
-            return finish(self._folder, self._policy, canonicalizer, steps.show)
+            start = split_seeds(self._arguments["url"])[0]
+            return finish(self._folder, start, self._policy, canonicalizer, steps.show)
 
     def _say(self, job: Job, finished: Finished) -> None:
         with closing(open_for_reading(self._folder / STATE)) as connection:

@@ -25,24 +25,30 @@ _HEAD = (
 _END = "</body></html>\n"
 
 
-def write_entries(table: FileTable, folder: MirrorFolder) -> None:
+def write_entries(table: FileTable, folder: MirrorFolder, start: FileRow | None) -> None:
     """Write both files; without contents.html where everything is linked.
 
-    Complexity: O(files); in memory is what nothing leads to.
+    Args:
+        table: The mirror's files.
+        folder: Where they are.
+        start: Where the first seed leads now; None where it leads to no file.
+
+    Complexity: O(files).
     """
-    seeds = list(table.rows("is_seed = 1 AND state = 'own'"))
-    # What lies behind the first seed is found from there; another seed is not.
-    others = [*seeds[1:], *_unlinked(table)]
-    if others:
-        folder.write(CONTENTS, _contents(others))
+    first = start or next(table.rows("is_seed = 1 AND state = 'own'"), None)
+    others = _others(table, first)
+    has_others = next(others, None) is not None
+    if has_others:
+        folder.write(CONTENTS, _contents(_others(table, first)))
     elif folder.exists(CONTENTS):
         folder.remove(CONTENTS)
-    first = seeds[0] if seeds else None
-    folder.write(INDEX, _index(first, has_contents=bool(others)))
+    folder.write(INDEX, _index(first, has_contents=has_others))
 
 
-def _unlinked(table: FileTable) -> Iterator[FileRow]:
-    return table.rows("is_seed = 0 AND is_linked = 0 AND state = 'own'")
+def _others(table: FileTable, first: FileRow | None) -> Iterator[FileRow]:
+    """What lies behind the first seed is found from there; another seed is not."""
+    rows = table.rows("(is_seed = 1 OR is_linked = 0) AND state = 'own'")
+    return (row for row in rows if first is None or row.id != first.id)
 
 
 def _index(first: FileRow | None, *, has_contents: bool) -> bytes:
@@ -63,12 +69,10 @@ def _index(first: FileRow | None, *, has_contents: bool) -> bytes:
     return page.getvalue().encode()
 
 
-def _contents(rows: list[FileRow]) -> bytes:
-    page = io.StringIO()
-    page.write(_HEAD.format(title="What no page leads to", more=""))
-    page.write("<ul>\n")
+def _contents(rows: Iterator[FileRow]) -> Iterator[bytes]:
+    yield _HEAD.format(title="What no page leads to", more="").encode() + b"<ul>\n"
     for row in rows:
         address = escape(address_between(CONTENTS, row.path))
-        page.write(f'<li><a href="{address}">{escape(row.url)}</a></li>\n')
-    page.write("</ul>\n" + _END)
-    return page.getvalue().encode("utf-8", "replace")
+        line = f'<li><a href="{address}">{escape(row.url)}</a></li>\n'
+        yield line.encode("utf-8", "replace")
+    yield b"</ul>\n" + _END.encode()

@@ -27,12 +27,17 @@ STATE = ".mirror"
 
 
 def finish(
-    root: Path, policy: Policy, canonicalizer: Canonicalizer, watch: Callable[[int, int], None]
+    root: Path,
+    start: str,
+    policy: Policy,
+    canonicalizer: Canonicalizer,
+    watch: Callable[[int, int], None],
 ) -> Finished:
     """Rewrite links, let files stand for others, write index.html and the reports.
 
     Args:
         root: The mirror; no other process may write to it.
+        start: URL of the first seed.
         policy: What the user wants.
         canonicalizer: By which the crawl knows its URLs.
         watch: Told how many documents are through, of how many.
@@ -53,6 +58,7 @@ def finish(
             database,
             FileTable(database.read, database.write),
             folder,
+            start=start,
             key=canonicalizer.key,
             is_one=is_one,
             watch=watch,

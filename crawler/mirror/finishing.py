@@ -82,17 +82,19 @@ class Finisher:
         database: The crawl's database.
         table: The mirror's files.
         folder: Where they are.
+        start: URL of the first seed.
         key: Gives the key of a URL; raises MalformedUrl.
         is_one: Whether learned rules take two URLs for one page.
         watch: Told how many documents are through, of how many.
     """
 
-    def __init__(  # what a mirror consists of
+    def __init__(  # noqa: PLR0913  # what a mirror consists of
         self,
         database: Database,
         table: FileTable,
         folder: MirrorFolder,
         *,
+        start: str,
         key: Callable[[str], bytes],
         is_one: Callable[[str, str], bool],
         watch: Callable[[int, int], None],
@@ -100,6 +102,7 @@ class Finisher:
         self._database = database
         self._table = table
         self._folder = folder
+        self._start = start
         self._key = key
         self._is_one = is_one
         self._watch = watch
@@ -115,6 +118,7 @@ class Finisher:
         """
         wanted = self._standing_of(policy)
         if self._database.meta(STALE) == "0" and self._database.meta(_FINISHED) == wanted:
+            self._write_entries()  # somebody may have removed one
             return Finished()
         self._database.set_meta(STALE, "1")
         self._note_redirects()
@@ -124,11 +128,16 @@ class Finisher:
         self._linked = bytearray(self._table.highest_id() + 1)
         documents, rewritten = self._rewrite_all()
         self._note_linked()
-        write_entries(self._table, self._folder)
+        self._write_entries()
         self._database.set_meta(STALE, "0")
         self._database.set_meta(_FINISHED, self._standing_of(policy))
         self._database.commit()
         return Finished(documents, rewritten, tuple(self._damaged), stood_in)
+
+    def _write_entries(self) -> None:
+        target = self._targets().find(self._start)
+        start = None if target is None else self._table.get(target.id)
+        write_entries(self._table, self._folder, start)
 
     def _standing_of(self, policy: Policy) -> str:
         """What the mirror looks like follows from, besides what is in its files."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
@@ -25,7 +24,7 @@ from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.sitemaps import SitemapContent, SitemapLimits, read_sitemap
 from crawler.urls.moves import moved_scope
 from crawler.urls.scope import Scope
-from crawler.urls.seeds import check_seed, host_folder
+from crawler.urls.seeds import check_seed, host_folder, split_seeds
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     from crawler.pages.fetched import Captured
     from crawler.pages.store import StoredUrl
     from crawler.reading.reading import Link
-
-_BETWEEN_SEEDS = re.compile(r",(?=\s*[a-z]+://)", re.IGNORECASE)
 
 # An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
 _DEEPEST_SITEMAP = 2
@@ -270,8 +267,7 @@ class SiteSpider(ArchivingSpider):
 
 
 def _seeds(arguments: Mapping[str, str]) -> list[str]:
-    parts = _BETWEEN_SEEDS.split(arguments.get("url", ""))
-    urls = [url.strip(", ") for url in parts if url.strip(", ")]
+    urls = split_seeds(arguments.get("url", ""))
     if not urls:
         raise ValueError("where to start? give -a url=https://...")
     return [check_seed(url) for url in urls]

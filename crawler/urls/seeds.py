@@ -19,6 +19,7 @@ _HOST_AND_PORT = re.compile(r"[^/?#:@]+:[0-9]+(?:[/?#].*)?", re.DOTALL)
 # What stands before the host where the scheme or a slash was forgotten: "https//", "https:/", "//".
 _BEFORE_HOST = re.compile(r"(?:(https?):|(https?)/)?[/\\]*", re.IGNORECASE)
 _HOST = re.compile(r"https?://[^/?#\\]", re.IGNORECASE)
+_BETWEEN_SEEDS = re.compile(r",(?=\s*[a-z]+://)", re.IGNORECASE)
 _SPACES = re.compile(r"[\x00-\x20\x7f]+")
 _TWO_URLS = re.compile(r"\shttps?://", re.IGNORECASE)
 _NOT_IN_FOLDER = re.compile(r"[^a-z0-9._-]")
@@ -26,6 +27,12 @@ _MAX_HINT = 100
 _MAX_HOST_IN_FOLDER = 77  # and a digest of 17 characters, and a port of 6
 
 _canonicalize = Canonicalizer()
+
+
+def split_seeds(text: str) -> list[str]:
+    """Split several seeds at the commas between them; a comma within a URL is none."""
+    parts = _BETWEEN_SEEDS.split(text)
+    return [url.strip(", ") for url in parts if url.strip(", ")]
 
 
 def check_seed(text: str) -> str:

@@ -72,8 +72,25 @@ class TestDamage:
         assert path.read_bytes() == PIXEL
         assert_whole(found.folder)
 
+    def test_the_way_in_is_made_again(self, site: NeedingSite, tmp_path: Path) -> None:
+        found = mirror(site.url, tmp_path / "m")
+        (found.folder / "index.html").unlink()
+        mirror(site.url, found.folder)
+        assert_whole(found.folder)
+
 
 class TestOtherAnswers:
+    def test_a_seed_that_leads_elsewhere_now(self, site: NeedingSite, tmp_path: Path) -> None:
+        site.move("/home", "/docs/")
+        mirror(site.at("/home"), tmp_path / "m", "--scope", "host")
+        site.file("/new/", body("a new home", '<a href="/docs/">old</a>'))
+        for target, folder in (("/new/", "new"), ("/docs/", "docs")):
+            site.move("/home", target)
+            found = mirror(site.at("/home"), tmp_path / "m", "--scope", "host")
+            refresh = f"0; url={host(site)}/{folder}/index.html"
+            assert refresh.encode() in found.read("index.html")
+            assert_whole(found.folder)
+
     def test_a_copy_of_which_the_original_changed_and_that_gave_no_answer(
         self, site: NeedingSite, tmp_path: Path
     ) -> None:

@@ -61,6 +61,7 @@ class Mirror:
                 database,
                 FileTable(database.read, database.write),
                 files,
+                start=ORIGIN,
                 key=self.key,
                 is_one=lambda one, other: one == other,
                 watch=lambda done, total: None,
