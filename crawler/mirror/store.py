@@ -60,6 +60,9 @@ class MirrorStore:
         digest = payload_digest(fetched.body)
         row = self._row(fetched)
         row.is_document, row.is_seed = int(document is not None), int(row.is_seed or is_seed)
+        if (row.content_type, row.is_document) != (fetched.content_type, int(document is not None)):
+            self.note_stale()  # the same bytes may be read otherwise, in another encoding
+        row.content_type = fetched.content_type
         row.is_page = int(why_not_html(fetched.content_type, fetched.body) is None)
         if row.state != OWN or row.payload_digest != digest or not self._is_intact(row):
             self._write(row, fetched.body, digest)
@@ -72,7 +75,7 @@ class MirrorStore:
         known = self.table.of_key(fetched.key)
         suffix = _suffix(fetched.url, fetched.content_type, fetched.body)
         if known is not None and known.path.endswith(suffix):
-            known.url, known.content_type = fetched.url, fetched.content_type
+            known.url = fetched.url
             return known
         if known is not None:  # another kind of file than it was: another name
             self._remove(known)

@@ -91,6 +91,15 @@ class TestOtherAnswers:
             assert refresh.encode() in found.read("index.html")
             assert_whole(found.folder)
 
+    def test_the_same_bytes_in_another_encoding(self, site: NeedingSite, tmp_path: Path) -> None:
+        path = f"{host(site)}/docs/b.html"
+        content = b"<html><head><title>x</title><body>\xe9 <a href=./>up</a>"
+        for encoding in ("iso-8859-2", "iso-8859-5"):
+            site.file("/docs/b.html", content, f"text/html; charset={encoding}")
+            found = mirror(site.url, tmp_path / "m")
+            assert encoding.encode() in found.read(path)
+        assert_whole(found.folder)
+
     def test_a_copy_of_which_the_original_changed_and_that_gave_no_answer(
         self, site: NeedingSite, tmp_path: Path
     ) -> None:
