@@ -8,8 +8,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from crawler.mirror.documents.document import read_document
-from crawler.mirror.documents.edits import undo
+from crawler.mirror.documents.document import Document
+from crawler.mirror.documents.edits import PatchError, undo
+from crawler.mirror.documents.types import DocumentType, document_type
 from crawler.mirror.entries import CONTENTS, INDEX
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.paths import ARCHIVE, address_between
@@ -104,22 +105,33 @@ class Checker:
         except MirrorError as error:
             self._check.add("a file is missing", str(error))
             return
+        served = self._served(row, body)
+        kind = document_type(served, row.url, row.content_type) if row.is_document else None
+        if kind is not None:
+            self._links(row.path, body, row.content_type, kind)
+
+    def _served(self, row: FileRow, body: bytes) -> bytes:
+        """What was served, by which a file's links are read; the file where that is not known."""
         patch = row.patch_of(payload_digest(body))
         if patch is None:
             self._check.add("a file was changed", row.path)
-        elif payload_digest(undo(body, patch)) != row.payload_digest:
+            return body
+        try:
+            served = undo(body, patch)
+        except PatchError:
+            served = b""
+        if payload_digest(served) != row.payload_digest:
             self._check.add("a file does not lead back to what was served", row.path)
-        if row.is_document:
-            self._links(row.path, body, row.content_type)
+        return served
 
     def _entry(self, name: str) -> None:
         if self._folder.exists(name):
-            self._links(name, self._folder.read(name), _HTML)
+            self._links(name, self._folder.read(name), _HTML, DocumentType.HTML)
         elif name == INDEX:
             self._check.add("a file is missing", name)
 
-    def _links(self, path: str, body: bytes, content_type: str | None) -> None:
-        for target in self._targets(path, body, content_type):
+    def _links(self, path: str, body: bytes, content_type: str | None, kind: DocumentType) -> None:
+        for target in self._targets(path, body, content_type, kind):
             self._check.links += 1
             file_id, is_there = self._look_at(target)
             if file_id is not None:
@@ -135,10 +147,12 @@ class Checker:
         except MirrorError:  # such a path can be no file's
             return None, False
 
-    def _targets(self, path: str, body: bytes, content_type: str | None) -> Iterator[str]:
+    def _targets(
+        self, path: str, body: bytes, content_type: str | None, kind: DocumentType
+    ) -> Iterator[str]:
         """Paths to which a file leads, as a browser would read it from the disk."""
-        document = read_document(body, _BASE + address_between("", path), content_type)
-        for link in document.links if document is not None else ():
+        document = Document(body, _BASE + address_between("", path), content_type, kind)
+        for link in document.links:
             if link.url is None:
                 continue
             if link.url.startswith(_BASE):

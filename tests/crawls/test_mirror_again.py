@@ -119,6 +119,15 @@ class TestOtherAnswers:
         assert_whole(found.folder)
 
 
+class TestNamesAndKinds:
+    def test_a_style_that_is_served_as_text(self, site: NeedingSite, tmp_path: Path) -> None:
+        site.linked = ("/plain/",)
+        site.file("/plain/", body("plain", "", '<link rel=stylesheet href="look.css">'))
+        site.file("/plain/look.css", b"p{background:url(only.png)}", "text/plain")
+        site.file("/plain/only.png", PIXEL + b"1", "image/png")
+        assert_whole(mirror(site.url, tmp_path / "m").folder)
+
+
 def cut(site: NeedingSite, path: str, content: bytes, tag: str) -> None:
     """Send half of something from now on, and hang up."""
 
