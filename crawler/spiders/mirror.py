@@ -42,7 +42,11 @@ NEEDED = 1
 """Priority of what a page needs: before further pages, so that those that are there are whole."""
 
 FOR_A_PAGE = "mirror_for_a_page"
-"""Key of ``Request.meta``: a page of the mirror needs what is asked for."""
+"""Key of ``Request.meta``: a page of the mirror needs what is asked for; through how many steps."""
+
+_MOST_STEPS = 5
+"""What is needed through more of them, or a frame of a frame, waits as pages do: there may be no
+end of it."""
 
 _FOLLOWED = frozenset({LinkKind.PAGE, LinkKind.FRAME})
 _NEEDED = frozenset({LinkKind.REQUISITE, LinkKind.FEED, LinkKind.FRAME})
@@ -173,20 +177,27 @@ class MirrorSpider(SiteSpider):
         document = self._documents.pop(response, None)
         if document is None:
             return
-        needed = dict.fromkeys(link.url for link in document.links if link.kind in _NEEDED)
-        for url in needed:
-            request = self._needed(url) if url is not None else None
+        needed = {link.url: link.kind for link in document.links if link.kind in _NEEDED}
+        for url, kind in needed.items():
+            request = self._needed(url, kind, response) if url is not None else None
             if request is not None:
                 yield request
         yield from self._pages(response, captured, document)
 
-    def _needed(self, url: str) -> Request | None:
+    def _needed(self, url: str, kind: LinkKind, response: Response) -> Request | None:
+        steps = response.meta.get(FOR_A_PAGE, 0)
+        may_wait = steps >= _MOST_STEPS or (steps > 0 and kind is LinkKind.FRAME)
+        depth = response.meta.get("depth", 0) + 1
+        if may_wait and self.depth_limit is not None and depth > self.depth_limit:
+            return None
         if not self._needed_lately.is_new(url):
             return None
         if not self._may_need(url) or not self.wanted.allows(url):
             return None
-        request = self.page_request(url, {FOR_A_PAGE: True})
-        return None if request is None else request.replace(priority=NEEDED)
+        request = self.page_request(url, {FOR_A_PAGE: steps + 1})
+        if request is None or may_wait:
+            return request
+        return request.replace(priority=NEEDED)
 
     def _may_need(self, url: str) -> bool:
         return self.requisites == "all" or self.around.allows(url)

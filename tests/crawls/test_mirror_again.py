@@ -128,6 +128,25 @@ class TestNamesAndKinds:
         assert_whole(mirror(site.url, tmp_path / "m").folder)
 
 
+def test_frames_in_frames_without_an_end_are_bounded_as_pages_are(
+    site: NeedingSite, tmp_path: Path
+) -> None:
+    site.linked = ("/frames/0",)
+    for number in range(100):
+        site.added[f"/frames/{number}"] = frame_in_frame
+    for limit in (("--max-pages", "2"), ("--max-depth", "1")):
+        site.news()
+        found = mirror(site.url, tmp_path / limit[0], "--no-text", *limit)
+        assert f"{host(site)}/frames/1.html" in found.files, "a page is whole"
+        assert len(site.news()) < 20
+        assert_whole(found.folder)
+
+
+def frame_in_frame(exchange: Exchange) -> None:
+    number = int(exchange.path.rpartition("/")[2])
+    exchange.answer(body(f"frame {number}", f'<iframe src="/frames/{number + 1}"></iframe>'))
+
+
 def cut(site: NeedingSite, path: str, content: bytes, tag: str) -> None:
     """Send half of something from now on, and hang up."""
 
