@@ -11,7 +11,7 @@ import re
 _OF_TYPE: dict[str, tuple[str, ...]] = {
     # An .xhtml that was served as HTML would be read from disk as XML, and mostly fail there.
     "text/html": (".html", ".htm"),
-    "application/xhtml+xml": (".xhtml", ".xht", ".html", ".htm"),
+    "application/xhtml+xml": (".xhtml", ".xht"),
     "text/css": (".css",),
     "text/javascript": (".js", ".mjs"),
     "application/json": (".json", ".map", ".webmanifest"),
@@ -77,6 +77,7 @@ _OTHER_NAMES = {
     "text/ecmascript": "text/javascript",
     "text/json": "application/json",
     "text/xml": "application/xml",
+    "application/vnd.wap.xhtml+xml": "application/xhtml+xml",
     "image/jpg": "image/jpeg",
     "image/vnd.microsoft.icon": "image/x-icon",
     "application/font-woff": "font/woff",

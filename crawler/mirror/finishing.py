@@ -160,6 +160,8 @@ class Finisher:
         for row in self._table.rows(_GONE):
             if self._folder.exists(row.path):
                 self._folder.remove(row.path)
+            self._table.remove(row)
+        self._database.commit()
 
     def _stand_in(self, policy: Policy) -> int:
         def lead_alike(one: int, other: int) -> bool:
@@ -169,8 +171,6 @@ class Finisher:
         stand_ins = StandIns(
             self._database,
             self._table,
-            self._table.remove(row)
-        self._database.commit()
             self._folder,
             near_duplicates=policy.near_duplicates,
             share=policy.share,

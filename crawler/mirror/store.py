@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.documents.document import read_document
 from crawler.mirror.documents.edits import PatchError, undo
+from crawler.mirror.documents.types import XML_TYPES
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.files import OWN, FileRow, FileTable
 from crawler.mirror.paths import path_key, path_of
@@ -53,16 +54,16 @@ class MirrorStore:
         Raises:
             MirrorError: The file cannot be written.
         """
-        document = read_document(fetched.body, fetched.url, fetched.content_type)
         if fetched.is_cut:
             with suppress(MirrorError):
                 return self.still(fetched.key)
+        document = read_document(fetched.body, fetched.url, fetched.content_type)
         digest = payload_digest(fetched.body)
         row = self._row(fetched)
-        row.is_document, row.is_seed = int(document is not None), int(row.is_seed or is_seed)
         if (row.content_type, row.is_document) != (fetched.content_type, int(document is not None)):
             self.note_stale()  # the same bytes may be read otherwise, in another encoding
         row.content_type = fetched.content_type
+        row.is_document, row.is_seed = int(document is not None), int(row.is_seed or is_seed)
         row.is_page = int(why_not_html(fetched.content_type, fetched.body) is None)
         if row.state != OWN or row.payload_digest != digest or not self._is_intact(row):
             self._write(row, fetched.body, digest)
@@ -170,6 +171,11 @@ def held(folder: MirrorFolder, row: FileRow) -> Held:
         raise MirrorError(f"{row.path}: {error}") from None
 
 
+def original(folder: MirrorFolder, row: FileRow) -> bytes:
+    """What was served, from the file. Raises as `held`."""
+    return held(folder, row).served
+
+
 def holds(folder: MirrorFolder, path: str, body: bytes) -> bool:
     """Whether a file is there and holds exactly these bytes."""
     return folder.exists(path) and folder.size(path) == len(body) and folder.read(path) == body
@@ -177,12 +183,10 @@ def holds(folder: MirrorFolder, path: str, body: bytes) -> bool:
 
 def media_type(content_type: str | None, body: bytes) -> str:
     """What an answer is: by its header, and a page by its first bytes where that says nothing."""
-    if why_not_html(content_type, body) is None:
-        return "text/html"
-def original(folder: MirrorFolder, row: FileRow) -> bytes:
-    """What was served, from the file. Raises as `held`."""
-    return held(folder, row).served
-    return (content_type or "").partition(";")[0].strip().lower()
+    declared = (content_type or "").partition(";")[0].strip().lower()
+    is_page = why_not_html(content_type, body) is None
+    # As HTML, what is written as XML would end at its first <script/>.
+    return "text/html" if is_page and declared not in XML_TYPES else declared
 
 
 def _suffix(url: str, content_type: str | None, body: bytes) -> str:

@@ -127,6 +127,13 @@ class TestNamesAndKinds:
         site.file("/plain/only.png", PIXEL + b"1", "image/png")
         assert_whole(mirror(site.url, tmp_path / "m").folder)
 
+    def test_what_is_written_as_xml_is_named_so(self, site: NeedingSite, tmp_path: Path) -> None:
+        site.linked = ("/x/page",)
+        site.file("/x/page", XHTML, "application/xhtml+xml")
+        found = mirror(site.url, tmp_path / "m")
+        assert f"{host(site)}/x/page.xhtml" in found.files
+        assert_whole(found.folder)
+
 
 def test_frames_in_frames_without_an_end_are_bounded_as_pages_are(
     site: NeedingSite, tmp_path: Path

@@ -17,7 +17,7 @@ class DocumentType(Enum):
     CSS = "css"
 
 
-_XML_TYPES = frozenset(
+XML_TYPES = frozenset(
     {
         "application/xhtml+xml",
         "application/vnd.wap.xhtml+xml",
@@ -47,7 +47,7 @@ def document_type(body: bytes, url: str, content_type: str | None) -> DocumentTy
     declared = (content_type or "").partition(";")[0].strip().lower()
     if declared == "text/css":
         return DocumentType.CSS
-    if declared in _XML_TYPES:
+    if declared in XML_TYPES:
         return DocumentType.XML
     if why_not_html(content_type, body) is None:
         return DocumentType.HTML
