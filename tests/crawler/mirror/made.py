@@ -91,6 +91,7 @@ class MadeMirror:
             self.database,
             self.table,
             self.folder,
+            start="http://host.example/",
             key=canonicalize.key,
             is_one=lambda one, other: False,
             watch=lambda done, total: None,
