@@ -29,13 +29,14 @@ SHARES = {
 }
 """How the same bytes are stored once."""
 
+# CROSS keeps the order: by the index of all duplicates every batch would look at each of them.
 _REPEATING = """
 SELECT one.id, other.id, one.url, other.url, one.payload_digest = other.payload_digest,
        one.is_document, pages.verdict, pages.distance, pages.similarity
 FROM files AS one
-JOIN pages ON pages.key = one.key AND pages.latest = 1
-JOIN pages AS kept ON kept.id = pages.duplicate_of AND kept.latest = 1
-JOIN files AS other ON other.key = kept.key
+CROSS JOIN pages ON pages.key = one.key AND pages.latest = 1
+CROSS JOIN pages AS kept ON kept.id = pages.duplicate_of AND kept.latest = 1
+CROSS JOIN files AS other ON other.key = kept.key
 WHERE one.id > ? AND one.id <> other.id AND one.is_seed = 0 AND other.state = 'own'
 ORDER BY one.id LIMIT 200
 """
