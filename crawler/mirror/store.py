@@ -134,6 +134,11 @@ class MirrorStore:
         row = self.table.of_key(key)
         return row is not None and row.state == OWN and self._folder.exists(row.path)
 
+    def is_no_page(self, key: bytes) -> bool:
+        """Whether what is held of a URL is no page, but what pages need or link to."""
+        row = self.table.of_key(key)
+        return row is not None and not row.is_page
+
     def note_stale(self) -> None:
         """Note that links are to be rewritten."""
         if self._database.meta(STALE) != "1":

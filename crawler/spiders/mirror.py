@@ -113,7 +113,7 @@ class MirrorSpider(SiteSpider):
         folder.open()
         spider.job.at_close.append(folder.close)
         spider.mirror = MirrorStore(spider.job.database, folder)
-        spider.around = Scope(spider.seeds, "host")
+        spider.around = _around(spider.within)
         spider.wanted = WantedNames(spider.accept, spider.reject)
         spider.most_bytes = _size(spider.max_bytes) if spider.max_bytes else None
         spider._documents = WeakKeyDictionary()
@@ -164,13 +164,17 @@ class MirrorSpider(SiteSpider):
         """Also for what pages of the scope need, from wherever it came."""
         request = super().known_request(known)
         if request is None and known.is_page and self.mirror.holds(known.key):
-            request = self.page_request(known.url, {"depth": known.depth})
+            request = self.page_request(known.url, {"depth": known.depth, FOR_A_PAGE: 1})
+        if request is not None and self.mirror.is_no_page(known.key):
+            request.meta[FOR_A_PAGE] = 1  # it may move to where it might have been
         return request
 
     def _may_land(self, response: Response, source: str) -> bool:
-        if FOR_A_PAGE in response.meta:
-            return self._may_need(response.url)
-        return super()._may_land(response, source)
+        if FOR_A_PAGE in response.meta and self._may_need(response.url):
+            return True
+        may_land = super()._may_land(response, source)
+        self.around = _around(self.within)
+        return may_land
 
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
         """Requests for what the document needs, then for the pages to which it leads."""
@@ -226,6 +230,11 @@ class MirrorSpider(SiteSpider):
     def _is_to_page(self, link: DocumentLink) -> bool:
         is_followed = link.kind in _FOLLOWED and link.url is not None
         return is_followed and not (link.nofollow and self.obey_nofollow)
+
+
+def _around(within: Scope) -> Scope:
+    """The hosts of the site, one to which a seed was redirected among them."""
+    return Scope(within.seeds, "domain" if within.kind == "domain" else "host")
 
 
 def _size(written: str) -> int:

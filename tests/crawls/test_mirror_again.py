@@ -135,6 +135,46 @@ class TestNamesAndKinds:
         assert_whole(found.folder)
 
 
+class TestWhereRequisitesComeFrom:
+    def test_a_seed_that_leads_to_another_host_brings_what_its_pages_need(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        with NeedingSite() as other:
+            site.move("/home", other.at("/docs/"))
+            for _ in range(2):
+                found = mirror(site.at("/home"), tmp_path / "m")
+                assert f"{host(other)}/style/more.css" in found.files
+                assert f"{host(other)}/img/font.woff2" in found.files
+                assert_whole(found.folder)
+
+    def test_hosts_of_the_domain_are_the_sites(self, site: NeedingSite, tmp_path: Path) -> None:
+        with NeedingSite() as other:
+            site.linked = (other.at("/docs/"),)
+            found = mirror(site.url, tmp_path / "m", "--scope", "domain")
+            assert f"{host(other)}/img/pixel.png" in found.files
+
+    def test_an_image_may_move_out_of_the_folder_as_it_may_lie_there(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        site.file("/docs/", body("start", '<img src="i.png">'))
+        site.file("/docs/i.png", PIXEL + b"1", "image/png")
+        mirror(site.at("/docs/"), tmp_path / "m")
+        site.file("/img/new.png", PIXEL + b"2", "image/png")
+        site.move("/docs/i.png", "/img/new.png")
+        found = mirror(site.at("/docs/"), tmp_path / "m")
+        assert f"{host(site)}/img/new.png" in found.targets(f"{host(site)}/docs/index.html")
+        assert_whole(found.folder)
+
+    def test_it_is_told_where_one_moved_to_a_host_of_which_nothing_is_taken(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        with NeedingSite() as other:
+            site.move("/img/small.png", other.at("/img/small.png"))
+            found = mirror(site.url, tmp_path / "m")
+        assert "redirected out of the scope" in found.done.stdout
+        assert_whole(found.folder)
+
+
 def test_frames_in_frames_without_an_end_are_bounded_as_pages_are(
     site: NeedingSite, tmp_path: Path
 ) -> None:
