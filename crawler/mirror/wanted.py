@@ -7,6 +7,8 @@ import re
 from urllib.parse import unquote, urlsplit
 
 _PAGE_ENDINGS = frozenset("asp aspx cfm cgi do htm html jsp php php5 phtml pl shtml xhtml".split())
+# "release-1.2", "John.Smithers" and "what..." end in none.
+_ENDING = re.compile(r"[a-z][a-z0-9]{0,4}|[0-9][a-z][a-z0-9]?")
 _BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?))?b?", re.IGNORECASE)
 _UNITS = " kmgt"
 
@@ -33,7 +35,7 @@ class WantedNames:
         if self._accept is None:
             return True
         stem, _, ending = name.rpartition(".")
-        may_be_page = not stem or ending in _PAGE_ENDINGS
+        may_be_page = not stem or ending in _PAGE_ENDINGS or not _ENDING.fullmatch(ending)
         return may_be_page or self._accept.fullmatch(name) is not None
 
 
