@@ -115,7 +115,7 @@ class Mirroring:
         reads_text = "yes" if Options(self._settings).boolean("MIRROR_READ_TEXT") else "no"
         found_url, found_text = job.database.meta(_URL), job.database.meta(_TEXT)
         url = self._arguments["url"]
-        if found_url is not None and found_url != url:
+        if found_url is not None and _canonical(found_url) != _canonical(url):
             raise JobError(f"{self._folder}: is a mirror of {found_url}; give another directory")
         if found_text is not None and found_text != reads_text:
             how = "with --no-text" if found_text == "no" else "without --no-text"
@@ -189,6 +189,11 @@ class Mirroring:
             print(f"scrapy mirror: {seed}: {reason}", file=sys.stderr)
             status = INCOMPLETE
         return status
+
+
+def _canonical(urls: str) -> str:
+    """The first of some URLs, in the form by which pages are known."""
+    return Canonicalizer()(urls.partition(",")[0].strip())
 
 
 def check(folder: Path) -> int:
