@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.pages.verdicts import NOT_HTML
 from crawler.urls.learning.evidence import Said
 
 if TYPE_CHECKING:
@@ -104,10 +105,28 @@ class Folds:
 
 
 def said_of(row: PageRow) -> Said | None:
-    """What a stored page said; None where it has no text, and repeats none."""
+    """What a stored page said; None where it has no text, and repeats none.
+
+    A file says its bytes. So does a page without words: its text is the digest of them where
+    texts are not read.
+    """
+    if is_file(row):
+        return None if not row.body_bytes else _said(row, row.payload_digest, None)
     if row.words_digest is None or (row.text is None and row.duplicate_of is None):
         return None
+    return _said(row, row.words_digest if row.words else row.text_digest, row.links)
+
+
+def is_file(row: PageRow) -> bool:
+    """Whether what was stored is no page, or repeats what is none."""
+    repeats = row.duplicate_of is not None and row.text_digest is None
+    return row.verdict == NOT_HTML or repeats
+
+
+def _said(row: PageRow, digest: bytes | None, links: int | None) -> Said | None:
+    if digest is None:
+        return None
     if row.duplicate_of is None:
-        return Said(row.words_digest, row.id, 1.0, row.id, row.links)
+        return Said(digest, row.id, 1.0, row.id, links, is_file=is_file(row))
     similarity = row.similarity or 0.0
-    return Said(row.words_digest, row.duplicate_of, similarity, row.id, row.links)
+    return Said(digest, row.duplicate_of, similarity, row.id, links, is_file=is_file(row))

@@ -25,10 +25,11 @@ MOST_RECALLED = 5_000
 is met when the queue is folded."""
 
 _PAGES = """
-SELECT pages.canonical_url, words_digest, duplicate_of, similarity, pages.id, links
+SELECT pages.canonical_url, coalesce(iif(words, words_digest, text_digest), payload_digest),
+       duplicate_of, similarity, pages.id, links
 FROM requests JOIN pages ON pages.key = requests.key AND latest = 1
 WHERE host = ? AND state > 0 AND state = ? AND max(visit, seen_visit) = ?
-  AND words_digest IS NOT NULL AND (text IS NOT NULL OR duplicate_of IS NOT NULL)
+  AND (text IS NOT NULL OR duplicate_of IS NOT NULL OR (verdict = 'not_html' AND body_bytes))
 ORDER BY requests.id DESC LIMIT ?
 """
 

@@ -190,7 +190,8 @@ class UrlRules:
         folded = self.rules.fold(address)
         number = host_number(address.hostname)
         self._state.folds.note(folded.digest(), number, row.key, said, self._state.visit)
-        self._note_newness(folded, row.verdict)
+        if not said.is_file:
+            self._note_newness(folded, row.verdict)
         self._substitutes.note_redirected(redirected, folded)
 
     def _learn(
@@ -201,7 +202,9 @@ class UrlRules:
         kept_url: str | None,
         redirected: Sequence[str],
     ) -> None:
-        if row.verdict == TOO_SHORT or not row.words or self.trial.is_given_up(address.host):
+        if row.verdict == TOO_SHORT or not (row.words or said.is_file):
+            return
+        if self.trial.is_given_up(address.host):
             return
         aliases = [*redirected, *filter(None, [row.declared_url])]
         believed = self._state.learner.observe(

@@ -50,12 +50,13 @@ class Said(NamedTuple):
     """What a page said, as far as two of them can be compared.
 
     Attributes:
-        words: Digest of its words in any order.
+        words: Digest of its words in any order; of a file that is no page of its bytes.
         kept: Number of the kept page that it is, or repeats.
         similarity: Jaccard similarity to that one.
         page: Number of the capture.
         links: How many links there are to follow; None where that is not known.
         counts: Whether it may speak for a rule.
+        is_file: Whether it is no page.
     """
 
     words: bytes
@@ -64,6 +65,7 @@ class Said(NamedTuple):
     page: int
     links: int | None = None
     counts: bool = True
+    is_file: bool = False
 
     def leads_to_less_than(self, other: Said) -> bool:
         """Whether a page has clearly fewer links than another, as a print view has."""
@@ -119,6 +121,7 @@ class Evidence:
             and how often the other one did; of addresses on an equal footing the first
             number is of both.
         contents: Numbers of the kept pages that speak for it.
+        files: How many of those are no pages.
     """
 
     spreads: bool = False
@@ -128,6 +131,7 @@ class Evidence:
     _groups: dict[int, Sight] = field(default_factory=dict)
     contents: set[int] = field(default_factory=set)
     values: list[set[Hashable]] = field(default_factory=list)
+    files: int = 0
     _zeros: int = 0
 
     def first_of(self, key: int, sight: Sight) -> Sight | None:
@@ -166,6 +170,7 @@ class Evidence:
         if content in self.contents or len(self.contents) >= _MOST_CONTENTS:
             return is_more
         self.contents.add(content)
+        self.files += other.said.is_file
         self.clusters[cluster] = self.clusters.get(cluster, 0) + 1
         return True
 

@@ -205,12 +205,23 @@ class Hypothesis:
         transform = self.transform
         return isinstance(transform, ReplaceHost) and transform.new_host == seen.place.address.host
 
+    @property
+    def _positives(self) -> int:
+        """Texts that speak for it; of a whole host as many are to be pages as are files.
+
+        Pages of several languages may share all their pictures.
+        """
+        evidence = self.evidence
+        if self.context.pattern is not None:
+            return evidence.positives
+        return min(evidence.positives, 2 * (evidence.texts - evidence.files))
+
     def is_believed(self, policy: LearningPolicy) -> bool:
         """Whether enough was seen that speaks for it, and nothing that speaks against it."""
         evidence = self.evidence
         if self.refuted is not None or not evidence.is_useful or self._loses_links:
             return False
-        if lower_bound(evidence.positives) < policy.confidence:
+        if lower_bound(self._positives) < policy.confidence:
             return False
         return not is_open(self.transform) or evidence.fewest_values >= _FEWEST_VALUES
 

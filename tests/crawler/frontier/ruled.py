@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from crawler.urls.learning.proposals import Proposal
 
     Site = Callable[[str], str | None]
-    """What the page at a URL says, None where there is no page."""
+    """What the page at a URL says, None where there is no page; after FILE, the bytes of a file."""
 
+FILE = "file: "
 NAME = "site.test"
 HOST = host_number(NAME)
 SOMEWHERE = f"http://{NAME}"
@@ -114,7 +115,20 @@ class RuledCrawl:
             self._observe(leased.url, said)
         self.queue.finish([leased.id])
 
+    def _observe_file(self, url: str, said: str) -> None:
+        digest = xxhash.xxh3_128_digest(said.encode())
+        kept = self.store.find_file(digest)
+        row = self._row(url, "not_html" if kept is None else "exact_duplicate")
+        row.payload_digest, row.body_bytes = digest, len(said)
+        if kept is not None:
+            row.duplicate_of, row.similarity = kept.id, 1.0
+        self.store.insert(row)
+        self.rules.observe(row, None if kept is None else kept.url)
+
     def _observe(self, url: str, said: str) -> None:
+        if said.startswith(FILE):
+            self._observe_file(url, said)
+            return
         digest = xxhash.xxh3_128_digest(said.encode())
         kept = self.store.find_said(digest)
         row = self._row(url, "new" if kept is None else "text_duplicate")

@@ -97,9 +97,29 @@ def row(**values: object) -> PageRow:
 @pytest.mark.parametrize(
     ("page", "said"),
     [
-        (row(words_digest=b"w", text=b"x"), Said(b"w", 5, 1.0, 5, 0)),
-        (row(words_digest=b"w", duplicate_of=3, similarity=0.9), Said(b"w", 3, 0.9, 5, 0)),
-        (row(words_digest=b"w", duplicate_of=3), Said(b"w", 3, 0.0, 5, 0)),
+        (row(words=9, words_digest=b"w", text=b"x"), Said(b"w", 5, 1.0, 5, 0)),
+        (
+            row(words=9, words_digest=b"w", text_digest=b"t", duplicate_of=3, similarity=0.9),
+            Said(b"w", 3, 0.9, 5, 0),
+        ),
+        (
+            row(words=9, words_digest=b"w", text_digest=b"t", duplicate_of=3),
+            Said(b"w", 3, 0.0, 5, 0),
+        ),
+        (
+            row(words=0, words_digest=b"w", text_digest=b"t", text=b"x"),
+            Said(b"t", 5, 1.0, 5, 0),
+        ),
+        (
+            row(verdict="not_html", payload_digest=b"p", body_bytes=1),
+            Said(b"p", 5, 1.0, 5, None, is_file=True),
+        ),
+        (
+            row(verdict="exact_duplicate", payload_digest=b"p", body_bytes=1, duplicate_of=3),
+            Said(b"p", 3, 0.0, 5, None, is_file=True),
+        ),
+        (row(verdict="not_html", payload_digest=b"p"), None),
+        (row(verdict="noindex", payload_digest=b"p", body_bytes=1), None),
         (row(words_digest=b"w"), None),
         (row(text=b"x"), None),
         (row(), None),
