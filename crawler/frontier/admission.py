@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from crawler.frontier.order import host_number
@@ -38,6 +39,7 @@ class Admission:
         self._rules = state.rules
         self._folds = state.folds
         self._late = late
+        self._paid: Counter[int] = Counter()
 
     def admit(self, url: str, key: bytes, host: int, *, is_fixed: bool) -> Admitted:
         """What is to become of a request.
@@ -98,15 +100,37 @@ class Admission:
         place, folded = Place.of(address), Place.of(self._rules.fold(address))
         kind = self._state.learner.pattern_of(folded.address)
         pattern = f"{kind}?{'&'.join(sorted(folded.names))}"
-        new_ground = [rule for rule in rules if rule.is_new_ground(place, pattern)]
-        is_of_ids = all(rule.has_many_values for rule in rules)
-        of = EXPLORED_OF_IDS if is_of_ids else EXPLORED_OF
-        chosen = not known.is_explored and int.from_bytes(fold[:4]) * of < _DIGESTS
-        if not new_ground and not chosen:
+        is_new_ground = any(rule.is_new_ground(place, pattern) for rule in rules)
+        is_chosen = self._is_chosen(rules, fold, known)
+        if not is_new_ground and not is_chosen:
             return False
         self._folds.mark_explored(fold)
+        if self._is_paid(rules, is_new_ground=is_new_ground, is_chosen=is_chosen):
+            return False
         for rule in rules:
             rule.note_try(place, pattern)
             self._state.store.note_change(rule)
         weakest(rules).explored += 1
         return True
+
+    def _is_chosen(self, rules: Sequence[LearnedRule], fold: bytes, known: Fold) -> bool:
+        """Whether a page is one of those of which a second URL is fetched, wherever it is."""
+        is_of_ids = all(rule.has_many_values for rule in rules)
+        of = EXPLORED_OF_IDS if is_of_ids else EXPLORED_OF
+        return not known.is_explored and int.from_bytes(fold[:4]) * of < _DIGESTS
+
+    def _is_paid(
+        self, rules: Sequence[LearnedRule], *, is_new_ground: bool, is_chosen: bool
+    ) -> bool:
+        """Whether new ground was tried instead of a page that is chosen, which then need not be.
+
+        Rules of few values are tried on as many pages at the end of the crawl in any case.
+        """
+        if any(rule.has_few_values for rule in rules):
+            return False
+        rule = weakest(rules).id
+        self._paid[rule] += is_new_ground - is_chosen
+        if self._paid[rule] < 0:
+            self._paid[rule] = 0
+            return False
+        return not is_new_ground
