@@ -183,7 +183,12 @@ class MirrorSpider(SiteSpider):
             return
         needed = {link.url: link.kind for link in document.links if link.kind in _NEEDED}
         for url, kind in needed.items():
-            request = self._needed(url, kind, response) if url is not None else None
+            if url is None:
+                continue
+            request = self._needed(url, kind, response)
+            # What a copy needs is often had already: a rule that says so may be learned meanwhile.
+            if request is not None and captured.is_duplicate:
+                request = request.replace(priority=0)
             if request is not None:
                 yield request
         yield from self._pages(response, captured, document)
