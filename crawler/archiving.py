@@ -59,6 +59,7 @@ SEED = "crawl_seed"
 """Key of ``Request.meta``: the seed, as the user wrote it, that this request stands for."""
 
 _LONGEST_HEADER = 1024
+_OF_ONE_ANSWER = frozenset({"download_latency", "retry_times"})
 DATA_LOSS = "dataloss"
 _ODDITIES = {
     DATA_LOSS: "truncated: the server sent less than it said",
@@ -240,7 +241,8 @@ class ArchivingSpider(Spider):
     def _whole(self, response: Response) -> Request:
         """The request for a page of which it is not enough to know that it is the same."""
         assert response.request is not None
-        meta = {**response.meta, WHOLE: True}
+        kept = {name: value for name, value in response.meta.items() if name not in _OF_ONE_ANSWER}
+        meta = {**kept, WHOLE: True}
         response.meta["depth"] = meta.get("depth", 0) - 1  # Scrapy takes it for a link of the page
         return response.request.replace(meta=meta, dont_filter=True)
 

@@ -48,11 +48,12 @@ def explain(failure: Failure, settings: BaseSettings) -> tuple[str, str, int]:
     if isinstance(error, HttpError):
         status = error.response.status
         return FAILED, _explain_status(error.response), status if status in _STATUSES else 0
-    megabytes = settings.getint("DOWNLOAD_MAXSIZE") // 2**20
+    most = settings.getint("DOWNLOAD_MAXSIZE")
+    size = f"{most // 2**20} MB" if most >= 2**20 else f"{most:,} bytes"
     if isinstance(error, IgnoreRequest):
         verdict, reason = _explain_ignored(str(error))
     elif isinstance(error, DownloadCancelledError):
-        verdict, reason = UNREADABLE, f"larger than {megabytes} MB"
+        verdict, reason = UNREADABLE, f"larger than {size}"
     elif isinstance(error, AnswerError):
         verdict, reason = UNREADABLE, _first_line(error)
     else:

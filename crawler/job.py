@@ -103,6 +103,7 @@ class Job:
         self.urgent: int | None = None
         self.files = 0
         self.needs_workers = True
+        self.wants_bodies = False
         self.revisit: str | None = None  # as -a revisit has it; None for spiders without it
         self.seeds: frozenset[str] = frozenset()
         self.dead_seeds: dict[str, str] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from typing import TYPE_CHECKING, Self
@@ -38,8 +39,8 @@ def mirror_lines(
     yield f"{_many(pages, 'page')} and {_many(others, 'other file')}, {readable_bytes(size)}"
     if linked or skipped:
         yield (
-            f"{_many(linked + skipped, 'page or file', 'pages and files')} that repeat others "
-            f"have none of their own: {folder / DUPLICATES}"
+            f"{linked + skipped:,} fetched without a file of their own, since they repeat others: "
+            f"{folder / DUPLICATES}"
         )
     if report.url_rules:
         yield (
@@ -51,6 +52,8 @@ def mirror_lines(
         yield "not there:"
         for why, count in missing.items():
             yield f"  {count:>9,}  {why.removeprefix('failed: ')}"
+        state = shlex.quote(str(folder / ".mirror"))
+        yield f"  which they are: scrapy pages {state} --verdict failed"
     if finished.damaged:
         yield f"{_many(len(finished.damaged), 'file')} changed by somebody else, left as they are:"
         for path in finished.damaged[:5]:
@@ -72,9 +75,11 @@ def check_lines(found: Check, folder: Path) -> Iterator[str]:
             yield f"             {what}"
         if count > len(found.findings[kind]):
             yield f"             and {count - len(found.findings[kind]):,} more"
-    if not found.problems:
+    if not found.files:
+        yield "  PROBLEM  nothing was mirrored yet"
+    elif not found.problems:
         yield "  ok       every link leads to a file, every file is linked, every digest is right"
-    else:
+    elif set(found.counts) - {"a file is not of the mirror"}:
         yield "           the command that made the mirror fetches again what is missing or changed"
 
 
@@ -101,5 +106,5 @@ class TerminalSteps:
             print(line, end="", file=sys.stderr, flush=True)
 
 
-def _many(count: int, noun: str, nouns: str | None = None) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {nouns or noun + 's'}"
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

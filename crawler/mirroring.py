@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shlex
 import sys
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING
+
+from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawler.archives import prepared_archive
 from crawler.command_line import CommandError
@@ -46,6 +51,14 @@ INTERRUPTED = 130
 
 _URL = "mirror_url"
 _TEXT = "mirror_text"
+_OPTIONS = "mirror_options"
+_KEPT_SETTINGS = {
+    "MIRROR_NEAR_DUPLICATES": "--near-duplicates {}",
+    "MIRROR_SHARE": "--share {}",
+    "MIRROR_GONE": "--gone {}",
+    "MIRROR_READ_TEXT": "--no-text",
+}
+_KEPT_ARGUMENTS = ("scope", "allow", "deny", "requisites", "accept", "reject", "sitemaps")
 
 
 class Mirroring:
@@ -72,18 +85,19 @@ class Mirroring:
         *,
         packs: bool = False,
     ) -> None:
+        _check_folder(folder)
         self._folder = folder
         self._arguments = arguments
         self._settings = settings
         self._process = process
         self._packs = packs
+        self._remembered = self._remember()
         options = Options(settings)
         self._policy = Policy(
             near_duplicates=options.choice("MIRROR_NEAR_DUPLICATES", NEAR_DUPLICATES),
             share=options.choice("MIRROR_SHARE", SHARES),
             remove_gone=options.choice("MIRROR_GONE", ("keep", "remove")) == "remove",
         )
-        _check_folder(folder)
         settings.set("JOBDIR", str(folder / STATE), priority="cmdline")
         if not settings.get("WARC_FOLDER"):
             settings.set("WARC_FOLDER", str(folder / ARCHIVE), priority="cmdline")
@@ -98,9 +112,15 @@ class Mirroring:
                 self._arguments["revisit"] = YES
             before = job.plan
             job.claim(MirrorSpider.plan(self._arguments))
+            is_new_archive = not (self._folder / ARCHIVE).is_dir()
             archive = prepared_archive(self._settings)
+            # An archive in which answers say that nothing changed holds no page.
+            job.wants_bodies = archive is not None and is_new_archive
             stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
-            print(f"mirror: {self._folder} ({stands})", flush=True)
+            # What follows speaks of an option that spiders have.
+            print(f"mirror: {self._folder} ({stands.partition(';')[0]})", flush=True)
+            if self._remembered:
+                print(f"as before: {' '.join(self._remembered)}", flush=True)
             tidy_logs()
             self._process.crawl(MirrorSpider, **self._arguments)
             self._process.start()
@@ -115,14 +135,37 @@ class Mirroring:
         reads_text = "yes" if Options(self._settings).boolean("MIRROR_READ_TEXT") else "no"
         found_url, found_text = job.database.meta(_URL), job.database.meta(_TEXT)
         url = self._arguments["url"]
-        if found_url is not None and _canonical(found_url) != _canonical(url):
+        is_other = found_url is not None and _canonical(found_url) != _canonical(url)
+        if is_other and _has_files(job):
             raise JobError(f"{self._folder}: is a mirror of {found_url}; give another directory")
         if found_text is not None and found_text != reads_text:
             how = "with --no-text" if found_text == "no" else "without --no-text"
             raise JobError(f"{self._folder}: was made {how}; do it so again, or elsewhere")
         job.database.set_meta(_URL, url)
         job.database.set_meta(_TEXT, reads_text)
+        job.database.set_meta(_OPTIONS, json.dumps(self._options()))
         job.database.commit()
+
+    def _options(self) -> dict[str, str]:
+        """What the user wants of this mirror, also the next time."""
+        settings = {name: str(Options(self._settings).raw(name)) for name in _KEPT_SETTINGS}
+        return settings | {
+            name: self._arguments[name] for name in _KEPT_ARGUMENTS if name in self._arguments
+        }
+
+    def _remember(self) -> list[str]:
+        """Take options of the last run where nothing else is said; which of them are taken."""
+        taken: list[str] = []
+        for name, value in _stored_options(self._folder).items():
+            if name in _KEPT_SETTINGS:
+                is_said = self._settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]
+                if not is_said and str(Options(self._settings).raw(name)) != value:
+                    self._settings.set(name, value, priority="cmdline")
+                    taken.append(_KEPT_SETTINGS[name].format(value))
+            elif name not in self._arguments and value:
+                self._arguments[name] = value
+                taken.append(f"--{name.replace('_', '-')} {value}")
+        return taken
 
     def _conclude(self, job: Job) -> int:
         if job.database.failure is not None and job.stop_reason is None:
@@ -136,10 +179,12 @@ class Mirroring:
                 file=sys.stderr,
             )
             return INTERRUPTED
-        self._say(job, finished)
+        queued = self._say(job, finished)
         if Options(self._settings).boolean("WARC_ENABLED"):
             self._finish_archive()
-        return self._status(job)
+        status = self._status(job)
+        is_stopped = queued and status == DONE and job.limit is None
+        return INTERRUPTED if is_stopped else status
 
     def _finish_archive(self) -> None:
         from crawler.warc.errors import ArchiveError  # noqa: PLC0415  # warcio, where it is used
@@ -157,7 +202,8 @@ class Mirroring:
             start = split_seeds(self._arguments["url"])[0]
             return finish(self._folder, start, self._policy, canonicalizer, steps.show)
 
-    def _say(self, job: Job, finished: Finished) -> None:
+    def _say(self, job: Job, finished: Finished) -> int:
+        """Say what there is; return how many requests wait."""
         with closing(open_for_reading(self._folder / STATE)) as connection:
             report = make_report(connection)
             for line in mirror_lines(connection, report, finished, self._folder):
@@ -166,8 +212,11 @@ class Mirroring:
             print(f"stopped: {job.limit_reason}")
         if report.queued:
             print(f"not finished, {report.queued:,} queued: the same command goes on")
+        if not report.fetched and not report.kept:
+            return report.queued
         print(f"open {self._folder / 'index.html'}")
-        print(f"prove it: scrapy mirror --check {self._folder}", flush=True)
+        print(f"prove it: scrapy mirror --check {shlex.quote(str(self._folder))}", flush=True)
+        return report.queued
 
     def _status(self, job: Job) -> int:
         status = DONE
@@ -191,6 +240,11 @@ class Mirroring:
         return status
 
 
+def _has_files(job: Job) -> bool:
+    """Whether anything was ever mirrored here; a URL with a slip in it leaves nothing."""
+    return job.database.read("SELECT 1 FROM files LIMIT 1").fetchone() is not None
+
+
 def _canonical(urls: str) -> str:
     """The first of some URLs, in the form by which pages are known."""
     return Canonicalizer()(urls.partition(",")[0].strip())
@@ -206,7 +260,7 @@ def check(folder: Path) -> int:
     if not (folder / STATE / FILE_NAME).is_file():
         raise CommandError(f"{folder}: no mirror in it (no {STATE}/{FILE_NAME})")
     with (
-        _locked(folder),
+        _locked(folder) if os.access(folder / STATE, os.W_OK) else nullcontext(),
         closing(open_for_reading(folder / STATE)) as connection,
         MirrorFolder(folder, read_only=True) as files,
         TerminalSteps("checking") as steps,
@@ -214,7 +268,17 @@ def check(folder: Path) -> int:
         found = Checker(FileTable(connection.execute), files, steps.show).check()
     for line in check_lines(found, folder):
         print(line)
-    return PROBLEMS if found.problems else DONE
+    return DONE if found.files and not found.problems else PROBLEMS
+
+
+def _stored_options(folder: Path) -> dict[str, str]:
+    """The options of the last run; none of a mirror that is new."""
+    if not (folder / STATE / FILE_NAME).is_file():
+        return {}
+    with closing(open_for_reading(folder / STATE)) as connection:
+        row = connection.execute("SELECT value FROM meta WHERE name = ?", (_OPTIONS,)).fetchone()
+    found: dict[str, str] = {} if row is None else json.loads(row[0])
+    return found
 
 
 def known_url(folder: Path) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -35,7 +39,11 @@ _SPIDER_OPTIONS = (
 
 
 class Command(ScrapyCommand):
-    """Exit status: 0 done, 1 incomplete or problems found, 2 an argument is wrong."""
+    """Exit status.
+
+    0 done, also up to a limit; 1 incomplete, or problems found; 2 an argument is wrong; 130 stopped
+    by the user.
+    """
 
     requires_project = True
     requires_crawler_process = True
@@ -117,11 +125,18 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check, mirror, finish, report."""
+        signal.signal(signal.SIGHUP, _as_for_termination())
         try:
             refuse_options(args)
             self.exitcode = check(_one_folder(args)) if opts.check else self._mirror(args, opts)
+            sys.stdout.flush()
         except (CommandError, ValueError, JobError, MirrorError) as error:
-            self.exitcode = complain(self, str(error))
+            self.exitcode = complain(self, _in_our_words(str(error)))
+        except BrokenPipeError:  # whoever reads has had enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            self.exitcode = complain(self, f"cannot write: {error.strerror}")
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def _mirror(self, args: Sequence[str], opts: argparse.Namespace) -> int:
         assert self.settings is not None
@@ -139,21 +154,37 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         if len(args) == 1 and (Path(args[0]) / STATE).is_dir():
             return known_url(Path(args[0])), Path(args[0])
-        if len(args) == 2:
+        if len(args) == 2 and "://" not in args[1]:
             return args[0], Path(args[1])
         if len(args) == 1:
             parent = Path(str(Options(self.settings).raw("MIRROR_DIRECTORY")))
             MirrorSpider.check_arguments({"url": args[0]})
             return args[0], parent / host_folder(args[0])
         got = "nothing" if not args else " ".join(args)
-        raise CommandError(f"a URL is needed, and a directory or none, got {got}")
+        raise CommandError(
+            f"a URL is needed (several are separated by commas), and a directory or none, got {got}"
+        )
 
 
+_ARGUMENT = re.compile(r"-a ([a-z_]+)")
 _SETTINGS = {
     "near_duplicates": "MIRROR_NEAR_DUPLICATES",
     "share": "MIRROR_SHARE",
     "gone": "MIRROR_GONE",
 }
+
+
+def _as_for_termination() -> Any:
+    """What to do when the terminal goes away: what SIGTERM does; nothing under nohup."""
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_DFL:
+        return signal.getsignal(signal.SIGHUP)
+    return lambda *_: os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _in_our_words(message: str) -> str:
+    """Name options instead of the arguments of the spider."""
+    message = message.replace("give -a url=https://...", "give a URL such as https://...")
+    return _ARGUMENT.sub(lambda found: "--" + found[1].replace("_", "-"), message)
 
 
 def _size(written: str) -> int:

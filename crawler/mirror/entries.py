@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,11 @@ def _others(table: FileTable, first: FileRow | None) -> Iterator[FileRow]:
 def _index(first: FileRow | None, *, has_contents: bool) -> bytes:
     address = CONTENTS if first is None else address_between(INDEX, first.path)
     title = "A mirror" if first is None else first.url
-    refresh = f'\n<meta http-equiv="refresh" content="0; url={escape(address)}">'
+    # Headless Chromium waits for ever for a refresh after no time.
+    refresh = (
+        f'\n<meta http-equiv="refresh" content="1; url={escape(address)}">'
+        f"<script>location.replace({json.dumps(address)})</script>"
+    )
     if first is None and not has_contents:
         address, refresh = "", ""
     page = io.StringIO()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.files import LINK, OWN, SKIP
+from crawler.pages.verdicts import NEAR_DUPLICATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,7 +139,10 @@ class StandIns:
 
     def _decided(self, repeating: Repeating) -> str:
         """What becomes of a file that repeats another one."""
-        if self._is_one(repeating.url, repeating.kept_url):
+        if repeating.same_bytes and is_same_folder(repeating.url, repeating.kept_url):
+            return LINK
+        is_kept = repeating.verdict == NEAR_DUPLICATE and self._near_duplicates == KEEP
+        if not is_kept and self._is_one(repeating.url, repeating.kept_url):
             return LINK
         if not repeating.same_bytes:
             return OWN if self._near_duplicates == KEEP else self._near_duplicates
@@ -147,3 +151,11 @@ class StandIns:
         if repeating.is_document and not self._lead_alike(repeating.id, repeating.kept):
             return OWN
         return LINK
+
+
+def is_same_folder(url: str, other: str) -> bool:
+    """Whether one URL is a folder and the other its index: ``/a/`` and ``/a/index.html``."""
+    if len(url) > len(other):
+        url, other = other, url
+    rest = other.removeprefix(url)
+    return url.endswith("/") and rest.partition(".")[0] == "index" and "/" not in rest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -238,8 +239,10 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
         raise JobError(f"{folder}: no such directory")
     if not path.is_file():
         raise JobError(f"{folder}: no crawl in it (no {FILE_NAME})")
+    # On a disk that cannot be written to, nobody else writes either.
+    how = "mode=ro" if os.access(folder, os.W_OK) else "mode=ro&immutable=1"
     try:
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=30)
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, timeout=30)
         check_schema(connection, path)
     except sqlite3.DatabaseError as error:
         raise JobError(f"{path}: not a crawl database: {error}") from error

@@ -17,6 +17,7 @@ from crawler.mirror.recent import RecentUrls
 from crawler.mirror.store import MirrorStore
 from crawler.mirror.wanted import WantedNames, byte_count
 from crawler.options import Options, did_you_mean
+from crawler.pages import verdicts
 from crawler.reading.kinds import why_not_html
 from crawler.spiders.site import SiteSpider
 from crawler.urls.scope import Scope
@@ -83,6 +84,7 @@ class MirrorSpider(SiteSpider):
     wanted: WantedNames
     most_bytes: int | None
     reads_text: bool
+    _sent_bytes: int
     _documents: WeakKeyDictionary[Response, Document]
     _needed_lately: RecentUrls
     _followed_lately: RecentUrls
@@ -116,6 +118,8 @@ class MirrorSpider(SiteSpider):
         spider.around = _around(spider.within)
         spider.wanted = WantedNames(spider.accept, spider.reject)
         spider.most_bytes = _size(spider.max_bytes) if spider.max_bytes else None
+        spider._sent_bytes = 0
+        spider._count_bytes(spider.mirror.bytes)
         spider._documents = WeakKeyDictionary()
         spider._needed_lately, spider._followed_lately = RecentUrls(), RecentUrls()
         return spider
@@ -124,6 +128,7 @@ class MirrorSpider(SiteSpider):
         self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
     ) -> Captured:
         """Judge an answer and write it to its file, with nothing awaited in between."""
+        self._count_bytes(len(fetched.body))
         if self.reads_text:
             found = await super().captured(fetched, response, turn)
         else:
@@ -137,10 +142,19 @@ class MirrorSpider(SiteSpider):
         if document is not None:
             self._documents[response] = document
         self.job.files += why_not_html(fetched.content_type, fetched.body) is not None
-        if self.most_bytes is not None and self.mirror.bytes >= self.most_bytes:
-            self.job.limit, self.job.urgent = 0, None  # where pages lead is queued all the same
-            self.job.limit_reason = f"the mirror has {self.mirror.bytes:,} bytes (--max-bytes)"
         return found
+
+    def _count_bytes(self, count: int) -> None:
+        """Ask for nothing more where the limit is reached; where pages lead is queued all the same.
+
+        What was sent counts before it is read, so that little is sent beyond it.
+        """
+        self._sent_bytes += count
+        if self.most_bytes is not None and self._sent_bytes >= self.most_bytes:
+            self.job.limit, self.job.urgent = 0, None
+            self.job.limit_reason = (
+                f"--max-bytes {self.max_bytes} are there; with a larger one it goes on"
+            )
 
     def still(self, fetched: Fetched, response: Response) -> Captured | None:
         """Take "not modified" for an answer where the file is as it was written."""
@@ -155,9 +169,10 @@ class MirrorSpider(SiteSpider):
     def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
         """As in the base class; what has no file of its own is asked for as a whole."""
         request = super().page_request(url, meta)
-        is_again = request is not None and self.job.visit > 1
-        if request is not None and is_again and not self.mirror.holds(self.key_of(request)):
-            request.meta[WHOLE] = True
+        if request is not None and self.job.visit > 1:
+            is_held = self.mirror.holds(self.key_of(request))
+            if self.job.wants_bodies or not is_held:
+                request.meta[WHOLE] = True
         return request
 
     def known_request(self, known: StoredUrl) -> Request | None:
@@ -168,6 +183,11 @@ class MirrorSpider(SiteSpider):
         if request is not None and self.mirror.is_no_page(known.key):
             request.meta[FOR_A_PAGE] = 1  # it may move to where it might have been
         return request
+
+    def _note_seed(self, response: Response, captured: Captured) -> None:
+        """A file is as good a seed as a page."""
+        if captured.verdict != verdicts.NOT_HTML:
+            super()._note_seed(response, captured)
 
     def _may_land(self, response: Response, source: str) -> bool:
         if FOR_A_PAGE in response.meta and self._may_need(response.url):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
 import pytest
+from warcio.archiveiterator import ArchiveIterator
 
-from tests.crawls.command import scrapy, start_scrapy
+from tests.crawls.command import PROJECT, scrapy, start_scrapy
 from tests.crawls.mirrored import Mirrored, check, mirror
 from tests.sites.dynamic import DynamicSite, Options
 from tests.sites.needing import PIXEL, NeedingSite, body
@@ -264,6 +267,79 @@ class TestStopped:
         assert f"{host(site)}/docs/folder/inner.html" in again.files
 
 
+class TestOptions:
+    def test_they_hold_until_something_else_is_said(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        first = mirror(site.url, tmp_path / "m", "--reject", "pdf")
+        assert f"{host(site)}/docs/manual.pdf" not in first.files
+        again = Mirrored(first.folder, scrapy("mirror", str(first.folder)))
+        assert "as before: --reject pdf" in again.done.stdout
+        assert f"{host(site)}/docs/manual.pdf" not in again.files
+        third = mirror(site.url, tmp_path / "m", "--reject", "nothing")
+        assert f"{host(site)}/docs/manual.pdf" in third.files
+
+    def test_a_limit_of_bytes_stops_it_and_a_larger_one_goes_on(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        found = mirror(site.url, tmp_path / "m", "--max-bytes", "3k")
+        assert "stopped: --max-bytes 3k are there" in found.done.stdout
+        asked = len(site.news())
+        mirror(site.url, tmp_path / "m", "--max-bytes", "3k")
+        assert len(site.news()) <= 2, "it is there already"
+        more = mirror(site.url, tmp_path / "m", "--max-bytes", "1M")
+        assert len(site.news()) > asked
+        assert f"{host(site)}/docs/folder/inner.html" in more.files
+        assert check(more.folder).returncode == 0, check(more.folder).stdout
+
+    def test_a_new_archive_holds_pages_that_did_not_change(
+        self, site: NeedingSite, mirrored: Mirrored
+    ) -> None:
+        mirror(site.url, mirrored.folder, "--warc")
+        bodies = 0
+        for path in (mirrored.folder / "warc").glob("*.warc.gz"):
+            with path.open("rb") as stream:
+                records = [record.rec_type for record in ArchiveIterator(stream)]
+            bodies += records.count("response")
+        assert bodies > 10
+        assert check(mirrored.folder).returncode == 0
+
+    def test_a_slip_in_the_url_leaves_the_folder_free(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        wrong = mirror("http://127.0.0.1:1/", tmp_path / "m", status=1)
+        assert "connection refused" in wrong.done.stderr
+        assert "open " not in wrong.done.stdout
+        assert check(wrong.folder).returncode == 1
+        found = mirror(site.url, tmp_path / "m")
+        assert check(found.folder).returncode == 0, check(found.folder).stdout
+
+
+class TestEnded:
+    @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    def test_a_mirror_that_is_told_to_end_leaves_whole_links(
+        self, site: NeedingSite, tmp_path: Path, sent: signal.Signals
+    ) -> None:
+        folder = tmp_path / "m"
+        site.added["/docs/b.html"] = lambda exchange: time.sleep(3)
+        process = start_scrapy("mirror", site.url, str(folder))
+        until = time.monotonic() + 60
+        while "/docs/b.html" not in site.paths() and time.monotonic() < until:
+            time.sleep(0.05)
+        os.kill(process.pid, sent)
+        output, errors = process.communicate(timeout=60)
+        assert process.returncode == 130, output + errors
+        assert "Traceback" not in errors
+        assert check(folder).returncode == 0, check(folder).stdout
+
+    def test_nobody_who_reads_is_no_error(self, mirrored: Mirrored) -> None:
+        command = f"{sys.executable} -m scrapy mirror --check {mirrored.folder} | true"
+        done = subprocess.run(
+            command, shell=True, cwd=PROJECT, capture_output=True, text=True, check=False
+        )
+        assert "Traceback" not in done.stderr
+
+
 class TestWrongArguments:
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -271,8 +347,12 @@ class TestWrongArguments:
             ((), "a URL is needed"),
             (("example.org",), "did you mean"),
             (("http://127.0.0.1:1/", "d", "e"), "a URL is needed"),
+            (("http://127.0.0.1:1/", "http://127.0.0.1:2/"), "separated by commas"),
             (("http://127.0.0.1:1/", "d", "--max-bytes", "many"), "a size such as"),
-            (("http://127.0.0.1:1/", "d", "--max-pages", "x"), "must be a whole number"),
+            (
+                ("http://127.0.0.1:1/", "d", "--max-pages", "x"),
+                "--max-pages must be",
+            ),
             (("http://127.0.0.1:1/", "d", "--deny", "("), "no regular expression"),
             (("--check",), "takes one directory"),
             (("--check", "nowhere"), "no mirror in it"),
