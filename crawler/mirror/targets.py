@@ -54,23 +54,25 @@ class Targets:
             key = self._key(url)
         except MalformedUrl:
             return None
-        return self._of_key(key, _LONGEST_CHAIN)
+        return self._of_key(key, set())
 
-    def _of_key(self, key: bytes, steps: int) -> Target | None:
-        """The file to which a key leads: where it redirects now, its own, where it once led."""
-        found = self._further(key, self._one(_REDIRECTS_NOW, key), steps)
+    def _of_key(self, key: bytes, passed: set[bytes]) -> Target | None:
+        """The file to which a key leads: where it redirects now, its own, where it once led.
+
+        Each key is looked at once: redirects of today and of once may go round in circles.
+        """
+        if key in passed or len(passed) >= _LONGEST_CHAIN:
+            return None
+        passed.add(key)
+        now = self._one(_REDIRECTS_NOW, key)
+        found = None if now is None else self._of_key(now, passed)
         if found is not None:
             return found
         row = self._table.of_key(key)
         if row is not None:
             return self._standing(row)
         further = self._one(_REDIRECTED_ONCE, key) or self._one(_SKIPPED, key)
-        return self._further(key, further, steps)
-
-    def _further(self, key: bytes, further: bytes | None, steps: int) -> Target | None:
-        if further is None or further == key or not steps:
-            return None
-        return self._of_key(further, steps - 1)
+        return None if further is None else self._of_key(further, passed)
 
     def _standing(self, row: FileRow) -> Target | None:
         for _ in range(_LONGEST_CHAIN):
