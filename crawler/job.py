@@ -102,6 +102,7 @@ class Job:
         self.limit_reason: str | None = None
         self.urgent: int | None = None
         self.files = 0
+        self.title: str | None = None  # what people call it, where that is not its folder
         self.needs_workers = True
         self.wants_bodies = False
         self.revisit: str | None = None  # as -a revisit has it; None for spiders without it

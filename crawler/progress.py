@@ -143,5 +143,5 @@ class LiveProgress:
             cells += [f"[red]{numbers.failed:,}[/]", "failed"]
         for start in range(0, len(cells), 8):
             table.add_row(*cells[start : start + 8])
-        title = str(self._job.folder) if self._job.folder else "crawl"
+        title = self._job.title or str(self._job.folder or "crawl")
         return Panel(table, title=title, title_align="left", expand=False)

@@ -111,6 +111,7 @@ class MirrorSpider(SiteSpider):
         spider.job.archivist.keep_links = False  # they are in the files
         spider.job.needs_workers = spider.reads_text
         spider.job.urgent = NEEDED
+        spider.job.title = str(spider.job.folder.parent)
         folder = MirrorFolder(spider.job.folder.parent)
         folder.open()
         spider.job.at_close.append(folder.close)
