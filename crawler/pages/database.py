@@ -239,8 +239,9 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
         raise JobError(f"{folder}: no such directory")
     if not path.is_file():
         raise JobError(f"{folder}: no crawl in it (no {FILE_NAME})")
-    # On a disk that cannot be written to, nobody else writes either.
-    how = "mode=ro" if os.access(folder, os.W_OK) else "mode=ro&immutable=1"
+    # SQLite wants to write beside the file even to read it, unless somebody who may does so already.
+    is_written = os.access(folder, os.W_OK) or (folder / f"{FILE_NAME}-wal").exists()
+    how = "mode=ro" if is_written else "mode=ro&immutable=1"
     try:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, timeout=30)
         check_schema(connection, path)
