@@ -38,17 +38,6 @@ def host(site: NeedingSite) -> str:
 
 
 class TestFiles:
-    """Of one mirror, which nothing changes."""
-
-    @pytest.fixture(scope="class")
-    def site(self) -> Iterator[NeedingSite]:
-        with NeedingSite() as served:
-            yield served
-
-    @pytest.fixture(scope="class")
-    def mirrored(self, site: NeedingSite, tmp_path_factory: pytest.TempPathFactory) -> Mirrored:
-        return mirror(site.url, tmp_path_factory.mktemp("files") / "m")
-
     def test_everything_that_a_page_needs_has_a_file(
         self, site: NeedingSite, mirrored: Mirrored
     ) -> None:
