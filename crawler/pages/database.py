@@ -239,7 +239,7 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
         raise JobError(f"{folder}: no such directory")
     if not path.is_file():
         raise JobError(f"{folder}: no crawl in it (no {FILE_NAME})")
-    # SQLite wants to write beside the file even to read it, unless somebody who may does so already.
+    # SQLite wants to write beside the file even to read it, unless its writer does so already.
     is_written = os.access(folder, os.W_OK) or (folder / f"{FILE_NAME}-wal").exists()
     how = "mode=ro" if is_written else "mode=ro&immutable=1"
     try:
