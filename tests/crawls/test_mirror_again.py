@@ -87,7 +87,7 @@ class TestOtherAnswers:
         for target, folder in (("/new/", "new"), ("/docs/", "docs")):
             site.move("/home", target)
             found = mirror(site.at("/home"), tmp_path / "m", "--scope", "host")
-            refresh = f"0; url={host(site)}/{folder}/index.html"
+            refresh = f"1; url={host(site)}/{folder}/index.html"
             assert refresh.encode() in found.read("index.html")
             assert_whole(found.folder)
 
