@@ -193,8 +193,12 @@ class MirrorSpider(SiteSpider):
     def _may_land(self, response: Response, source: str) -> bool:
         if FOR_A_PAGE in response.meta and self._may_need(response.url):
             return True
+        before = self.within
         may_land = super()._may_land(response, source)
-        self.around = _around(self.within)
+        if self.within is not before:
+            self.around = _around(self.within)
+            # What was refused a short while ago may be within the scope now.
+            self._needed_lately, self._followed_lately = RecentUrls(), RecentUrls()
         return may_land
 
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
