@@ -86,7 +86,7 @@ def url_key(url: str) -> str:
     """The URL in SURT form; as it is where it has none."""
     try:
         return str(surt.surt(url))
-    except Exception:
+    except Exception:  # whatever it raises of URLs that hostile pages made up
         return url
 
 
