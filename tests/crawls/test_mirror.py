@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.sites.exchange import Exchange
+
 
 @pytest.fixture
 def site() -> Iterator[NeedingSite]:
@@ -315,13 +317,18 @@ class TestOptions:
         assert check(found.folder).returncode == 0, check(found.folder).stdout
 
 
+def answer_late(exchange: Exchange) -> None:
+    time.sleep(3)
+    exchange.answer(b"<p>late</p>")
+
+
 class TestEnded:
     @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     def test_a_mirror_that_is_told_to_end_leaves_whole_links(
         self, site: NeedingSite, tmp_path: Path, sent: signal.Signals
     ) -> None:
         folder = tmp_path / "m"
-        site.added["/docs/b.html"] = lambda exchange: time.sleep(3)
+        site.added["/docs/b.html"] = answer_late
         process = start_scrapy("mirror", site.url, str(folder))
         until = time.monotonic() + 60
         while "/docs/b.html" not in site.paths() and time.monotonic() < until:
