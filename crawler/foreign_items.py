@@ -167,7 +167,9 @@ class ForeignItems:
         text = fetched.body.decode("utf-8", "replace")
         document = analyse(text, self._job.options.parameters)
         packed = zstandard.compress(text.encode("utf-8", "replace"))
-        extract = Extract(packed, document.words, document.digest, document.fingerprint)
+        extract = Extract(
+            packed, document.words, document.digest, document.fingerprint, is_main=True
+        )
         return Reading(fetched.url, extract=extract)
 
 

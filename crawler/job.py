@@ -19,6 +19,7 @@ from crawler.frontier.redirects import Redirects
 from crawler.frontier.seen import SeenSet
 from crawler.frontier.url_rules import UrlRules
 from crawler.pages.capture import Archivist
+from crawler.pages.chosen_parameters import settle
 from crawler.pages.database import Database
 from crawler.pages.documents import PageDocuments
 from crawler.pages.errors import JobError, StorageError
@@ -64,6 +65,7 @@ class JobOptions:
     obey_robots_meta: bool = True
     disabled_url_rules: tuple[str, ...] = ()
     keep_versions: int = 2
+    keep_near_texts: bool = True
     intervals: IntervalPolicy = field(default_factory=IntervalPolicy)
     learning: LearningPolicy | None = None
     """When a learned URL rule is believed; None learns nothing, and skips nothing."""
@@ -138,13 +140,14 @@ class Job:
         self.visits = Visits(self.database, self.store, self.known, self.seen)
         self.visit = int(self.database.meta("visit") or 0)
         prepare(_say_that_it_compiles)
-        radius = self.options.parameters.radius
+        tuned = settle(self.database, self.options.parameters)
+        radius = tuned.parameters.radius
         if folder is None:
             index = HammingIndex(radius=radius)
         else:
             index = open_index(folder / "fingerprints", self.store, radius=radius)
         deduplicator = Deduplicator(
-            self.options.parameters, documents=PageDocuments(self.store), index=index
+            tuned.parameters, documents=PageDocuments(self.store), index=index
         )
         self.pool = ReadingPool(self.options.reading)
         self._index = index
@@ -156,8 +159,10 @@ class Job:
             self.known,
             LinkStore(self.database, self.canonicalizer.key),
             self.visit,
+            tuned,
             obey_robots_meta=self.options.obey_robots_meta,
             keep_versions=self.options.keep_versions,
+            keep_near_texts=self.options.keep_near_texts,
         )
         self._stage_totals: dict[str, float] = json.loads(self.database.meta("stages") or "{}")
         if not len(self.queue):

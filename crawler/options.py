@@ -120,6 +120,7 @@ def job_options(settings: BaseSettings) -> JobOptions:
         disabled_url_rules=disabled,
         obey_robots_meta=options.boolean("CRAWL_OBEY_ROBOTS_META"),
         keep_versions=options.integer("PAGES_KEEP_VERSIONS"),
+        keep_near_texts=options.boolean("PAGES_KEEP_NEAR_TEXTS"),
         intervals=_intervals(options),
         learning=_learning(options),
         reading=ReadingOptions(

@@ -20,5 +20,5 @@ def reading_without_text(url: str, body: bytes, content_type: str | None) -> Rea
     return Reading(
         url,
         visible_digest=digest,
-        extract=Extract(text_zstd=_NO_TEXT, words=0, digest=digest, fingerprint=None),
+        extract=Extract(_NO_TEXT, words=0, digest=digest, fingerprint=None, is_main=False),
     )

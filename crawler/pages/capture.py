@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crawler.pages.links import LinkStore
     from crawler.pages.page import PageRow
     from crawler.pages.store import PageStore
+    from crawler.pages.tuning import Tuned
     from crawler.reading.pool import ReadingPool
     from crawler.reading.reading import Link, Reading
     from neardup import Deduplicator, Document
@@ -39,7 +40,9 @@ class Archivist:
     them, so that of two equal pages read at the same time one is kept.
 
     Args:
+        tuned: The parameters of verdicts.
         keep_versions: Texts of a page that are kept, its newest one among them; 0 keeps all.
+        keep_near_texts: Store what near-duplicates say.
         keep_links: Store where pages lead, for visits in which they are not sent again.
     """
 
@@ -49,8 +52,10 @@ class Archivist:
     known: KnownUrls
     links: LinkStore
     visit: int
+    tuned: Tuned
     obey_robots_meta: bool = True
     keep_versions: int = 0
+    keep_near_texts: bool = True
     keep_links: bool = False
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     _comparer: Comparer = field(init=False)
@@ -119,6 +124,7 @@ class Archivist:
             words=row.words,
             digest=row.text_digest,
             fingerprint=row.fingerprint,
+            is_main=bool(row.is_main),
         )
 
     def capture_read(self, fetched: Fetched, reading: Reading) -> Captured:
@@ -144,6 +150,7 @@ class Archivist:
         elif asks:
             row.verdict = verdicts.NOINDEX
         elif document is not None:
+            row.is_main = int(reading.extract.is_main) if reading.extract is not None else None
             self._judge(row, previous, document, fetched.apart_from)
         else:
             # Loudly, so that the request is tried again: a row without a verdict is a lost page.
@@ -182,6 +189,8 @@ class Archivist:
         kept = self.store.get(row.duplicate_of) if row.duplicate_of is not None else None
         if kept is not None:
             row.better_copy = int(is_better(row, kept))
+        if row.verdict in verdicts.OF_TEXTS:
+            row.parameters = self.tuned.id
         if row.verdict in verdicts.KEPT:
             row.text, row.html = reading.text_zstd, reading.html_zstd
         nofollow = _says(fetched, reading, "nofollow")
@@ -189,9 +198,11 @@ class Archivist:
         row.reason = "; ".join(filter(None, (row.reason, *_left_out(reading)))) or None
         previous = self.store.previous(row.key)
         self.store.insert(row, in_place=not fetched.is_cut)
+        if row.verdict == verdicts.NEAR_DUPLICATE and row.latest and self.keep_near_texts:
+            self.store.keep_near_text(row.id, reading.text_zstd)
         if previous is not None and row.latest:
             if previous.text is not None:
-                succeed(self.store, self.deduplicator, previous)
+                succeed(self.store, self.deduplicator, previous, self.tuned.id)
             if self.keep_versions:
                 self.store.drop_texts(row.key, self.keep_versions - 1)
         outcome = self._comparer.outcome(previous, row, document, is_cut=fetched.is_cut)
@@ -331,6 +342,7 @@ def _repeat(row: PageRow, original: PageRow) -> None:
     row.text_digest, row.fingerprint = original.text_digest, original.fingerprint
     row.last_text_digest = original.text_digest
     row.visible_digest, row.words = original.visible_digest, original.words
+    row.is_main = original.is_main
     row.words_digest = original.words_digest
 
 

@@ -33,6 +33,7 @@ class PageRow:
     language: str | None = None
     declared_url: str | None = None
     words: int | None = None
+    is_main: int | None = None
     payload_digest: bytes | None = None
     visible_digest: bytes | None = None
     text_digest: bytes | None = None
@@ -46,6 +47,7 @@ class PageRow:
     duplicate_of: int | None = None
     distance: int | None = None
     similarity: float | None = None
+    parameters: int | None = None
     better_copy: int = 0
     text: bytes | None = None
     html: bytes | None = None

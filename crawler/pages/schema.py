@@ -5,7 +5,7 @@ Grammar and an example stand in ``docs/formats.md``.
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 TABLES = """
 CREATE TABLE meta (
@@ -165,6 +165,7 @@ CREATE TABLE pages (
     language       TEXT,
     declared_url   TEXT,                 -- rel=canonical of the page
     words          INTEGER,
+    is_main        INTEGER,              -- 1: a fingerprint may stand for its text; NULL: no text
     payload_digest BLOB,                 -- xxh3-128 of the body; NULL: the text is of another one
     visible_digest BLOB,                 -- xxh3-128 of all visible text, folded
     text_digest    BLOB,                 -- xxh3-128 of the judged text, folded
@@ -178,6 +179,7 @@ CREATE TABLE pages (
     duplicate_of   INTEGER,              -- pages.id of the kept page
     distance       INTEGER,              -- bits
     similarity     REAL,                 -- Jaccard, 0 to 1
+    parameters     INTEGER,              -- parameters.id of the verdict; NULL: not of a text
     better_copy    INTEGER NOT NULL,     -- 1: would have been the better one to keep
     text           BLOB,                 -- zstd
     html           BLOB                  -- zstd, where PAGES_KEEP_HTML is set
@@ -193,4 +195,26 @@ CREATE INDEX pages_better ON pages (latest) WHERE better_copy = 1;
 CREATE INDEX pages_visit ON pages (visit, verdict);
 CREATE INDEX pages_fingerprint ON pages (id, fingerprint)
     WHERE fingerprint IS NOT NULL AND verdict IN ('new', 'changed', 'too_short');
+
+CREATE TABLE near_texts (         -- of near-duplicates, so that other parameters can be tried
+    page INTEGER PRIMARY KEY,     -- pages.id, of a newest capture
+    text BLOB NOT NULL            -- zstd
+);
+
+CREATE TABLE parameters (         -- with which verdicts are made; the newest row holds
+    id     INTEGER PRIMARY KEY,
+    since  REAL NOT NULL,         -- seconds since 1970
+    origin TEXT NOT NULL,         -- settings, tune, lab
+    chosen TEXT NOT NULL          -- JSON, the words of neardup.Parameters
+);
+
+CREATE TABLE labels (             -- what a person said of two texts
+    first       BLOB NOT NULL,    -- pages.text_digest, the smaller one
+    second      BLOB NOT NULL,
+    label       TEXT NOT NULL,    -- duplicate, different
+    first_url   TEXT NOT NULL,
+    second_url  TEXT NOT NULL,
+    labelled_at REAL NOT NULL,    -- seconds since 1970
+    PRIMARY KEY (first, second)
+) WITHOUT ROWID;
 """

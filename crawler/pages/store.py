@@ -67,11 +67,22 @@ class PageStore:
         if previous is not None and (_says_less(row, previous) or not in_place):
             row.latest = 0
         else:
-            self._database.write(
-                "UPDATE pages SET latest = 0 WHERE key = ? AND latest = 1", (row.key,)
-            )
+            self._replace(row.key)
         self._database.write(_INSERT, row.values())
         self._note_visit(row.visit)
+
+    def _replace(self, key: bytes) -> None:
+        self._database.write(
+            "DELETE FROM near_texts WHERE page IN"
+            " (SELECT id FROM pages WHERE key = ? AND latest = 1 AND duplicate_of IS NOT NULL)",
+            (key,),
+        )
+        self._database.write("UPDATE pages SET latest = 0 WHERE key = ? AND latest = 1", (key,))
+
+    def keep_near_text(self, page_id: int, text: bytes | None) -> None:
+        """Store what the newest capture of a near-duplicate says, zstd, beside what it repeats."""
+        if text is not None:
+            self._database.write("INSERT INTO near_texts VALUES (?, ?)", (page_id, text))
 
     @property
     def last_visit(self) -> int:
@@ -158,11 +169,13 @@ class PageStore:
             (new_id, old_id, digest, digest),
         )
 
-    def requalify(self, original: int, digest: bytes, verdict: Verdict) -> None:
+    def requalify(
+        self, original: int, digest: bytes, verdict: Verdict, parameters: int | None
+    ) -> None:
         """Say how near duplicates of a text are to the original that was named for them."""
         self._database.write(
             "UPDATE pages SET verdict = CASE WHEN verdict = 'exact_duplicate' AND ? = 0"
-            " THEN verdict ELSE ? END, distance = ?, similarity = ?"
+            " THEN verdict ELSE ? END, distance = ?, similarity = ?, parameters = ?"
             " WHERE duplicate_of = ? AND latest = 1 AND text_digest = ?"
             " AND NOT (verdict = 'exact_duplicate' AND distance = ?)",
             (
@@ -170,6 +183,7 @@ class PageStore:
                 verdict.kind,
                 verdict.distance,
                 verdict.similarity,
+                parameters,
                 original,
                 digest,
                 verdict.distance,
@@ -207,7 +221,8 @@ class PageStore:
         return [StoredUrl(*row) for row in rows]
 
     def forget(self, page_id: int) -> None:
-        """Take away a duplicate's capture, which holds nothing, when an heir stands for it."""
+        """Take away a duplicate's capture when an heir stands for it."""
+        self._database.write("DELETE FROM near_texts WHERE page = ?", (page_id,))
         self._database.write("DELETE FROM pages WHERE id = ? AND text IS NULL", (page_id,))
 
     def find_said(self, digest: bytes) -> PageRow | None:

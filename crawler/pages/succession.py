@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from neardup import Deduplicator
 
 
-def succeed(store: PageStore, deduplicator: Deduplicator, old: PageRow) -> None:
+def succeed(store: PageStore, deduplicator: Deduplicator, old: PageRow, parameters: int) -> None:
     """See to it that what an original's duplicates say is still the newest capture of some page.
 
     What each of them says is judged anew, against all that is kept now: it may
@@ -28,6 +28,7 @@ def succeed(store: PageStore, deduplicator: Deduplicator, old: PageRow) -> None:
         store: Where the captures stand.
         deduplicator: Judges, and learns of heirs.
         old: A kept capture that is no longer its page's newest.
+        parameters: Of the deduplicator, as ``pages.parameters`` names them.
     """
 
     def said(row: PageRow) -> bytes:
@@ -40,7 +41,8 @@ def succeed(store: PageStore, deduplicator: Deduplicator, old: PageRow) -> None:
         key=lambda row: (said(row) != old.text_digest, not said(row), said(row), row.id),
     )
     for digest, group in groupby(heirs, said):
-        _pass_on(store, deduplicator, old, digest, next(group))
+        heir = replace(next(group), parameters=parameters)
+        _pass_on(store, deduplicator, old, digest, heir)
 
 
 def _pass_on(
@@ -60,7 +62,7 @@ def _pass_on(
         store.move_duplicates(old.id, number, digest or None)
     elif digest:
         store.move_duplicates(old.id, verdict.duplicate_of, digest)
-        store.requalify(verdict.duplicate_of, digest, verdict)
+        store.requalify(verdict.duplicate_of, digest, verdict, first.parameters)
     else:
         store.move_duplicates(old.id, verdict.duplicate_of, None, read_anew=True)
 
@@ -76,6 +78,7 @@ def _heir(number: int, verdict: str, heir: PageRow, source: PageRow, *, known: b
         similarity=None,
         better_copy=0,
         words=source.words,
+        is_main=source.is_main,
         text=source.text,
         html=source.html,
         text_digest=source.text_digest,

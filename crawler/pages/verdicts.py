@@ -34,3 +34,6 @@ KEPT = frozenset({NEW, CHANGED, TOO_SHORT})
 
 DUPLICATES = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE, NEAR_DUPLICATE})
 """Verdicts that name another page as the kept one."""
+
+OF_TEXTS = KEPT | DUPLICATES
+"""Verdicts that say what a text, or the bytes it was taken from, is to all others."""

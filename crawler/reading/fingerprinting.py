@@ -31,7 +31,8 @@ def to_extract(
     """
     packed = extracted.text_zstd
     document = analyse(zstandard.decompress(packed).decode(), parameters)
-    if visible_digest is None or (extracted.is_main and document.fingerprint is not None):
-        return Extract(packed, document.words, document.digest, document.fingerprint)
+    words, is_main = document.words, extracted.is_main
+    if visible_digest is None or (is_main and document.fingerprint is not None):
+        return Extract(packed, words, document.digest, document.fingerprint, is_main)
     # Only pages that show the same are its duplicates.
-    return Extract(packed, document.words, visible_digest, None)
+    return Extract(packed, words, visible_digest, None, is_main)

@@ -61,12 +61,14 @@ class Extract:
         digest: ``text_digest``, 16 bytes, of that text where there is a fingerprint, otherwise of
             all that is visible.
         fingerprint: Of that text; None where only equality of what is visible counts.
+        is_main: Whether the text is one that a fingerprint may stand for.
     """
 
     text_zstd: bytes
     words: int
     digest: bytes
     fingerprint: int | None
+    is_main: bool
 
     @property
     def text(self) -> str:

@@ -1,0 +1,83 @@
+"""With which parameters verdicts are made: the table ``parameters``, whose newest row holds."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from neardup import Features, Parameters
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Sequence
+
+    Execute = Callable[[str, Sequence[Any]], sqlite3.Cursor]
+
+SETTINGS = "settings"
+"""The origin of parameters that the settings of a crawl named."""
+
+TUNABLE = ("max_distance", "candidate_distance", "min_similarity", "min_words", "verify")
+"""What may change while a crawl goes on; fingerprints of other features cannot be compared."""
+
+_SELECT = "SELECT id, since, origin, chosen FROM parameters ORDER BY id"
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """Parameters of a crawl.
+
+    Attributes:
+        id: Which verdicts name, as ``pages.parameters``.
+        parameters: Their features are always named.
+        since: When they began to hold, seconds since 1970.
+        origin: Who chose them: ``settings``, ``tune``, ``lab``.
+    """
+
+    id: int
+    parameters: Parameters
+    since: float
+    origin: str
+
+
+def current(connection: sqlite3.Connection) -> Tuned | None:
+    """The parameters that hold; None where no crawl ever opened the directory."""
+    return newest(connection.execute)
+
+
+def history(connection: sqlite3.Connection) -> list[Tuned]:
+    """All that ever held, the first ones first."""
+    return [_tuned(*row) for row in connection.execute(_SELECT)]
+
+
+def newest(read: Execute) -> Tuned | None:
+    """``current``, by whatever runs a query."""
+    row = read(f"{_SELECT} DESC LIMIT 1", ()).fetchone()
+    return None if row is None else _tuned(*row)
+
+
+def add(write: Execute, parameters: Parameters, origin: str) -> Tuned:
+    """Let other parameters hold, by whatever runs a statement."""
+    since = time.time()
+    row = (since, origin, to_json(parameters))
+    sql = "INSERT INTO parameters (since, origin, chosen) VALUES (?, ?, ?)"
+    number = write(sql, row).lastrowid
+    assert number is not None
+    return _tuned(number, *row)
+
+
+def to_json(parameters: Parameters) -> str:
+    """Parameters as they are stored."""
+    values = {name: getattr(parameters, name) for name in TUNABLE}
+    return json.dumps({"features": str(parameters.fingerprint_features), **values})
+
+
+def from_json(chosen: str) -> Parameters:
+    """Undo ``to_json``."""
+    values = json.loads(chosen)
+    return Parameters(features=Features.parsed(values.pop("features")), **values)
+
+
+def _tuned(number: int, since: float, origin: str, chosen: str) -> Tuned:
+    return Tuned(number, from_json(chosen), since, origin)
