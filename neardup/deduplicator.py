@@ -83,7 +83,7 @@ class Deduplicator:
         radius = parameters.radius
         if index is not None and index.radius < radius:
             raise ParameterError(f"index.radius must be at least {radius}, got {index.radius}")
-        self.parameters = parameters
+        self._parameters = parameters
         self._closed = False
         self._owns_index = index is None
         # The store that is ours to flush and to close; None where the texts live elsewhere.
@@ -113,6 +113,41 @@ class Deduplicator:
         """Return the number of fingerprints that a text is compared with."""
         return len(self._index)
 
+    @property
+    def parameters(self) -> Parameters:
+        """What counts as the same; :meth:`tune` changes it."""
+        return self._parameters
+
+    def tune(self, parameters: Parameters) -> None:
+        """Judge by other parameters from now on, and look as far as they want in the index.
+
+        Verdicts given before stay as they are, and so does what was kept: a text that had fewer
+        than ``min_words`` words then goes on being compared by equality alone.
+
+        Args:
+            parameters: Of the same features, and the same ``verify_shingle_size``.
+
+        Raises:
+            ParameterError: They are not, or ``min_words`` changes while the texts live in ``path``,
+                which must have been opened with it.
+            ClosedError: Used after ``close``.
+        """
+        if self._closed:
+            raise ClosedError("the deduplicator was closed")
+        self._check_tunable(parameters)
+        self._index.radius = parameters.radius
+        self._parameters = parameters
+        self._funnel = replace(self._funnel, parameters=parameters)
+
+    def _check_tunable(self, parameters: Parameters) -> None:
+        fixed = ["fingerprint_features", "verify_shingle_size"]
+        if not isinstance(self._store, MemoryDocuments | None):
+            fixed.append("min_words")
+        for name in fixed:
+            held, wanted = getattr(self._parameters, name), getattr(parameters, name)
+            if held != wanted:
+                raise ParameterError(f"{name} must stay {held}, got {wanted}; open another one")
+
     def judge(
         self,
         id: int,  # noqa: A002  (the field's word)
@@ -141,13 +176,13 @@ class Deduplicator:
         candidate until one is confirmed.
         """
         if payload is None:
-            return self.judge_document(id, analyse(text, self.parameters), exclude=exclude)
+            return self.judge_document(id, analyse(text, self._parameters), exclude=exclude)
         digest = payload_digest(payload)
         number = checked_id(id)
         known = self.find_payload(digest, exclude={number, *exclude})
         if known is not None and not self._holds(number):
             return known
-        document = replace(analyse(text, self.parameters), payload=digest)
+        document = replace(analyse(text, self._parameters), payload=digest)
         return self.judge_document(number, document, exclude=exclude)
 
     def find_payload(self, digest: bytes, *, exclude: Collection[int] = ()) -> Verdict | None:
@@ -235,7 +270,7 @@ class Deduplicator:
                 self._index.close()
 
     def _checked(self, document: Document) -> Document:
-        if document.words < self.parameters.min_words:
+        if document.words < self._parameters.min_words:
             # It may have been analysed with a lower min_words; such a fingerprint misleads.
             return replace(document, fingerprint=None)
         return document
@@ -250,4 +285,4 @@ class Deduplicator:
         return held is not None
 
     def _kept_verdict(self, document: Document) -> Verdict:
-        return Verdict(TOO_SHORT if document.words < self.parameters.min_words else NEW)
+        return Verdict(TOO_SHORT if document.words < self._parameters.min_words else NEW)

@@ -75,14 +75,14 @@ class HammingIndex:
         radius: int = 3,
         buffer_size: int = BUFFER_SIZE,
     ) -> None:
-        self.radius = checked_radius(radius)
+        self._radius = checked_radius(radius)
         capacity = checked_setting("buffer_size", buffer_size, 1, MAX_BUFFER_SIZE)
         from neardup.indexes.engine import (  # noqa: PLC0415  (numba takes a third of a second)
             Engine,
         )
 
         self._closed = False
-        self._engine = Engine(None if path is None else Path(path), self.radius, capacity)
+        self._engine = Engine(None if path is None else Path(path), self._radius, capacity)
         self._search, self._home = self._engine.search, self._engine.home
 
     def __len__(self) -> int:
@@ -100,6 +100,19 @@ class HammingIndex:
         self.close()
 
     @property
+    def radius(self) -> int:
+        """The largest distance of a match, in bits; may be set, smaller or larger, at any time.
+
+        Raises:
+            ParameterError: It is set to what is no whole number of 0..8.
+        """
+        return self._radius
+
+    @radius.setter
+    def radius(self, bits: SupportsIndex) -> None:
+        self._radius = self._search.radius = checked_radius(bits)
+
+    @property
     def max_id(self) -> int:
         """The largest id held, -1 when there is none.
 
@@ -115,7 +128,7 @@ class HammingIndex:
     @property
     def design(self) -> Design:
         """What a query does in the largest segment; ``str`` makes a sentence of it."""
-        return design_of(self._engine.largest_rows, self.radius)
+        return design_of(self._engine.largest_rows, self._radius)
 
     def add(self, fingerprint: SupportsIndex, id: SupportsIndex) -> None:  # noqa: A002  (the index's word)
         """Hold one more entry, found from now on and durable after the next :meth:`flush`.

@@ -35,6 +35,16 @@ class Search:
         self._state[field.BUFFER_IDS] = buffer.ids.ctypes.data
         self._make_room(ROOM)
 
+    @property
+    def radius(self) -> int:
+        """How far is looked, in bits; may be set."""
+        return int(self._state[field.RADIUS])
+
+    @radius.setter
+    def radius(self, bits: int) -> None:
+        # Each query plans anew which buckets it must ask: nothing else depends on it.
+        self._state[field.RADIUS] = bits
+
     def look_into(self, segments: Sequence[Segment]) -> None:
         """Look into these segments from now on."""
         held = tuple(segments)

@@ -303,3 +303,22 @@ def test_abandon_keeps_what_was_flushed_and_nothing_else(tmp_path: Path) -> None
     with HammingIndex(tmp_path) as again:
         assert len(again) == 1
         assert again.query(1) == [Match(1, 0)]
+
+
+@unhurried
+@given(entries, fingerprints(), radii, radii)
+def test_the_radius_may_change_at_any_time(
+    held: Entries, value: int, radius: int, another: int
+) -> None:
+    index = filled(held, radius)
+    index.query(value)
+    index.radius = another
+    assert index.radius == index.design.radius == another
+    assert index.query(value) == oracle(held, another).query(value)
+    assert index.query_many([value]).ids.tolist() == [match.id for match in index.query(value)]
+    for fingerprint, number in held:
+        index.add(fingerprint, number)
+    assert index.query(value) == oracle(held + held, another).query(value)
+    with pytest.raises(ParameterError):
+        index.radius = 9
+    assert index.radius == another
