@@ -14,9 +14,10 @@ from itemadapter import ItemAdapter
 from crawler.jobs import job_of
 from crawler.options import Options
 from crawler.pages.fetched import Captured, Fetched
-from crawler.reading.reading import Extract, Reading
+from crawler.reading.fingerprinting import extract_of
+from crawler.reading.reading import Reading
 from crawler.urls.canonical import MalformedUrl
-from neardup import analyse, payload_digest
+from neardup import payload_digest
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -165,11 +166,9 @@ class ForeignItems:
 
     def _reading(self, fetched: Fetched) -> Reading:
         text = fetched.body.decode("utf-8", "replace")
-        document = analyse(text, self._job.options.parameters)
         packed = zstandard.compress(text.encode("utf-8", "replace"))
-        extract = Extract(
-            packed, document.words, document.digest, document.fingerprint, is_main=True
-        )
+        parameters = self._job.options.parameters
+        extract = extract_of(packed, is_main=True, visible_digest=None, parameters=parameters)
         return Reading(fetched.url, extract=extract)
 
 

@@ -20,5 +20,5 @@ def reading_without_text(url: str, body: bytes, content_type: str | None) -> Rea
     return Reading(
         url,
         visible_digest=digest,
-        extract=Extract(_NO_TEXT, words=0, digest=digest, fingerprint=None, is_main=False),
+        extract=Extract(_NO_TEXT, 0, digest, None, is_main=False, visible_digest=digest),
     )

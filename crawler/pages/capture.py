@@ -13,6 +13,7 @@ from crawler.pages.known import Outcome
 from crawler.pages.new_rows import blank_row, row_of_reading
 from crawler.pages.preference import is_better
 from crawler.pages.succession import succeed
+from crawler.reading.fingerprinting import extract_of
 from crawler.reading.reading import Extract
 from neardup import payload_digest, words_digest
 
@@ -62,6 +63,16 @@ class Archivist:
 
     def __post_init__(self) -> None:
         self._comparer = Comparer(self.store, self.known, self.deduplicator.parameters)
+
+    def tune(self, tuned: Tuned) -> None:
+        """Judge by other parameters from now on.
+
+        Raises:
+            ParameterError: Their features are other ones.
+        """
+        self.deduplicator.tune(tuned.parameters)
+        self.tuned = tuned
+        self._comparer = replace(self._comparer, parameters=tuned.parameters)
 
     async def capture(
         self,
@@ -119,12 +130,15 @@ class Archivist:
         row = self.store.find_visible(visible_digest)
         if row is None or row.text is None or row.text_digest is None or row.words is None:
             return None
+        if row.is_main and row.fingerprint is None:  # it had too few words for one, then
+            return extract_of(row.text, True, visible_digest, self.deduplicator.parameters)
         return Extract(
             text_zstd=row.text,
             words=row.words,
             digest=row.text_digest,
             fingerprint=row.fingerprint,
             is_main=bool(row.is_main),
+            visible_digest=visible_digest,
         )
 
     def capture_read(self, fetched: Fetched, reading: Reading) -> Captured:
@@ -138,7 +152,7 @@ class Archivist:
         if previous is not None and self._is_unchanged(previous, fetched, payload, reading):
             return self._unchanged(previous, row, fetched, reading)
         # Unpacked once: it is judged, and compared with what the page said before.
-        document = reading.document
+        document = reading.document(self.deduplicator.parameters.min_words)
         original = self._original(previous, fetched, payload, reading)
         asks = self.obey_robots_meta and _says(fetched, reading, "noindex")
         if original is not None and not asks:
@@ -149,8 +163,9 @@ class Archivist:
             row.verdict, row.reason = verdicts.NOT_HTML, reading.not_html
         elif asks:
             row.verdict = verdicts.NOINDEX
-        elif document is not None:
-            row.is_main = int(reading.extract.is_main) if reading.extract is not None else None
+        elif document is not None and reading.extract is not None:
+            row.is_main = int(reading.extract.is_main)
+            row.last_text_digest = _last_digest(previous, document, reading.extract)
             self._judge(row, previous, document, fetched.apart_from)
         else:
             # Loudly, so that the request is tried again: a row without a verdict is a lost page.
@@ -180,7 +195,7 @@ class Archivist:
             return False
         same_payload = bool(fetched.body) and previous.payload_digest == payload
         extract = reading.extract
-        same_text = extract is not None and previous.text_digest == extract.digest
+        same_text = extract is not None and previous.text_digest in extract.digests
         return (same_payload or same_text) and self.store.is_held(previous)
 
     def _insert(
@@ -230,7 +245,7 @@ class Archivist:
         apart_from: frozenset[int],
     ) -> None:
         row.words, row.text_digest = document.words, document.digest
-        row.fingerprint, row.last_text_digest = document.fingerprint, document.digest
+        row.fingerprint = document.fingerprint
         row.words_digest = words_digest(document.text)
         is_same = previous is not None and row.says_what_it_said(previous)
         if previous is not None and previous.text is not None and previous.words and not is_same:
@@ -344,6 +359,16 @@ def _repeat(row: PageRow, original: PageRow) -> None:
     row.visible_digest, row.words = original.visible_digest, original.words
     row.is_main = original.is_main
     row.words_digest = original.words_digest
+
+
+def _last_digest(previous: PageRow | None, document: Document, extract: Extract) -> bytes:
+    """The digest of what a page said, by which it can be told from what it says next time.
+
+    Of a text as long as ``min_words`` it is another one than of a shorter one, and that may have
+    changed since the last version: which said the same where it has either.
+    """
+    last = None if previous is None else previous.last_text_digest
+    return last if last is not None and last in extract.digests else document.digest
 
 
 def _left_out(reading: Reading) -> Iterator[str]:

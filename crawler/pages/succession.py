@@ -57,7 +57,9 @@ def _pass_on(
     number = store.new_id()
     verdict = deduplicator.judge_document(number, document)
     if verdict.duplicate_of is None:
-        store.insert(_heir(number, verdict.kind, first, source, known=bool(digest)))
+        is_long = words >= deduplicator.parameters.min_words
+        heir = _heir(number, verdict.kind, first, source, known=bool(digest), is_long=is_long)
+        store.insert(heir)
         store.forget(first.id)
         store.move_duplicates(old.id, number, digest or None)
     elif digest:
@@ -67,7 +69,9 @@ def _pass_on(
         store.move_duplicates(old.id, verdict.duplicate_of, None, read_anew=True)
 
 
-def _heir(number: int, verdict: str, heir: PageRow, source: PageRow, *, known: bool) -> PageRow:
+def _heir(
+    number: int, verdict: str, heir: PageRow, source: PageRow, *, known: bool, is_long: bool
+) -> PageRow:
     return replace(
         heir,
         id=number,
@@ -82,7 +86,7 @@ def _heir(number: int, verdict: str, heir: PageRow, source: PageRow, *, known: b
         text=source.text,
         html=source.html,
         text_digest=source.text_digest,
-        fingerprint=source.fingerprint,
+        fingerprint=source.fingerprint if is_long else None,  # as the index has it
         visible_digest=source.visible_digest,
         # Its own words are not stored, only those that it was near to.
         payload_digest=heir.payload_digest if known else None,

@@ -6,6 +6,7 @@ process of a crawl has it, and the workers start without.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import zstandard
@@ -21,18 +22,23 @@ if TYPE_CHECKING:
 def to_extract(
     extracted: Extracted, visible_digest: bytes | None, parameters: Parameters
 ) -> Extract:
-    """Return what the verdict on a page rests on.
+    """Return what the verdict on a page can rest on.
 
     Args:
         extracted: The text.
         visible_digest: Of all that the page shows.
-        parameters: How texts are compared; those of fewer than ``min_words`` words are judged by
-            what is visible.
+        parameters: Of these, the features count.
     """
-    packed = extracted.text_zstd
-    document = analyse(zstandard.decompress(packed).decode(), parameters)
-    words, is_main = document.words, extracted.is_main
-    if visible_digest is None or (is_main and document.fingerprint is not None):
-        return Extract(packed, words, document.digest, document.fingerprint, is_main)
-    # Only pages that show the same are its duplicates.
-    return Extract(packed, words, visible_digest, None, is_main)
+    return extract_of(extracted.text_zstd, extracted.is_main, visible_digest, parameters)
+
+
+def extract_of(
+    packed: bytes, is_main: bool, visible_digest: bytes | None, parameters: Parameters
+) -> Extract:
+    """As ``to_extract``, of a text packed by zstd."""
+    text = zstandard.decompress(packed).decode()
+    document = analyse(text, replace(parameters, min_words=1))
+    digest, fingerprint = document.digest, document.fingerprint
+    if not is_main:  # only pages that show the same are its duplicates
+        digest, fingerprint = visible_digest or digest, None
+    return Extract(packed, document.words, digest, fingerprint, is_main, visible_digest)

@@ -52,16 +52,20 @@ NOTHING_SAID = Metadata()
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """The text of a page, and what its verdict rests on.
+    """The text of a page, and what a verdict on it can rest on.
+
+    Which of it does is for the judge to say, since ``min_words`` may change while pages are read.
 
     Attributes:
         text_zstd: The text to store: the main text where it can be believed, else all that is
             visible. UTF-8, compressed by zstd.
         words: Tokens of that text.
-        digest: ``text_digest``, 16 bytes, of that text where there is a fingerprint, otherwise of
-            all that is visible.
-        fingerprint: Of that text; None where only equality of what is visible counts.
+        digest: ``text_digest``, 16 bytes, of that text where a fingerprint may stand for it,
+            otherwise of all that is visible.
+        fingerprint: Of that text, however short; None where only equality of what is visible
+            counts.
         is_main: Whether the text is one that a fingerprint may stand for.
+        visible_digest: Of all that is visible, 16 bytes; None for a text without a page.
     """
 
     text_zstd: bytes
@@ -69,6 +73,7 @@ class Extract:
     digest: bytes
     fingerprint: int | None
     is_main: bool
+    visible_digest: bytes | None = None
 
     @property
     def text(self) -> str:
@@ -76,9 +81,19 @@ class Extract:
         return zstandard.decompress(self.text_zstd).decode()
 
     @property
-    def document(self) -> Document:
-        """What ``neardup.Deduplicator.judge_document`` takes."""
-        return Document(self.words, self.digest, self.fingerprint, self.text)
+    def digests(self) -> frozenset[bytes]:
+        """Those by which the text may have been judged, by whatever parameters."""
+        return frozenset(filter(None, (self.digest, self.visible_digest)))
+
+    def document(self, min_words: int) -> Document:
+        """What ``neardup.Deduplicator.judge_document`` takes; unpacked at each call.
+
+        Of a text with fewer words only pages that show the same are duplicates.
+        """
+        digest, fingerprint = self.digest, self.fingerprint
+        if self.words < min_words:
+            digest, fingerprint = self.visible_digest or digest, None
+        return Document(self.words, digest, fingerprint, self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +176,6 @@ class Reading:
         """The text to store, decompressed at each call."""
         return None if self.extract is None else self.extract.text
 
-    @property
-    def document(self) -> Document | None:
-        """What ``neardup.Deduplicator.judge_document`` takes, decompressed at each call."""
-        return None if self.extract is None else self.extract.document
+    def document(self, min_words: int) -> Document | None:
+        """As ``Extract.document``."""
+        return None if self.extract is None else self.extract.document(min_words)

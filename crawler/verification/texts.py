@@ -25,7 +25,7 @@ FINGERPRINT = "fingerprint-right"
 FEATURES = "features-known"
 
 TEXTS = """
-SELECT id, url, words, text_digest, visible_digest, fingerprint, text
+SELECT id, url, words, is_main, text_digest, visible_digest, fingerprint, text
 FROM pages WHERE text IS NOT NULL ORDER BY id
 """
 _RECOMPUTED = "computes it from the stored text"
@@ -37,6 +37,7 @@ class StoredText(NamedTuple):
     id: int
     url: str
     words: int | None
+    is_main: int | None
     text_digest: bytes | None
     visible_digest: bytes | None
     fingerprint: int | None
@@ -66,6 +67,8 @@ def right(row: StoredText, parameters: Parameters) -> Said:
         raise ValueError(str(error)) from error
     if row.fingerprint is not None and document.fingerprint is not None:
         return Said(document.words, document.digest, document.fingerprint)
+    if row.is_main and row.text_digest == document.digest:
+        return Said(document.words, document.digest, None)  # it had min_words words, and has not
     return Said(document.words, row.visible_digest or document.digest, None)
 
 

@@ -52,8 +52,9 @@ def test_a_page_is_read_whole() -> None:
     }
     assert reading.text is not None
     assert PROSE in reading.text
-    assert reading.document is not None
-    assert reading.document.text == reading.text
+    document = reading.document(50)
+    assert document is not None
+    assert document.text == reading.text
     assert reading.visible_digest == text_digest(PROSE + "\nother")
     assert reading.html_zstd is not None
     assert reading.encoding == "utf-8"
@@ -68,7 +69,7 @@ def test_html_is_carried_only_on_demand() -> None:
 def test_what_is_no_page_says_so() -> None:
     reading = read(b"%PDF-1.7", "application/pdf")
     assert reading.not_html == "a PDF document"
-    assert reading.document is None
+    assert reading.document(50) is None
 
 
 def test_a_wrong_charset_does_not_lose_the_page() -> None:
@@ -115,9 +116,10 @@ def check(reading: Reading) -> None:
     """What holds of every page that was read."""
     assert reading.failure is None
     assert not any("no main text" in note for note in reading.notes)
-    assert reading.document is not None
-    assert reading.text == reading.document.text
-    assert (reading.document.fingerprint is None) or reading.document.words >= 50
+    document = reading.document(50)
+    assert document is not None
+    assert reading.text == document.text
+    assert (document.fingerprint is None) or document.words >= 50
     assert len({link.key for link in reading.links}) == len(reading.links)
 
 

@@ -127,7 +127,7 @@ def test_only_links_are_read_where_the_rest_is_known() -> None:
     reading = use(ONE, act)
     assert [link.url for link in reading.links] == ["http://host.example/a/x"]
     assert reading.extract is None
-    assert reading.document is None
+    assert reading.document(50) is None
     assert reading.failure is None
 
 

@@ -26,8 +26,9 @@ def judged(body: bytes) -> Judged:
 
 def document_of(body: bytes) -> Document:
     reading = read_page("http://site.test/", body, "text/html", ReadingOptions())
-    assert reading.document is not None
-    return reading.document
+    document = reading.document(50)
+    assert document is not None
+    return document
 
 
 def test_an_article_is_judged_by_its_main_text() -> None:
@@ -49,6 +50,15 @@ def test_a_short_page_is_judged_by_the_equality_of_all_that_is_visible() -> None
     assert document.digest == text_digest("Lamps Only a few words. Imprint")
     assert "Only a few words." in document.text
     assert document.words == analyse(document.text).words
+
+
+def test_which_text_is_short_is_decided_when_it_is_judged() -> None:
+    body = article("Only a few words.", after="<footer>Imprint</footer>")
+    extract = read_page("http://site.test/", body, "text/html", ReadingOptions()).extract
+    assert extract is not None
+    assert extract.document(3) == analyse(extract.text, Parameters(min_words=3))
+    assert extract.document(50).fingerprint is None
+    assert extract.digests == {extract.document(3).digest, extract.document(50).digest}
 
 
 def test_short_pages_differ_by_what_stands_around_their_main_text() -> None:
