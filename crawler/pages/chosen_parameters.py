@@ -35,9 +35,9 @@ def settle(database: Database, settings: Parameters) -> Tuned:
     wanted = _with(held.parameters, changed, settings)
     if wanted == held.parameters:
         if held.origin != SETTINGS:
-            logger.info("the crawl goes on as it was tuned: %s", in_words(before, wanted))
+            logger.warning("the crawl goes on as it was tuned: %s", in_words(before, wanted))
         return held
-    logger.info("settings were changed and win: %s", in_words(held.parameters, wanted))
+    logger.warning("settings were changed and win: %s", in_words(held.parameters, wanted))
     return add(database.write, wanted, SETTINGS)
 
 

@@ -153,6 +153,16 @@ class Database:
         raise StorageError(self._failure) from error
 
     @property
+    def data_version(self) -> int:
+        """A number that is another one whenever somebody else has committed since; cheap."""
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
+    @property
+    def is_written_to(self) -> bool:
+        """Whether there is something to commit."""
+        return self._connection.in_transaction
+
+    @property
     def rows_written(self) -> int:
         """Rows that were inserted, updated or deleted since it was opened."""
         return self._connection.total_changes

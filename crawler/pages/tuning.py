@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from neardup import Features, Parameters
+from crawler.pages.beside import beside
+from crawler.pages.errors import JobError
+from neardup import Features, ParameterError, Parameters
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     Execute = Callable[[str, Sequence[Any]], sqlite3.Cursor]
 
@@ -49,6 +53,49 @@ def current(connection: sqlite3.Connection) -> Tuned | None:
 def history(connection: sqlite3.Connection) -> list[Tuned]:
     """All that ever held, the first ones first."""
     return [_tuned(*row) for row in connection.execute(_SELECT)]
+
+
+def tune(folder: Path, changes: Mapping[str, object], origin: str) -> Tuned:
+    """Change the parameters of a crawl, which takes them over within a second if it is running.
+
+    They hold for pages to come, also of later processes.
+
+    Args:
+        folder: The crawl directory.
+        changes: New values by the names in ``TUNABLE``; the others stay.
+        origin: Who chose them, such as ``tune``.
+
+    Returns:
+        What holds now; what held before where that is the same.
+
+    Raises:
+        ParameterError: A name or a value is wrong, or two do not go together.
+        JobError: There is no crawl, or it cannot be written to.
+    """
+    for name in changes:
+        check_name(name)
+    with beside(folder) as connection:
+        held = current(connection)
+        if held is None:
+            raise JobError(f"{folder}: no crawl has begun in it yet")
+        wanted = replace(held.parameters, **changes)  # type: ignore[arg-type]  # it checks them
+        if wanted == held.parameters:
+            return held
+        return add(connection.execute, wanted, origin)
+
+
+def check_name(name: str) -> None:
+    """Refuse what is no parameter that may change.
+
+    Raises:
+        ParameterError: It is none; the message says what was meant.
+    """
+    if name in {"features", "verify_shingle_size"}:
+        raise ParameterError(f"{name} is fixed for a crawl directory; crawl into a new one")
+    if name not in TUNABLE:
+        close = difflib.get_close_matches(name, TUNABLE, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(TUNABLE)}"
+        raise ParameterError(f"no parameter {name}; {hint}")
 
 
 def newest(read: Execute) -> Tuned | None:
