@@ -61,7 +61,7 @@ PAGES_KEEP_VERSIONS = 2
 """Texts kept of a page that changes, the newest among them; 0 keeps all."""
 
 PAGES_KEEP_NEAR_TEXTS = True
-"""Store the texts of near-duplicates too, so that other parameters can be tried on them."""
+"""Store the texts of near-duplicates too, so that scrapy rejudge can keep them after all."""
 
 CRAWL_DIRECTORY = "crawls"
 """Where a crawl without JOBDIR keeps its state: a folder for each host below this one."""

@@ -204,7 +204,7 @@ class Archivist:
         kept = self.store.get(row.duplicate_of) if row.duplicate_of is not None else None
         if kept is not None:
             row.better_copy = int(is_better(row, kept))
-        if row.verdict in verdicts.OF_TEXTS:
+        if row.verdict in verdicts.OF_TEXTS and row.is_main is not None:
             row.parameters = self.tuned.id
         if row.verdict in verdicts.KEPT:
             row.text, row.html = reading.text_zstd, reading.html_zstd

@@ -77,7 +77,12 @@ class PageStore:
             " (SELECT id FROM pages WHERE key = ? AND latest = 1 AND duplicate_of IS NOT NULL)",
             (key,),
         )
-        self._database.write("UPDATE pages SET latest = 0 WHERE key = ? AND latest = 1", (key,))
+        # A duplicate may have HTML, if it was kept before all pages were judged again.
+        self._database.write(
+            "UPDATE pages SET latest = 0, html = CASE WHEN duplicate_of IS NULL THEN html END"
+            " WHERE key = ? AND latest = 1",
+            (key,),
+        )
 
     def keep_near_text(self, page_id: int, text: bytes | None) -> None:
         """Store what the newest capture of a near-duplicate says, zstd, beside what it repeats."""

@@ -18,6 +18,8 @@ VERDICT = "verdict-known"
 TEXT = "kept-has-text"
 ORIGINAL = "original-held"
 ONCE = "kept-once"
+NEAR_TEXT = "near-text-owned"
+PARAMETERS = "parameters-known"
 
 _READ_ANEW = "forgets the capture and queues the URL again"
 _FETCH_ANEW = "the spider is not one of ours, which could queue it again: crawl into a new JOBDIR"
@@ -56,6 +58,16 @@ WHERE later.latest = 1 AND later.text IS NOT NULL AND later.words > 0
       AND first.id < later.id AND first.url <> later.url)
 """
 
+_NOT_OWNED = """
+SELECT near_texts.page, coalesce(pages.url, 'page ' || near_texts.page)
+FROM near_texts LEFT JOIN pages ON pages.id = near_texts.page
+WHERE pages.id IS NULL OR pages.latest = 0 OR pages.duplicate_of IS NULL
+"""
+_NOT_CHOSEN = """
+SELECT id, url FROM pages
+WHERE parameters IS NOT NULL AND parameters NOT IN (SELECT id FROM parameters)
+"""
+
 # Rule, query, what was found, remedy; where none is named, the page is to be read anew.
 _RULES = (
     (
@@ -77,6 +89,18 @@ _RULES = (
         TWICE,
         "pages kept although an earlier page says the same",
         "makes them duplicates of the first one",
+    ),
+    (
+        NEAR_TEXT,
+        _NOT_OWNED,
+        "texts beside the pages that are no duplicate's of today",
+        "takes them away",
+    ),
+    (
+        PARAMETERS,
+        _NOT_CHOSEN,
+        "verdicts made with parameters that there are not",
+        "says that they are not known; scrapy rejudge makes them anew",
     ),
 )
 

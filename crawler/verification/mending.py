@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from crawler.frontier.order import host_number
-from crawler.frontier.queue import RequestQueue
 from crawler.frontier.refolding import note_pending
 from crawler.frontier.rule_store import RuleStore
 from crawler.pages.page import to_signed
@@ -15,6 +11,7 @@ from crawler.pages.verdicts import KEPT
 from crawler.verification import captures, frontier, texts, url_rules
 from crawler.verification.database import INDEXES
 from crawler.verification.finding import NoWatch
+from crawler.verification.queueing import QueueAgain, packed_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,9 +19,6 @@ if TYPE_CHECKING:
     from crawler.pages.database import Database
     from crawler.verification.directory import CrawlDirectory
     from crawler.verification.finding import Finding
-
-_ERRBACK = "failed"
-"""The method of our spiders that takes a request which gave no page."""
 
 _FORGET = f"""
 DELETE FROM pages WHERE id = ? OR (
@@ -43,7 +37,8 @@ class Mender:
     def __init__(self, directory: CrawlDirectory, database: Database) -> None:
         self._directory = directory
         self._database = database
-        self._queue = RequestQueue(database)  # which ends leases by itself
+        self._again = QueueAgain(database)
+        self._queue = self._again.requests
 
     def mend(self, finding: Finding) -> str | None:
         """Mend what was found; say what was done, None where nothing can be."""
@@ -98,14 +93,8 @@ class Mender:
         # With old versions of which nothing is left: none of them can be the newest.
         self._database.write(_FORGET, (page_id, key))
         self._make_newest(key)
-        sql = "SELECT 1 FROM requests WHERE key = ? AND state = 0"
-        if self._database.read(sql, (key,)).fetchone() is None:
-            self._database.write("DELETE FROM requests WHERE key = ?", (key,))
-            self._push(url, _packed(depth), key)
+        self._again.push_url(url, key, depth)
         return True
-
-    def _push(self, url: str, packed: bytes, key: bytes | None) -> None:
-        self._queue.push(host_number(urlsplit(url).hostname or ""), url, 0, packed, key)
 
     def _queue_stuck(self, finding: Finding) -> str:
         stuck = list(frontier.unfetchable(self._directory))
@@ -114,7 +103,8 @@ class Mender:
             row = self._database.read(sql, (number,)).fetchone()
             if row is not None:  # not replaced in the meantime
                 self._database.write("DELETE FROM requests WHERE id = ?", (number,))
-                self._push(url, _packed(0) if packed is None else packed, row[0])
+                parts = packed_request(0) if packed is None else packed
+                self._again.push_packed(url, parts, row[0])
         return f"requests queued again: {len(stuck):,}"
 
     def _recompute(self, finding: Finding) -> str:
@@ -185,6 +175,16 @@ class Mender:
             sql = "SELECT text_digest FROM pages WHERE id = ?"
             yield page_id, self._database.read(sql, (page_id,)).fetchone()[0]
 
+    def _drop_near_texts(self, finding: Finding) -> str:
+        rows = [(page_id,) for page_id in finding.ids]
+        self._database.write_many("DELETE FROM near_texts WHERE page = ?", rows)
+        return f"texts beside the pages taken away: {len(rows):,}"
+
+    def _forget_parameters(self, finding: Finding) -> str:
+        rows = [(page_id,) for page_id in finding.ids]
+        self._database.write_many("UPDATE pages SET parameters = NULL WHERE id = ?", rows)
+        return f"verdicts whose parameters are not known: {len(rows):,}"
+
     def _end_leases(self, finding: Finding) -> str:
         return f"requests put back into the queue: {finding.count:,}"
 
@@ -241,21 +241,19 @@ class Mender:
         return f"addresses that the next crawl looks at anew: {finding.count:,}"
 
 
-def _packed(depth: int) -> bytes:
-    parts = {"errback": _ERRBACK, "meta": {"depth": depth}}
-    return pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
-
-
 _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
     INDEXES: Mender._make_indexes,
     captures.NEWEST: Mender._choose_newest,
     captures.VERDICT: Mender._read_anew,
     captures.TEXT: Mender._read_anew,
     texts.READABLE: Mender._read_anew,
+    texts.NEAR_READABLE: Mender._drop_near_texts,
     texts.DIGEST: Mender._recompute,
     texts.FINGERPRINT: Mender._recompute,
     captures.ONCE: Mender._make_duplicates,
     captures.ORIGINAL: Mender._find_originals,
+    captures.NEAR_TEXT: Mender._drop_near_texts,
+    captures.PARAMETERS: Mender._forget_parameters,
     frontier.LEASES: Mender._end_leases,
     frontier.SKIPPED: Mender._rule,
     frontier.FETCHABLE: Mender._queue_stuck,
@@ -274,5 +272,6 @@ _OF_THE_QUEUE = {
     *(frontier.LEASES, frontier.SKIPPED, frontier.LINES, frontier.SEEN),
     *(url_rules.READABLE, url_rules.HELD, url_rules.STANDS, url_rules.FOLDS),
 }
-OF_TEXTS = {rule for rule in ORDER if rule != INDEXES and rule not in _OF_THE_QUEUE}
+_OF_NO_VERDICT = {INDEXES, captures.NEAR_TEXT, captures.PARAMETERS, texts.NEAR_READABLE}
+OF_TEXTS = {rule for rule in ORDER if rule not in _OF_NO_VERDICT | _OF_THE_QUEUE}
 """What may change which texts are held, and what is queued."""

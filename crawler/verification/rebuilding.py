@@ -25,13 +25,19 @@ def make_index(directory: CrawlDirectory, database: Database, *, anew: bool) -> 
         database: Its database, committed.
         anew: Throw away what is there; otherwise what it lacks is added.
     """
-    if anew and directory.index.is_dir():
-        for file in directory.index.iterdir():
-            if file.suffix in _INDEX_ENDINGS:
-                file.unlink()
+    if anew:
+        remove_index(directory)
     with open_index(directory.index, PageStore(database)) as index:
         done = "made anew" if anew else "caught up"
         return f"files of the fingerprint index {done}, with {len(index):,} entries"
+
+
+def remove_index(directory: CrawlDirectory) -> None:
+    """Throw the files of the fingerprint index away; who opens it next makes them again."""
+    if directory.index.is_dir():
+        for file in directory.index.iterdir():
+            if file.suffix in _INDEX_ENDINGS:
+                file.unlink()
 
 
 def make_bloom(bloom: Path, database: Database) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from neardup import Parameters
 
 READABLE = "text-readable"
+NEAR_READABLE = "near-text-readable"
 DIGEST = "digest-right"
 FINGERPRINT = "fingerprint-right"
 FEATURES = "features-known"
@@ -27,6 +28,9 @@ FEATURES = "features-known"
 TEXTS = """
 SELECT id, url, words, is_main, text_digest, visible_digest, fingerprint, text
 FROM pages WHERE text IS NOT NULL ORDER BY id
+"""
+_NEAR_TEXTS = """
+SELECT page, url, near_texts.text FROM near_texts JOIN pages ON pages.id = page ORDER BY page
 """
 _RECOMPUTED = "computes it from the stored text"
 
@@ -95,6 +99,7 @@ def find_misread(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
             if (row.words, row.text_digest) != (said.words, said.text_digest):
                 digests.add(row.id, row.url)
         watch.advance()
+    yield from _unreadable_near_texts(directory)
     if unreadable.ids:
         what = "stored texts that cannot be decompressed"
         yield unreadable.finding(READABLE, what, *reading_anew(directory))
@@ -104,6 +109,18 @@ def find_misread(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
     if fingerprints.ids:
         what = "texts with another fingerprint than is stored"
         yield fingerprints.finding(FINGERPRINT, what, _RECOMPUTED)
+
+
+def _unreadable_near_texts(directory: CrawlDirectory) -> Iterator[Finding]:
+    unreadable = Culprits()
+    for page_id, url, packed in directory.connection.execute(_NEAR_TEXTS):
+        try:
+            unpack(packed)
+        except (zstandard.ZstdError, ValueError) as error:
+            unreadable.add(page_id, f"{url} ({error})")
+    if unreadable.ids:
+        what = "texts of near-duplicates that cannot be decompressed"
+        yield unreadable.finding(NEAR_READABLE, what, "takes them away: they are duplicates")
 
 
 def _unknown_features(directory: CrawlDirectory) -> Finding:

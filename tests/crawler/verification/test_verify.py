@@ -110,6 +110,22 @@ def held(path: str) -> str:
 
 
 DAMAGES: dict[str, tuple[Damage, str]] = {
+    "a text beside a kept page": (
+        sql(f"INSERT INTO near_texts SELECT id, text FROM pages {of('/other')}"),
+        "near-text-owned",
+    ),
+    "a text beside no page": (
+        sql("INSERT INTO near_texts SELECT 999, text FROM near_texts LIMIT 1"),
+        "near-text-owned",
+    ),
+    "a text beside a page that is no zstd": (
+        sql("UPDATE near_texts SET text = x'28b5'"),
+        "near-text-readable",
+    ),
+    "parameters that there are not": (
+        sql(f"UPDATE pages SET parameters = 77 {of('/other')}"),
+        "parameters-known",
+    ),
     "no newest capture": (sql(f"UPDATE pages SET latest = 0 {of('/other')}"), "newest-unique"),
     "two newest captures": (sql("UPDATE pages SET latest = 1"), "newest-unique"),
     "a verdict that there is not": (

@@ -1,0 +1,295 @@
+"""All pages judged again: as if the crawl had had those parameters from its beginning."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.pages.errors import JobError, JobInUseError
+from crawler.pages.tuning import tune
+from crawler.verification.directory import CrawlDirectory
+from neardup import Deduplicator, Parameters, payload_digest
+from tests.crawler.rejudging.captured import Row, Said, capture, dump, judge_again, rows
+from tests.crawler.verification.crawled import check, execute
+from tests.crawler.verification.crawled import rows as selected
+from tests.sites.prose import prose
+
+ORIGIN = "http://example.com"
+LONG = prose("long", 200)
+NEAR = f"{LONG} And a few words more."
+SHORT = prose("short", 30)
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tests.crawler.rejudging.captured import judge_again
+
+class Killing:
+    def begin(self, what, total):
+        self.left = int(sys.argv[3]) if what == sys.argv[2] else 10**9
+    def advance(self, steps=1):
+        self.left -= steps
+        if not self.left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+judge_again(Path(sys.argv[1]), watch=Killing())
+"""
+
+
+def edited(seed: str, words: int, changes: int) -> str:
+    """A text with so many of its words replaced."""
+    said = prose(seed, words).split()
+    step = max(1, words // (changes + 1))
+    for number in range(changes):
+        said[(number + 1) * step % words] = f"changed{number}"
+    return " ".join(said)
+
+
+@st.composite
+def pages(draw: st.DrawFn) -> Said:
+    """Few texts, more or less edited, some under several addresses or in other surroundings."""
+    text = edited(
+        draw(st.sampled_from("ab")), draw(st.sampled_from([30, 200])), draw(st.integers(0, 9))
+    )
+    return Said(
+        text, draw(st.sampled_from(["", "menu"])), draw(st.sampled_from([True] * 5 + [False]))
+    )
+
+
+@st.composite
+def chosen(draw: st.DrawFn) -> Parameters:
+    distance = draw(st.integers(0, 8))
+    return Parameters(
+        features=Parameters().fingerprint_features,
+        max_distance=distance,
+        candidate_distance=draw(st.integers(distance, 8)),
+        min_words=draw(st.sampled_from([1, 50, 100])),
+        verify=draw(st.booleans()),
+        min_similarity=draw(st.sampled_from([0.5, 0.8, 1.0])),
+    )
+
+
+def tune_to(folder: Path, parameters: Parameters) -> int:
+    names = ("max_distance", "candidate_distance", "min_words", "verify", "min_similarity")
+    return tune(folder, {name: getattr(parameters, name) for name in names}, "tune").id
+
+
+def as_judged_afresh(said: list[Said], parameters: Parameters) -> list[tuple[object, ...]]:
+    """What a deduplicator with these parameters says of the same texts, in the same order."""
+    deduplicator = Deduplicator(parameters)
+    found: list[tuple[object, ...]] = []
+    for number, one in enumerate(said):
+        document = one.extract.document(parameters.min_words)
+        known = deduplicator.find_payload(payload_digest(one.body))
+        if known is None:
+            known = deduplicator.judge_document(
+                number, replace(document, payload=payload_digest(one.body))
+            )
+        original = None if known.duplicate_of is None else f"{ORIGIN}/{known.duplicate_of}"
+        found.append((known.kind, original, known.distance, known.similarity))
+    return found
+
+
+def held(found: list[Row]) -> set[str]:
+    return {text for row in found for text in (row.text, row.near) if text is not None}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(pages(), max_size=9), chosen(), chosen())
+def test_it_keeps_what_a_fresh_crawl_would_keep(
+    said: list[Said], first: Parameters, second: Parameters
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "job"
+        capture(folder, [(f"/{number}", one) for number, one in enumerate(said)], first)
+        before = rows(folder)
+        number = tune_to(folder, second)
+        expected = judge_again(folder, dry_run=True)
+        assert rows(folder) == before
+        assert judge_again(folder) == expected
+        after = rows(folder)
+        assert [row[1:5] for row in after] == as_judged_afresh(said, second)
+        assert all((row.text is not None) == (row.original is None) for row in after)
+        assert {row.parameters for row in after} <= {number}
+        assert held(before) <= held(after)
+        assert expected.now_kept - expected.now_dropped == expected.kept - expected.kept_before
+        assert check(folder).findings == ()
+        written = dump(folder)
+        assert judge_again(folder).changes == 0
+        assert dump(folder) == written
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two texts that are near, their copies, one that is apart."""
+    said = [
+        ("/long", Said(LONG)),
+        ("/near", Said(NEAR)),
+        ("/copy", Said(LONG, "other bytes")),
+        ("/copy-of-near", Said(NEAR, "other bytes")),
+        ("/short", Said(SHORT)),
+    ]
+    capture(tmp_path / "job", said, Parameters())
+    return tmp_path / "job"
+
+
+def verdicts(folder: Path) -> dict[str, tuple[str, str | None]]:
+    return {
+        row.url.removeprefix(ORIGIN): (
+            row.verdict,
+            None if row.original is None else row.original.removeprefix(ORIGIN),
+        )
+        for row in rows(folder)
+    }
+
+
+def test_what_was_wrongly_dropped_is_kept_and_dropped_again(folder: Path) -> None:
+    first = verdicts(folder)
+    assert first["/near"] == first["/copy-of-near"] == ("near_duplicate", "/long")
+    tune(folder, {"min_similarity": 1.0}, "tune")
+    found = judge_again(folder)
+    assert (found.now_kept, found.now_dropped, found.otherwise) == (1, 0, 1)
+    assert found.kept_examples == (f"{ORIGIN}/near",)
+    assert verdicts(folder)["/near"] == ("new", None)
+    assert verdicts(folder)["/copy-of-near"] == ("text_duplicate", "/near")
+    tune(folder, {"min_similarity": 0.8}, "tune")
+    found = judge_again(folder)
+    assert (found.now_kept, found.now_dropped, found.otherwise) == (0, 1, 1)
+    assert verdicts(folder) == first
+    assert rows(folder)[1].near == NEAR
+
+
+def test_a_page_that_changed_goes_on_being_kept(folder: Path) -> None:
+    execute(folder, "UPDATE meta SET value = '0' WHERE name = 'absent'")
+    capture(folder, [("/short", Said(f"{LONG} Or else."))], Parameters())
+    assert verdicts(folder)["/short"] == ("changed", None)
+    measured = rows(folder)[-1]
+    tune(folder, {"min_similarity": 0.5}, "tune")
+    judge_again(folder)
+    assert rows(folder)[-1]._replace(parameters=1) == measured
+
+
+def test_what_nobody_holds_is_queued_to_be_fetched_again(tmp_path: Path) -> None:
+    folder = tmp_path / "job"
+    said = [("/long", Said(LONG)), ("/near", Said(NEAR)), ("/nearer", Said(f"{NEAR} More."))]
+    capture(folder, said, Parameters(), keep_near_texts=False)
+    before = verdicts(folder)
+    assert judge_again(folder).changes == 0
+    tune(folder, {"min_similarity": 1.0}, "tune")
+    assert judge_again(folder, dry_run=True).to_fetch == 2
+    found = judge_again(folder)
+    assert (found.to_fetch, found.now_kept, found.can_fetch) == (2, 0, True)
+    assert verdicts(folder) == before  # until they are fetched
+    queued = selected(folder, "SELECT url FROM requests WHERE state = 0 ORDER BY id")
+    assert queued == [(f"{ORIGIN}/near",), (f"{ORIGIN}/nearer",)]
+    assert check(folder).problems == ()
+    written = dump(folder)
+    assert judge_again(folder).changes == 0
+    assert dump(folder) == written
+    tuned = Parameters(features=Parameters().fingerprint_features)
+    capture(folder, said[1:], tuned)
+    assert [row.verdict for row in rows(folder)] == ["new"] * 3
+    assert check(folder).problems == ()
+
+
+def test_of_a_spider_of_somebody_else_nothing_is_queued(tmp_path: Path) -> None:
+    folder = tmp_path / "job"
+    said = [("/long", Said(LONG)), ("/near", Said(NEAR))]
+    capture(folder, said, Parameters(), keep_near_texts=False, plan=None)
+    tune(folder, {"min_similarity": 1.0}, "tune")
+    found = judge_again(folder)
+    assert (found.to_fetch, found.can_fetch) == (1, False)
+    assert selected(folder, "SELECT count(*) FROM requests") == [(0,)]
+    assert judge_again(folder).changes == 0
+    assert check(folder).problems == ()
+
+
+def test_an_original_that_is_dropped_hands_what_nobody_holds_on(tmp_path: Path) -> None:
+    folder = tmp_path / "job"
+    words = LONG.split()
+    texts = [LONG]
+    for places in ((20, 60, 100, 140), (180,)):
+        for place in places:
+            words[place] = f"changed{place}"
+        texts.append(" ".join(words))
+    said = [(f"/{number}", Said(text)) for number, text in enumerate(texts)]
+    capture(folder, said, Parameters(min_similarity=0.87), keep_near_texts=False)
+    assert [row.original for row in rows(folder)] == [None, None, f"{ORIGIN}/1"]
+    tune(folder, {"min_similarity": 0.5}, "tune")
+    found = judge_again(folder)
+    assert (found.now_dropped, found.to_fetch) == (1, 1)
+    assert [row.original for row in rows(folder)] == [None, f"{ORIGIN}/0", f"{ORIGIN}/0"]
+    assert check(folder).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("step", "after"), [("pages judged again", 3), ("verdicts written", 1), ("verdicts written", 2)]
+)
+def test_a_kill_in_the_middle_leaves_all_as_it_was(folder: Path, step: str, after: int) -> None:
+    tune(folder, {"min_similarity": 1.0}, "tune")
+    before = dump(folder)
+    arguments = [sys.executable, "-c", KILLED, str(folder), step, str(after)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert dump(folder) == before
+    assert check(folder).problems == ()
+    assert judge_again(folder).now_kept == 1
+
+
+class Interrupted:
+    """A user who presses Ctrl-C in the middle of writing."""
+
+    def begin(self, what: str, total: int) -> None:
+        self.is_writing = what == "verdicts written"
+
+    def advance(self, steps: int = 1) -> None:
+        if self.is_writing:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_leaves_all_as_it_was(folder: Path) -> None:
+    tune(folder, {"min_similarity": 1.0}, "tune")
+    before = dump(folder)
+    with pytest.raises(KeyboardInterrupt):
+        judge_again(folder, watch=Interrupted())
+    assert dump(folder) == before
+    assert check(folder).findings == ()
+
+
+def test_a_damaged_text_is_named_and_nothing_changes(folder: Path) -> None:
+    execute(folder, "UPDATE near_texts SET text = x'28b5'")
+    before = dump(folder)
+    with pytest.raises(JobError, match=r"what is stored cannot be read: .*scrapy verify"):
+        judge_again(folder)
+    assert dump(folder) == before
+
+
+def test_a_folder_in_use_or_without_a_crawl_is_refused(folder: Path, tmp_path: Path) -> None:
+    with closing(CrawlDirectory(folder)), pytest.raises(JobInUseError, match="a crawl has it open"):
+        judge_again(folder)
+    with pytest.raises(JobError, match="no crawl in it"):
+        judge_again(tmp_path)
+
+
+def test_html_of_a_page_that_is_dropped_goes_with_its_next_capture(folder: Path) -> None:
+    execute(folder, "UPDATE pages SET html = text WHERE text IS NOT NULL")
+    copied = shutil.copytree(folder, folder.with_name("copy"))
+    tune(copied, {"min_similarity": 1.0}, "tune")
+    judge_again(copied)
+    tune(copied, {"min_similarity": 0.8}, "tune")
+    judge_again(copied)
+    capture(copied, [("/long", Said(NEAR))], Parameters())
+    old = selected(copied, "SELECT text IS NULL, html IS NULL FROM pages WHERE latest = 0")
+    assert all(text == html for text, html in old)
+    assert os.listdir(folder)
