@@ -1,0 +1,1 @@
+"""The lab: what would other parameters do with the pages of a crawl?"""

@@ -1,0 +1,136 @@
+"""How good is a bound? Precision and recall over all of them, from labels or from Jaccard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.evaluation.wilson import Interval, wilson
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LABELS, JACCARD = "labels", "jaccard"
+FEWEST = 20
+"""Labelled pairs from which a suggestion is made."""
+_SHARE_BELOW = 0.01
+"""Of pairs, how many may be less similar than asked for where Jaccard stands for labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLine:
+    """What one bound finds.
+
+    Attributes:
+        bound: The largest distance, in bits, or the least similarity.
+        found: Pairs within it.
+        right: Of these, duplicates.
+        duplicates: Of all pairs, duplicates.
+        precision: Of ``right`` among ``found``; None: nothing was found.
+        recall: Of ``right`` among ``duplicates``; None: there are none.
+    """
+
+    bound: float
+    found: int
+    right: int
+    duplicates: int
+    precision: Interval | None
+    recall: Interval | None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What speaks for which distance.
+
+    Attributes:
+        basis: ``labels``, or ``jaccard`` where there are none.
+        pairs: Pairs that count: within 8 bits, and labelled, or of known similarity.
+        duplicates: Of these, duplicates: labelled so, or of at least ``min_similarity``.
+        beyond: Labelled pairs that do not count: farther apart than 8 bits, or of texts without a
+            fingerprint or that are not here.
+        population: In words, what recall is a share of.
+        by_distance: For each distance 0 to 8: whatever lies within it counts as found.
+        by_similarity: For similarities from .5 to 1: of the pairs within the radius of the choice
+            those found that are at least so similar. Empty without labels.
+        suggestion: A ``max_distance``; None: it cannot be told.
+        reason: Of the suggestion, or why there is none.
+    """
+
+    basis: str
+    pairs: int
+    duplicates: int
+    beyond: int
+    population: str
+    by_distance: tuple[EvidenceLine, ...]
+    by_similarity: tuple[EvidenceLine, ...]
+    suggestion: int | None
+    reason: str
+
+
+def line(bound: float, found: int, right: int, duplicates: int) -> EvidenceLine:
+    """Return a line with the intervals of its counts."""
+    return EvidenceLine(
+        bound, found, right, duplicates, wilson(right, found), wilson(right, duplicates)
+    )
+
+
+def lines_by_distance(
+    distances: NDArray[np.uint8], is_duplicate: NDArray[np.bool_]
+) -> tuple[EvidenceLine, ...]:
+    """Return a line for each distance 0 to 8."""
+    found = np.cumsum(np.bincount(distances, minlength=9)[:9]).tolist()
+    right = np.cumsum(np.bincount(distances[is_duplicate], minlength=9)[:9]).tolist()
+    return tuple(line(bits, found[bits], right[bits], right[8]) for bits in range(9))
+
+
+def lines_by_similarity(
+    similarities: NDArray[np.float64], is_duplicate: NDArray[np.bool_]
+) -> tuple[EvidenceLine, ...]:
+    """Return a line for each similarity .5, .55 ... 1; what is not known (NaN) is not found."""
+    duplicates = int(is_duplicate.sum())
+    lines = []
+    for step in range(10, 21):
+        within = similarities >= step / 20
+        right = int((within & is_duplicate).sum())
+        lines.append(line(step / 20, int(within.sum()), right, duplicates))
+    return tuple(lines)
+
+
+def suggest_from_labels(lines: tuple[EvidenceLine, ...]) -> tuple[int | None, str]:
+    """Return the largest distance at which nothing is labelled different, and why."""
+    labelled = lines[8].found
+    if labelled < FEWEST:
+        return None, f"{labelled} labelled pairs within 8 bits, {FEWEST} are the fewest to tell by"
+    clean = [bits for bits, one in enumerate(lines) if one.found and one.right == one.found]
+    if not clean:
+        first = next(bits for bits, one in enumerate(lines) if one.found)
+        return None, (
+            f"pairs at {first} bits are labelled different already: confirm by similarity; "
+            f"{labelled} labelled"
+        )
+    # Beyond the farthest label nothing is known.
+    farthest = next(bits for bits, one in enumerate(lines) if one.found == labelled)
+    best = min(clean[-1], farthest)
+    return best, f"{best}: no pair labelled different at or below {best}; {labelled} labelled"
+
+
+def suggest_from_jaccard(lines: tuple[EvidenceLine, ...], least: float) -> tuple[int | None, str]:
+    """Return the largest distance of nearly no pair less similar than asked for, and why."""
+    pairs = lines[8].found
+    if pairs < FEWEST:
+        return None, f"{pairs} pairs within 8 bits, {FEWEST} are the fewest to tell by; no labels"
+    clean = [
+        bits
+        for bits, one in enumerate(lines)
+        if one.found and one.found - one.right <= _SHARE_BELOW * one.found
+    ]
+    if not clean:
+        return None, f"at every distance pairs are less similar than {least:g}; no labels"
+    best = clean[-1]
+    less = lines[best].found - lines[best].right
+    return best, (
+        f"{best}: of {lines[best].found:,} pairs at or below {best} {less:,} are less similar than "
+        f"{least:g}; no labels"
+    )

@@ -1,0 +1,91 @@
+"""What a choice of parameters does with each page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LAYERS = ("new", "too_short", "changed", "payload", "text", "simhash", "candidate", "minhash")
+"""What decided on a page, by the number in ``Judgement.layer``; the first three keep it."""
+
+
+class Changes(NamedTuple):
+    """Pages that two judgements treat differently.
+
+    Attributes:
+        now_kept: int64, places of pages, ascending.
+        now_dropped: int64, places of pages, ascending.
+    """
+
+    now_kept: NDArray[np.int64]
+    now_dropped: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdicts on all pages, in crawl order.
+
+    Attributes:
+        kept: bool, (pages,).
+        original: int64, (pages,): place of the kept page that this one repeats, or -1.
+        distance: int16, (pages,): bits between the two; 0 for equal ones, -1: none.
+        similarity: float32, (pages,): 1 for equal ones, NaN: none, or not known.
+        layer: uint8, (pages,): a place in ``LAYERS``.
+        body_bytes: int64, (pages,).
+        unknown: Pages that had to be compared with a near one although the text of one of both is
+            not held, so that their verdict rests on what the crawl stored of them.
+    """
+
+    kept: NDArray[np.bool_]
+    original: NDArray[np.int64]
+    distance: NDArray[np.int16]
+    similarity: NDArray[np.float32]
+    layer: NDArray[np.uint8]
+    body_bytes: NDArray[np.int64]
+    unknown: int = 0
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    @cached_property
+    def kept_count(self) -> int:
+        """Pages that are kept."""
+        return int(np.count_nonzero(self.kept))
+
+    @property
+    def dropped_count(self) -> int:
+        """Pages that are dropped."""
+        return len(self) - self.kept_count
+
+    @cached_property
+    def saved_bytes(self) -> int:
+        """Bytes of the bodies of dropped pages."""
+        return int(self.body_bytes[~self.kept].sum())
+
+    def counts(self) -> dict[str, int]:
+        """Return how many pages each of ``LAYERS`` decided, 0 included."""
+        found = np.bincount(self.layer, minlength=len(LAYERS)).tolist()
+        return dict(zip(LAYERS, found, strict=True))
+
+    def cluster_sizes(self) -> NDArray[np.int64]:
+        """Return the pages of each cluster, the kept one included: int64, the largest first.
+
+        A kept page that nothing repeats is none.
+        """
+        repeats = np.bincount(self.original[~self.kept], minlength=0)
+        return np.sort(repeats[repeats > 0] + 1)[::-1].astype(np.int64)
+
+    def changes_from(self, other: Judgement) -> Changes:
+        """Return what is kept or dropped here and was not there.
+
+        Pages that came since the other one are no changes.
+        """
+        common = min(len(self), len(other))
+        ours, theirs = self.kept[:common], other.kept[:common]
+        return Changes(np.flatnonzero(ours & ~theirs), np.flatnonzero(~ours & theirs))
