@@ -1,0 +1,50 @@
+"""An array that grows."""
+
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+T = TypeVar("T", bound=np.generic)
+
+
+class Column(Generic[T]):
+    """Values in the order in which they came, in one piece of memory.
+
+    Args:
+        dtype: Of the values.
+
+    Attributes:
+        count: Values held.
+        room: (at least count,): what stands beyond ``count`` is free to be written.
+    """
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        self.count = 0
+        self.room: NDArray[T] = np.empty(0, dtype)
+
+    @property
+    def values(self) -> NDArray[T]:
+        """The values, as a view that the next growth may leave behind."""
+        return self.room[: self.count]
+
+    def provide(self, more: int) -> None:
+        """Have room for so many more values; amortised O(1) for each."""
+        wanted = self.count + more
+        if wanted > len(self.room):
+            grown = np.empty(max(wanted, len(self.room) * 3 // 2, 1024), self.room.dtype)
+            grown[: self.count] = self.values
+            self.room = grown
+
+    def extend(self, values: Any) -> None:
+        """Hold more values."""
+        self.provide(len(values))
+        self.room[self.count : self.count + len(values)] = values
+        self.count += len(values)
+
+    def fill(self, count: int, value: Any) -> None:
+        """Hold ``count`` values, those that are new all the same."""
+        if count > self.count:
+            self.provide(count - self.count)
+            self.room[self.count : count] = value
+            self.count = count

@@ -1,0 +1,100 @@
+"""The arrays of near texts, as compiled loops read and write them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+RADIUS = 8
+NONE = 2**31 - 1
+"""No place: after every other."""
+
+MOST = 1000
+"""Earlier texts in a list: a deduplicator looks at no more."""
+
+
+class Lists(NamedTuple):
+    """Near texts of each place, nearest first, then by place.
+
+    Attributes:
+        starts: int64, (places + 1,): where the list of a place begins.
+        is_cut: bool, (places,): more are near than are listed; what is listed is the beginning.
+        earlier: int32, (pairs,): places.
+        distance: uint8, (pairs,): in bits.
+        similarity: float64, (pairs,): -1 where a text is not held.
+    """
+
+    starts: NDArray[np.int64]
+    is_cut: NDArray[np.bool_]
+    earlier: NDArray[np.int32]
+    distance: NDArray[np.uint8]
+    similarity: NDArray[np.float64]
+
+
+class Members(NamedTuple):
+    """Places by what they share.
+
+    Attributes:
+        texts: int32, (places,): number of the text.
+        classes: int32, (places,): number of the fingerprint; -1: the place has none.
+        original: int32, (places,): the place that an earlier verdict named; -1: none.
+        stored: float64, (places,): the similarity of the two by that verdict; -1: not known.
+        first_of_text: int32, (texts,): its first place with a fingerprint, ``NONE`` without.
+        first_of_class: int32, (classes,): the first of those that are first of their text.
+        next_of_class: int32, (places,): the next of these; ``NONE`` after the last.
+    """
+
+    texts: NDArray[np.int32]
+    classes: NDArray[np.int32]
+    original: NDArray[np.int32]
+    stored: NDArray[np.float64]
+    first_of_text: NDArray[np.int32]
+    first_of_class: NDArray[np.int32]
+    next_of_class: NDArray[np.int32]
+
+
+class NearClasses(NamedTuple):
+    """Near fingerprints of some classes, nearest first, then by number.
+
+    Attributes:
+        rows: int32, (classes,): which row is that of a class.
+        starts: int64, (rows + 1,).
+        classes: int64, (found,).
+        distances: uint8, (found,): in bits.
+        is_cut: bool, (rows,): there are more of the last distance, or farther away.
+    """
+
+    rows: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    distances: NDArray[np.uint8]
+    is_cut: NDArray[np.bool_]
+
+
+class NewPlaces(NamedTuple):
+    """Places behind those that are known.
+
+    Attributes:
+        texts: int32, (new,): numbers of their texts.
+        fingerprints: uint64, (new,).
+        is_judged: bool, (new,): whether the fingerprint counts.
+        original: int32, (new,): as in ``Members``.
+        stored: float64, (new,): as in ``Members``.
+    """
+
+    texts: NDArray[np.int32]
+    fingerprints: NDArray[np.uint64]
+    is_judged: NDArray[np.bool_]
+    original: NDArray[np.int32]
+    stored: NDArray[np.float64]
+
+    def part(self, start: int, stop: int) -> "NewPlaces":
+        """Return those from ``start`` to ``stop``."""
+        some = slice(start, stop)
+        return NewPlaces(
+            self.texts[some],
+            self.fingerprints[some],
+            self.is_judged[some],
+            self.original[some],
+            self.stored[some],
+        )

@@ -1,0 +1,179 @@
+"""Lists of near texts, made from near fingerprints."""
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from neardup.compiled import compiled
+from neardup.evaluation.kernel_types import INTS32, LISTS, MEMBERS, NEAR_CLASSES, SETS, Int
+from neardup.evaluation.near_arrays import MOST, NONE, Lists, Members, NearClasses
+from neardup.evaluation.shingle_sets import SetArrays
+from neardup.evaluation.similarity_kernel import UNKNOWN, similarity_of
+
+_SURE = 8.0
+"""Texts in a list, as good as equal, of which one will have been kept: the list may end."""
+
+_FEW, _SOME = 32, 64
+_MANY, _TOO_MANY = 1 << 22, 1 << 24
+"""Pairs from which lists end sooner, and from which each ends after ``_SOME``."""
+
+
+@compiled(types.void(MEMBERS, INTS32, INTS32, types.int64))
+def link(members: Members, last: NDArray[np.int32], sizes: NDArray[np.int32], first: Int) -> None:
+    """Put the places from ``first`` on into the chains of their classes.
+
+    Args:
+        members: The chains, changed in place.
+        last: int32, (classes,): the last place of each chain.
+        sizes: int32, (classes,): its length.
+        first: The first place that is new.
+    """
+    for place in range(first, len(members.classes)):
+        number, text = members.classes[place], members.texts[place]
+        if number < 0 or members.first_of_text[text] != NONE:
+            continue
+        members.first_of_text[text] = place
+        if last[number] == NONE:
+            members.first_of_class[number] = place
+        else:
+            members.next_of_class[last[number]] = place
+        last[number] = place
+        sizes[number] += 1
+
+
+@compiled(types.float64(MEMBERS, SETS, types.int64, types.int64))
+def pair_similarity(members: Members, sets: SetArrays, earlier: Int, later: Int) -> float:
+    """Return the similarity of two places; where a text is not held, what was stored of them."""
+    found = similarity_of(sets, members.texts[earlier], members.texts[later])
+    if found < 0.0 and members.original[later] == earlier:
+        return float(members.stored[later])
+    return found
+
+
+@compiled(types.int64(INTS32, types.int64, types.int64))
+def earliest_head(heads: NDArray[np.int32], first: Int, last: Int) -> Int:
+    """Return which of some chains goes on with the earliest place; the first, if all ended."""
+    best = first
+    for chain in range(first + 1, last):
+        if heads[chain] < heads[best]:
+            best = chain
+    return best
+
+
+@compiled(types.float64(types.float64, types.int64))
+def _sureness(similarity: float, pairs: Int) -> float:
+    """Return how much a text speaks for ending the list, in texts as good as equal."""
+    if similarity >= 0.95:
+        return 1.0
+    if pairs < _MANY:
+        return 0.0
+    return max(0.0, 4.0 * similarity - 3.0)
+
+
+@compiled(types.boolean(types.int64, types.float64, types.int64))
+def _is_full(listed: Int, sure: float, pairs: Int) -> bool:
+    is_sure = listed >= _FEW and sure >= _SURE
+    return bool(listed >= MOST or is_sure or (listed >= _SOME and pairs >= _TOO_MANY))
+
+
+@compiled(types.int64(NEAR_CLASSES, types.int64))
+def _complete_end(near: NearClasses, row: Int) -> Int:
+    """Return where the distances of a row end of which all classes are known."""
+    end = near.starts[row + 1]
+    if near.is_cut[row]:
+        farthest = near.distances[end - 1]
+        while near.distances[end - 1] == farthest and end - 1 > near.starts[row]:
+            end -= 1
+    return end
+
+
+@compiled(types.float64(MEMBERS, LISTS, types.int64, types.int64, types.int64))
+def _listed_similarity(
+    members: Members, lists: Lists, place: Int, bits: Int, earlier: Int
+) -> float:
+    """Return what the list of the first place of the same text says of an earlier place."""
+    model = np.int64(members.first_of_text[members.texts[place]])
+    if model >= place:
+        return UNKNOWN
+    first, last = lists.starts[model], lists.starts[model + 1]
+    end = last
+    while first < last:
+        middle = (first + last) >> 1
+        distance = lists.distance[middle]
+        if distance < bits or (distance == bits and lists.earlier[middle] < earlier):
+            first = middle + 1
+        else:
+            last = middle
+    is_listed = first < end and lists.earlier[first] == earlier
+    return float(lists.similarity[first]) if is_listed else UNKNOWN
+
+
+@compiled(types.float64(MEMBERS, SETS, LISTS, types.int64, types.int64, types.int64))
+def _append(
+    members: Members, sets: SetArrays, lists: Lists, place: Int, bits: Int, earlier: Int
+) -> float:
+    """Write one more text to the list of a place, and return its similarity."""
+    similarity = _listed_similarity(members, lists, place, bits, earlier)
+    if similarity < 0.0:
+        similarity = pair_similarity(members, sets, earlier, place)
+    used = lists.starts[place + 1]
+    lists.earlier[used], lists.distance[used] = earlier, bits
+    lists.similarity[used] = similarity
+    lists.starts[place + 1] = used + 1
+    return similarity
+
+
+@compiled(types.void(MEMBERS, NEAR_CLASSES, SETS, LISTS, types.int64))
+def _fill_one(
+    members: Members, near: NearClasses, sets: SetArrays, lists: Lists, place: Int
+) -> None:
+    """Write the list of a place: of each distance the earliest place of any class, in turn."""
+    text, row = members.texts[place], near.rows[members.classes[place]]
+    begin, end = near.starts[row], _complete_end(near, row)
+    lists.is_cut[place] = near.is_cut[row]
+    heads = np.empty(end - begin, np.int32)
+    for chain in range(end - begin):
+        heads[chain] = members.first_of_class[near.classes[begin + chain]]
+    sure, first = 0.0, begin
+    while first < end:
+        bits, last = np.int64(near.distances[first]), first
+        while last < end and near.distances[last] == bits:
+            last += 1
+        while True:
+            chain = earliest_head(heads, first - begin, last - begin)
+            earlier = np.int64(heads[chain])
+            if earlier >= place:
+                break
+            heads[chain] = members.next_of_class[earlier]
+            if members.texts[earlier] == text:
+                continue
+            used = lists.starts[place + 1]
+            if _is_full(used - lists.starts[place], sure, used):
+                lists.is_cut[place] = True
+                return
+            sure += _sureness(_append(members, sets, lists, place, bits, earlier), used)
+        first = last
+
+
+@compiled(types.int64(MEMBERS, NEAR_CLASSES, SETS, LISTS, types.int64))
+def fill(members: Members, near: NearClasses, sets: SetArrays, lists: Lists, first: Int) -> Int:
+    """Write the lists of places from ``first`` on, as long as there is room for a longest one.
+
+    Args:
+        members: All places.
+        near: Of all classes of these places.
+        sets: Of all texts that are compared.
+        lists: Written in place.
+        first: The first place without a list.
+
+    Returns:
+        The first place that still has none.
+    """
+    for place in range(first, len(members.classes)):
+        used = lists.starts[place]
+        if used + MOST > len(lists.earlier):
+            return place
+        lists.starts[place + 1] = used
+        if members.classes[place] >= 0:
+            _fill_one(members, near, sets, lists, place)
+    return len(members.classes)

@@ -1,0 +1,189 @@
+"""For each text of a crawl the near ones before it, found once for all parameters."""
+
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.evaluation.column import Column
+from neardup.evaluation.near_arrays import (
+    MOST,
+    NONE,
+    RADIUS,
+    Lists,
+    Members,
+    NearClasses,
+    NewPlaces,
+)
+from neardup.evaluation.shingle_sets import Load, SetArrays
+from neardup.indexes.hamming import HammingIndex
+
+_CHUNK = 1000
+_PAIRS_AT_ONCE = 1 << 16
+
+
+class NearLists:
+    """Grows with a crawl; finds each pair once, with its similarity.
+
+    Places share a class where they share a fingerprint, and only the first place of each text is
+    listed. A list ends after 1,000 texts, as a deduplicator's search does, and sooner where so much
+    of it is nearly equal that one will have been kept, or where there are too many pairs.
+
+    Memory: 13 bytes a pair, at most some 220 MB, and 45 bytes a place.
+    """
+
+    def __init__(self) -> None:
+        self._index = HammingIndex(radius=RADIUS)
+        self._numbers: dict[int, int] = {}
+        self.fingerprints: Column[np.uint64] = Column(np.uint64)
+        self._sizes: Column[np.int32] = Column(np.int32)
+        self._is_wanted: Column[np.bool_] = Column(np.bool_)
+        self._first: Column[np.int32] = Column(np.int32)
+        self._last: Column[np.int32] = Column(np.int32)
+        self._first_of_text: Column[np.int32] = Column(np.int32)
+        self._texts: Column[np.int32] = Column(np.int32)
+        self._classes: Column[np.int32] = Column(np.int32)
+        self._original: Column[np.int32] = Column(np.int32)
+        self._stored: Column[np.float64] = Column(np.float64)
+        self._next: Column[np.int32] = Column(np.int32)
+        self._starts: Column[np.int64] = Column(np.int64)
+        self._is_cut: Column[np.bool_] = Column(np.bool_)
+        self._earlier: Column[np.int32] = Column(np.int32)
+        self._distance: Column[np.uint8] = Column(np.uint8)
+        self._similarity: Column[np.float64] = Column(np.float64)
+        self._starts.extend([0])
+
+    def __len__(self) -> int:
+        return self._classes.count
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of memory that are set aside, the index not counted."""
+        columns = [value for value in vars(self).values() if isinstance(value, Column)]
+        return sum(column.room.nbytes for column in columns)
+
+    def lists(self) -> Lists:
+        """Return all lists, as views that ``extend`` may leave behind."""
+        return Lists(
+            self._starts.values,
+            self._is_cut.values,
+            self._earlier.values,
+            self._distance.values,
+            self._similarity.values,
+        )
+
+    def members(self) -> Members:
+        """Return who shares what, as views that ``extend`` may leave behind."""
+        return Members(
+            self._texts.values,
+            self._classes.values,
+            self._original.values,
+            self._stored.values,
+            self._first_of_text.values,
+            self._first.values,
+            self._next.values,
+        )
+
+    def extend(self, new: NewPlaces, texts: int, load: Load) -> None:
+        """Take more places.
+
+        Args:
+            new: The next places.
+            texts: How many texts there are by now.
+            load: Called with numbers of texts that are to be compared from now on; returns the
+                sets of all that were ever asked for.
+        """
+        for start in range(0, len(new.texts), _CHUNK):
+            self._take(new.part(start, start + _CHUNK), texts, load)
+
+    def _take(self, new: NewPlaces, texts: int, load: Load) -> None:
+        first = len(self)
+        self._note(new, texts)
+        touched = np.unique(self._classes.values[first:])
+        near = self._near_classes(touched[touched >= 0])
+        fresh = self._want(near)
+        self._fill(first, near, load(self._wanted_texts(first, fresh)))
+
+    def _note(self, new: NewPlaces, texts: int) -> None:
+        """Hold places, texts and classes that are new."""
+        first, known = len(self), len(self._numbers)
+        prints = new.fingerprints.tolist()
+        for value, is_judged in zip(prints, new.is_judged.tolist(), strict=True):
+            number = self._numbers.setdefault(value, len(self._numbers)) if is_judged else -1
+            self._classes.extend((number,))
+        self._texts.extend(new.texts)
+        self._original.extend(new.original)
+        self._stored.extend(new.stored)
+        self._next.fill(len(self), NONE)
+        self._first_of_text.fill(texts, NONE)
+        self._add_classes(list(islice(self._numbers, known, None)))
+        from neardup.evaluation import near_kernels  # noqa: PLC0415  (numba takes long)
+
+        near_kernels.link(self.members(), self._last.values, self._sizes.values, first)
+
+    def _add_classes(self, fresh: list[int]) -> None:
+        known, count = self.fingerprints.count, len(self._numbers)
+        self.fingerprints.extend(np.array(fresh, np.uint64))
+        self._index.add_many(self.fingerprints.values[known:], np.arange(known, count))
+        self._first.fill(count, NONE)
+        self._last.fill(count, NONE)
+        self._sizes.fill(count, 0)
+        self._is_wanted.fill(count, value=False)
+
+    def _near_classes(self, classes: NDArray[np.int32]) -> NearClasses:
+        found = self._index.query_many(self.fingerprints.values[classes], limit=MOST)
+        rows = np.zeros(self.fingerprints.count, np.int32)
+        rows[classes] = np.arange(len(classes))
+        starts = np.searchsorted(found.positions, np.arange(len(classes) + 1))
+        is_cut = np.diff(starts) >= MOST
+        return NearClasses(rows, starts, found.ids, found.distances, is_cut)
+
+    def _want(self, near: NearClasses) -> NDArray[np.int64]:
+        """Note which classes are compared, and return those that were not before."""
+        sizes, is_wanted = self._sizes.values, self._is_wanted.values
+        if not len(near.classes):
+            return np.zeros(0, np.int64)
+        have_company = np.add.reduceat(sizes[near.classes], near.starts[:-1]) > 1
+        wanted = [near.classes[np.repeat(have_company, np.diff(near.starts))]]
+        for row in np.flatnonzero(near.is_cut).tolist():
+            # What a cut answer does not name is compared too, where the list is not enough.
+            value = self.fingerprints.values[near.classes[near.starts[row]]]
+            distances = np.bitwise_count(self.fingerprints.values ^ value)
+            wanted.append(np.flatnonzero(distances <= RADIUS))
+        classes = np.unique(np.concatenate(wanted))
+        fresh = classes[~is_wanted[classes]]
+        is_wanted[fresh] = True
+        return fresh
+
+    def _wanted_texts(self, first: int, fresh: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the texts of classes that are compared from now on, and of new places."""
+        classes = self._classes.values[first:]
+        is_new = classes >= 0
+        is_new[is_new] = self._is_wanted.values[classes[is_new]]
+        places = [np.flatnonzero(is_new) + first]
+        places += [self._chain(number) for number in fresh.tolist()]
+        return self._texts.values[np.concatenate(places)].astype(np.int64)
+
+    def _chain(self, number: int) -> NDArray[np.int64]:
+        """Return the places of a class that are first of their text."""
+        places, place = [], int(self._first.values[number])
+        while place != NONE:
+            places.append(place)
+            place = int(self._next.values[place])
+        return np.array(places, np.int64)
+
+    def _fill(self, first: int, near: NearClasses, sets: SetArrays) -> None:
+        from neardup.evaluation import near_kernels  # noqa: PLC0415  (numba takes long)
+
+        count = len(self)
+        self._starts.fill(count + 1, 0)
+        self._is_cut.fill(count, value=False)
+        members, place = self.members(), first
+        while place < count:
+            for column in (self._earlier, self._distance, self._similarity):
+                column.provide(_PAIRS_AT_ONCE)
+            rooms = self._earlier.room, self._distance.room, self._similarity.room
+            lists = Lists(self._starts.values, self._is_cut.values, *rooms)
+            place = near_kernels.fill(members, near, sets, lists, place)
+            for column in (self._earlier, self._distance, self._similarity):
+                column.count = int(self._starts.values[place])

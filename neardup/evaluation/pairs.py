@@ -1,0 +1,96 @@
+"""Pairs of distinct texts in near lists: how many there are, and some of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.evaluation.judging_arrays import Near
+
+
+class PairCounts(NamedTuple):
+    """Pairs by their distance, each int64, (9,).
+
+    Attributes:
+        different: Less similar than asked for.
+        similar: As similar at least.
+        unknown: Of a text that is not held.
+    """
+
+    different: NDArray[np.int64]
+    similar: NDArray[np.int64]
+    unknown: NDArray[np.int64]
+
+
+class Picked(NamedTuple):
+    """Some pairs, by the later place, then nearest first, then by the earlier one.
+
+    Attributes:
+        earlier: int32, (pairs,): places.
+        later: int32, (pairs,).
+        distance: uint8, (pairs,): in bits.
+        similarity: float64, (pairs,): -1: not known.
+    """
+
+    earlier: NDArray[np.int32]
+    later: NDArray[np.int32]
+    distance: NDArray[np.uint8]
+    similarity: NDArray[np.float64]
+
+
+def count_all(near: Near, is_judged: NDArray[np.bool_], min_similarity: float) -> PairCounts:
+    """Count pairs by distance.
+
+    Args:
+        near: With the lists.
+        is_judged: bool, (places,): whose pairs count.
+        min_similarity: 0 to 1.
+
+    Complexity: O(pairs), 1 ns each.
+    """
+    from neardup.evaluation import pair_kernels  # noqa: PLC0415  (numba takes long)
+
+    counts = pair_kernels.count_pairs(near, is_judged, min_similarity)
+    return PairCounts(*np.ascontiguousarray(counts.reshape(9, 3).T))
+
+
+def pick(
+    near: Near,
+    is_judged: NDArray[np.bool_],
+    totals: NDArray[np.int64],
+    quotas: NDArray[np.int64],
+    *,
+    with_unknown: bool,
+) -> Picked:
+    """Pick pairs of each distance, evenly spread over the crawl.
+
+    Args:
+        near: With the lists.
+        is_judged: bool, (places,): whose pairs count.
+        totals: int64, (9,): how many pairs of each distance there are.
+        quotas: int64, (9,): how many to pick, no more than there are.
+        with_unknown: Whether pairs of unknown similarity count.
+    """
+    from neardup.evaluation import pair_kernels  # noqa: PLC0415  (numba takes long)
+
+    out = np.empty(2 * int(quotas.sum()), np.int64)
+    totals = np.maximum(totals, 1)
+    count = pair_kernels.pick_pairs(near, is_judged, totals, quotas, with_unknown, out)
+    later, pairs = out[: 2 * count : 2], out[1 : 2 * count : 2]
+    lists = near.lists
+    return Picked(
+        lists.earlier[pairs],
+        later.astype(np.int32),
+        lists.distance[pairs],
+        lists.similarity[pairs],
+    )
+
+
+def families_of(near: Near, min_similarity: float) -> NDArray[np.int32]:
+    """Return for each place the earliest one that it hangs together with by similar pairs.
+
+    A chain is one family, however little its ends share.
+    """
+    from neardup.evaluation import pair_kernels  # noqa: PLC0415  (numba takes long)
+
+    return pair_kernels.families(near.lists, min_similarity)

@@ -1,0 +1,75 @@
+"""Shingle sets of many texts in one piece of memory, so that compiled loops compare them."""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.evaluation.column import Column
+from neardup.features.shingles import shingle_set
+
+NOT_ASKED, NOT_HELD = -2, -1
+
+
+class SetArrays(NamedTuple):
+    """Sets by the numbers of their texts.
+
+    Attributes:
+        hashes: uint64, all sets one behind the other, each ascending.
+        starts: int64, (texts,).
+        sizes: int32, (texts,): below 0, where there is no set.
+    """
+
+    hashes: NDArray[np.uint64]
+    starts: NDArray[np.int64]
+    sizes: NDArray[np.int32]
+
+
+Load: TypeAlias = Callable[[NDArray[np.int64]], SetArrays]
+"""Called with numbers of texts that are to be compared from now on; returns all sets."""
+
+
+class ShingleSets:
+    """The sets of those texts that have something near, 8 bytes a shingle.
+
+    Args:
+        shingle_size: Words in a row that make one element.
+    """
+
+    def __init__(self, shingle_size: int) -> None:
+        self._shingle_size = shingle_size
+        self._hashes: Column[np.uint64] = Column(np.uint64)
+        self._starts: Column[np.int64] = Column(np.int64)
+        self._sizes: Column[np.int32] = Column(np.int32)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of memory that are set aside."""
+        columns = (self._hashes, self._starts, self._sizes)
+        return sum(column.room.nbytes for column in columns)
+
+    def arrays(self) -> SetArrays:
+        """Return all sets, as views that the next ``add`` may leave behind."""
+        return SetArrays(self._hashes.values, self._starts.values, self._sizes.values)
+
+    def grow(self, texts: int) -> None:
+        """Know of so many texts, those that are new without a set."""
+        self._starts.fill(texts, 0)
+        self._sizes.fill(texts, NOT_ASKED)
+
+    def missing(self, texts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return those of some texts that were never added, ascending."""
+        wanted = np.unique(texts)
+        missing: NDArray[np.int64] = wanted[self._sizes.values[wanted] == NOT_ASKED]
+        return missing
+
+    def add(self, number: int, text: str | None) -> None:
+        """Hold the set of a text; None: the text is not held, and so has none."""
+        if text is None:
+            self._sizes.values[number] = NOT_HELD
+            return
+        hashes = shingle_set(text, size=self._shingle_size)
+        self._starts.values[number] = self._hashes.count
+        self._sizes.values[number] = len(hashes)
+        self._hashes.extend(hashes)

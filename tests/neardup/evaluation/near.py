@@ -1,0 +1,65 @@
+"""Near lists of texts, made as a session makes them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import Features, Parameters, text_digest
+from neardup.document import analyse
+from neardup.evaluation.judging_arrays import Columns, Near
+from neardup.evaluation.near_arrays import NewPlaces
+from neardup.evaluation.near_lists import NearLists
+from neardup.evaluation.shingle_sets import SetArrays, ShingleSets
+
+FEATURES = Features("word", 1, "log_count")
+"""Shuffled texts have the same fingerprint."""
+
+
+class Crawl:
+    """Texts in crawl order, all of them long enough to be compared.
+
+    Args:
+        texts: Equal ones share a number.
+        is_changed: Places that are kept, whatever they resemble.
+        at_once: So many are taken at once.
+    """
+
+    def __init__(
+        self, texts: list[str], is_changed: frozenset[int] = frozenset(), at_once: int = 7
+    ) -> None:
+        self.texts = texts
+        self.parameters = Parameters(features=FEATURES, min_words=1)
+        numbers: dict[bytes, int] = {}
+        count = len(texts)
+        keys = [numbers.setdefault(text_digest(text), len(numbers)) for text in texts]
+        self.numbers = np.array(keys, np.int32)
+        changed = np.array([place in is_changed for place in range(count)], np.bool_)
+        words = np.full(count, 100, np.int32)
+        payloads = np.full(count, -1, np.int32)
+        self.columns = Columns(self.numbers, payloads, words, np.ones(count, np.bool_), changed)
+        self._sets = ShingleSets(5)
+        self.lists = NearLists()
+        for start in range(0, count, at_once):
+            self._extend(start, min(count, start + at_once))
+
+    def near(self) -> Near:
+        """Return all that was found."""
+        members, lists = self.lists.members(), self.lists.lists()
+        return Near(members, lists, self._sets.arrays(), self.lists.fingerprints.values)
+
+    def _extend(self, start: int, stop: int) -> None:
+        part, count = self.texts[start:stop], stop - start
+        prints = [analyse(text, self.parameters).fingerprint or 0 for text in part]
+        new = NewPlaces(
+            self.numbers[start:stop],
+            np.array(prints, np.uint64),
+            np.ones(count, np.bool_),
+            np.full(count, -1, np.int32),
+            np.full(count, -1.0),
+        )
+        self.lists.extend(new, int(self.numbers[:stop].max()) + 1, self._load)
+
+    def _load(self, texts: NDArray[np.int64]) -> SetArrays:
+        self._sets.grow(int(self.numbers.max()) + 1)
+        for number in self._sets.missing(texts).tolist():
+            self._sets.add(number, self.texts[int(np.flatnonzero(self.numbers == number)[0])])
+        return self._sets.arrays()

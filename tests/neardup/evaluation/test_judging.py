@@ -1,0 +1,106 @@
+"""Verdicts are those of a deduplicator, however much of the near lists is held."""
+
+import random
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup import Deduplicator, Parameters
+from neardup.document import analyse
+from neardup.evaluation.judging import judge_all
+from neardup.evaluation.judging_arrays import CHANGED, Bounds, Near
+from neardup.evaluation.near_arrays import Lists
+from tests.neardup.evaluation.near import FEATURES, Crawl
+from tests.neardup.texts import changed, prose
+
+
+def bounds_of(parameters: Parameters) -> Bounds:
+    return Bounds(
+        parameters.radius,
+        parameters.max_distance,
+        parameters.min_words,
+        parameters.verify,
+        parameters.min_similarity,
+        by_minhash=False,
+    )
+
+
+def originals(crawl: Crawl, near: Near, parameters: Parameters) -> list[int]:
+    verdicts, unknown = judge_all(crawl.columns, near, bounds_of(parameters))
+    assert unknown == 0
+    assert (verdicts.kept == (verdicts.original < 0)).all()
+    assert (crawl.columns.is_changed == (verdicts.layer == CHANGED)).all()
+    return [int(place) for place in verdicts.original]
+
+
+def said(crawl: Crawl, parameters: Parameters) -> list[int]:
+    """The original of each text, as a deduplicator names it; -1: none."""
+    found = []
+    with Deduplicator(parameters) as deduplicator:
+        for place, text in enumerate(crawl.texts):
+            if crawl.columns.is_changed[place]:
+                deduplicator.add_document(place, analyse(text, parameters))
+                found.append(-1)
+            else:
+                original = deduplicator.judge(place, text).duplicate_of
+                found.append(-1 if original is None else original)
+    return found
+
+
+def cut(near: Near, source: random.Random) -> Near:
+    """Forget the ends of some lists."""
+    lists = near.lists
+    keep: list[int] = []
+    is_cut, starts = lists.is_cut.copy(), [0]
+    for place in range(len(is_cut)):
+        first, last = int(lists.starts[place]), int(lists.starts[place + 1])
+        if first < last and source.random() < 0.7:
+            last, is_cut[place] = source.randrange(first, last), True
+        keep += range(first, last)
+        starts.append(len(keep))
+    kept = np.array(keep, np.int64)
+    columns = (lists.earlier[kept], lists.distance[kept], lists.similarity[kept])
+    return near._replace(lists=Lists(np.array(starts, np.int64), is_cut, *columns))
+
+
+@st.composite
+def crawls(draw: st.DrawFn) -> tuple[Crawl, random.Random]:
+    """Few texts, much changed; shuffled ones have the same fingerprint."""
+    source = random.Random(draw(st.integers(0, 2**32)))
+    texts = [prose(source.randrange(10**6), source.randrange(12, 40)) for _ in range(3)]
+    for _ in range(draw(st.integers(0, 40))):
+        words = source.choice(texts).split()
+        if source.random() < 0.4:
+            source.shuffle(words)
+        texts.append(changed(" ".join(words), source.randrange(10**6), source.randrange(3)))
+    places = frozenset(place for place in range(len(texts)) if source.random() < 0.1)
+    return Crawl(texts, places, source.randrange(1, 20)), source
+
+
+near_bounds = st.builds(
+    lambda near, far, verify, least: Parameters(
+        features=FEATURES,
+        max_distance=min(near, far),
+        candidate_distance=max(near, far),
+        min_words=1,
+        verify=verify,
+        min_similarity=least,
+    ),
+    st.integers(0, 8),
+    st.integers(0, 8),
+    st.booleans(),
+    st.sampled_from([0.0, 0.3, 0.6, 0.8, 1.0]),
+)
+
+
+class TestJudgingProperties:
+    @settings(deadline=None)
+    @given(crawls(), near_bounds)
+    def test_lists_that_are_cut_change_no_verdict(
+        self, made: tuple[Crawl, random.Random], parameters: Parameters
+    ) -> None:
+        crawl, source = made
+        expected = said(crawl, parameters)
+        assert originals(crawl, crawl.near(), parameters) == expected
+        assert originals(crawl, cut(crawl.near(), source), parameters) == expected
