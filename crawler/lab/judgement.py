@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from neardup.evaluation.judging_arrays import LAYERS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LAYERS = ("new", "too_short", "changed", "payload", "text", "simhash", "candidate", "minhash")
-"""What decided on a page, by the number in ``Judgement.layer``; the first three keep it."""
+__all__ = ["LAYERS", "Changes", "Judgement"]
 
 
 class Changes(NamedTuple):

@@ -2,166 +2,151 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from crawler.lab.choice import EXACT, MINHASH, Choice
-from crawler.lab.clusters import ClusterMember, LabCluster
-from crawler.lab.evidence import (
-    JACCARD,
-    LABELS,
-    Evidence,
-    lines_by_distance,
-    lines_by_similarity,
-    suggest_from_jaccard,
-    suggest_from_labels,
-)
+from crawler.lab import pictures
+from crawler.lab.border_pairs import border_pairs
+from crawler.lab.choice import EXACT, MINHASH, SIMHASH, Choice
+from crawler.lab.clusters import LabCluster, largest_clusters
 from crawler.lab.figures import Histogram, Scatter, SweepLine
-from crawler.lab.judgement import LAYERS, Judgement
-from crawler.lab.near_pair import NearPair
-from neardup import Parameters, hamming, jaccard, near_pairs, simhash
-from neardup.parameters import DEFAULTS
+from crawler.lab.judgement import Judgement
+from crawler.lab.page_columns import PageColumns
+from crawler.lab.prepared import Key, Prepared, key_of
+from crawler.lab.text_shelf import TextShelf
+from crawler.lab.weighing import weigh_jaccard, weigh_labels
+from neardup.evaluation.judging import judge_all
+from neardup.evaluation.judging_arrays import MINHASH as MINHASH_LAYER
+from neardup.evaluation.judging_arrays import Bounds
+from neardup.evaluation.pairs import count_all
+from neardup.parameters import DEFAULTS, Parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
-    from crawler.lab.near_pair import LabelLike
+    from crawler.lab.evidence import Evidence
+    from crawler.lab.near_pair import LabelLike, NearPair
     from crawler.lab.page import LabPage
+    from crawler.lab.pictures import Judged
+    from crawler.lab.prepared import Watch
+    from crawler.lab.text_shelf import Texts
 
-    Watch = Callable[[float, str], None]
+R = TypeVar("R")
+
+_MOST_PREPARED = 3
+_MOST_REMEMBERED = 32
 
 
 class Session:
     """Pages of a crawl, and what a choice of parameters would do with them.
 
+    What is slow is done once, by ``prepare``, and goes on where pages were added; then bounds are
+    tried in milliseconds. One owner: neither threads nor processes may share it.
+
     Args:
-        texts: Gives the texts of pages by their ids; None for one that is not held.
-        running: The parameters that the pages' fingerprints were made with.
+        texts: Gives the texts of pages by their ids, in their order; None for one that is not held.
+        running: The parameters that hold now; with their features the fingerprints of the pages
+            were made.
     """
 
-    def __init__(
-        self,
-        texts: Callable[[Sequence[int]], Iterator[str | None]],
-        running: Parameters = DEFAULTS,
-    ) -> None:
-        self._texts = texts
+    def __init__(self, texts: Texts, running: Parameters = DEFAULTS) -> None:
         self.running = running
-        self.pages: list[LabPage] = []
-        self._held: dict[int, str | None] = {}
-        self._shared: dict[tuple[int, int], float] = {}
+        self._pages = PageColumns()
+        self._shelf = TextShelf(texts, self._pages)
+        self._own_features = running.fingerprint_features
+        self._prepared: dict[Key, Prepared] = {}
+        self._remembered: dict[tuple[object, ...], object] = {}
 
     def __len__(self) -> int:
-        return len(self.pages)
+        return len(self._pages)
+
+    @property
+    def pages(self) -> Sequence[LabPage]:
+        """All pages, in crawl order; a place is a place among them."""
+        return self._pages.pages
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of memory that near lists and shingle sets take; pages and indexes come on top."""
+        return self._shelf.size_bytes + sum(one.size_bytes for one in self._prepared.values())
 
     def extend(self, pages: Sequence[LabPage]) -> None:
-        """Take more pages, in crawl order."""
-        self.pages.extend(pages)
+        """Take more pages, in crawl order; what they repeat is found by the next ``prepare``."""
+        self._pages.extend(pages)
 
     def prepare(self, choice: Choice, watch: Watch | None = None) -> None:
-        """Do what is slow, once."""
-        self._pairs(choice)
-        if watch is not None:
-            watch(1.0, "ready")
+        """Do what is slow: fingerprints of other features, near pairs and their similarities.
+
+        Args:
+            choice: What is to be fast from now on.
+            watch: Called with the share that is done, 0 to 1, and words for what is being done.
+                What it raises ends the preparation; the next one goes on from there.
+        """
+        tell = watch or (lambda _share, _words: None)
+        keys = self._keys(choice)
+        for done, key in enumerate(keys):
+            prepared = self._serving(key) or self._begin(key)
+            # The last used last, so that what goes first was not used for longest.
+            self._prepared[prepared.key] = self._prepared.pop(prepared.key)
+            prepared.catch_up(_part_of(tell, done, len(keys)))
+        tell(1.0, "ready")
 
     def is_ready(self, choice: Choice) -> bool:
-        """Whether judging is fast."""
-        return len(self._held) == len(self.pages)
+        """Whether nothing is left to prepare for a choice."""
+        serving = [self._serving(key) for key in self._keys(choice)]
+        return all(one is not None and len(one) == len(self) for one in serving)
 
     def judge(self, choice: Choice) -> Judgement:
-        """Return what a choice does with each page."""
-        near: dict[int, list[tuple[int, int]]] = {}
-        for earlier, later, distance in self._pairs(choice):
-            near.setdefault(later, []).append((distance, earlier))
-        count, parameters = len(self.pages), choice.parameters
-        kept, original = np.zeros(count, np.bool_), np.full(count, -1, np.int64)
-        distances = np.full(count, -1, np.int16)
-        similarity, layer = np.full(count, np.nan, np.float32), np.zeros(count, np.uint8)
-        payloads: dict[bytes, int] = {}
-        digests: dict[bytes, int] = {}
-        for place, page in enumerate(self.pages):
-            payload = None if page.payload_digest is None else payloads.get(page.payload_digest)
-            equal = digests.get(page.text_digest) if page.words else None
-            repeated, found = payload if payload is not None else equal, (0, 1.0)
-            name = "payload" if payload is not None else "text"
-            if page.verdict == "changed":
-                repeated, name = None, "changed"
-            elif repeated is None:
-                name = "new" if page.words >= parameters.min_words else "too_short"
-                for bits, earlier in sorted(near.get(place, ())):
-                    if not kept[earlier]:
-                        continue
-                    shared = self._similarity(earlier, place)
-                    is_near = choice.method == MINHASH or bits <= parameters.radius
-                    if is_near and (not parameters.verify or shared >= parameters.min_similarity):
-                        is_match = bits <= parameters.max_distance
-                        repeated, found = earlier, (bits, shared)
-                        name = "simhash" if is_match else "candidate"
-                        break
-            layer[place] = LAYERS.index(name)
-            if repeated is None:
-                kept[place] = True
-                digests.setdefault(page.text_digest, place)
-                if page.payload_digest is not None:
-                    payloads.setdefault(page.payload_digest, place)
-            else:
-                original[place] = repeated
-                distances[place], similarity[place] = found
-        bodies = np.array([page.body_bytes for page in self.pages], np.int64)
-        return Judgement(kept, original, distances, similarity, layer, bodies)
+        """Return what a choice does with each page, as a crawl of them would have done it.
+
+        Complexity: O(pages + near pairs), once it is prepared.
+        """
+        return self._once(("judge", choice), choice, lambda: self._judge(choice))
 
     def sweep(self, choice: Choice, distances: Sequence[int] = range(9)) -> list[SweepLine]:
-        """Return a line for each ``max_distance``: ``choice.within(distance)``."""
+        """Return a line for each ``max_distance``: what ``choice.within(distance)`` does.
+
+        Candidates farther out are not looked at, whatever the choice says of them: confirmed, they
+        would be dropped at every ``max_distance`` alike. Changes are told against ``running``.
+        """
         running = self.judge(Choice(self.running))
-        pairs = self._pairs(choice)
-        least = choice.parameters.min_similarity
-        similar = [self._similarity(first, second) >= least for first, second, _ in pairs]
+        counts = count_all(*self._judged(choice), choice.parameters.min_similarity)
+        similar, different = np.cumsum(counts.similar), np.cumsum(counts.different)
         lines = []
         for bits in distances:
             tried = choice.within(bits)
-            judged = self.judge(tried)
-            changes = judged.changes_from(running)
-            found = [
-                is_similar
-                for pair, is_similar in zip(pairs, similar, strict=True)
-                if pair[2] <= bits
-            ]
+            judgement = self.judge(tried)
+            changes = judgement.changes_from(running)
             lines.append(
                 SweepLine(
                     max_distance=bits,
                     choice=tried,
-                    kept=judged.kept_count,
-                    dropped=judged.dropped_count,
-                    layers=judged.counts(),
+                    kept=judgement.kept_count,
+                    dropped=judgement.dropped_count,
+                    layers=judgement.counts(),
                     now_kept=len(changes.now_kept),
                     now_dropped=len(changes.now_dropped),
-                    precision=sum(found) / len(found) if found else None,
-                    recall=sum(found) / sum(similar) if sum(similar) else None,
+                    precision=_share(similar[bits], similar[bits] + different[bits]),
+                    recall=_share(similar[bits], similar[-1]),
                 )
             )
         return lines
 
     def histogram(self, choice: Choice) -> Histogram:
-        """Return how far it is from each distinct text to the nearest."""
-        prints = list(self._fingerprints(choice).values())
-        counts = np.zeros(65, np.int64)
-        for place, value in enumerate(prints):
-            others = prints[:place] + prints[place + 1 :]
-            if others:
-                counts[min(hamming(value, other) for other in others)] += 1
-        return Histogram(counts, int(counts.sum()), sampled=False)
+        """Return how far it is from each distinct text to the nearest one, earlier or later.
+
+        Of texts with a fingerprint, by the features of the choice, whatever its method. From
+        10,000 texts on of a sample.
+        """
+        what = ("histogram", self._pairs_key(choice), choice.parameters.min_words)
+        return self._once(what, choice, lambda: pictures.histogram(self._judged(choice)))
 
     def scatter(self, choice: Choice, most: int = 3000) -> Scatter:
-        """Return pairs of texts, a fair sample of each distance."""
-        pairs = self._pairs(choice)
-        chosen = pairs[:most]
-        return Scatter(
-            np.array([bits for _, _, bits in chosen], np.uint8),
-            np.array([self._similarity(a, b) for a, b, _ in chosen], np.float32),
-            np.array([earlier for earlier, _, _ in chosen], np.int64),
-            np.array([later for _, later, _ in chosen], np.int64),
-            len(pairs),
-        )
+        """Return pairs of distinct texts within 8 bits, of each distance an even sample."""
+        what = ("scatter", self._pairs_key(choice), choice.parameters.min_words, most)
+        return self._once(what, choice, lambda: pictures.scatter(self._judged(choice), most))
 
     def pairs(
         self,
@@ -171,112 +156,107 @@ class Session:
         offset: int = 0,
         labels: Collection[LabelLike] = (),
     ) -> list[NearPair]:
-        """Return pairs at some distances, those first from which a label teaches most."""
-        said = {frozenset((one.first, one.second)): one.is_duplicate for one in labels}
-        least = choice.parameters.min_similarity
-        found = []
-        for first, second, bits in self._pairs(choice):
-            if bits not in distances:
-                continue
-            digests = frozenset(self.pages[place].text_digest for place in (first, second))
-            shared = self._similarity(first, second)
-            why = f"{bits} bits, similarity {shared:.2f}, {least:g} is asked for"
-            found.append(NearPair(first, second, bits, shared, said.get(digests), why))
-        found.sort(key=lambda pair: (pair.label is not None, abs((pair.similarity or 0) - least)))
+        """Return pairs of distinct texts, those first from which a label teaches most.
+
+        Args:
+            choice: At the border of its bounds pairs teach most.
+            distances: Of these pairs, each 0 to 8.
+            limit: At most so many.
+            offset: Without the first so many.
+            labels: Pairs that have one come last.
+        """
+        said, of = _by_digests(labels), self._judged(choice)
+        what = ("pairs", choice, tuple(distances), frozenset(said.items()))
+        found = self._once(
+            what, choice, lambda: border_pairs(of, choice, self.pages, said, distances)
+        )
         return found[offset : offset + limit]
 
     def evidence(self, choice: Choice, labels: Collection[LabelLike] = ()) -> Evidence:
         """Return precision and recall at each distance, from labels or else from Jaccard."""
-        least = choice.parameters.min_similarity
-        said = {frozenset((one.first, one.second)): one.is_duplicate for one in labels}
-        rows = []
-        for first, second, bits in self._pairs(choice):
-            digests = frozenset(self.pages[place].text_digest for place in (first, second))
-            shared = self._similarity(first, second)
-            if not said:
-                rows.append((bits, shared, shared >= least))
-            elif digests in said:
-                rows.append((bits, shared, said[digests]))
-        distances = np.array([row[0] for row in rows], np.uint8)
-        similar = np.array([row[1] for row in rows], np.float64)
-        right = np.array([row[2] for row in rows], np.bool_)
-        lines = lines_by_distance(distances, right)
-        suggestion, reason = (
-            suggest_from_labels(lines) if said else suggest_from_jaccard(lines, least)
-        )
-        within = distances <= choice.parameters.radius
-        return Evidence(
-            basis=LABELS if said else JACCARD,
-            pairs=len(rows),
-            duplicates=int(right.sum()),
-            beyond=max(0, len(said) - len(rows)),
-            population="pairs of distinct texts within 8 bits",
-            by_distance=lines,
-            by_similarity=lines_by_similarity(similar[within], right[within]) if said else (),
-            suggestion=suggestion,
-            reason=reason,
-        )
+        of, said = self._judged(choice), _by_digests(labels)
+        if not said:
+            return weigh_jaccard(of, choice)
+        size = choice.parameters.verify_shingle_size
+        numbers = self._pages.numbers
+        return weigh_labels(of, choice, said, numbers, lambda texts: self._shelf.sets(texts, size))
 
     def clusters(self, judgement: Judgement, limit: int = 50) -> list[LabCluster]:
-        """Return the largest clusters first, with why each member is in it."""
-        groups: dict[int, list[int]] = {}
-        for place in np.flatnonzero(~judgement.kept).tolist():
-            groups.setdefault(int(judgement.original[place]), []).append(place)
-        largest = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
-        return [
-            LabCluster(first, len(places) + 1, tuple(_member(judgement, one) for one in places))
-            for first, places in largest[:limit]
-        ]
+        """Return the kept pages that most others repeat, largest first, with why they do."""
+        return largest_clusters(judgement, limit)
 
-    def _text(self, place: int) -> str | None:
-        if place not in self._held:
-            (self._held[place],) = self._texts([self.pages[place].id])
-        return self._held[place]
+    def _judge(self, choice: Choice) -> Judgement:
+        parameters, is_minhash = choice.parameters, choice.method == MINHASH
+        bounds = Bounds(
+            radius=-1 if choice.method == EXACT else parameters.radius,
+            max_distance=parameters.max_distance,
+            min_words=parameters.min_words,
+            verify=parameters.verify or is_minhash,
+            min_similarity=float(parameters.min_similarity),
+            by_minhash=is_minhash,
+        )
+        near = self._ready(key_of(choice, self.running)).near()
+        verdicts, unknown = judge_all(self._pages.columns(), near, bounds)
+        if is_minhash:
+            verdicts.distance[verdicts.layer == MINHASH_LAYER] = -1
+        return Judgement(*verdicts, self._pages.body_bytes.values, unknown)
 
-    def _fingerprints(self, choice: Choice) -> dict[int, int]:
-        if choice.method == EXACT:
-            return {}
-        parameters, prints = choice.parameters, {}
-        same = parameters.fingerprint_features == self.running.fingerprint_features
-        seen = set()
-        for place, page in enumerate(self.pages):
-            if not page.is_main or page.words < parameters.min_words or page.text_digest in seen:
-                continue
-            seen.add(page.text_digest)
-            if same and page.fingerprint is not None:
-                prints[place] = page.fingerprint
-                continue
-            text = self._text(place)
-            if text is not None:
-                prints[place] = simhash(text, parameters.fingerprint_features)
-        return prints
+    def _judged(self, choice: Choice) -> Judged:
+        """Return the near fingerprints of a choice, whatever its method."""
+        if not self.is_ready(choice):
+            self.prepare(choice)
+        words = self._pages.columns().words
+        near = self._ready(self._pairs_key(choice)).near()
+        return pictures.judged(near, words, choice.parameters.min_words)
 
-    def _pairs(self, choice: Choice) -> list[tuple[int, int, int]]:
-        prints = self._fingerprints(choice)
-        places = list(prints)
-        found = near_pairs(prints, 8)
-        return [
-            (places[earlier], places[later], distance)
-            for later, earlier, distance in zip(
-                found.later.tolist(), found.earlier.tolist(), found.distances.tolist(), strict=True
-            )
-        ]
+    def _once(self, what: tuple[object, ...], choice: Choice, make: Callable[[], R]) -> R:
+        """Return what was made before of the same pages, or make it."""
+        if not self.is_ready(choice):
+            self.prepare(choice)
+        remembered = self._remembered
+        if remembered.get(("pages",)) != len(self):
+            remembered.clear()
+            remembered["pages",] = len(self)
+        if what not in remembered:
+            remembered[what] = make()
+            while len(remembered) > _MOST_REMEMBERED:
+                del remembered[next(key for key in remembered if key != ("pages",))]
+        return cast("R", remembered[what])
 
-    def _similarity(self, first: int, second: int) -> float:
-        pair = first, second
-        if pair not in self._shared:
-            one, other = self._text(first), self._text(second)
-            known = one is not None and other is not None
-            self._shared[pair] = jaccard(one or "", other or "") if known else float("nan")
-        return self._shared[pair]
+    def _pairs_key(self, choice: Choice) -> Key:
+        return key_of(replace(choice, method=SIMHASH), self.running)
+
+    def _keys(self, choice: Choice) -> list[Key]:
+        """Return what judging, drawing and comparing with the running parameters ask for."""
+        own = key_of(choice, self.running), self._pairs_key(choice)
+        return list(dict.fromkeys((key_of(Choice(self.running), self.running), *own)))
+
+    def _serving(self, key: Key) -> Prepared | None:
+        return next((one for one in self._prepared.values() if one.key.serves(key)), None)
+
+    def _ready(self, key: Key) -> Prepared:
+        prepared = self._serving(key)
+        assert prepared is not None  # was prepared right before
+        return prepared
+
+    def _begin(self, key: Key) -> Prepared:
+        """Make lists of a kind; those that it serves too, and of many the oldest, go."""
+        for other in [other for other in self._prepared if key.serves(other)]:
+            del self._prepared[other]
+        while len(self._prepared) >= _MOST_PREPARED:
+            del self._prepared[next(iter(self._prepared))]
+        made = Prepared(key, self._pages, self._shelf, self._own_features)
+        self._prepared[key] = made
+        return made
 
 
-def _member(judgement: Judgement, place: int) -> ClusterMember:
-    layer = LAYERS[judgement.layer[place]]
-    bits, shared = int(judgement.distance[place]), float(judgement.similarity[place])
-    similarity = None if np.isnan(shared) else shared
-    if layer in {"payload", "text"}:
-        why = "the same bytes" if layer == "payload" else "the same words"
-    else:
-        why = f"{bits} bits" + ("" if similarity is None else f", similarity {similarity:.2f}")
-    return ClusterMember(place, layer, bits, similarity, why)
+def _part_of(watch: Watch, done: int, steps: int) -> Watch:
+    return lambda share, words: watch((done + share) / steps, words)
+
+
+def _share(part: int, whole: int) -> float | None:
+    return float(part / whole) if whole else None
+
+
+def _by_digests(labels: Collection[LabelLike]) -> dict[frozenset[bytes], bool]:
+    return {frozenset((one.first, one.second)): one.is_duplicate for one in labels}

@@ -1,0 +1,123 @@
+"""Which pairs teach most? Those on which the bounds are least sure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crawler.lab.choice import SIMHASH
+from crawler.lab.near_pair import NearPair
+from crawler.lab.pictures import shares
+from neardup.evaluation.pairs import count_all, families_of, pick
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from crawler.lab.choice import Choice
+    from crawler.lab.page import LabPage
+    from crawler.lab.pictures import Judged
+    from neardup.evaluation.pairs import Picked
+
+_MOST_WEIGHED = 200_000
+_RELATED = 0.5
+"""Similarity by which pages are of one family, such as those of one template."""
+_SIMILARITY_SCALE = 0.1
+_DISTANCE_SCALE = 1.5
+
+Said = dict[frozenset[bytes], bool]
+
+
+def border_pairs(
+    of: Judged,
+    choice: Choice,
+    pages: Sequence[LabPage],
+    labels: Mapping[frozenset[bytes], bool],
+    distances: Sequence[int],
+) -> list[NearPair]:
+    """Return pairs of distinct texts at some distances, those first that teach most.
+
+    What has no label comes first. Then counts that distance and similarity disagree, that the
+    similarity is near ``min_similarity`` and the distance near ``max_distance``. Every further pair
+    of one family counts less: the second half, the third a third. Of more than 200,000 pairs an
+    even sample is weighed.
+    """
+    picked = _pick(of, choice, distances)
+    families = families_of(of.near, _RELATED)[picked.later]
+    weights = _fewer_of_each(families, _weights(picked, choice))
+    order = np.lexsort((picked.later, picked.earlier, -weights))
+    found = [_pair(picked, int(row), choice, pages, labels) for row in order]
+    return [pair for pair in found if pair.label is None] + [
+        pair for pair in found if pair.label is not None
+    ]
+
+
+def _pick(of: Judged, choice: Choice, distances: Sequence[int]) -> Picked:
+    counts = count_all(of.near, of.is_judged, choice.parameters.min_similarity)
+    totals = counts.different + counts.similar + counts.unknown
+    wanted = np.zeros_like(totals)
+    chosen = [bits for bits in range(len(totals)) if bits in distances]
+    wanted[chosen] = totals[chosen]
+    given = shares(wanted, _MOST_WEIGHED)
+    return pick(of.near, of.is_judged, totals, given, with_unknown=True)
+
+
+def _weights(picked: Picked, choice: Choice) -> NDArray[np.float64]:
+    """Return how much there is to learn from each pair: float64, (pairs,)."""
+    parameters = choice.parameters
+    is_known = picked.similarity >= 0
+    off = np.abs(picked.similarity - parameters.min_similarity) / _SIMILARITY_SCALE
+    weights: NDArray[np.float64] = np.where(is_known, np.exp(-off), 0.0)
+    # The border lies between the last distance that is near and the first that is not.
+    beyond = np.abs(picked.distance - (parameters.max_distance + 0.5)) - 0.5
+    weights += np.exp(-beyond / _DISTANCE_SCALE) / 2
+    is_similar = picked.similarity >= parameters.min_similarity
+    disagree = is_known & (is_similar != (picked.distance <= parameters.max_distance))
+    weights[disagree] += 1
+    return weights
+
+
+def _fewer_of_each(
+    families: NDArray[np.int32], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Divide the weights of each family by 1, 2, 3 ..., from the greatest on."""
+    order = np.lexsort((-weights, families))
+    starts = np.flatnonzero(np.diff(families[order], prepend=-1))
+    ranks = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    shared = np.empty_like(weights)
+    shared[order] = weights[order] / (1 + ranks)
+    return shared
+
+
+def _pair(
+    picked: Picked,
+    row: int,
+    choice: Choice,
+    pages: Sequence[LabPage],
+    labels: Mapping[frozenset[bytes], bool],
+) -> NearPair:
+    first, second = int(picked.earlier[row]), int(picked.later[row])
+    bits, similarity = int(picked.distance[row]), float(picked.similarity[row])
+    known = None if similarity < 0 else similarity
+    digests = frozenset((pages[first].text_digest, pages[second].text_digest))
+    return NearPair(first, second, bits, known, labels.get(digests), _why(choice, bits, known))
+
+
+def _why(choice: Choice, bits: int, similarity: float | None) -> str:
+    """Say what can be learned from a pair."""
+    most, least = choice.parameters.max_distance, choice.parameters.min_similarity
+    is_near = bits <= most
+    if similarity is None:
+        return f"{bits} bits; a text is not held, so the similarity is not known"
+    measured = f"{bits} bits, similarity {similarity:.2f}"
+    if choice.method == SIMHASH and is_near and similarity < least:
+        return f"{measured}: near by distance, not similar enough"
+    if choice.method == SIMHASH and not is_near and similarity >= least:
+        return f"{measured}: similar, farther apart than max_distance {most}"
+    if abs(similarity - least) <= _SIMILARITY_SCALE / 2:
+        return f"{measured}: close to min_similarity {least:g}"
+    if bits in {most, most + 1}:
+        return f"{measured}: at the border of max_distance {most}"
+    return f"{measured}: {'a duplicate' if is_near else 'different'} by both"

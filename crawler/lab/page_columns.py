@@ -1,0 +1,102 @@
+"""Pages as arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crawler.pages.verdicts import CHANGED, EXACT_DUPLICATE, TEXT_DUPLICATE
+from neardup.evaluation.column import Column
+from neardup.evaluation.judging_arrays import Columns
+from neardup.fingerprints.digest import EMPTY_DIGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from crawler.lab.page import LabPage
+
+_REPEATS = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE})
+
+
+class PageColumns:
+    """What pages have in common gets numbers, what they measure gets columns.
+
+    Attributes:
+        pages: All of them, in crawl order.
+        numbers: Of texts, by their digests.
+        holders: For each text the place of the page to ask for it.
+        fingerprints: uint64, (pages,): 0 where there is none.
+        has_fingerprint: bool, (pages,).
+        original: int32, (pages,): place of the page that the crawl's verdict names; -1.
+        stored: float64, (pages,): the similarity of the two; -1: not known.
+        body_bytes: int64, (pages,).
+    """
+
+    def __init__(self) -> None:
+        self.pages: list[LabPage] = []
+        self.numbers: dict[bytes, int] = {}
+        self.holders: list[int] = []
+        self._payloads: dict[bytes, int] = {}
+        self._places: dict[int, int] = {}
+        self._texts: Column[np.int32] = Column(np.int32)
+        self._payload_numbers: Column[np.int32] = Column(np.int32)
+        self._words: Column[np.int32] = Column(np.int32)
+        self._is_main: Column[np.bool_] = Column(np.bool_)
+        self._is_changed: Column[np.bool_] = Column(np.bool_)
+        self.fingerprints: Column[np.uint64] = Column(np.uint64)
+        self.has_fingerprint: Column[np.bool_] = Column(np.bool_)
+        self.original: Column[np.int32] = Column(np.int32)
+        self.stored: Column[np.float64] = Column(np.float64)
+        self.body_bytes: Column[np.int64] = Column(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+    def columns(self) -> Columns:
+        """Return what judging reads."""
+        return Columns(
+            self._texts.values,
+            self._payload_numbers.values,
+            self._words.values,
+            self._is_main.values,
+            self._is_changed.values,
+        )
+
+    def extend(self, pages: Sequence[LabPage]) -> None:
+        """Take more pages, in crawl order."""
+        first = len(self.pages)
+        self.pages.extend(pages)
+        self._places.update((page.id, first + place) for place, page in enumerate(pages))
+        self._texts.extend([self._text(first + place) for place in range(len(pages))])
+        self._payload_numbers.extend([self._payload(page.payload_digest) for page in pages])
+        self._words.extend([page.words for page in pages])
+        self._is_main.extend([page.is_main for page in pages])
+        self._is_changed.extend([page.verdict == CHANGED for page in pages])
+        self.fingerprints.extend(np.array([page.fingerprint or 0 for page in pages], np.uint64))
+        self.has_fingerprint.extend([page.fingerprint is not None for page in pages])
+        self.original.extend([self._places.get(page.duplicate_of or -1, -1) for page in pages])
+        stored = [-1.0 if page.similarity is None else page.similarity for page in pages]
+        self.stored.extend(stored)
+        self.body_bytes.extend([page.body_bytes for page in pages])
+
+    def ids_of(self, texts: NDArray[np.int64]) -> list[int]:
+        """Return the ids of the pages to ask for some texts."""
+        return [self.pages[self.holders[number]].id for number in texts.tolist()]
+
+    def _text(self, place: int) -> int:
+        page = self.pages[place]
+        if page.text_digest == EMPTY_DIGEST:
+            return -1
+        number = self.numbers.setdefault(page.text_digest, len(self.holders))
+        if number == len(self.holders):
+            self.holders.append(place)
+        elif page.verdict not in _REPEATS and self.pages[self.holders[number]].verdict in _REPEATS:
+            # A repetition is stored as the name of its original.
+            self.holders[number] = place
+        return number
+
+    def _payload(self, digest: bytes | None) -> int:
+        return -1 if digest is None else self._payloads.setdefault(digest, len(self._payloads))

@@ -1,0 +1,70 @@
+"""What is drawn of near lists: kept for as long as pages and bounds are the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from crawler.lab.figures import Histogram, Scatter
+from neardup.evaluation.nearest import count_nearest
+from neardup.evaluation.pairs import count_all, pick
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from neardup.evaluation.judging_arrays import Near
+
+
+class Judged(NamedTuple):
+    """Near lists, and whose pairs count.
+
+    Attributes:
+        near: All of them.
+        is_judged: bool, (places,): of at least as many words as are asked for.
+    """
+
+    near: Near
+    is_judged: NDArray[np.bool_]
+
+
+def judged(near: Near, words: NDArray[np.int32], min_words: int) -> Judged:
+    """Return near lists with the places that a fingerprint stands for."""
+    is_judged = (near.members.classes >= 0) & (words >= min_words)
+    return Judged(near, is_judged)
+
+
+def histogram(of: Judged) -> Histogram:
+    """Return how far it is from each distinct text to the nearest one."""
+    members = of.near.members
+    places = np.flatnonzero(of.is_judged)
+    places = places[members.first_of_text[members.texts[places]] == places]
+    found = count_nearest(of.near.fingerprints[members.classes[places]])
+    return Histogram(found.counts, found.asked, sampled=found.is_sampled)
+
+
+def scatter(of: Judged, most: int) -> Scatter:
+    """Return pairs of texts: of each distance all, or no more than its share."""
+    counts = count_all(of.near, of.is_judged, 0.0)
+    known = counts.different + counts.similar
+    given = shares(known, most)
+    picked = pick(of.near, of.is_judged, known, given, with_unknown=False)
+    return Scatter(
+        picked.distance,
+        picked.similarity.astype(np.float32),
+        picked.earlier.astype(np.int64),
+        picked.later.astype(np.int64),
+        int(known.sum()),
+    )
+
+
+def shares(available: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Share so many out among the distances: as evenly as what there is allows."""
+    given = np.zeros_like(available)
+    left, waiting = most, list(np.argsort(available, kind="stable"))
+    while waiting:
+        # The scarcest first; what it leaves goes to the others.
+        distance = waiting.pop(0)
+        given[distance] = min(int(available[distance]), left // (len(waiting) + 1))
+        left -= int(given[distance])
+    return given

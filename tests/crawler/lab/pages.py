@@ -1,0 +1,92 @@
+"""Pages for the lab, made of texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.lab.page import LabPage
+from crawler.lab.session import Session
+from neardup.document import Document, analyse
+from neardup.parameters import DEFAULTS, Parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+@dataclass
+class Made:
+    """A page to be made.
+
+    Attributes:
+        text: What it says.
+        payload: A name for its bytes.
+        is_main: Whether a fingerprint may stand for it.
+        is_changed: Whether it is kept, whatever it resembles.
+    """
+
+    text: str
+    payload: int | None = None
+    is_main: bool = True
+    is_changed: bool = False
+
+
+@dataclass
+class Book:
+    """Pages with their texts.
+
+    Attributes:
+        made: All of them.
+        running: With these their fingerprints were made.
+        lost: Ids of pages whose text is not held.
+    """
+
+    made: Sequence[Made]
+    running: Parameters = DEFAULTS
+    lost: set[int] = field(default_factory=set)
+
+    def session(self) -> Session:
+        """Return a session of all pages."""
+        session = self.empty_session()
+        session.extend(self.pages())
+        return session
+
+    def empty_session(self) -> Session:
+        """Return a session that was given no page yet."""
+        return Session(self.texts, self.running)
+
+    def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
+        """Give texts as a source does."""
+        for number in ids:
+            yield None if number in self.lost else self.made[number // 3 - 1].text
+
+    def pages(self) -> list[LabPage]:
+        """Return the pages, whose ids are no places."""
+        return [self._page(place, made) for place, made in enumerate(self.made)]
+
+    def document(self, made: Made, parameters: Parameters) -> Document:
+        """Return what a deduplicator is asked."""
+        found = analyse(made.text, parameters)
+        payload = None if made.payload is None else made.payload.to_bytes(16, "big")
+        fingerprint = found.fingerprint if made.is_main else None
+        return Document(found.words, found.digest, fingerprint, found.text, payload)
+
+    def _page(self, place: int, made: Made) -> LabPage:
+        document = self.document(made, self.running)
+        return LabPage(
+            id=3 * (place + 1),
+            url=f"http://127.0.0.1/{place}",
+            title=f"page {place}",
+            words=document.words,
+            text_digest=document.digest,
+            payload_digest=document.payload,
+            fingerprint=document.fingerprint,
+            is_main=made.is_main,
+            verdict="changed" if made.is_changed else "",
+            duplicate_of=None,
+            distance=None,
+            similarity=None,
+            fetched_at=0.0,
+            body_bytes=len(made.text),
+            parameters=None,
+        )
