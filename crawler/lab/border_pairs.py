@@ -9,7 +9,7 @@ import numpy as np
 from crawler.lab.choice import SIMHASH
 from crawler.lab.near_pair import NearPair
 from crawler.lab.pictures import shares
-from neardup.evaluation.pairs import count_all, families_of, pick
+from neardup.evaluation.pairs import Picked, count_all, families_of, pick
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from crawler.lab.choice import Choice
     from crawler.lab.page import LabPage
+    from crawler.lab.page_columns import PageColumns
     from crawler.lab.pictures import Judged
-    from neardup.evaluation.pairs import Picked
 
 _MOST_WEIGHED = 200_000
 _RELATED = 0.5
@@ -27,31 +27,51 @@ _RELATED = 0.5
 _SIMILARITY_SCALE = 0.1
 _DISTANCE_SCALE = 1.5
 
-Said = dict[frozenset[bytes], bool]
 
-
-def border_pairs(
-    of: Judged,
-    choice: Choice,
-    pages: Sequence[LabPage],
-    labels: Mapping[frozenset[bytes], bool],
-    distances: Sequence[int],
-) -> list[NearPair]:
+def ranked_pairs(of: Judged, choice: Choice, distances: Sequence[int]) -> Picked:
     """Return pairs of distinct texts at some distances, those first that teach most.
 
-    What has no label comes first. Then counts that distance and similarity disagree, that the
-    similarity is near ``min_similarity`` and the distance near ``max_distance``. Every further pair
-    of one family counts less: the second half, the third a third. Of more than 200,000 pairs an
-    even sample is weighed.
+    It counts that distance and similarity disagree, that the similarity is near ``min_similarity``
+    and the distance near ``max_distance``. Every further pair of one family counts less: the second
+    half, the third a third. Of more than 200,000 pairs an even sample is weighed.
     """
     picked = _pick(of, choice, distances)
     families = families_of(of.near, _RELATED)[picked.later]
     weights = _fewer_of_each(families, _weights(picked, choice))
     order = np.lexsort((picked.later, picked.earlier, -weights))
-    found = [_pair(picked, int(row), choice, pages, labels) for row in order]
-    return [pair for pair in found if pair.label is None] + [
-        pair for pair in found if pair.label is not None
-    ]
+    return Picked(
+        picked.earlier[order],
+        picked.later[order],
+        picked.distance[order],
+        picked.similarity[order],
+    )
+
+
+def shown_pairs(
+    ranked: Picked,
+    choice: Choice,
+    pages: PageColumns,
+    labels: Mapping[frozenset[bytes], bool],
+    wanted: slice,
+) -> list[NearPair]:
+    """Return some of those pairs, counted after what has a label went to the end."""
+    texts = pages.columns().texts.astype(np.int64)
+    has_label = _has_label(texts[ranked.earlier], texts[ranked.later], pages.numbers, labels)
+    order = np.argsort(has_label, kind="stable")[wanted]
+    return [_pair(ranked, int(row), choice, pages.pages, labels) for row in order]
+
+
+def _has_label(
+    ones: NDArray[np.int64],
+    others: NDArray[np.int64],
+    numbers: Mapping[bytes, int],
+    labels: Mapping[frozenset[bytes], bool],
+) -> NDArray[np.bool_]:
+    """Return which pairs of texts have a label."""
+    count = len(numbers)
+    known = [[numbers[one] for one in pair if one in numbers] for pair in labels]
+    keys = [min(pair) * count + max(pair) for pair in known if len(pair) == 2]
+    return np.isin(np.minimum(ones, others) * count + np.maximum(ones, others), keys)
 
 
 def _pick(of: Judged, choice: Choice, distances: Sequence[int]) -> Picked:

@@ -78,7 +78,7 @@ class Prepared:
         self._pages = pages
         self._shelf = shelf
         self._has_own = key.features == running
-        self._near = NearLists() if key.method == SIMHASH else MinHashLists()
+        self._near = self._nothing()
 
     def __len__(self) -> int:
         return len(self._near)
@@ -106,10 +106,21 @@ class Prepared:
         for start in range(first, count, _PAGES_AT_ONCE):
             stop = min(count, start + _PAGES_AT_ONCE)
             watch((start - first) / (count - first), f"page {start:,} of {count:,} compared")
-            if isinstance(self._near, NearLists):
-                self._take_fingerprints(self._near, start, stop)
-            else:
-                self._take_signatures(self._near, start, stop)
+            try:
+                self._take(start, stop)
+            except BaseException:
+                # A text that cannot be read leaves lists half way.
+                self._near = self._nothing()
+                raise
+
+    def _nothing(self) -> NearLists | MinHashLists:
+        return NearLists() if self.key.method == SIMHASH else MinHashLists()
+
+    def _take(self, start: int, stop: int) -> None:
+        if isinstance(self._near, NearLists):
+            self._take_fingerprints(self._near, start, stop)
+        else:
+            self._take_signatures(self._near, start, stop)
 
     def _load(self, texts: NDArray[np.int64]) -> SetArrays:
         return self._shelf.sets(texts, self.key.shingle_size)

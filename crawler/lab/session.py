@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 
 from crawler.lab import pictures
-from crawler.lab.border_pairs import border_pairs
+from crawler.lab.border_pairs import ranked_pairs, shown_pairs
 from crawler.lab.choice import EXACT, MINHASH, SIMHASH, Choice
 from crawler.lab.clusters import LabCluster, largest_clusters
 from crawler.lab.figures import Histogram, Scatter, SweepLine
@@ -85,7 +85,8 @@ class Session:
                 What it raises ends the preparation; the next one goes on from there.
         """
         tell = watch or (lambda _share, _words: None)
-        keys = self._keys(choice)
+        # What holds shorter texts too serves the others.
+        keys = sorted(self._keys(choice), key=lambda key: key.min_words)
         for done, key in enumerate(keys):
             prepared = self._serving(key) or self._begin(key)
             # The last used last, so that what goes first was not used for longest.
@@ -165,12 +166,10 @@ class Session:
             offset: Without the first so many.
             labels: Pairs that have one come last.
         """
-        said, of = _by_digests(labels), self._judged(choice)
-        what = ("pairs", choice, tuple(distances), frozenset(said.items()))
-        found = self._once(
-            what, choice, lambda: border_pairs(of, choice, self.pages, said, distances)
-        )
-        return found[offset : offset + limit]
+        of, what = self._judged(choice), ("pairs", choice, tuple(distances))
+        ranked = self._once(what, choice, lambda: ranked_pairs(of, choice, distances))
+        wanted = slice(offset, offset + limit)
+        return shown_pairs(ranked, choice, self._pages, _by_digests(labels), wanted)
 
     def evidence(self, choice: Choice, labels: Collection[LabelLike] = ()) -> Evidence:
         """Return precision and recall at each distance, from labels or else from Jaccard."""

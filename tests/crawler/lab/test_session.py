@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawler.lab.choice import Choice
 from crawler.lab.judgement import LAYERS
-from neardup import Deduplicator, Features, Parameters
+from crawler.lab.session import Session
+from neardup import (
+    Deduplicator,
+    Features,
+    ParameterError,
+    Parameters,
+    hamming,
+    jaccard,
+    simhash,
+)
+from neardup.document import analyse
 from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import changed, prose
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from crawler.lab.judgement import Judgement
 
 TINY = Parameters(min_words=12)
@@ -103,3 +118,252 @@ class TestSessionProperties:
             judgement = session.judge(Choice(parameters))
             assert told(judgement) == oracle(book, parameters)
             assert judgement.unknown == 0
+
+
+def family(seed: int, count: int, edits: int) -> list[str]:
+    """Texts of 200 words that differ from one in so many of them."""
+    text = prose(seed, 200)
+    return [text, *(changed(text, 1000 * seed + number, edits) for number in range(1, count))]
+
+
+def book_of(*texts: str) -> Book:
+    return Book([Made(text) for text in texts])
+
+
+MIXED = book_of(
+    *family(1, 12, 1), *family(2, 12, 4), *family(3, 12, 9), prose(4, 200), prose(4, 200)
+)
+FEATURES = Parameters().fingerprint_features
+
+
+def test_a_line_of_a_sweep_is_what_its_choice_does() -> None:
+    session = MIXED.session()
+    running = session.judge(Choice())
+    for verify in (True, False):
+        choice = Choice(Parameters(features=FEATURES, verify=verify, min_similarity=0.75))
+        lines = session.sweep(choice)
+        assert [line.max_distance for line in lines] == list(range(9))
+        for line in lines:
+            judgement = session.judge(choice.within(line.max_distance))
+            assert (line.kept, line.dropped) == (judgement.kept_count, judgement.dropped_count)
+            assert line.layers == judgement.counts()
+            assert sum(line.layers.values()) == len(session)
+            changes = judgement.changes_from(running)
+            assert (line.now_kept, line.now_dropped) == tuple(map(len, changes))
+        drops = [line.dropped for line in lines]
+        assert drops == sorted(drops)
+        assert drops[0] < drops[8]
+
+
+def test_a_sweep_measures_pairs_against_jaccard() -> None:
+    session, texts = MIXED.session(), [made.text for made in MIXED.made[:-1]]
+    prints = [analyse(text).fingerprint or 0 for text in texts]
+    pairs = [(a, b) for b in range(len(texts)) for a in range(b)]
+    near = [(a, b, hamming(prints[a], prints[b])) for a, b in pairs]
+    near = [pair for pair in near if pair[2] <= 8]
+    similar = [jaccard(texts[a], texts[b]) >= 0.8 for a, b, _ in near]
+    for line in session.sweep(Choice(), [0, 3, 5, 8]):
+        found = [
+            one for one, pair in zip(similar, near, strict=True) if pair[2] <= line.max_distance
+        ]
+        assert line.precision == (sum(found) / len(found) if found else None)
+        assert line.recall == sum(found) / sum(similar)
+
+
+def test_the_histogram_holds_the_nearest_of_each_distinct_text() -> None:
+    texts = [made.text for made in MIXED.made[:-1]]
+    prints = np.array([analyse(text).fingerprint for text in texts], np.uint64)
+    distances = np.bitwise_count(prints[:, None] ^ prints[None, :]).astype(int)
+    np.fill_diagonal(distances, 99)
+    histogram = MIXED.session().histogram(Choice())
+    assert histogram.counts.tolist() == np.bincount(distances.min(axis=1), minlength=65).tolist()
+    assert (histogram.texts, histogram.sampled) == (len(texts), False)
+
+
+def test_a_scatter_shows_pairs_with_their_similarity() -> None:
+    session = MIXED.session()
+    scatter = session.scatter(Choice())
+    assert len(scatter.distance) == scatter.pairs
+    for row in range(scatter.pairs):
+        one, other = (
+            MIXED.made[int(place[row])].text for place in (scatter.earlier, scatter.later)
+        )
+        assert scatter.distance[row] == hamming(simhash(one, FEATURES), simhash(other, FEATURES))
+        assert scatter.similarity[row] == pytest.approx(jaccard(one, other))
+    few = session.scatter(Choice(), most=20)
+    assert (len(few.distance), few.pairs) == (20, scatter.pairs)
+    # The scarce distances are all there, the others have equal shares.
+    assert set(few.distance.tolist()) == set(scatter.distance.tolist())
+
+
+def test_clusters_say_why_each_page_is_in_them() -> None:
+    text = prose(1, 200)
+    book = book_of(text, changed(text, 1, 1), text, prose(2, 200), prose(2, 200), prose(3, 200))
+    book.made[4].payload = book.made[3].payload = 7
+    session = book.session()
+    judgement = session.judge(Choice())
+    first, second = session.clusters(judgement)
+    assert (first.representative, first.size) == (0, 3)
+    assert [member.place for member in first.members] == [1, 2]
+    near, equal = first.members
+    assert near.layer == "simhash"
+    assert near.similarity == pytest.approx(jaccard(text, book.made[1].text))
+    assert near.why == f"{near.distance} bits, similarity {near.similarity:.2f}"
+    assert (equal.layer, equal.why) == ("text", "the same words")
+    assert (second.representative, second.size) == (3, 2)
+    assert second.members[0].why == "the same bytes"
+    assert judgement.cluster_sizes().tolist() == [3, 2]
+    assert judgement.saved_bytes == sum(len(book.made[place].text) for place in (1, 2, 4))
+    assert session.clusters(judgement, limit=1) == [first]
+
+
+def test_fewer_words_and_other_features_are_computed_from_texts() -> None:
+    short = prose(2, 30)
+    texts = [*family(1, 4, 1), short, *(changed(short, number) for number in range(5))]
+    book = book_of(*texts)
+    session = book.session()
+    assert session.judge(Choice()).counts()["too_short"] == 6
+    told_of: list[tuple[float, str]] = []
+    lower = Choice(Parameters(min_words=28))
+    assert not session.is_ready(lower)
+    session.prepare(lower, lambda share, words: told_of.append((share, words)))
+    assert session.is_ready(lower)
+    assert session.is_ready(Choice(Parameters(min_words=25)))
+    assert told_of[-1] == (1.0, "ready")
+    assert all(0 <= share <= 1 for share, _ in told_of)
+    for parameters in (
+        lower.parameters,
+        Parameters(features=Features("character", 5, "log_count")),
+    ):
+        assert told(session.judge(Choice(parameters))) == oracle(book, parameters)
+
+
+def test_a_preparation_that_is_stopped_goes_on_later() -> None:
+    session = MIXED.session()
+
+    def stop(_share: float, _words: str) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        session.prepare(Choice(), stop)
+    assert not session.is_ready(Choice())
+    assert told(session.judge(Choice())) == oracle(MIXED, Parameters())
+
+
+def test_a_text_that_cannot_be_read_leaves_nothing_half_done() -> None:
+    book, fails = book_of(*family(1, 5, 1)), [True]
+
+    def texts(ids: Sequence[int]) -> Iterator[str | None]:
+        if fails:
+            fails.clear()
+            raise OSError("the disk is gone")
+        return book.texts(ids)
+
+    session = Session(texts)
+    session.extend(book.pages())
+    with pytest.raises(OSError, match="gone"):
+        session.prepare(Choice())
+    assert told(session.judge(Choice())) == oracle(book, Parameters())
+
+
+def test_what_is_not_held_rests_on_what_the_crawl_stored() -> None:
+    text = prose(1, 200)
+    book = book_of(text, changed(text, 1, 1), changed(text, 2, 1), prose(5, 200))
+    book.lost = {6, 9}
+    session, pages = book.empty_session(), book.pages()
+    pages[1] = replace(pages[1], verdict="near_duplicate", duplicate_of=pages[0].id, similarity=0.9)
+    session.extend(pages)
+    judgement = session.judge(Choice())
+    assert judgement.kept.tolist() == [True, False, True, True]
+    assert judgement.similarity[1] == pytest.approx(0.9)
+    assert judgement.unknown == 1
+    assert session.judge(Choice(Parameters(min_similarity=0.95))).kept.all()
+    assert session.judge(Choice(method="exact")).unknown == 0
+    unknown = [pair for pair in session.pairs(Choice(), range(9)) if pair.similarity is None]
+    assert "not held" in unknown[0].why
+
+
+def test_no_fingerprint_can_be_made_of_a_text_that_is_not_held() -> None:
+    book = book_of(*family(1, 3, 1))
+    book.lost = {6}
+    judgement = book.session().judge(Choice(Parameters(features=Features("word", 2))))
+    assert judgement.kept.tolist() == [True, True, False]
+    assert judgement.unknown == 1
+
+
+def test_minhash_confirms_by_exact_jaccard_alone() -> None:
+    session, texts = MIXED.session(), [made.text for made in MIXED.made]
+    for least in (0.55, 0.8, 0.95):
+        kept: list[int] = []
+        expected = []
+        for place, text in enumerate(texts):
+            shares = {other: jaccard(text, texts[other]) for other in kept}
+            best = max(kept, key=lambda other: (shares[other], -other), default=-1)
+            is_repeated = best >= 0 and shares[best] >= least
+            expected.append(best if is_repeated else -1)
+            if not is_repeated:
+                kept.append(place)
+        judgement = session.judge(Choice(Parameters(min_similarity=least), method="minhash"))
+        assert judgement.original.tolist() == expected
+        assert set(judgement.distance[judgement.layer == LAYERS.index("minhash")].tolist()) <= {-1}
+        assert not judgement.counts()["simhash"]
+
+
+def test_exact_drops_what_is_equal_alone() -> None:
+    judgement = MIXED.session().judge(Choice(method="exact"))
+    assert np.flatnonzero(~judgement.kept).tolist() == [len(MIXED.made) - 1]
+    assert judgement.counts()["text"] == 1
+
+
+def test_a_deduplicator_looks_at_a_thousand_kept_texts_and_so_does_a_session() -> None:
+    source, words = random.Random(1), [f"w{number}" for number in range(20)]
+    texts = []
+    for _ in range(1001):
+        source.shuffle(words)
+        texts.append(" ".join(words))
+    # The last two resemble the thousandth and the one behind it.
+    texts += [" ".join([*text.split()[:17], *text.split()[:16:-1]]) for text in texts[999:1001]]
+    book = Book([Made(text) for text in texts], TINY)
+    parameters = replace(TINY, min_similarity=0.5)
+    judgement = book.session().judge(Choice(parameters))
+    with Deduplicator(parameters) as deduplicator:
+        for place, made in enumerate(book.made[:1001]):
+            deduplicator.add_document(place, book.document(made, parameters))
+        verdicts = [deduplicator.judge(place, texts[place]) for place in (1001, 1002)]
+    assert [verdict.duplicate_of for verdict in verdicts] == [999, None]
+    assert judgement.original[1001:].tolist() == [999, -1]
+    assert judgement.kept_count == 1002
+
+
+def test_a_fingerprint_that_thousands_share_takes_bounded_memory() -> None:
+    words = prose(1, 200).split()
+    source, made = random.Random(1), []
+    for _ in range(20_000):
+        place, swapped = source.randrange(len(words) - 1), list(words)
+        swapped[place], swapped[place + 1] = swapped[place + 1], swapped[place]
+        made.append(Made(" ".join(swapped)))
+    session = Book(made).session()
+    for least, most in ((0.8, 1), (0.999, 199)):
+        judgement = session.judge(Choice(Parameters(min_similarity=least)))
+        assert judgement.kept_count <= most
+        assert judgement.unknown == 0
+    # All pairs would be 2.6 GB.
+    assert session.size_bytes < 100_000_000
+
+
+def test_an_empty_session_answers() -> None:
+    session = Book([]).session()
+    judgement = session.judge(Choice())
+    assert (len(judgement), judgement.dropped_count, judgement.saved_bytes) == (0, 0, 0)
+    assert session.histogram(Choice()).texts == 0
+    assert session.scatter(Choice()).pairs == 0
+    assert session.pairs(Choice(), range(9)) == []
+    assert session.clusters(judgement) == []
+    assert session.sweep(Choice())[3].precision is None
+    assert session.evidence(Choice()).suggestion is None
+    assert session.judge(Choice(method="minhash")).kept_count == 0
+
+
+def test_an_unknown_method_is_named() -> None:
+    with pytest.raises(ParameterError, match="simhash, minhash, exact, got 'magic'"):
+        Choice(method="magic")

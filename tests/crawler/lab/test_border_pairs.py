@@ -1,0 +1,102 @@
+"""The order in which pairs are shown to somebody who labels them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from crawler.lab.choice import Choice
+from crawler.lab.pictures import shares
+from neardup import Parameters, hamming, jaccard, text_digest
+from tests.crawler.lab.pages import Book, Made
+from tests.neardup.texts import changed, prose
+
+
+@dataclass
+class Said:
+    """A label."""
+
+    first: bytes
+    second: bytes
+    is_duplicate: bool
+
+
+def book() -> Book:
+    """A template of which there are twenty pages, and five pages with a copy each."""
+    texts = [words_of(0)]
+    texts += [changed(texts[0], number, 5) for number in range(20)]
+    for seed in range(1, 6):
+        texts += [words_of(seed), changed(words_of(seed), 100 + seed, seed)]
+    return Book([Made(text) for text in texts])
+
+
+def words_of(seed: int) -> str:
+    """A text that shares no word with those of other seeds."""
+    return " ".join(f"{word}{seed}" for word in prose(seed, 150).split())
+
+
+def test_every_pair_of_the_asked_distances_is_there_once() -> None:
+    made = book()
+    texts = [one.text for one in made.made]
+    prints = [made.document(one, Parameters()).fingerprint or 0 for one in made.made]
+    pairs = {(a, b): hamming(prints[a], prints[b]) for b in range(len(texts)) for a in range(b)}
+    for distances in ([0], [3, 5], range(9)):
+        found = made.session().pairs(Choice(), distances, limit=1000)
+        expected = {pair: bits for pair, bits in pairs.items() if bits in distances}
+        assert {(one.first, one.second): one.distance for one in found} == expected
+        assert len(found) == len(expected)
+        for one in found:
+            assert one.similarity == pytest.approx(jaccard(texts[one.first], texts[one.second]))
+
+
+def test_pairs_come_in_pages() -> None:
+    session = book().session()
+    found = session.pairs(Choice(), range(9), limit=1000)
+    assert session.pairs(Choice(), range(9), limit=7, offset=5) == found[5:12]
+
+
+def test_what_has_a_label_comes_last() -> None:
+    made = book()
+    session = made.session()
+    before = session.pairs(Choice(), range(9), limit=1000)
+    said = []
+    for pair, is_duplicate in ((before[0], True), (before[2], False)):
+        digests = [text_digest(made.made[place].text) for place in (pair.second, pair.first)]
+        said.append(Said(digests[0], digests[1], is_duplicate))
+    said.append(Said(b"a" * 16, b"b" * 16, is_duplicate=True))
+    after = session.pairs(Choice(), range(9), limit=1000, labels=said)
+    assert after == [
+        *(pair for pair in before if pair not in (before[0], before[2])),
+        replace(before[0], label=True),
+        replace(before[2], label=False),
+    ]
+
+
+def test_one_template_does_not_fill_the_beginning() -> None:
+    found = book().session().pairs(Choice(), range(9), limit=1000)
+    of_template = [pair.second <= 20 for pair in found]
+    assert sum(of_template) > 50
+    # The others are there soon, each a family of its own.
+    others = [place for place, is_of_it in enumerate(of_template) if not is_of_it]
+    assert len(others) >= 3
+    assert others[-1] < 12
+
+
+def test_pairs_at_the_border_come_first_and_say_why() -> None:
+    made = book()
+    session = made.session()
+    choice = Choice(Parameters(max_distance=2))
+    (first, *_), least = session.pairs(choice, range(9)), choice.parameters.min_similarity
+    similarity = first.similarity or 0.0
+    # Distance and similarity disagree about it.
+    assert (first.distance <= 2) != (similarity >= least)
+    assert ("not similar enough" in first.why) == (first.distance <= 2)
+    assert first.why.startswith(f"{first.distance} bits, similarity {similarity:.2f}: ")
+
+
+def test_shares_are_as_even_as_what_there_is_allows() -> None:
+    available = np.array([0, 5, 1000, 1000, 0, 0, 0, 0, 30])
+    assert shares(available, 135).tolist() == [0, 5, 50, 50, 0, 0, 0, 0, 30]
+    assert shares(available, 10**6).tolist() == available.tolist()

@@ -1,0 +1,142 @@
+"""What labels say, and what can be told from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from crawler.lab.choice import Choice
+from crawler.lab.evidence import line, suggest_from_jaccard, suggest_from_labels
+from crawler.lab.near_pair import NearPair
+from neardup import Parameters, hamming, text_digest
+from neardup.evaluation.wilson import wilson
+from tests.crawler.lab.pages import Book, Made
+from tests.neardup.texts import changed, prose
+
+
+@dataclass
+class Said:
+    """A label."""
+
+    first: bytes
+    second: bytes
+    is_duplicate: bool
+
+
+def book() -> Book:
+    texts = [prose(seed, 150) for seed in range(12)]
+    return Book(
+        [Made(text) for text in texts]
+        + [Made(changed(texts[seed % 12], seed, seed % 6 + 1)) for seed in range(36)]
+    )
+
+
+def label(made: Book, pair: NearPair, *, is_duplicate: bool, turned: bool = False) -> Said:
+    digests = [text_digest(made.made[place].text) for place in (pair.first, pair.second)]
+    first, second = digests[::-1] if turned else digests
+    return Said(first, second, is_duplicate)
+
+
+def far_apart(made: Book) -> tuple[int, int]:
+    """Two pages farther apart than 8 bits."""
+    prints = [made.document(one, Parameters()).fingerprint or 0 for one in made.made]
+    pairs = ((a, b) for b in range(len(prints)) for a in range(b))
+    return next(pair for pair in pairs if hamming(prints[pair[0]], prints[pair[1]]) > 8)
+
+
+def test_labels_are_counted_at_each_distance() -> None:
+    made = book()
+    session = made.session()
+    pairs = session.pairs(Choice(), range(9), limit=60)
+    said = [
+        label(made, pair, is_duplicate=pair.distance <= 4, turned=bool(number % 2))
+        for number, pair in enumerate(pairs)
+    ]
+    far = label(made, NearPair(*far_apart(made), 9, None, None, ""), is_duplicate=False)
+    elsewhere = Said(b"a" * 16, b"b" * 16, is_duplicate=True)
+    evidence = session.evidence(Choice(), [*said, far, elsewhere])
+    assert evidence.basis == "labels"
+    assert (evidence.pairs, evidence.beyond) == (len(pairs), 2)
+    assert evidence.duplicates == sum(pair.distance <= 4 for pair in pairs)
+    for bits, one in enumerate(evidence.by_distance):
+        found = [pair for pair in pairs if pair.distance <= bits]
+        right = [pair for pair in found if pair.distance <= 4]
+        assert (one.bound, one.found, one.right) == (bits, len(found), len(right))
+        assert one.precision == wilson(len(right), len(found))
+        assert one.recall == wilson(len(right), evidence.duplicates)
+    assert evidence.suggestion == 4
+    expected = f"4: no pair labelled different at or below 4; {len(pairs)} labelled"
+    assert evidence.reason == expected
+    assert "labelled" in evidence.population
+
+
+def test_labels_are_counted_at_each_similarity_within_the_radius() -> None:
+    made = book()
+    session = made.session()
+    pairs = session.pairs(Choice(), range(9), limit=60)
+    said = [label(made, pair, is_duplicate=(pair.similarity or 0) >= 0.7) for pair in pairs]
+    choice = Choice(Parameters(candidate_distance=6))
+    within = [pair for pair in pairs if pair.distance <= 6]
+    for one in session.evidence(choice, said).by_similarity:
+        found = [pair for pair in within if (pair.similarity or 0) >= one.bound]
+        assert one.found == len(found)
+        assert one.right == sum((pair.similarity or 0) >= 0.7 for pair in found)
+
+
+def test_without_labels_jaccard_counts() -> None:
+    made = book()
+    session = made.session()
+    evidence = session.evidence(Choice())
+    prints = [made.document(one, Parameters()).fingerprint or 0 for one in made.made]
+    distances = [hamming(one, prints[a]) for b, one in enumerate(prints) for a in range(b)]
+    assert evidence.basis == "jaccard"
+    found = [sum(distance <= bits for distance in distances) for bits in range(9)]
+    assert [one.found for one in evidence.by_distance] == found
+    sweep = session.sweep(Choice())
+    shares = [one.precision.share if one.precision else None for one in evidence.by_distance]
+    assert shares == [swept.precision for swept in sweep]
+    assert evidence.by_similarity == ()
+    assert "0.8" in evidence.population
+
+
+@pytest.mark.parametrize(
+    ("counts", "suggestion", "reason"),
+    [
+        ([(0, 0)] * 9, None, "0 labelled pairs within 8 bits, 20 are the fewest to tell by"),
+        ([(19, 19)] * 9, None, "19 labelled pairs within 8 bits, 20 are the fewest to tell by"),
+        # Nothing is labelled beyond 2.
+        ([(5, 5), (9, 9)] + [(20, 20)] * 7, 2, "2: no pair labelled different at or below 2"),
+        ([(0, 0), (9, 9), (9, 9)] + [(30, 12)] * 6, 2, "at or below 2; 30 labelled"),
+        ([(0, 0)] + [(5, 4)] * 3 + [(30, 12)] * 5, None, "at 1 bits are labelled different"),
+    ],
+)
+def test_labels_make_a_suggestion_with_its_reason(
+    counts: list[tuple[int, int]], suggestion: int | None, reason: str
+) -> None:
+    lines = tuple(line(bits, found, right, 30) for bits, (found, right) in enumerate(counts))
+    suggested, because = suggest_from_labels(lines)
+    assert suggested == suggestion
+    assert reason in because
+
+
+@pytest.mark.parametrize(
+    ("counts", "suggestion", "reason"),
+    [
+        ([(3, 3)] * 9, None, "3 pairs within 8 bits"),
+        (
+            [(100, 100)] * 3 + [(300, 298)] * 3 + [(500, 400)] * 3,
+            5,
+            "300 pairs at or below 5 2 are",
+        ),
+        ([(100, 50)] * 9, None, "at every distance pairs are less similar than 0.8"),
+    ],
+)
+def test_jaccard_makes_a_suggestion_with_its_reason(
+    counts: list[tuple[int, int]], suggestion: int | None, reason: str
+) -> None:
+    lines = tuple(line(bits, found, right, 500) for bits, (found, right) in enumerate(counts))
+    suggested, because = suggest_from_jaccard(lines, 0.8)
+    assert suggested == suggestion
+    assert reason in because
+    assert because.endswith("no labels")
