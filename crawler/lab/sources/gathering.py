@@ -1,0 +1,167 @@
+"""Pages of files: read, measured, and their texts held."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.lab.page import LabPage
+from crawler.lab.sources.html import Html, HtmlReader
+from crawler.lab.sources.texts import TemporaryTexts
+from neardup import analyse, payload_digest
+from neardup.parameters import DEFAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from crawler.reading.reading import Reading
+
+_TOGETHER = 32
+_TOGETHER_BYTES = 1 << 26
+_MOST_CAUSES = 20
+_NOT_TO_KEEP = {"noindex", "none"}
+
+_NOWHERE = "http://nowhere.invalid/"
+"""A page needs an address that its links can be resolved against."""
+
+
+class Told(NamedTuple):
+    """What a file says of a page.
+
+    Attributes:
+        url: Empty where it says none.
+        title: Empty where it says none; that of the HTML counts then.
+        text: The text to judge, or
+        body: HTML to read it from.
+        content_type: Of the body.
+        fetched_at: Seconds since 1970, 0.0 where it is not known.
+    """
+
+    url: str
+    title: str
+    text: str | None
+    body: bytes = b""
+    content_type: str | None = None
+    fetched_at: float = 0.0
+
+
+class _Measured(NamedTuple):
+    """What the lab needs to know of a text."""
+
+    digest: bytes
+    words: int
+    fingerprint: int | None
+    is_main: bool
+    title: str = ""
+
+
+class Gathering:
+    """Makes ``LabPage`` of what files say, numbered from 1, and keeps the texts on disk."""
+
+    def __init__(self) -> None:
+        self._texts = TemporaryTexts()
+        self._reader = HtmlReader()
+        self._digests: list[bytes] = []
+        self._by_payload: dict[bytes, _Measured] = {}
+        self._unread: Counter[str] = Counter()
+
+    @property
+    def notes(self) -> list[str]:
+        """How many pages could not be read, by the cause."""
+        return [f"pages left out: {count:,}: {why}" for why, count in self._unread.most_common()]
+
+    def take(self, told: Iterable[Told]) -> list[LabPage]:
+        """Read pages and hold what they say.
+
+        Returns:
+            Those that are pages, in order.
+
+        Raises:
+            SourceError: No worker could be started, or the disk is full.
+        """
+        return [page for batch in _batches(told) for page in self._take(batch)]
+
+    def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
+        """What pages say."""
+        return self._texts.texts([self._digests[number - 1] for number in ids])
+
+    def close(self) -> None:
+        """End the workers and remove the texts."""
+        self._reader.close()
+        self._texts.close()
+
+    def _take(self, batch: Sequence[Told]) -> Iterator[LabPage]:
+        payloads = [payload_digest(one.body) if one.text is None else None for one in batch]
+        self._read(batch, payloads)
+        for one, payload in zip(batch, payloads, strict=True):
+            measured = self._of_text(one) if payload is None else self._by_payload.get(payload)
+            if measured is not None:
+                yield self._page(one, measured, payload)
+
+    def _of_text(self, told: Told) -> _Measured:
+        text = told.text or ""
+        document = analyse(text, DEFAULTS)
+        self._texts.add(document.digest, text)
+        return _Measured(document.digest, document.words, document.fingerprint, is_main=True)
+
+    def _read(self, batch: Sequence[Told], payloads: Sequence[bytes | None]) -> None:
+        """Read what is HTML, the same bytes once."""
+        wanted: dict[bytes, Html] = {}
+        for one, payload in zip(batch, payloads, strict=True):
+            if payload is not None and payload not in self._by_payload:
+                url = one.url or _NOWHERE
+                wanted.setdefault(payload, Html(url, one.body, one.content_type))
+        if wanted:
+            readings = self._reader.read(list(wanted.values()))
+            for payload, reading in zip(wanted, readings, strict=True):
+                self._note(payload, reading)
+
+    def _note(self, payload: bytes, reading: Reading) -> None:
+        found = reading.extract
+        asks = not _NOT_TO_KEEP.isdisjoint(reading.robots)
+        if found is None or asks:
+            why = reading.not_html or reading.failure or "it asks not to be kept (noindex)"
+            known = why in self._unread or len(self._unread) < _MOST_CAUSES
+            self._unread[why if known else "other causes"] += 1
+            return
+        self._texts.add_packed(found.digest, found.text_zstd)
+        title = reading.title or ""
+        self._by_payload[payload] = _Measured(
+            found.digest, found.words, found.fingerprint, found.is_main, title
+        )
+
+    def _page(self, told: Told, measured: _Measured, payload: bytes | None) -> LabPage:
+        self._digests.append(measured.digest)
+        return LabPage(
+            id=len(self._digests),
+            url=told.url,
+            title=told.title or measured.title,
+            words=measured.words,
+            text_digest=measured.digest,
+            payload_digest=payload,
+            fingerprint=measured.fingerprint,
+            is_main=measured.is_main,
+            verdict="",
+            duplicate_of=None,
+            distance=None,
+            similarity=None,
+            fetched_at=told.fetched_at,
+            body_bytes=len(
+                told.body if told.text is None else told.text.encode("utf-8", "replace")
+            ),
+            parameters=None,
+        )
+
+
+def _batches(told: Iterable[Told]) -> Iterator[list[Told]]:
+    """Bounded in number and in bytes, since what is in one is in memory at once."""
+    batch: list[Told] = []
+    size = 0
+    for one in told:
+        batch.append(one)
+        size += len(one.body)
+        if len(batch) == _TOGETHER or size >= _TOGETHER_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
