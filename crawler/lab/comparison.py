@@ -1,0 +1,281 @@
+"""Two texts under every measure that there is, and what would be said of the second."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crawler.lab.shingles import OwnShingles, own_shingles
+from neardup import (
+    DocumentError,
+    Estimate,
+    Features,
+    FingerprintError,
+    containment,
+    edit_ratio,
+    hamming,
+    jaccard,
+    minhash,
+    simhash,
+    similarity,
+    text_digest,
+)
+from neardup.features.occurrences import count_words
+from neardup.features.texts import folded_bytes, word_bytes
+from neardup.fingerprints.digest import EMPTY_DIGEST
+from neardup.parameters import DEFAULTS
+from neardup.verdict import NEAR_DUPLICATE, NEW, TEXT_DUPLICATE, TOO_SHORT
+
+if TYPE_CHECKING:
+    from neardup import Parameters
+
+DISTANCES = range(9)
+"""Values of ``max_distance`` whose verdicts are told."""
+
+_BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What is known of one of the texts.
+
+    Attributes:
+        words: Its tokens.
+        digest: 16 bytes.
+        fingerprint: By the features of the parameters; None for a text that has none of them.
+    """
+
+    words: int
+    digest: bytes
+    fingerprint: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictAt:
+    """What would be said of the second text, had the first been kept.
+
+    Attributes:
+        max_distance: In bits.
+        confirmed: Where the similarity confirms, also of candidates.
+        alone: Where the distance decides alone, by the same fingerprints.
+    """
+
+    max_distance: int
+    confirmed: str
+    alone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Every measure of two texts.
+
+    Attributes:
+        first: The one that came first.
+        second: The one that is judged.
+        is_equal: Whether their digests are the same.
+        features: What the fingerprints are made of, as it is written.
+        distance: Hamming, in bits; None where a text has no fingerprint.
+        bits: The places that differ, 0 the least significant.
+        jaccard: Of word shingles, exact.
+        shingle_size: Words of each.
+        estimate: The same by MinHash; None where a text is without words.
+        first_in_second: Share of the first text's shingles that the second has too.
+        second_in_first: And the other way round.
+        cosine: Of counted words.
+        log_cosine: Of words that weigh 1 + ln(count).
+        edit_ratio: Share of characters that stay; None for texts too long for it.
+        own_of_first: Shingles that the first text alone has.
+        own_of_second: Shingles that the second text alone has.
+        verdict: On the second by the parameters.
+        verdicts: By each ``max_distance``, everything else as in the parameters.
+    """
+
+    first: Side
+    second: Side
+    is_equal: bool
+    features: str
+    distance: int | None
+    bits: tuple[int, ...]
+    jaccard: float
+    shingle_size: int
+    estimate: Estimate | None
+    first_in_second: float
+    second_in_first: float
+    cosine: float
+    log_cosine: float
+    edit_ratio: float | None
+    own_of_first: OwnShingles
+    own_of_second: OwnShingles
+    verdict: str
+    verdicts: tuple[VerdictAt, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return {
+            "first": _side_dict(self.first, self.own_of_first),
+            "second": _side_dict(self.second, self.own_of_second),
+            "equal": self.is_equal,
+            "features": self.features,
+            "distance": self.distance,
+            "differing_bits": list(self.bits),
+            "jaccard": self.jaccard,
+            "shingle_size": self.shingle_size,
+            "jaccard_estimate": None if self.estimate is None else self.estimate.similarity,
+            "jaccard_standard_error": None
+            if self.estimate is None
+            else self.estimate.standard_error,
+            "containment": {
+                "first_in_second": self.first_in_second,
+                "second_in_first": self.second_in_first,
+            },
+            "cosine": self.cosine,
+            "log_cosine": self.log_cosine,
+            "edit_ratio": self.edit_ratio,
+            "verdict": self.verdict,
+            "verdicts": [
+                {"max_distance": at.max_distance, "confirmed": at.confirmed, "alone": at.alone}
+                for at in self.verdicts
+            ],
+        }
+
+
+def compare(
+    first: str, second: str, parameters: Parameters = DEFAULTS, *, are_main: bool = True
+) -> Comparison:
+    """Measure two texts.
+
+    Args:
+        first: The text that came first.
+        second: The text that is judged against it.
+        parameters: Of verdicts.
+        are_main: False where a fingerprint may not stand for one of the texts, so that only
+            equality counts, as for pages whose main text is not believed.
+
+    Complexity: O(length), but for the edit ratio, which of two texts of 100,000 characters takes
+    half a second.
+    """
+    features = parameters.fingerprint_features
+    ours, theirs = _side(first, features), _side(second, features)
+    size = parameters.verify_shingle_size
+    shared = jaccard(first, second, shingle_size=size)
+    distance = _distance(ours, theirs)
+    own_of_first, own_of_second = own_shingles(first, second, size)
+    judge = _Judge(ours, theirs, distance, shared, are_main)
+    return Comparison(
+        first=ours,
+        second=theirs,
+        is_equal=ours.digest == theirs.digest,
+        features=str(features),
+        distance=distance,
+        bits=_differing(ours, theirs),
+        jaccard=shared,
+        shingle_size=size,
+        estimate=_estimate(first, second, size),
+        first_in_second=containment(first, second, shingle_size=size),
+        second_in_first=containment(second, first, shingle_size=size),
+        cosine=cosine(first, second, "count"),
+        log_cosine=cosine(first, second, "log_count"),
+        edit_ratio=_edit_ratio(first, second),
+        own_of_first=own_of_first,
+        own_of_second=own_of_second,
+        verdict=judge.verdict(parameters),
+        verdicts=tuple(judge.at(bits, parameters) for bits in DISTANCES),
+    )
+
+
+def cosine(first: str, second: str, weight: str) -> float:
+    """The cosine of the vectors of two texts' words, 0 to 1.
+
+    Args:
+        first: A text.
+        second: Another one.
+        weight: Of a word, as in ``neardup.Features``: ``count``, ``log_count``, ``set``.
+    """
+    features = Features("word", 1, weight)
+    ours, theirs = features.weighted(first), features.weighted(second)
+    if not (len(ours.hashes) and len(theirs.hashes)):
+        return float(len(ours.hashes) == len(theirs.hashes))
+    _, at, to = np.intersect1d(ours.hashes, theirs.hashes, assume_unique=True, return_indices=True)
+    squares = float(ours.weights @ ours.weights) * float(theirs.weights @ theirs.weights)
+    return min(1.0, float(ours.weights[at] @ theirs.weights[to]) / float(np.sqrt(squares)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """The layers of ``neardup.Deduplicator`` for two texts that are measured already."""
+
+    first: Side
+    second: Side
+    distance: int | None
+    similarity: float
+    are_main: bool
+
+    def at(self, bits: int, parameters: Parameters) -> VerdictAt:
+        candidates = max(bits, parameters.candidate_distance)
+        chosen = replace(
+            parameters,
+            features=parameters.fingerprint_features,
+            max_distance=bits,
+            candidate_distance=candidates,
+        )
+        confirmed, alone = replace(chosen, verify=True), replace(chosen, verify=False)
+        return VerdictAt(bits, self.verdict(confirmed), self.verdict(alone))
+
+    def verdict(self, parameters: Parameters) -> str:
+        if self.first.digest == self.second.digest:
+            return TOO_SHORT if self.second.digest == EMPTY_DIGEST else TEXT_DUPLICATE
+        if self.second.words < parameters.min_words:
+            return TOO_SHORT
+        if not self.are_main or self.first.words < parameters.min_words or self.distance is None:
+            return NEW
+        is_near = self.distance <= parameters.radius
+        is_confirmed = not parameters.verify or self.similarity >= parameters.min_similarity
+        return NEAR_DUPLICATE if is_near and is_confirmed else NEW
+
+
+def _side(text: str, features: Features) -> Side:
+    try:
+        fingerprint = simhash(text, features)
+    except FingerprintError:
+        fingerprint = None
+    return Side(count_words(word_bytes(folded_bytes(text))), text_digest(text), fingerprint)
+
+
+def _distance(first: Side, second: Side) -> int | None:
+    if first.fingerprint is None or second.fingerprint is None:
+        return None
+    return hamming(first.fingerprint, second.fingerprint)
+
+
+def _differing(first: Side, second: Side) -> tuple[int, ...]:
+    if first.fingerprint is None or second.fingerprint is None:
+        return ()
+    different = first.fingerprint ^ second.fingerprint
+    return tuple(place for place in range(_BITS) if different >> place & 1)
+
+
+def _estimate(first: str, second: str, size: int) -> Estimate | None:
+    try:
+        return similarity(minhash(first, shingle_size=size), minhash(second, shingle_size=size))
+    except FingerprintError:
+        return None
+
+
+def _edit_ratio(first: str, second: str) -> float | None:
+    try:
+        return edit_ratio(first, second)
+    except DocumentError:
+        return None
+
+
+def _side_dict(side: Side, own: OwnShingles) -> dict[str, Any]:
+    return {
+        "words": side.words,
+        "text_digest": side.digest.hex(),
+        "fingerprint": None if side.fingerprint is None else f"{side.fingerprint:016x}",
+        "shingles": own.of,
+        "own_shingles": own.count,
+        "own_shingles_first": list(own.first),
+    }
