@@ -1,0 +1,169 @@
+"""Labels, in a crawl directory and beside a file."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.lab.label import Label, LabelError, label_of
+from crawler.lab.label_files import export_labels, import_labels
+from crawler.lab.labels import read_labels, remove_label, store_label, store_labels
+from crawler.lab.sources.opening import open_source, open_sources
+from crawler.lab.sources.source import SourceError
+from tests.crawler.lab.sources.reading import read_all
+from tests.crawler.pages.test_capture import LONG, OTHER, html
+from tests.crawler.pages.test_revisits import Visiting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from crawler.lab.sources.source import Source
+
+A, B, C = b"a" * 16, b"b" * 16, b"c" * 16
+
+
+def label(first: bytes = A, second: bytes = B, *, is_duplicate: bool = True) -> Label:
+    return Label(first, second, is_duplicate, "http://a/", "http://b/", 1_700_000_000.25)
+
+
+@pytest.fixture(params=["crawl", "file", "folder", "several"])
+def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Source]:
+    """Each kind; the crawl is running."""
+    visiting = Visiting(tmp_path / "job")
+    visiting.get("/a", html(LONG))
+    visiting.job.commit()
+    visiting.get("/b", html(OTHER))
+    (tmp_path / "pages.jsonl").write_text('{"text": "a"}\n')
+    (tmp_path / "warc").mkdir()
+    (tmp_path / "warc" / "empty.warc").touch()
+    paths = {"crawl": ["job"], "file": ["pages.jsonl"], "folder": ["warc"]}
+    names = paths.get(request.param, ["job", "pages.jsonl"])
+    # What the crawl has not committed yet would keep everybody else from writing.
+    visiting.job.commit()
+    opened = open_sources([tmp_path / name for name in names])
+    yield opened
+    opened.close()
+    visiting.close()
+
+
+class TestLabels:
+    def test_what_was_said_is_there_for_whoever_comes_later(self, source: Source) -> None:
+        store_label(source, label())
+        for part in source.parts:
+            assert read_labels(open_source(part.path)) == [label()]
+        assert read_labels(source) == [label()]
+
+    def test_second_thoughts_take_the_place_of_first_ones(self, source: Source) -> None:
+        store_label(source, label())
+        store_label(source, label(is_duplicate=False))
+        assert read_labels(source) == [label(is_duplicate=False)]
+
+    def test_label_is_taken_back_in_either_order(self, source: Source) -> None:
+        store_labels(source, [label(), label(A, C)])
+        assert remove_label(source, B, A)
+        assert not remove_label(source, B, A)
+        assert read_labels(source) == [label(A, C)]
+
+    def test_there_are_none_at_first(self, source: Source) -> None:
+        assert read_labels(source) == []
+        assert not remove_label(source, A, B)
+
+
+def test_of_several_sources_the_newest_word_counts(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.jsonl").write_text('{"text": "a"}\n')
+    one, other = (open_source(tmp_path / f"{name}.jsonl") for name in ("one", "other"))
+    older = Label(A, B, True, "", "", 5.0)
+    newer = Label(A, B, False, "", "", 6.0)
+    store_label(one, newer)
+    store_label(other, older)
+    both = open_sources([tmp_path / "one.jsonl", tmp_path / "other.jsonl"])
+    assert read_labels(both) == [newer]
+    for opened in (one, other, both):
+        opened.close()
+
+
+def test_pages_are_labelled_by_their_texts(tmp_path: Path) -> None:
+    lines = [{"url": f"http://{name}/", "text": name} for name in ("one", "two", "ONE")]
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    source = open_source(tmp_path / "pages.jsonl")
+    one, two, again = read_all(source)
+    said = label_of(one, two, is_duplicate=False)
+    assert said.pair == label_of(two, one, is_duplicate=False).pair
+    assert said.first < said.second
+    urls = {said.first: said.first_url, said.second: said.second_url}
+    assert urls == {one.text_digest: one.url, two.text_digest: two.url}
+    with pytest.raises(LabelError, match="say the same, word for word"):
+        label_of(one, again, is_duplicate=True)
+    source.close()
+
+
+def test_labels_that_cannot_be_kept_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "pages.jsonl"
+    path.write_text('{"text": "a"}\n')
+    (tmp_path / "pages.jsonl.labels.jsonl").write_text("[1]\n")
+    source = open_source(path)
+    for deed in (lambda: read_labels(source), lambda: store_label(source, label())):
+        with pytest.raises(SourceError, match=r"labels\.jsonl, line 1: no label: an object"):
+            deed()
+    assert (tmp_path / "pages.jsonl.labels.jsonl").read_text() == "[1]\n"
+    source.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("{", "no label: Expecting"),
+        ("[" * 100_000, "no label: "),
+        ('{"first": "00", "second": "01"}', "a text digest of 32 digits"),
+        ('{"first": 5}', '"first" must be a text'),
+        (
+            json.dumps({"first": A.hex(), "second": B.hex(), "label": "perhaps"}),
+            "one of duplicate, different, got 'perhaps'",
+        ),
+        (
+            json.dumps({"first": A.hex(), "second": A.hex(), "label": "different"}),
+            "the same text",
+        ),
+        (
+            json.dumps(
+                {"first": A.hex(), "second": B.hex(), "label": "different", "labelled_at": "soon"}
+            ),
+            '"labelled_at" must be a time',
+        ),
+    ],
+)
+def test_line_that_is_no_label_is_refused(line: str, complaint: str) -> None:
+    with pytest.raises(LabelError, match=f"^here, line 2: .*{complaint}"):
+        list(import_labels(["\n", line], "here"))
+
+
+def test_digests_in_the_wrong_order_keep_their_urls() -> None:
+    fields = {"first": B.hex(), "second": A.hex(), "label": "different", "first_url": "b"}
+    (found,) = import_labels([json.dumps(fields)], "here")
+    assert (found.first, found.second) == (A, B)
+    assert (found.first_url, found.second_url) == ("", "b")
+
+
+class TestExportProperties:
+    @given(
+        st.sets(st.binary(min_size=16, max_size=16), min_size=2, max_size=2),
+        st.booleans(),
+        st.text(st.characters()),
+        st.integers(0, 4_000_000_000),
+    )
+    def test_what_is_exported_is_imported(
+        self, digests: set[bytes], is_duplicate: bool, url: str, when: int
+    ) -> None:
+        first, second = sorted(digests)
+        wanted = Label(first, second, is_duplicate, url, "", float(when))
+        file = io.StringIO()
+        assert export_labels([wanted], file) == 1
+        file.getvalue().encode()
+        assert list(import_labels(file.getvalue().splitlines(), "here")) == [wanted]
