@@ -124,10 +124,11 @@ class Gathering:
             known = why in self._unread or len(self._unread) < _MOST_CAUSES
             self._unread[why if known else "other causes"] += 1
             return
-        self._texts.add_packed(found.digest, found.text_zstd)
+        document = found.document(DEFAULTS.min_words)
         title = reading.title or ""
+        self._texts.add_packed(document.digest, found.text_zstd)
         self._by_payload[payload] = _Measured(
-            found.digest, found.words, found.fingerprint, found.is_main, title
+            document.digest, document.words, document.fingerprint, found.is_main, title
         )
 
     def _page(self, told: Told, measured: _Measured, payload: bytes | None) -> LabPage:
