@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
+from crawler.options import did_you_mean
+
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
 USAGE_ERROR = 2
 
@@ -64,12 +67,17 @@ def one_directory(args: list[str]) -> str:
     return args[0]
 
 
-def refuse_options(args: list[str]) -> None:
+def refuse_options(args: list[str], known: Iterable[str] = ()) -> None:
     """Refuse what looks like an option and was not recognised as one.
+
+    Args:
+        args: What argparse left.
+        known: Options, one of which may have been meant.
 
     Raises:
         CommandError: There is such an argument.
     """
     for argument in args:
         if argument.startswith("-") and argument != "-":
-            raise CommandError(f"unknown option {argument}; see --help")
+            hint = did_you_mean(argument.partition("=")[0], known) or "; see --help"
+            raise CommandError(f"unknown option {argument}{hint}")

@@ -1,0 +1,63 @@
+"""A session over everything that sources hold now."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawler.lab.session import Session
+from crawler.lab.sources.opening import open_sources
+from crawler.lab.sources.source import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from crawler.lab.sources.several import Sources
+
+    Watch = Callable[[float, str], None]
+
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Sources that were read to their end, and the session that took their pages."""
+
+    sources: Sources
+    session: Session
+
+
+@contextmanager
+def loaded(paths: Sequence[Path], watch: Watch) -> Iterator[Loaded]:
+    """Open sources, read them and close them in the end.
+
+    Args:
+        paths: As ``open_source`` takes them.
+        watch: Told how much is done, 0 to 1, and of what.
+
+    Raises:
+        SourceError: One cannot be read, or there is no page in any.
+    """
+    for last in (False,) * (_TRIES - 1) + (True,):
+        sources = open_sources(paths)
+        try:
+            session = _read(sources, watch)
+            # A crawl that fetches pages again replaced some of them meanwhile.
+            if not last and sources.is_superseded():
+                continue
+            yield Loaded(sources, session)
+            return
+        finally:
+            sources.close()
+
+
+def _read(sources: Sources, watch: Watch) -> Session:
+    session = Session(sources.texts, sources.parameters())
+    while pages := sources.read_new():
+        session.extend(pages)
+        watch(sources.progress, f"{len(session):,} pages read")
+    if not len(session):
+        raise SourceError(f"{sources.name}: no page with a text in it")
+    return session

@@ -1,0 +1,182 @@
+"""The picture of a sweep, by matplotlib."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from crawler.lab.figures import Histogram, SweepLine
+    from neardup import Parameters
+
+ENDINGS = (".png", ".svg", ".pdf")
+"""Of files that can be drawn."""
+
+_INK, _SOFT, _GRID = "#22272e", "#6b7480", "#e4e7eb"
+_WITHIN, _REACHED, _BEYOND, _MARK = "#c2571a", "#e3a67f", "#9fb0c3", "#22272e"
+_KEPT, _DROPPED = "#3b6ea5", "#c2571a"
+_LEAST_RANGE = 16
+_NAME_CHARACTERS = 70
+
+_STYLE: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.edgecolor": _SOFT,
+    "axes.labelcolor": _SOFT,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlecolor": _INK,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.color": _GRID,
+    "xtick.color": _SOFT,
+    "ytick.color": _SOFT,
+    "text.color": _INK,
+    "text.parse_math": False,
+    "svg.fonttype": "none",
+}
+
+
+def is_installed() -> bool:
+    """Whether matplotlib is there."""
+    return find_spec("matplotlib") is not None
+
+
+def draw_sweep(
+    path: Path,
+    name: str,
+    histogram: Histogram,
+    lines: Sequence[SweepLine],
+    holds: Parameters | None,
+) -> None:
+    """Draw distances of nearest neighbours, and what each distance keeps and drops.
+
+    Args:
+        path: One of ``ENDINGS``; what stood there is replaced.
+        name: Of the source, for the title.
+        histogram: Of the features that were tried.
+        lines: Of the sweep.
+        holds: The parameters that hold, whose distances are drawn in; None where none counts.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    # A figure of its own needs no display, and leaves nothing behind.
+    from matplotlib import rc_context  # noqa: PLC0415  (takes a second)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    with rc_context(_STYLE):
+        figure: Any = Figure(figsize=(11, 4.6), dpi=150, layout="constrained")
+        figure.get_layout_engine().set(w_pad=0.12, h_pad=0.08, wspace=0.04)
+        grid = figure.add_gridspec(2, 2, width_ratios=(1.35, 1))
+        _draw_neighbours(figure.add_subplot(grid[:, 0]), histogram, holds)
+        kept = figure.add_subplot(grid[0, 1])
+        _draw_counts(kept, lines, "kept", _KEPT, holds)
+        _draw_counts(figure.add_subplot(grid[1, 1], sharex=kept), lines, "dropped", _DROPPED, holds)
+        figure.suptitle(_title(name, lines), x=0.012, ha="left", fontsize=10, color=_SOFT)
+        figure.savefig(path, facecolor="white")
+
+
+def _title(name: str, lines: Sequence[SweepLine]) -> str:
+    shown = name if len(name) <= _NAME_CHARACTERS else f"...{name[-_NAME_CHARACTERS:]}"
+    pages = lines[0].kept + lines[0].dropped
+    parameters = lines[0].choice.parameters
+    printable = "".join(one if one.isprintable() else "?" for one in shown)
+    return f"{printable}: {pages:,} pages, {parameters.fingerprint_features}"
+
+
+def _draw_neighbours(axes: Any, histogram: Histogram, holds: Parameters | None) -> None:
+    """Texts by the distance to the nearest other one, on a log scale."""
+    counts = histogram.counts
+    farthest = max(_LEAST_RANGE, int(np.flatnonzero(counts)[-1]) if counts.any() else 0)
+    bits = np.arange(farthest + 1)
+    radius = -1 if holds is None else holds.radius
+    nearest = -1 if holds is None else holds.max_distance
+    colours = [
+        _WITHIN if bit <= nearest else _REACHED if bit <= radius else _BEYOND for bit in bits
+    ]
+    axes.bar(bits, counts[: farthest + 1], width=0.86, color=colours)
+    sample = f", a sample of {histogram.texts:,} texts" if histogram.sampled else ""
+    axes.set(
+        title="Distance of each text to its nearest neighbour",
+        xlabel="Hamming distance, bits",
+        ylabel=f"distinct texts{sample}",
+        xlim=(-0.8, farthest + 0.8),
+    )
+    if counts.any():
+        axes.set_yscale("log")
+        axes.set_ylim(0.7, float(counts.max()) * 2.6)
+        axes.yaxis.set_major_formatter(_plain_number)
+    else:
+        axes.text(0.5, 0.5, "no text has a fingerprint", transform=axes.transAxes, ha="center")
+    if holds is not None:
+        _draw_bounds(axes, holds)
+
+
+def _draw_bounds(axes: Any, holds: Parameters) -> None:
+    bounds: list[tuple[int, str, Any]] = [
+        (holds.max_distance, f"max_distance {holds.max_distance}", "-")
+    ]
+    if holds.verify and holds.candidate_distance > holds.max_distance:
+        words = f"candidates {holds.candidate_distance}"
+        bounds.append((holds.candidate_distance, words, (0, (4, 3))))
+    for place, (bits, words, dashes) in enumerate(bounds):
+        # Each one ends below the words of the one before.
+        top = 0.985 - 0.06 * place
+        axes.axvline(bits + 0.5, ymax=top, color=_MARK, linewidth=1.1, linestyle=dashes)
+        axes.annotate(
+            words,
+            (bits + 0.5, top),
+            xycoords=("data", "axes fraction"),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="top",
+            fontsize=9,
+        )
+
+
+def _draw_counts(
+    axes: Any, lines: Sequence[SweepLine], what: str, colour: str, holds: Parameters | None
+) -> None:
+    """Pages that are kept, or dropped, at each distance."""
+    from matplotlib.patheffects import withStroke  # noqa: PLC0415
+
+    bits = [line.max_distance for line in lines]
+    counts = [getattr(line, what) for line in lines]
+    axes.plot(bits, counts, color=colour, linewidth=1.8, marker="o", markersize=4.5)
+    for bit, count in zip(bits, counts, strict=True):
+        axes.annotate(
+            f"{count:,}",
+            (bit, count),
+            xytext=(0, 7),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+            color=colour,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+        )
+    low, high = min(counts), max(counts)
+    room = max(1.0, (high - low) * 0.28)
+    axes.set(title=f"Pages {what}", ylim=(max(0, low - room * 0.6), high + room), xticks=bits)
+    axes.yaxis.set_major_formatter(_plain_number)
+    axes.yaxis.get_major_locator().set_params(integer=True, nbins=4)
+    axes.margins(x=0.06)
+    if what == "dropped":
+        axes.set_xlabel("distance tried, bits")
+    else:
+        axes.tick_params(labelbottom=False)
+    if holds is not None and holds.max_distance in bits:
+        axes.axvline(holds.max_distance, color=_GRID, linewidth=6, zorder=0)
+
+
+def _plain_number(value: float, _: int) -> str:
+    return f"{value:,.0f}"

@@ -1,0 +1,55 @@
+"""What each distance does, with the candidates of a choice where that is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from crawler.lab.choice import Choice
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawler.lab.figures import SweepLine
+    from crawler.lab.judgement import Judgement
+    from crawler.lab.session import Session
+
+
+def sweep_lines(
+    session: Session, choice: Choice, distances: Sequence[int], candidate_distance: int | None
+) -> list[SweepLine]:
+    """A line for each ``max_distance``.
+
+    Args:
+        session: What is judged.
+        choice: Everything else that is tried.
+        distances: Values of ``max_distance``, 0 to 8.
+        candidate_distance: How far candidates are looked for; None: no farther than the distance
+            of the line, as in ``Session.sweep``.
+    """
+    lines = session.sweep(choice, distances)
+    if candidate_distance is None:
+        return lines
+    running = session.judge(Choice(session.running))
+    return [_with_candidates(session, running, line, candidate_distance) for line in lines]
+
+
+def _with_candidates(
+    session: Session, running: Judgement, line: SweepLine, candidate_distance: int
+) -> SweepLine:
+    parameters = replace(
+        line.choice.parameters,
+        candidate_distance=max(line.max_distance, candidate_distance),
+    )
+    choice = replace(line.choice, parameters=parameters)
+    judged = session.judge(choice)
+    changes = judged.changes_from(running)
+    return replace(
+        line,
+        choice=choice,
+        kept=judged.kept_count,
+        dropped=judged.dropped_count,
+        layers=judged.counts(),
+        now_kept=len(changes.now_kept),
+        now_dropped=len(changes.now_dropped),
+    )

@@ -1,0 +1,42 @@
+"""A small crawl directory with pairs at several distances, and a hostile page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.crawler.pages.test_capture import html
+from tests.crawler.pages.test_revisits import Visiting
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BASE = "http://example.com"
+WORDS = prose("first", 200).split()
+HOSTILE = "\x1b]0;owned\x07 title \u202e\x9b2J <script>alert(1)</script>"
+
+
+def edited(*places: int) -> str:
+    """The first text with words exchanged."""
+    return " ".join("changed" if place in places else word for place, word in enumerate(WORDS))
+
+
+PAGES = (
+    ("/a", html(edited(), "First")),
+    ("/same", html(edited(), "First")),
+    ("/one-word", html(edited(100), "One word")),
+    ("/five-words", html(edited(*range(0, 200, 40)), "Five words")),
+    ("/many-words", html(edited(*range(0, 200, 8)), "Many words")),
+    ("/other", html(prose("other", 200), "Other")),
+    ("/short", html("Few words.", "Short")),
+    ("/evil", html(f"{edited(50)} \u202eevil\u2066 \x9b31m&#27;[2J", HOSTILE)),
+)
+
+
+def make_lab_crawl(folder: Path) -> Path:
+    """Capture the pages in one visit."""
+    visiting = Visiting(folder)
+    for path, body in PAGES:
+        visiting.get(path, body)
+    visiting.close()
+    return folder
