@@ -1,0 +1,159 @@
+"""``scrapy compare A B``: what do two pages share, and what would be said of them?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawler.command_line import CommandError
+from crawler.lab_command import LabCommand, Progress, say_notes
+from crawler.lab_options import add_parameter_options, tried_parameters, whole
+from crawler.options import did_you_mean
+from neardup.parameters import DEFAULTS
+
+if TYPE_CHECKING:
+    import argparse
+
+    from crawler.lab.sides import TextSide
+    from neardup import Parameters
+
+_CONTEXT = "10"
+_SCHEMES = ("http://", "https://")
+
+
+class Command(LabCommand):
+    """Fetches no more than the two pages and their robots.txt, and nothing with ``--crawl``."""
+
+    def syntax(self) -> str:
+        """Shown in the usage line."""
+        return "[options] URL|FILE URL|FILE"
+
+    def short_desc(self) -> str:
+        """Shown in the list of commands."""
+        return "Say what two pages share, bit by bit, and where they differ"
+
+    def long_desc(self) -> str:
+        """Shown by --help."""
+        return (
+            "Measure two pages in every way and show where their texts differ. URLs are looked up "
+            "in the crawl that --crawl names; without it they are fetched, as robots.txt allows. "
+            "Files are HTML or plain text."
+        )
+
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
+        """The options of this command."""
+        parser.add_argument(
+            "--crawl",
+            metavar="DIR",
+            help="look URLs up in this crawl directory (or .jsonl or WARC file); fetch nothing",
+        )
+        add_parameter_options(
+            parser,
+            "max-distance",
+            "candidate-distance",
+            "min-similarity",
+            "min-words",
+            "features",
+        )
+        parser.add_argument(
+            "--context",
+            metavar="N",
+            default=_CONTEXT,
+            help=f"equal words shown around changes (default {_CONTEXT})",
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def work(self, args: list[str], opts: argparse.Namespace, watch: Progress) -> None:
+        """Find the texts, measure them, print."""
+        from crawler.compare_text import comparison_lines, diff_text  # noqa: PLC0415
+        from crawler.lab.comparison import compare  # noqa: PLC0415  (takes half a second)
+        from neardup import diff  # noqa: PLC0415
+
+        if len(args) != 2:
+            got = "none" if not args else " ".join(args)
+            raise CommandError(f"two URLs or files are needed, got {got}")
+        context = whole(opts.context, "--context", 0)
+        tried_parameters(opts, DEFAULTS)  # whatever is wrong is said before anything is fetched
+        first, second, running = self._sides(args, opts.crawl, watch)
+        parameters = tried_parameters(opts, running)
+        are_main = first.is_main and second.is_main
+        found = compare(first.text, second.text, parameters, are_main=are_main)
+        runs = diff(first.text, second.text)
+        watch.end()
+        if opts.json:
+            names = [{"name": side.name, "title": side.title} for side in (first, second)]
+            described = _with_diff(found.to_dict(), names, diff_text(runs, context))
+            print(json.dumps(described, indent=2))
+            return
+        for line in comparison_lines(found, (first, second), parameters):
+            print(line)
+        if any(run.kind != "equal" for run in runs):
+            print()
+            print(diff_text(runs, context, coloured=sys.stdout.isatty()))
+
+    def _sides(
+        self, args: list[str], crawl: str | None, watch: Progress
+    ) -> tuple[TextSide, TextSide, Parameters]:
+        from crawler.lab.sides import read_files  # noqa: PLC0415
+
+        urls = [word for word in args if _is_url(word)]
+        files = [Path(word) for word in args if not _is_url(word)]
+        sides = dict(zip(map(str, files), read_files(files), strict=True)) if files else {}
+        running = DEFAULTS
+        if crawl is not None:
+            if not urls:
+                raise CommandError("--crawl is where URLs are looked up, and there is none")
+            found, running = _looked_up(urls, Path(crawl), watch)
+            sides |= found
+        elif urls:
+            sides |= self._fetched(urls)
+        first, second = (sides[word if _is_url(word) else str(Path(word))] for word in args)
+        return first, second, running
+
+    def _fetched(self, urls: list[str]) -> dict[str, TextSide]:
+        from crawler.lab.sides import read_pages  # noqa: PLC0415
+        from crawler.lab.sources.html import Html  # noqa: PLC0415
+        from crawler.page_fetching import fetch_pages  # noqa: PLC0415
+
+        assert self.settings is not None
+        pages = fetch_pages(urls, self.settings)
+        sides = read_pages([Html(page.url, page.body, page.content_type) for page in pages])
+        return dict(zip(urls, sides, strict=True))
+
+
+def _is_url(word: str) -> bool:
+    if word.lower().startswith(_SCHEMES):
+        return True
+    scheme, found, _ = word.partition("://")
+    if found and not Path(word).exists():
+        hint = did_you_mean(f"{scheme}://", _SCHEMES)
+        raise CommandError(f"{word}: neither http nor https{hint}")
+    return False
+
+
+def _looked_up(
+    urls: list[str], crawl: Path, watch: Progress
+) -> tuple[dict[str, TextSide], Parameters]:
+    from crawler.lab.loading import loaded  # noqa: PLC0415
+    from crawler.lab.lookup import place_of  # noqa: PLC0415
+    from crawler.lab.sides import TextSide  # noqa: PLC0415
+
+    with loaded([crawl], watch) as found:
+        pages = found.session.pages
+        named = [pages[place_of(pages, url)] for url in urls]
+        texts = found.sources.texts([page.id for page in named])
+        sides = {}
+        for url, page, text in zip(urls, named, texts, strict=True):
+            if text is None:
+                raise CommandError(f"{url}: its text is not held in {crawl}")
+            sides[url] = TextSide(page.url, page.title, text, page.is_main)
+        say_notes(found.sources.notes, watch)
+        return sides, found.session.running
+
+
+def _with_diff(measures: dict[str, Any], names: list[dict[str, str]], text: str) -> dict[str, Any]:
+    measures["first"] |= names[0]
+    measures["second"] |= names[1]
+    return {**measures, "diff": text}

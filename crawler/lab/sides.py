@@ -1,0 +1,101 @@
+"""The two texts of a comparison, wherever they come from."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawler.lab.sources.html import Html, HtmlReader
+from crawler.lab.sources.source import SourceError
+from crawler.reading.kinds import why_not_html
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+MOST_BYTES = 32 * 1024 * 1024
+"""Of a file."""
+
+_ENDINGS = (".html", ".htm", ".xhtml")
+
+
+@dataclass(frozen=True, slots=True)
+class TextSide:
+    """A text to compare.
+
+    Attributes:
+        name: URL or file.
+        title: Empty where there is none.
+        text: What would be judged.
+        is_main: Whether a fingerprint may stand for it.
+    """
+
+    name: str
+    title: str
+    text: str
+    is_main: bool = True
+
+
+def read_pages(pages: Sequence[Html]) -> list[TextSide]:
+    """Read HTML as a crawl does.
+
+    Raises:
+        SourceError: One of them is no page.
+    """
+    with closing(HtmlReader()) as reader:
+        readings = reader.read(pages)
+    sides = []
+    for page, reading in zip(pages, readings, strict=True):
+        if reading.extract is None:
+            why = reading.not_html or reading.failure or "nothing in it"
+            raise SourceError(f"{page.url}: no page: {why}")
+        extract = reading.extract
+        title = reading.title or ""
+        sides.append(TextSide(page.url, title, extract.text, extract.is_main))
+    return sides
+
+
+def read_files(paths: Sequence[Path]) -> list[TextSide]:
+    """Read files, HTML as a crawl does and any other as plain text in UTF-8.
+
+    Raises:
+        SourceError: One of them cannot be read, or is neither.
+    """
+    contents = [_content(path) for path in paths]
+    pages = {
+        place: Html(path.resolve().as_uri(), content, None)
+        for place, (path, content) in enumerate(zip(paths, contents, strict=True))
+        if _is_html(path, content)
+    }
+    read = dict(zip(pages, read_pages(list(pages.values())), strict=True)) if pages else {}
+    return [
+        TextSide(str(path), read[place].title, read[place].text, read[place].is_main)
+        if place in read
+        else TextSide(str(path), "", _decoded(path, content))
+        for place, (path, content) in enumerate(zip(paths, contents, strict=True))
+    ]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror or error}") from None
+    if len(content) > MOST_BYTES:
+        raise SourceError(f"{path}: larger than {MOST_BYTES // 2**20} MB")
+    return content
+
+
+def _is_html(path: Path, content: bytes) -> bool:
+    return path.suffix.lower() in _ENDINGS or why_not_html(None, content) is None
+
+
+def _decoded(path: Path, content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SourceError(
+            f"{path}, byte {error.start:,}: neither HTML nor text in UTF-8: {error.reason}"
+        ) from None

@@ -1,0 +1,158 @@
+"""``scrapy compare`` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawler.demo import DemoServer
+from tests.crawler.commands.lab_crawl import BASE, edited, make_lab_crawl
+from tests.crawler.pages.test_capture import html
+from tests.crawls.command import scrapy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_lab_crawl(tmp_path_factory.mktemp("compare") / "job")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    """The same edit, once in HTML and once in plain text."""
+    (tmp_path / "a.html").write_bytes(html(edited(), "A title"))
+    (tmp_path / "b.txt").write_text(f"A title\n{edited(100)}")
+    return str(tmp_path / "a.html"), str(tmp_path / "b.txt")
+
+
+@pytest.fixture
+def site() -> Iterator[DemoServer]:
+    with DemoServer() as server:
+        yield server
+
+
+def compare(*arguments: str) -> dict[str, Any]:
+    done = scrapy("compare", *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    loaded: dict[str, Any] = json.loads(done.stdout)
+    return loaded
+
+
+def test_files_are_compared_under_every_measure(files: tuple[str, str]) -> None:
+    done = scrapy("compare", *files)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"A  {files[0]}  A title"
+    words = [line.split()[0] for line in lines if line]
+    for word in ("distance", "similarity", "estimated", "containment", "cosine", "verdict"):
+        assert word in words
+    assert f"[-{edited().split()[100]}-] {{+changed+}}" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_bits_that_differ_are_marked(files: tuple[str, str]) -> None:
+    lines = scrapy("compare", *files).stdout.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("  A  "))
+    first, second, marks = (line[5:].ljust(71) for line in lines[start : start + 3])
+    assert len(first.replace(" ", "")) == 64
+    assert [one != other for one, other in zip(first, second, strict=True)] == [
+        mark == "^" for mark in marks
+    ]
+    assert f"distance      {marks.count('^')} of 64 bits" in "\n".join(lines)
+
+
+def test_json_holds_it_all(files: tuple[str, str]) -> None:
+    found = compare(*files)
+    assert found["first"]["name"] == files[0]
+    assert found["distance"] == len(found["differing_bits"])
+    assert found["verdict"] == "near_duplicate"
+    assert [at["max_distance"] for at in found["verdicts"]] == list(range(9))
+    alone = [at["alone"] for at in found["verdicts"]]
+    assert alone == ["new"] * found["distance"] + ["near_duplicate"] * (9 - found["distance"])
+    assert "{+changed+}" in found["diff"]
+
+
+def test_parameters_can_be_tried(files: tuple[str, str]) -> None:
+    assert compare(*files, "--min-similarity", "0.999")["verdict"] == "new"
+    assert compare(*files, "--min-words", "500")["verdict"] == "too_short"
+    assert compare(*files, "--features", "word-3-set")["features"] == "word-3-set"
+    assert "[...]" not in compare(*files, "--context", "500")["diff"]
+
+
+def test_urls_are_looked_up_in_a_crawl(folder: Path) -> None:
+    pair = (f"{BASE}/a", f"{BASE}/one-word#top")
+    found = compare(*pair, "--crawl", str(folder))
+    assert found["second"]["name"] == f"{BASE}/one-word"
+    assert found["second"]["title"] == "One word"
+    assert found["verdict"] == "near_duplicate"
+    done = scrapy("compare", f"{BASE}/a", f"{BASE}/one-wrd", "--crawl", str(folder))
+    assert done.returncode == 2
+    assert f"did you mean {BASE}/one-word?" in done.stderr
+
+
+def test_url_of_a_crawl_is_compared_with_a_file(folder: Path, files: tuple[str, str]) -> None:
+    assert compare(f"{BASE}/a", files[1], "--crawl", str(folder))["jaccard"] > 0.8
+
+
+class TestFetching:
+    def test_only_the_two_pages_and_their_robots_are_asked_for(self, site: DemoServer) -> None:
+        pair = (f"{site.url}notices/spring", f"{site.url}notices/summer")
+        found = compare(*pair)
+        assert found["verdict"] == "near_duplicate"
+        assert found["first"]["title"].startswith("Notice to mariners")
+        asked = sorted(site.requests)
+        assert asked == ["/notices/spring", "/notices/summer", "/robots.txt"]
+
+    @pytest.mark.parametrize(
+        ("path", "why"),
+        [
+            ("private/cellar", "forbidden by robots.txt"),
+            ("nowhere", "http 404"),
+            ("files/harbour-plan", "no page: a pdf document"),
+        ],
+    )
+    def test_what_gives_no_page_is_named(self, site: DemoServer, path: str, why: str) -> None:
+        done = scrapy("compare", f"{site.url}walk", f"{site.url}{path}")
+        assert done.returncode == 2, done.stdout
+        assert f"scrapy compare: {site.url}{path}: {why}" in done.stderr.lower()
+        assert "Traceback" not in done.stderr
+
+    def test_nothing_is_left_behind(self, site: DemoServer, tmp_path: Path) -> None:
+        before = sorted(tmp_path.iterdir())
+        assert scrapy("compare", f"{site.url}walk", f"{site.url}about").returncode == 0
+        assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((), "two URLs or files are needed, got none"),
+        (("FILE",), "two URLs or files are needed"),
+        (("FILE", "nowhere.html"), "nowhere.html: No such file or directory"),
+        (("FILE", "ftp://example.com/"), "neither http nor https"),
+        (("FILE", "htp://example.com/"), "did you mean http://?"),
+        (("FILE", "http://"), "has no host"),
+        (("FILE", "FILE", "--crawl", "x"), "and there is none"),
+        (("FILE", "http://example.com/", "--crawl", "x"), "x: no such file or directory"),
+        (("FILE", "FILE", "--contxt", "3"), "did you mean --context?"),
+        (("FILE", "FILE", "--context", "-3"), "--context"),
+        (("FILE", "BINARY"), "neither HTML nor text in UTF-8"),
+        (("FILE", "FOLDER"), "Is a directory"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(
+    tmp_path: Path, arguments: tuple[str, ...], complaint: str
+) -> None:
+    (tmp_path / "a.txt").write_text("words")
+    (tmp_path / "b.bin").write_bytes(b"\xff\xfe\x00\xd8")
+    names = {"FILE": "a.txt", "BINARY": "b.bin", "FOLDER": ""}
+    named = [str(tmp_path / names[word]) if word in names else word for word in arguments]
+    done = scrapy("compare", *named)
+    assert done.returncode == 2, done.stdout
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
