@@ -1,0 +1,199 @@
+"""``scrapy label DIR``: say of pairs of pages whether they are duplicates."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler.command_line import CommandError
+from crawler.lab_command import LabCommand, Progress, say_notes
+from crawler.lab_options import distances_of, one_of, paths_of, whole
+from crawler.options import did_you_mean
+from crawler.plain_text import plain
+
+if TYPE_CHECKING:
+    import argparse
+
+    from crawler.lab.label import Label
+
+_ALL = "0..8"
+_LIMIT = "200"
+_DEEDS = ("pair", "remove", "export", "import", "list")
+
+
+class Command(LabCommand):
+    """Labels are kept at once, also beside the process that crawls."""
+
+    def syntax(self) -> str:
+        """Shown in the usage line."""
+        return "[--distance BITS] DIR  |  label DIR --pair URL URL duplicate|different  |  ..."
+
+    def short_desc(self) -> str:
+        """Shown in the list of commands."""
+        return "Say of near pairs of pages whether they are duplicates"
+
+    def long_desc(self) -> str:
+        """Shown by --help."""
+        return (
+            "Without an option it shows pairs, those first from which most can be learned, and "
+            "takes a key for each, on a line of its own: d = duplicate, n = not, s = skip, b = "
+            "back, r = remove the label, q = quit. Labels stand in crawl.db, or in "
+            "FILE.labels.jsonl beside a file; scrapy sweep and the lab hold distances against them."
+        )
+
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
+        """The options of this command."""
+        parser.add_argument(
+            "--distance",
+            metavar="BITS",
+            default=_ALL,
+            help=f"bits between the two that are shown, such as 3..5 (default {_ALL})",
+        )
+        parser.add_argument(
+            "--limit", metavar="N", default=_LIMIT, help=f"pairs to show (default {_LIMIT})"
+        )
+        parser.add_argument(
+            "--pair",
+            nargs=3,
+            metavar=("URL", "URL", "LABEL"),
+            help="label two pages: duplicate or different",
+        )
+        parser.add_argument(
+            "--remove", nargs=2, metavar=("URL", "URL"), help="take back the label of two pages"
+        )
+        parser.add_argument("--list", action="store_true", help="print all labels")
+        parser.add_argument(
+            "--export", metavar="FILE", help="write all labels as JSON lines; - prints them"
+        )
+        parser.add_argument(
+            "--import", metavar="FILE", help="take labels that were exported; - reads them"
+        )
+
+    def work(self, args: list[str], opts: argparse.Namespace, watch: Progress) -> None:
+        """Label, or do what an option says."""
+        paths = paths_of(args)
+        deed = one_of(opts, _DEEDS)
+        if deed == "pair":
+            _check_label(opts.pair[2])
+        if deed in {"pair", "remove"}:
+            _change(paths, opts, watch)
+        elif deed == "list":
+            _list(paths)
+        elif deed == "export":
+            _export(paths, opts.export)
+        elif deed == "import":
+            _import(paths, getattr(opts, "import"))
+        else:
+            distances = distances_of(opts.distance, "--distance")
+            _walk(paths, distances, whole(opts.limit, "--limit", 1), watch)
+
+
+def _check_label(word: str) -> None:
+    from crawler.lab.label import NAMES  # noqa: PLC0415
+
+    if word not in NAMES:
+        hint = did_you_mean(word, NAMES) or f"; there are {' and '.join(NAMES)}"
+        raise CommandError(f"--pair: no label {word!r}{hint}")
+
+
+def _walk(paths: list[Path], distances: list[int], limit: int, watch: Progress) -> None:
+    from crawler.lab.choice import Choice  # noqa: PLC0415
+    from crawler.lab.labels import read_labels  # noqa: PLC0415
+    from crawler.lab.loading import loaded  # noqa: PLC0415  (takes half a second)
+    from crawler.labelling import Labelling, typed_keys  # noqa: PLC0415
+
+    with loaded(paths, watch) as found:
+        choice = Choice(found.session.running)
+        found.session.prepare(choice, watch)
+        labels = read_labels(found.sources)
+        pairs = found.session.pairs(choice, distances, limit, labels=labels)
+        unlabelled = [pair for pair in pairs if pair.label is None]
+        say_notes(found.sources.notes, watch)
+        if not unlabelled:
+            print(f"nothing to label: {len(pairs):,} pairs at these distances, all labelled")
+            return
+        walk = Labelling(found, unlabelled, print, is_coloured=sys.stdout.isatty())
+        try:
+            walk.walk(typed_keys("d/n/s/b/r/q> "))
+        finally:
+            print(walk.summary())
+
+
+def _change(paths: list[Path], opts: argparse.Namespace, watch: Progress) -> None:
+    from crawler.lab.label import DUPLICATE, label_of  # noqa: PLC0415
+    from crawler.lab.labels import remove_label, store_label  # noqa: PLC0415
+    from crawler.lab.loading import loaded  # noqa: PLC0415
+    from crawler.lab.lookup import place_of  # noqa: PLC0415
+
+    urls = opts.pair[:2] if opts.pair else opts.remove
+    with loaded(paths, watch) as found:
+        pages = found.session.pages
+        first, second = (pages[place_of(pages, url)] for url in urls)
+        if opts.pair:
+            label = label_of(first, second, is_duplicate=opts.pair[2] == DUPLICATE)
+            store_label(found.sources, label)
+            print(_line(label))
+        elif remove_label(found.sources, first.text_digest, second.text_digest):
+            print(f"no longer labelled: {plain(first.url)} {plain(second.url)}")
+        else:
+            raise CommandError(f"{first.url} and {second.url} are not labelled")
+
+
+def _list(paths: list[Path]) -> None:
+    labels = _labels(paths)
+    for label in labels:
+        print(_line(label))
+    if not labels:
+        print("no labels")
+
+
+def _export(paths: list[Path], name: str) -> None:
+    from crawler.lab.label_files import export_labels  # noqa: PLC0415
+
+    labels = _labels(paths)
+    if name == "-":
+        export_labels(labels, sys.stdout)
+        return
+    try:
+        with Path(name).open("w", encoding="utf-8") as file:
+            export_labels(labels, file)
+    except OSError as error:
+        raise CommandError(f"--export {name}: {error.strerror}") from None
+    print(f"labels in {name}: {len(labels):,}")
+
+
+def _import(paths: list[Path], name: str) -> None:
+    from crawler.lab.label_files import import_labels  # noqa: PLC0415
+    from crawler.lab.labels import store_labels  # noqa: PLC0415
+    from crawler.lab.sources.opening import open_sources  # noqa: PLC0415
+
+    try:
+        if name == "-":
+            labels = list(import_labels(sys.stdin, "standard input"))
+        else:
+            with Path(name).open(encoding="utf-8", errors="replace") as file:
+                labels = list(import_labels(file, name))
+    except OSError as error:
+        raise CommandError(f"--import {name}: {error.strerror}") from None
+    sources = open_sources(paths)
+    try:
+        store_labels(sources, labels)
+    finally:
+        sources.close()
+    print(f"labels taken from {'standard input' if name == '-' else name}: {len(labels):,}")
+
+
+def _labels(paths: list[Path]) -> list[Label]:
+    from crawler.lab.labels import read_labels  # noqa: PLC0415
+    from crawler.lab.sources.opening import open_sources  # noqa: PLC0415
+
+    sources = open_sources(paths)
+    try:
+        return read_labels(sources)
+    finally:
+        sources.close()
+
+
+def _line(label: Label) -> str:
+    return f"{label.name:<9}  {plain(label.first_url)}  {plain(label.second_url)}"

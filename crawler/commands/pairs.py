@@ -1,0 +1,99 @@
+"""``scrapy pairs DIR``: the pairs of pages at the border."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from crawler.lab.choice import SIMHASH
+from crawler.lab_command import LabCommand, Progress, say_notes
+from crawler.lab_options import (
+    add_method_option,
+    add_parameter_options,
+    distances_of,
+    paths_of,
+    tried_choice,
+    whole,
+)
+
+if TYPE_CHECKING:
+    import argparse
+
+    from crawler.lab.pair_details import PairDetails
+
+_ALL = "0..8"
+_LIMIT = "20"
+_CONTEXT = 10
+
+
+class Command(LabCommand):
+    """Reads only, also beside the process that crawls."""
+
+    def syntax(self) -> str:
+        """Shown in the usage line."""
+        return "[--distance BITS] [--limit N] [--diff] [--json] DIR|FILE [DIR...]"
+
+    def short_desc(self) -> str:
+        """Shown in the list of commands."""
+        return "Show near pairs of pages, those first from which most can be learned"
+
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
+        """The options of this command."""
+        parser.add_argument(
+            "--distance",
+            metavar="BITS",
+            default=_ALL,
+            help=f"bits between the two, such as 3..5 or 4 (default {_ALL})",
+        )
+        parser.add_argument(
+            "--limit", metavar="N", default=_LIMIT, help=f"pairs to show (default {_LIMIT})"
+        )
+        parser.add_argument("--diff", action="store_true", help="show where their texts differ")
+        add_method_option(parser)
+        add_parameter_options(
+            parser,
+            "features",
+            "max-distance",
+            "candidate-distance",
+            "min-similarity",
+            "min-words",
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+    def work(self, args: list[str], opts: argparse.Namespace, watch: Progress) -> None:
+        """Find pairs and print them."""
+        from crawler.lab.labels import read_labels  # noqa: PLC0415
+        from crawler.lab.loading import loaded  # noqa: PLC0415  (takes half a second)
+        from crawler.lab.pair_details import details_of  # noqa: PLC0415
+
+        paths = paths_of(args)
+        distances = distances_of(opts.distance, "--distance")
+        limit = whole(opts.limit, "--limit", 1)
+        with loaded(paths, watch) as found:
+            choice = tried_choice(opts, found.session.running)
+            found.session.prepare(choice, watch)
+            labels = read_labels(found.sources)
+            pairs = found.session.pairs(choice, distances, limit, labels=labels)
+            say_notes(found.sources.notes, watch)
+            for number, pair in enumerate(pairs, start=1):
+                _show(details_of(found, pair), number, opts)
+            if not pairs and not opts.json:
+                bits = "" if choice.method != SIMHASH else f" at {opts.distance} bits"
+                print(f"no two distinct texts{bits}")
+
+
+def _show(found: PairDetails, number: int, opts: argparse.Namespace) -> None:
+    from crawler.pairs_text import pair_dict, pair_diff, pair_lines  # noqa: PLC0415
+
+    if opts.json:
+        fields = pair_dict(found, _CONTEXT if opts.diff else None)
+        print(json.dumps(fields))
+        return
+    if number > 1:
+        print()
+    for line in pair_lines(found, number):
+        print(line)
+    if opts.diff:
+        print()
+        print(pair_diff(found, _CONTEXT, coloured=sys.stdout.isatty()))

@@ -1,0 +1,130 @@
+"""The lab's commands over real crawls: finished, running, and stopped by Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crawler.commands.test_tune import wait_until
+from tests.crawler.commands.test_verify import opened_by_a_reader
+from tests.crawls.command import PROJECT, pages, scrapy, start_scrapy
+from tests.crawls.kills import KilledCrawl, wait_for
+from tests.sites.many import ManyPages, page_path
+from tests.sites.many import pages as many_pages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    jobdir = tmp_path_factory.mktemp("lab") / "job"
+    done = scrapy("demo", "-s", f"JOBDIR={jobdir}", "-s", "WARC_ENABLED=True")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return jobdir
+
+
+def test_crawl_and_its_archive_say_the_same(demo: Path) -> None:
+    of_crawl, of_archive = (
+        json.loads(scrapy("sweep", str(path), "--json").stdout) for path in (demo, demo / "warc")
+    )
+    kept = [page for page in pages(demo) if page["text"] is not None]
+    assert of_crawl["kept"] == of_archive["kept"] == len(kept)
+    counts = [(line["kept"], line["dropped"]) for line in of_crawl["lines"]]
+    assert counts == [(line["kept"], line["dropped"]) for line in of_archive["lines"]]
+
+
+def test_every_command_works_beside_a_crawl_that_is_running(tmp_path: Path) -> None:
+    jobdir = tmp_path / "job"
+    with ManyPages(many_pages(400)) as site:
+        site.hold_after(150)
+        process = KilledCrawl(site, jobdir, 1).start()
+        try:
+            wait_for(site, 150, process)
+            wait_until(jobdir, "SELECT count(*) > 100 FROM pages")
+            folder = str(jobdir)
+            swept = json.loads(scrapy("sweep", folder, "--json").stdout)
+            assert 100 < swept["pages"] <= 150
+            first, second = (site.url.rstrip("/") + page_path(number) for number in (1, 2))
+            for arguments in (
+                ("pairs", folder),
+                ("compare", first, second, "--crawl", folder),
+                ("label", folder, "--pair", first, second, "different"),
+                ("label", folder, "--list"),
+            ):
+                done = scrapy(*arguments)
+                assert done.returncode == 0, done.stderr
+            assert done.stdout.startswith("different  ")
+            assert site.total <= 150 + 32, "the crawl alone asks the site"
+            site.hold_after(None)
+            _, errors = process.communicate(timeout=120)
+        finally:
+            process.kill()
+            process.communicate()
+        assert process.returncode == 0, errors
+    # What was said of two pages outlives the crawl.
+    assert scrapy("label", folder, "--list").stdout == done.stdout
+    assert json.loads(scrapy("sweep", folder, "--json").stdout)["pages"] == 400
+
+
+@pytest.mark.parametrize("command", ["sweep", "pairs", "label"])
+def test_ctrl_c_ends_it_with_one_line(tmp_path: Path, command: str) -> None:
+    file = tmp_path / "pages.jsonl"
+    os.mkfifo(file)
+    process = start_scrapy(command, str(file))
+    first = os.fdopen(opened_by_a_reader(file), "wb")
+    # It waits for what is never written, the second time that it opens the file.
+    with first, os.fdopen(opened_by_a_reader(file), "wb"):
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors.strip() == f"scrapy {command}: interrupted"
+
+
+def test_ctrl_c_pressed_twice_does_not_wait_for_an_answer() -> None:
+    with ManyPages(many_pages(3)) as site:
+        site.hold_after(1)  # robots.txt
+        process = start_scrapy("compare", site.url, f"{site.url}1.html")
+        wait_for(site, 1, process)
+        time.sleep(0.5)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Send again to force" in errors
+    assert errors.splitlines()[-1] == "scrapy compare: interrupted"
+    assert "Traceback" not in errors
+
+
+def test_on_a_terminal_it_asks_and_colours(demo: Path) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "label", str(demo), "--distance", "0..8"],
+        cwd=PROJECT,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    seen = b""
+    try:
+        while b"d/n/s/b/r/q> " not in seen:
+            seen += os.read(ours, 4096)
+        os.write(ours, b"q\n")
+        assert process.wait(timeout=30) == 0
+        assert b"\x1b[31m[-" in seen
+        assert b"\x1b[0m" in seen
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
