@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from crawler.frontier.queue import MOST_TRIES
 from crawler.frontier.trap_report import StoredCluster, trap_report
 from crawler.pages.changes import Changes, find_changes
-from crawler.pages.verdicts import DUPLICATES, EXACT_DUPLICATE, FAILED, UNCHANGED, VERDICTS
+from crawler.pages.tally import make_tally, scalar
+from crawler.pages.verdicts import DUPLICATES, EXACT_DUPLICATE, FAILED
 
 if TYPE_CHECKING:
     import sqlite3
-
-# Each part has an index of its own, which the sum of both would not use.
-_QUEUED = """
-SELECT (SELECT count(*) FROM requests WHERE state = 0)
-     + (SELECT count(*) FROM requests WHERE state IN (1, 3) AND tries < ?)
-"""
 
 LARGEST = 10
 """Clusters, and URLs of each, that a report names."""
@@ -81,48 +75,34 @@ def _read(connection: sqlite3.Connection) -> Report:
     meta: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
     visit = int(meta.get("visit", 0))
     changes = find_changes(connection, visit) if visit > 1 else None
-    counts = _count_verdicts(connection, visit)
+    tally = make_tally(connection, visit)
+    counts = tally.verdicts
     duplicates = sum(counts[verdict] for verdict in DUPLICATES)
     fetched = sum(counts.values()) - counts[FAILED]
     return Report(
         visit=visit,
         fetched=fetched,
-        kept=_scalar(
-            connection, "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL"
-        ),
-        queued=_scalar(connection, _QUEUED, MOST_TRIES),
+        kept=scalar(connection, "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL"),
+        queued=tally.queued,
         failed=counts[FAILED],
         duplicates=duplicates,
         verdicts=counts,
         reasons=_count_reasons(connection, visit),
         clusters=_clusters(connection),
-        better_copies=_scalar(
+        better_copies=scalar(
             connection, "SELECT count(*) FROM pages WHERE latest = 1 AND better_copy = 1"
         ),
         stage_secs={
             name: round(secs, 3) for name, secs in json.loads(meta.get("stages", "{}")).items()
         },
-        saved_bytes=_sum_bytes(connection, visit, "duplicate_of IS NOT NULL"),
+        saved_bytes=tally.saved_bytes,
         saved_extractions=counts[EXACT_DUPLICATE],
-        fetched_bytes=_sum_bytes(connection, visit, "1"),
+        fetched_bytes=tally.fetched_bytes,
         changes=changes,
-        url_rules=_scalar(connection, "SELECT count(*) FROM url_rules WHERE state = 1"),
-        skipped=_scalar(connection, "SELECT count(*) FROM requests WHERE state = 4 AND rule > 0"),
+        url_rules=scalar(connection, "SELECT count(*) FROM url_rules WHERE state = 1"),
+        skipped=scalar(connection, "SELECT count(*) FROM requests WHERE state = 4 AND rule > 0"),
         traps=trap_report(connection),
     )
-
-
-def _count_verdicts(connection: sqlite3.Connection, visit: int) -> dict[str, int]:
-    counts = dict.fromkeys(VERDICTS, 0)
-    rows = connection.execute(
-        "SELECT verdict, count(*) FROM pages WHERE visit = ? GROUP BY verdict", (visit,)
-    )
-    for verdict, count in rows:
-        counts[verdict] = count
-    counts[UNCHANGED] = _scalar(
-        connection, "SELECT count(*) FROM pages WHERE seen_visit = ? AND visit < ?", visit, visit
-    )
-    return counts
 
 
 def _count_reasons(connection: sqlite3.Connection, visit: int) -> dict[str, int]:
@@ -151,17 +131,3 @@ def _cluster(connection: sqlite3.Connection, kept: int, count: int) -> Cluster:
         (kept, LARGEST),
     )
     return Cluster(url[0], count + 1, tuple(row[0] for row in members))
-
-
-def _sum_bytes(connection: sqlite3.Connection, visit: int, condition: str) -> int:
-    """The bytes of bodies that came in a visit; a page that was not sent again had none."""
-    return _scalar(
-        connection,
-        f"SELECT coalesce(sum(body_bytes), 0) FROM pages WHERE seen_visit = ?1 AND {condition}"  # noqa: S608
-        " AND key NOT IN (SELECT key FROM known WHERE visit = ?1 AND not_sent = 1)",
-        visit,
-    )
-
-
-def _scalar(connection: sqlite3.Connection, sql: str, *parameters: Any) -> int:
-    return int(connection.execute(sql, parameters).fetchone()[0])
