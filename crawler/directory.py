@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from crawler.pages.database import Database
 
+_PATIENCE_SECS = 0.2
+"""Who only wants to know whether a crawl is running has the lock for a moment."""
+
 _FOREIGN = ("requests.queue", "requests.seen")
 
 
@@ -37,7 +40,7 @@ def locked(folder: Path | None) -> FileLock | None:
         raise JobVersionError(
             f"{folder}: holds the state of Scrapy's own scheduler; choose another JOBDIR"
         )
-    lock = FileLock(folder / "lock", timeout=0)
+    lock = FileLock(folder / "lock", timeout=_PATIENCE_SECS)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire()
@@ -46,6 +49,20 @@ def locked(folder: Path | None) -> FileLock | None:
     except OSError as error:
         raise JobError(f"{folder}: cannot be written: {error.strerror}") from error
     return lock
+
+
+def is_in_use(folder: Path) -> bool:
+    """Whether another process writes to a crawl directory."""
+    file = folder / "lock"
+    if not file.exists():
+        return False
+    try:
+        with FileLock(file, timeout=0):
+            return False
+    except Timeout:
+        return True
+    except OSError:  # not ours to write
+        return False
 
 
 def check_identity(database: Database, identity: Mapping[str, str], folder: Path | None) -> None:
