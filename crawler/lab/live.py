@@ -1,0 +1,171 @@
+"""A crawl as it goes on: what came since the last look, read beside the process that crawls."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter, deque
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from crawler.lab.series import Series
+from crawler.lab.snapshot import LivePage, Snapshot
+from crawler.pages.database import open_for_reading
+from crawler.pages.tally import Tally, make_tally
+from crawler.pages.tuning import current
+from crawler.pages.verdicts import DUPLICATES, KEPT
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from crawler.pages.tuning import Tuned
+
+MOST_PAGES = 5_000
+"""The newest pages, which are remembered with all that is shown of them."""
+
+_SLICE = 5_000
+_SHARE_OF_TIME = 50
+_LEAST_SECS = 3.0
+"""What is counted over all pages is counted again no sooner than fifty times as long as it took,
+and than this: the lab takes no more than a fiftieth of a core for it, however large the crawl."""
+
+_ROWS = f"""
+SELECT id, url, title, verdict, reason, words, distance, similarity, fetched_at, body_bytes,
+       duplicate_of, parameters
+FROM pages WHERE id > ? AND visit = ? ORDER BY id LIMIT {_SLICE}
+"""  # noqa: S608
+_OLDER = "SELECT fetched_at, verdict FROM pages WHERE id <= ? AND visit = ?"
+_NO_TALLY = Tally({}, 0, 0, 0)
+
+
+class LiveCrawl:
+    """One crawl directory, looked at again and again; each look costs what is new.
+
+    One thread at a time may look; what was seen may be read by any.
+
+    Args:
+        folder: The crawl directory.
+
+    Attributes:
+        seen: What the last look found.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.seen = Snapshot()
+        self._clear(0)
+
+    def _clear(self, visit: int) -> None:
+        self._visit = visit
+        self._last = 0
+        self._is_cut = False
+        self._pages: deque[LivePage] = deque(maxlen=MOST_PAGES)
+        self._hosts: Counter[str] = Counter()
+        self._series = Series()
+        self._started = 0.0
+        self._tally = _NO_TALLY
+        self._tally_due = 0.0
+        self._since: Counter[str] = Counter()
+        self._since_bytes = self._since_saved = 0
+
+    def look(self) -> bool:
+        """Read what is new; say whether anything is.
+
+        Complexity: O(new pages); O(pages) at the first call, and now and then.
+
+        Raises:
+            JobError: It is no crawl directory, or none any more.
+            sqlite3.Error: It cannot be read.
+        """
+        with closing(open_for_reading(self.folder)) as connection:
+            connection.execute("BEGIN")
+            meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+            visit, highest = int(meta.get("visit", 0)), _highest(connection)
+            if visit != self._visit or highest < self._last:
+                self._clear(visit)
+                self._read_older(connection, highest - MOST_PAGES)
+            for page in self._new_pages(connection):
+                self._take(page)
+            if time.monotonic() >= self._tally_due:
+                self._count(connection)
+            before = self.seen
+            self.seen = self._snapshot(json.loads(meta.get("stages", "{}")), current(connection))
+        return self.seen != before
+
+    def _snapshot(self, stage_secs: dict[str, float], tuned: Tuned | None) -> Snapshot:
+        counts = {name: n + self._since[name] for name, n in self._tally.verdicts.items()}
+        return Snapshot(
+            visit=self._visit,
+            verdicts={name: count for name, count in counts.items() if count},
+            queued=self._tally.queued,
+            fetched_bytes=self._tally.fetched_bytes + self._since_bytes,
+            saved_bytes=self._tally.saved_bytes + self._since_saved,
+            pages=tuple(self._pages),
+            is_cut=self._is_cut,
+            hosts=dict(self._hosts),
+            steps=self._series.steps(),
+            stage_secs=stage_secs,
+            started=self._started,
+            tuned=tuned,
+        )
+
+    def _read_older(self, connection: sqlite3.Connection, until: int) -> None:
+        """Count over time what is too old to be remembered page by page."""
+        if until <= 0:
+            return
+        for at, verdict in connection.execute(_OLDER, (until, self._visit)):
+            self._note_time(at, verdict)
+            self._is_cut = True
+        self._last = until
+
+    def _new_pages(self, connection: sqlite3.Connection) -> Iterator[LivePage]:
+        while rows := connection.execute(_ROWS, (self._last, self._visit)).fetchall():
+            self._last = rows[-1]["id"]
+            for row in rows:
+                yield LivePage(*row)
+
+    def _take(self, page: LivePage) -> None:
+        if len(self._pages) == MOST_PAGES:
+            self._is_cut = True
+            oldest = self._pages[-1].host
+            self._hosts[oldest] -= 1
+            if not self._hosts[oldest]:
+                del self._hosts[oldest]
+        self._pages.appendleft(page)
+        self._hosts[page.host] += 1
+        self._since[page.verdict] += 1
+        self._since_bytes += page.body_bytes
+        self._since_saved += page.body_bytes if page.duplicate_of is not None else 0
+        self._note_time(page.fetched_at, page.verdict)
+
+    def _note_time(self, at: float, verdict: str) -> None:
+        self._started = min(self._started or at, at)
+        kept, dropped = verdict in KEPT, verdict in DUPLICATES
+        if kept or dropped:
+            self._series.add(at, int(kept), int(dropped))
+
+    def _count(self, connection: sqlite3.Connection) -> None:
+        """Count everything anew: what was judged again, or found unchanged, has no new row."""
+        started = time.monotonic()
+        self._tally = make_tally(connection, self._visit)
+        self._since.clear()
+        self._since_bytes = self._since_saved = 0
+        took = time.monotonic() - started
+        self._tally_due = time.monotonic() + max(_LEAST_SECS, _SHARE_OF_TIME * took)
+
+    def url_of(self, number: int) -> str | None:
+        """The URL of any page of the crawl, by its id.
+
+        Raises:
+            JobError: It is no crawl directory any more.
+            sqlite3.Error: It cannot be read.
+        """
+        with closing(open_for_reading(self.folder)) as connection:
+            row = connection.execute("SELECT url FROM pages WHERE id = ?", (number,)).fetchone()
+        return None if row is None else str(row["url"])
+
+
+def _highest(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0])

@@ -1,0 +1,126 @@
+"""What was known of a crawl at one look: it does not change any more, whoever reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from crawler.pages.verdicts import DUPLICATES, EXACT_DUPLICATE, FAILED, KEPT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from crawler.lab.series import Step
+    from crawler.pages.tuning import Tuned
+
+RATE_SECS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class LivePage:
+    """A page that came, as it was crawled: nothing in it may be trusted.
+
+    Attributes:
+        fetched_at: Seconds since 1970.
+        duplicate_of: Id of the page that it repeats.
+        parameters: Id of those that its verdict was made with.
+    """
+
+    id: int
+    url: str
+    title: str | None
+    verdict: str
+    reason: str | None
+    words: int | None
+    distance: int | None
+    similarity: float | None
+    fetched_at: float
+    body_bytes: int
+    duplicate_of: int | None
+    parameters: int | None
+
+    @property
+    def host(self) -> str:
+        """Of its URL; empty where that has none."""
+        try:
+            return urlsplit(self.url).netloc
+        except ValueError:
+            return ""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A visit of a crawl at one moment.
+
+    Attributes:
+        visit: The visit that runs, or ran last; 0: none did.
+        verdicts: Pages by verdict, in the order of reports; none with 0.
+        queued: Requests that were still to be made when they were counted last.
+        fetched_bytes: Of the bodies of this visit.
+        saved_bytes: Of those of them that were not stored again.
+        pages: The newest ones, the newest first.
+        is_cut: Whether there are older ones.
+        hosts: Of those pages, with how many of them each has.
+        steps: Kept and dropped pages over time.
+        stage_secs: Seconds by stage, all pages and workers together.
+        started: When the first page of the visit came, seconds since 1970.
+        tuned: The parameters that hold, and since when; None: no crawl opened it yet.
+    """
+
+    visit: int = 0
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    queued: int = 0
+    fetched_bytes: int = 0
+    saved_bytes: int = 0
+    pages: Sequence[LivePage] = ()
+    is_cut: bool = False
+    hosts: Mapping[str, int] = field(default_factory=dict)
+    steps: Sequence[Step] = ()
+    stage_secs: Mapping[str, float] = field(default_factory=dict)
+    started: float = 0.0
+    tuned: Tuned | None = None
+
+    @property
+    def fetched(self) -> int:
+        """Pages for which an answer came."""
+        return sum(count for name, count in self.verdicts.items() if name != FAILED)
+
+    @property
+    def failed(self) -> int:
+        """Pages for which none came."""
+        return self.verdicts.get(FAILED, 0)
+
+    @property
+    def kept(self) -> int:
+        """Pages whose text was stored."""
+        return sum(count for name, count in self.verdicts.items() if name in KEPT)
+
+    @property
+    def dropped(self) -> int:
+        """Pages that repeat a kept one."""
+        return sum(count for name, count in self.verdicts.items() if name in DUPLICATES)
+
+    @property
+    def saved_extractions(self) -> int:
+        """Pages that were not read, since their bytes were known."""
+        return self.verdicts.get(EXACT_DUPLICATE, 0)
+
+    def pages_per_sec(self, now: float) -> float:
+        """Pages that came in the last ten seconds, or since the beginning where that is later."""
+        count = 0
+        for page in self.pages:
+            if page.fetched_at < now - RATE_SECS:
+                break
+            count += 1
+        return count / max(1.0, min(RATE_SECS, now - self.started))
+
+    def first_with(self, parameters: int) -> LivePage | None:
+        """The first of the pages remembered whose verdict was made with these parameters."""
+        found = None
+        for page in self.pages:
+            if page.parameters is not None and page.parameters < parameters:
+                break
+            if page.parameters == parameters:
+                found = page
+        return found
