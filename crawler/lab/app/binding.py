@@ -1,0 +1,100 @@
+"""Where the lab listens: a socket, the address to print, and whom it answers."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import socket
+from dataclasses import dataclass
+
+USUAL_PORT = 8765
+"""Tried first where none is given: what a browser remembers, it remembers by port."""
+
+_HIGHEST_PORT = 65_535
+_TOKEN_BYTES = 24
+
+
+class BindingError(Exception):
+    """The address cannot be had; the message says why in one line."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A socket that listens.
+
+    Attributes:
+        listening: The socket.
+        host: As it was asked for.
+        port: Of the socket.
+        token: Without which nobody is answered; None: only this machine can ask.
+    """
+
+    listening: socket.socket
+    host: str
+    port: int
+    token: str | None
+
+    @property
+    def address(self) -> str:
+        """What to open; for every address of the machine, the one of the machine itself."""
+        shown = "127.0.0.1" if self.host in ("0.0.0.0", "") else self.host  # noqa: S104
+        shown = "::1" if shown == "::" else shown
+        host = f"[{shown}]" if ":" in shown else shown
+        return f"http://{host}:{self.port}/" + (f"?token={self.token}" if self.token else "")
+
+
+def bind(host: str, port: str | None) -> Bound:
+    """Listen on an address.
+
+    Args:
+        host: A name or number of this machine.
+        port: Digits; None: the usual one, or any that is free.
+
+    Raises:
+        BindingError: It is no address, not of this machine, or in use.
+    """
+    number = _port(port)
+    try:
+        listening = _listen(host, USUAL_PORT if number is None else number)
+    except OSError as error:
+        if number is not None:
+            raise BindingError(_words(host, number, error)) from None
+        try:
+            listening = _listen(host, 0)
+        except OSError as second:
+            raise BindingError(_words(host, 0, second)) from None
+    token = None if _is_loopback(listening) else secrets.token_urlsafe(_TOKEN_BYTES)
+    return Bound(listening, host, listening.getsockname()[1], token)
+
+
+def _port(given: str | None) -> int | None:
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdecimal() and int(given) <= _HIGHEST_PORT):
+        raise BindingError(f"--port takes a number from 0 to {_HIGHEST_PORT}, got {given!r}")
+    return int(given)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family, _, _, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
+    except BaseException:
+        listening.close()
+        raise
+    return listening
+
+
+def _is_loopback(listening: socket.socket) -> bool:
+    return ipaddress.ip_address(listening.getsockname()[0]).is_loopback
+
+
+def _words(host: str, port: int, error: OSError) -> str:
+    if isinstance(error, socket.gaierror):
+        return f"--host {host}: no address of this machine"
+    return f"{host} port {port}: {error.strerror}"

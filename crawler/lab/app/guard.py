@@ -1,0 +1,189 @@
+"""Who is answered: the reader's own browser on this machine, or who holds the token."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.responses import PlainTextResponse, RedirectResponse
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from crawler.lab.app.binding import Bound
+
+_ORIGINS = {"http": "http", "ws": "http", "https": "https", "wss": "https"}
+_SOCKETS = "/_nicegui_ws/"
+_LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True)
+class Door:
+    """What a request must show.
+
+    Attributes:
+        port: Of the server.
+        hosts: Names that are ours, as in a Host header without the port.
+        is_any_address: Whether every number is ours: bound to all of a machine's addresses.
+        token: What a cookie must hold; None: nothing.
+    """
+
+    port: int
+    hosts: frozenset[str]
+    is_any_address: bool = False
+    token: str | None = None
+
+    @classmethod
+    def of(cls, bound: Bound) -> Door:
+        """The door of a socket that listens."""
+        address = bound.listening.getsockname()[0]
+        number = ipaddress.ip_address(address)
+        named = [f"[{name}]" if ":" in name else name for name in (bound.host, address)]
+        if number.is_unspecified:
+            named.append(socket.gethostname())
+        hosts = frozenset(name.lower() for name in (*_LOCAL_NAMES, *named) if name)
+        return cls(bound.port, hosts, number.is_unspecified, bound.token)
+
+    @property
+    def cookie(self) -> str:
+        """The name of the token's cookie: cookies know no ports, and two labs may run."""
+        return f"lab-{self.port}"
+
+    def is_ours(self, host: str) -> bool:
+        """Whether a Host header names us: a name that a stranger's DNS points here does not."""
+        host = host.lower()
+        name, _, port = host.rpartition(":")
+        if not name or port.endswith("]"):
+            name, port = host, "80"
+        if port != str(self.port):
+            return False
+        return name in self.hosts or (self.is_any_address and _is_number(name))
+
+    def knows(self, given: str | None) -> bool:
+        """Whether this is the token, told in a time that says nothing about it."""
+        if self.token is None:
+            return True
+        return given is not None and hmac.compare_digest(given.encode(), self.token.encode())
+
+
+def _is_number(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+class Guard:
+    """The outermost layer: what it refuses, nothing behind it ever sees.
+
+    NiceGUI lets every origin talk to its socket; here it is only the page's own. Refused are a
+    foreign Host (a name that was rebound to this machine), a foreign Origin, what a browser says
+    comes from another site, and without the token, where there is one, everything.
+
+    Args:
+        app: What is guarded.
+        door: What a request must show.
+    """
+
+    def __init__(self, app: ASGIApp, door: Door) -> None:
+        self.app = app
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        headers = _Headers(scope)
+        reason = self._fault(scope, headers)
+        if reason is None and scope["type"] == "http" and (query := self._entry(scope)) is not None:
+            await self._let_in(scope, query, receive, send)
+        elif reason is None and not self._door.knows(headers.cookie(self._door.cookie)):
+            await _refuse(scope, receive, send, "the address that scrapy lab printed has a token")
+        elif reason is not None:
+            await _refuse(scope, receive, send, reason)
+        else:
+            await self.app(scope, receive, send)
+
+    def _fault(self, scope: Scope, headers: _Headers) -> str | None:
+        host = headers.one("host")
+        if host is None or not self._door.is_ours(host):
+            return "not the address of this lab"
+        origin = headers.one("origin")
+        own = f"{_ORIGINS.get(scope.get('scheme', 'http'), 'http')}://{host.lower()}"
+        if headers.count("origin") and (origin is None or origin.lower() != own):
+            return "asked for by a page of another origin"
+        site = headers.one("sec-fetch-site")
+        if site == "cross-site" or (site == "same-site" and not headers.is_navigation):
+            return "asked for by another site"
+        return _fault_of_method(scope)
+
+    def _entry(self, scope: Scope) -> str | None:
+        """The rest of the query, where it brings the token; None: it does not."""
+        if self._door.token is None or scope["path"] != "/":
+            return None
+        query = parse_qsl(scope["query_string"].decode("latin-1"))
+        if not any(name == "token" and self._door.knows(value) for name, value in query):
+            return None
+        return urlencode([pair for pair in query if pair[0] != "token"])
+
+    async def _let_in(self, scope: Scope, query: str, receive: Receive, send: Send) -> None:
+        """Keep the token where scripts cannot read it, and take it out of the address."""
+        answer = RedirectResponse("/" + (f"?{query}" if query else ""), 303)
+        assert self._door.token is not None
+        answer.set_cookie(self._door.cookie, self._door.token, httponly=True, samesite="strict")
+        answer.headers["Cache-Control"] = "no-store"
+        answer.headers["Referrer-Policy"] = "no-referrer"
+        await answer(scope, receive, send)
+
+
+class _Headers:
+    """The headers of a request; of those that must stand once, a second one is a fault."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in scope["headers"]:
+            self._values.setdefault(name.decode("latin-1").lower(), []).append(
+                value.decode("latin-1")
+            )
+
+    def count(self, name: str) -> int:
+        return len(self._values.get(name, ()))
+
+    def one(self, name: str) -> str | None:
+        values = self._values.get(name, ())
+        return values[0].strip() if len(values) == 1 else None
+
+    def cookie(self, name: str) -> str | None:
+        """Its value, whatever stands in the cookies of other servers on this machine."""
+        for pair in "; ".join(self._values.get("cookie", ())).split(";"):
+            key, _, value = pair.strip().partition("=")
+            if key == name:
+                return value
+        return None
+
+    @property
+    def is_navigation(self) -> bool:
+        """Whether somebody follows a link to the page itself."""
+        return self.one("sec-fetch-mode") == "navigate" and self.one("sec-fetch-dest") == "document"
+
+
+def _fault_of_method(scope: Scope) -> str | None:
+    if scope["type"] == "websocket" or scope["method"] in ("GET", "HEAD"):
+        return None
+    if scope["method"] == "POST" and scope["path"].startswith(_SOCKETS):
+        return None
+    return f"nothing here takes {scope['method']}"
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, reason: str) -> None:
+    """Answer 403; a websocket is closed before it is accepted, which is a 403 too."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    await PlainTextResponse(f"refused: {reason}\n", 403)(scope, receive, send)
