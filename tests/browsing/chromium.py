@@ -48,6 +48,15 @@ class Browser:
         driver.set_page_load_timeout(LOAD_SECS)
         driver.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": True})
 
+    @property
+    def driver(self) -> Chrome:
+        """For what only one test does."""
+        return self._driver
+
+    def requests(self) -> tuple[str, ...]:
+        """The addresses that were asked for since the last time."""
+        return self._drain()[0]
+
     def run_scripts(self, *, are_on: bool) -> None:
         """Let pages run their scripts, as they do at first, or not."""
         switch = {"value": not are_on}

@@ -1,0 +1,82 @@
+"""``scrapy lab``: a crawl in the browser, and what other parameters would make of its pages."""
+
+from __future__ import annotations
+
+import importlib.util
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler.command_line import CommandError, PlainCommand, refuse_options
+
+if TYPE_CHECKING:
+    import argparse
+
+INTERRUPTED = 130
+HOST = "127.0.0.1"
+
+
+class Command(PlainCommand):
+    """Reads beside a running crawl, in a process of its own."""
+
+    def syntax(self) -> str:
+        """Shown in the usage line."""
+        return "[--port N] [--host H] [--no-browser] DIR [DIR...] | FILE [FILE...]"
+
+    def short_desc(self) -> str:
+        """Shown in the list of commands."""
+        return "Look at a crawl in the browser, and try other parameters on its pages"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """The options of this command."""
+        super().add_options(parser)
+        parser.add_argument("--port", metavar="N", help="0: any that is free")
+        parser.add_argument(
+            "--host",
+            metavar="H",
+            default=HOST,
+            help=f"the address to bind to ({HOST}); any but a loopback one asks for a token",
+        )
+        parser.add_argument(
+            "--no-browser", action="store_true", help="print the address, open nothing"
+        )
+
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Serve until Ctrl-C."""
+        refuse_options(args)
+        if not args:
+            raise CommandError("a crawl directory or a file is needed, got none")
+        if importlib.util.find_spec("nicegui") is None:
+            raise CommandError(
+                "NiceGUI is not installed; pip install 'crawl-once[lab]' brings it. "
+                "scrapy sweep, pairs and compare do without"
+            )
+        try:
+            _serve([Path(arg) for arg in args], opts)
+        except KeyboardInterrupt:
+            self.exitcode = INTERRUPTED
+
+
+def _serve(paths: list[Path], opts: argparse.Namespace) -> None:
+    from crawler.lab.app.binding import BindingError, bind  # noqa: PLC0415
+    from crawler.lab.app.server import make_app, open_browser, serve  # noqa: PLC0415
+    from crawler.lab.app.state import Lab  # noqa: PLC0415
+    from crawler.lab.sources.source import SourceError  # noqa: PLC0415
+
+    try:
+        bound = bind(opts.host, opts.port)
+    except BindingError as error:
+        raise CommandError(str(error)) from None
+    with bound.listening:
+        try:
+            lab = Lab(paths)
+        except SourceError as error:
+            raise CommandError(str(error)) from None
+
+        def announce() -> None:
+            print(bound.address, flush=True)
+            if not opts.no_browser:
+                open_browser(bound.address)
+
+        with closing(lab):
+            serve(make_app(lab, bound, announce), bound.listening)

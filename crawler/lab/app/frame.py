@@ -1,0 +1,123 @@
+"""The page: what is looked at, six tabs, and between them the bar of parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from nicegui import ui
+
+from crawler.lab.app.bar import ParameterBar
+from crawler.lab.app.plain import plain
+from crawler.lab.app.state import StoppedError
+from crawler.lab.app.tabs.clusters import ClustersTab
+from crawler.lab.app.tabs.compare import CompareTab
+from crawler.lab.app.tabs.evidence import EvidenceTab
+from crawler.lab.app.tabs.live import LiveTab
+from crawler.lab.app.tabs.pairs import PairsTab
+from crawler.lab.app.tabs.threshold import ThresholdTab
+from crawler.lab.app.theme import theme_switch
+from crawler.lab.app.trial import Trial
+from crawler.lab.sources.source import SourceError
+
+if TYPE_CHECKING:
+    from crawler.lab.app.state import Lab
+
+TICK_SECS = 1.0
+
+TABS: dict[str, type[Tab]] = {
+    "Live": LiveTab,
+    "Threshold": ThresholdTab,
+    "Pairs": PairsTab,
+    "Evidence": EvidenceTab,
+    "Clusters": ClustersTab,
+    "Compare": CompareTab,
+}
+
+
+class Tab(Protocol):
+    """One tab in one window."""
+
+    def __init__(self, lab: Lab, trial: Trial) -> None: ...
+
+    def build(self) -> None:
+        """Put the tab's elements into the panel that is open."""
+
+    async def refresh(self) -> None:
+        """Show what is so now; called when it is shown, after changes, while pages come."""
+
+
+class Frame:
+    """One window. Its timer ends with it: NiceGUI deletes what belonged to a window that left."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._trial = Trial(lab.running)
+        self._bar = ParameterBar(lab, self._trial)
+        self._tabs = {name: kind(lab, self._trial) for name, kind in TABS.items()}
+        self._shown = "Live"
+        self._seen = -1
+        self._is_refreshing = False
+
+    def build(self) -> None:
+        """Put everything into the page that is being made."""
+        with ui.element("header").classes("top"):
+            ui.label("crawl lab").classes("name")
+            ui.label(plain(self._lab.sources.name, 200)).classes("crawled one-line source mono")
+            self._state = ui.label().classes("state")
+            self._state.set_visibility(bool(self._lab.crawls))
+            ui.element().classes("spacer")
+            with ui.element().classes("progress") as self._progress:
+                ui.spinner(size="14px")
+                self._progress_words = ui.label()
+            theme_switch()
+        tabs = (
+            ui.tabs().props("dense align=left no-caps outside-arrows mobile-arrows").classes("tabs")
+        )
+        with tabs:
+            for name in self._tabs:
+                ui.tab(name)
+        self._bar.build()
+        with ui.element("main").classes("page"):
+            self._fault = ui.label().classes("fault").props("role=alert")
+            panels = ui.tab_panels(tabs, value=self._shown, animated=False)
+            panels.on_value_change(lambda event: self._show(str(event.value)))
+            with panels:
+                for name, tab in self._tabs.items():
+                    with ui.tab_panel(name):
+                        tab.build()
+        self._trial.on_change(self._refresh)
+        ui.timer(TICK_SECS, self._tick)
+
+    async def _show(self, name: str) -> None:
+        self._shown = name
+        await self._refresh()
+
+    async def _tick(self) -> None:
+        """Say how things stand; where pages came, let the tab that is shown say so too."""
+        progress = self._lab.progress
+        self._progress.set_visibility(progress is not None)
+        if progress is not None:
+            self._progress_words.text = f"{progress.words} {progress.share:.0%}"
+        self._state.text = "running" if self._lab.is_running else "not running"
+        self._state.classes(add="runs" if self._lab.is_running else "", remove="runs")
+        self._fault.text = plain(self._lab.fault)
+        await self._trial.hold(self._lab.running)
+        if self._seen != self._lab.growth and not self._is_refreshing:
+            self._seen = self._lab.growth
+            await self._refresh()
+
+    async def _refresh(self) -> None:
+        """Let the tab that is shown show what is so now, one time after the other."""
+        if self._is_refreshing:
+            self._seen = -1
+            return
+        self._is_refreshing = True
+        try:
+            self._bar.refresh()
+            await self._tabs[self._shown].refresh()
+        except StoppedError:  # by who asked for it, or the lab is being closed
+            pass
+        except SourceError as error:
+            self._fault.text = plain(str(error), 500)
+        finally:
+            self._is_refreshing = False

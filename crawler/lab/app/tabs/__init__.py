@@ -1,0 +1,1 @@
+"""One module a tab; each has a class with ``build`` and ``refresh``."""
