@@ -1,0 +1,1 @@
+"""What is drawn, as ECharts options: from numbers alone, with no page around them."""

@@ -1,0 +1,97 @@
+"""How far is the nearest other text? A histogram with the bounds drawn in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawler.lab.app.drawings.axes import (
+    DROPPED,
+    INK,
+    KEPT,
+    MARK,
+    Options,
+    bits_labels,
+    count_axis,
+    frame,
+    number_axis,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from neardup import Parameters
+
+# Where most unlike texts lie: 32 bits, of which some sixteen are by chance never reached.
+_NARROWEST = 24
+
+
+def distance_histogram(counts: Sequence[int], parameters: Parameters) -> Options:
+    """Draw how many texts have their nearest neighbour at each distance.
+
+    Args:
+        counts: Of the distances 0, 1, 2, ... bits.
+        parameters: Whose bounds are drawn in.
+    """
+    last = max((bits for bits, count in enumerate(counts) if count), default=0)
+    return {
+        **frame(),
+        "xAxis": number_axis(
+            "bits to the nearest other text",
+            min=-1,
+            max=max(last, _NARROWEST) + 1,
+            interval=1,
+            axisTick={"show": False},
+            axisLabel=bits_labels(last=max(last, _NARROWEST)),
+        ),
+        "yAxis": count_axis("texts"),
+        "series": [
+            {
+                "type": "bar",
+                "barWidth": "72%",
+                "barCategoryGap": 0,
+                "emphasis": {"disabled": True},
+                "data": _bars(counts, parameters, last),
+                "markLine": bounds(parameters),
+            }
+        ],
+    }
+
+
+def moved_bounds(counts: Sequence[int], parameters: Parameters) -> Options:
+    """What of a drawn histogram changes when a bound does."""
+    last = max((bits for bits, count in enumerate(counts) if count), default=0)
+    bars = _bars(counts, parameters, last)
+    return {"series": [{"data": bars, "markLine": bounds(parameters)}]}
+
+
+def bounds(parameters: Parameters) -> Options:
+    """Lines behind the last distance that counts."""
+    lines = [_line(parameters.max_distance, "match", "solid")]
+    if parameters.radius > parameters.max_distance:
+        lines.append(_line(parameters.radius, "candidate", "dashed"))
+    return {"silent": True, "symbol": "none", "animation": False, "data": lines}
+
+
+def _line(bits: int, name: str, kind: str) -> Options:
+    label = {"formatter": f"{name} {bits}", "color": INK, "position": "end", "distance": 4}
+    # A bound is drawn behind its bar; names of two that touch must not lie on each other.
+    label["align"] = "right" if name == "match" else "left"
+    return {
+        "xAxis": bits + 0.5,
+        "lineStyle": {"color": MARK, "type": kind, "width": 1.5},
+        "label": label,
+    }
+
+
+def _bars(counts: Sequence[int], parameters: Parameters, last: int) -> list[Any]:
+    return [
+        {"value": [bits, int(counts[bits])], "itemStyle": _looks(bits, parameters)}
+        for bits in range(last + 1)
+        if counts[bits]
+    ]
+
+
+def _looks(bits: int, parameters: Parameters) -> Options:
+    if bits > parameters.radius:
+        return {"color": KEPT, "opacity": 1}
+    return {"color": DROPPED, "opacity": 1 if bits <= parameters.max_distance else 0.6}

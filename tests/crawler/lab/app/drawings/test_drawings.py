@@ -1,0 +1,104 @@
+"""Options of charts are plain JSON, and say what the numbers say."""
+
+import json
+import re
+
+import pytest
+
+from crawler.lab.app.drawings.axes import DROPPED, KEPT, Options
+from crawler.lab.app.drawings.curves import Curve, evidence_curves
+from crawler.lab.app.drawings.histogram import distance_histogram, moved_bounds
+from crawler.lab.app.drawings.scatter import moved_area, similarity_scatter
+from crawler.lab.app.drawings.sizes import doublings, size_bars
+from neardup import Parameters
+
+COUNTS = [3, 0, 1, 5, 0, 7, 0, 0, 1, 2] + [0] * 54 + [4]
+CURVE = Curve("precision", [1.0, 0.5, None], [0.6, 0.3, None], [1.0, 0.7, None])
+ALL = [
+    distance_histogram(COUNTS, Parameters()),
+    distance_histogram([0] * 65, Parameters(verify=False)),
+    similarity_scatter([0, 3, 12], [1.0, 0.8, 0.1], Parameters()),
+    similarity_scatter([], [], Parameters()),
+    size_bars([2, 3, 9]),
+    size_bars([]),
+    evidence_curves("bits", ["0", "1", "2"], [CURVE], "1"),
+    evidence_curves("bits", [], [], None),
+]
+
+
+@pytest.mark.parametrize("options", ALL)
+def test_options_are_json(options: Options) -> None:
+    assert json.loads(json.dumps(options, allow_nan=False)) == options
+
+
+@pytest.mark.parametrize("options", ALL)
+def test_every_colour_follows_the_page(options: Options) -> None:
+    assert not re.search(r"#[0-9a-f]{3}|rgba?\(", json.dumps(options))
+
+
+class TestHistogram:
+    def test_bars_are_coloured_by_what_the_bounds_say(self) -> None:
+        parameters = Parameters(max_distance=3, candidate_distance=5)
+        (series,) = distance_histogram(COUNTS, parameters)["series"]
+        looks = {bar["value"][0]: tuple(bar["itemStyle"].values()) for bar in series["data"]}
+        assert [looks[bits] for bits in (0, 2, 3)] == [(DROPPED, 1)] * 3
+        assert looks[5] == (DROPPED, 0.6)
+        assert [looks[bits] for bits in (8, 9, 64)] == [(KEPT, 1)] * 3
+        assert {bar["value"][0]: bar["value"][1] for bar in series["data"]}[64] == 4
+
+    def test_bounds_lie_behind_the_last_bit_that_counts(self) -> None:
+        parameters = Parameters(max_distance=2, candidate_distance=6)
+        (series,) = moved_bounds(COUNTS, parameters)["series"]
+        assert [line["xAxis"] for line in series["markLine"]["data"]] == [2.5, 6.5]
+
+    def test_where_distance_decides_alone_there_is_one_bound(self) -> None:
+        (series,) = moved_bounds(COUNTS, Parameters(verify=False))["series"]
+        assert [line["xAxis"] for line in series["markLine"]["data"]] == [3.5]
+
+    def test_what_moves_is_what_is_drawn_anew(self) -> None:
+        first, second = Parameters(max_distance=1), Parameters(max_distance=7)
+        options = distance_histogram(COUNTS, first)
+        options["series"][0].update(moved_bounds(COUNTS, second)["series"][0])
+        assert options == distance_histogram(COUNTS, second)
+
+
+class TestScatter:
+    def test_points_stay_with_their_bit_and_in_their_order(self) -> None:
+        distances = [4] * 500 + [5]
+        (series,) = similarity_scatter(distances, [0.25] * 501, Parameters())["series"]
+        assert [round(bits) for bits, _ in series["data"]] == distances
+        assert len({bits for bits, _ in series["data"]}) > 300
+
+    def test_shaded_is_what_makes_a_duplicate(self) -> None:
+        parameters = Parameters(candidate_distance=6, min_similarity=0.7)
+        (series,) = moved_area(parameters)["series"]
+        (corners,) = series["markArea"]["data"]
+        assert corners == [{"xAxis": -1, "yAxis": 0.7}, {"xAxis": 6.5, "yAxis": 1}]
+
+    def test_without_confirmation_similarity_counts_for_nothing(self) -> None:
+        (series,) = moved_area(Parameters(max_distance=4, verify=False))["series"]
+        assert series["markArea"]["data"][0][0]["yAxis"] == 0
+        assert series["markArea"]["data"][0][1]["xAxis"] == 4.5
+        assert series["markLine"]["data"] == []
+
+
+class TestSizes:
+    def test_sizes_are_counted_by_doublings(self) -> None:
+        assert doublings([2, 2, 3, 4, 5, 16, 1]) == [(1, 2), (2, 2), (3, 1), (4, 1)]
+
+    def test_steps_in_between_are_named_and_empty(self) -> None:
+        options = size_bars([2, 9])
+        assert options["xAxis"]["data"] == ["2", "3–4", "5–8", "9–16"]
+        assert options["series"][0]["data"] == [1, None, None, 1]
+
+
+class TestCurves:
+    def test_band_lies_between_low_and_high(self) -> None:
+        low, height, line = evidence_curves("bits", ["0", "1", "2"], [CURVE], None)["series"]
+        assert low["data"] == [0.6, 0.3, None]
+        assert height["data"] == [0.4, 0.4, None]
+        assert line["data"] == [1.0, 0.5, None]
+
+    def test_suggestion_is_drawn_in(self) -> None:
+        *_, line = evidence_curves("bits", ["0", "1", "2"], [CURVE], "1")["series"]
+        assert line["markLine"]["data"] == [{"xAxis": "1"}]
