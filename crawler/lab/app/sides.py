@@ -1,0 +1,106 @@
+"""Two texts side by side: what stands in one alone, and long stretches of both folded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from neardup.comparison.diff import ADDED, EQUAL, REMOVED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from neardup.comparison.diff import Run
+
+CONTEXT_WORDS = 14
+"""Equal words that are shown before and behind a change."""
+
+SHORTEST_FOLD_WORDS = 20
+"""Of fewer the row of the fold would take as much room as they do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Words in a row of one text: ``equal``, ``removed`` or ``added``, as in a diff."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """What stands beside each other."""
+
+    left: tuple[Piece, ...]
+    right: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Words of both texts that are not shown at first."""
+
+    words: int
+    text: str
+
+
+Row = Aligned | Folded
+
+
+def side_by_side(runs: Sequence[Run], *, context: int = CONTEXT_WORDS) -> list[Row]:
+    """Set a diff as two columns, in rows that begin and end with words of both texts.
+
+    Args:
+        runs: What ``neardup.comparison.diff.diff`` returns.
+        context: Equal words shown on either side of a change.
+    """
+    return list(_rows(_pieces(runs, context)))
+
+
+def count_changes(runs: Iterable[Run]) -> int:
+    """Count the places in which two texts differ; what was replaced is one."""
+    kinds = [EQUAL, *(run.kind for run in runs)]
+    return sum(kind != EQUAL and before == EQUAL for before, kind in pairwise(kinds))
+
+
+def _pieces(runs: Sequence[Run], context: int) -> Iterator[Piece | Folded]:
+    last = len(runs) - 1
+    for place, run in enumerate(runs):
+        if run.kind == EQUAL:
+            yield from _cut(run.words, context if place else 0, context if place < last else 0)
+        else:
+            yield Piece(run.kind, "".join(run.words))
+
+
+def _cut(words: tuple[str, ...], before: int, after: int) -> Iterator[Piece | Folded]:
+    """Cut equal words into what belongs to the change before, a fold, and to the one behind."""
+    middle = words[before : len(words) - after]
+    if len(middle) < SHORTEST_FOLD_WORDS:
+        yield Piece(EQUAL, "".join(words))
+        return
+    if before:
+        yield Piece(EQUAL, "".join(words[:before]))
+    yield Folded(len(middle), "".join(middle))
+    if after:
+        yield Piece(EQUAL, "".join(words[len(words) - after :]))
+
+
+def _rows(pieces: Iterable[Piece | Folded]) -> Iterator[Row]:
+    left: list[Piece] = []
+    right: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, Folded):
+            yield from _aligned(left, right)
+            left, right = [], []
+            yield piece
+            continue
+        if piece.kind != ADDED:
+            left.append(piece)
+        if piece.kind != REMOVED:
+            right.append(piece)
+    yield from _aligned(left, right)
+
+
+def _aligned(left: list[Piece], right: list[Piece]) -> Iterator[Aligned]:
+    if left or right:
+        yield Aligned(tuple(left), tuple(right))
