@@ -1,0 +1,95 @@
+"""One question answered after the other, of those that wait only the last one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from nicegui import background_tasks, ui
+
+from crawler.lab.app.choices import preparation
+from crawler.lab.app.parts.waiting import Waiting
+from crawler.lab.app.state import StoppedError
+from crawler.lab.choice import Choice
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from crawler.lab.app.state import Lab
+    from crawler.lab.app.trial import Trial
+
+
+class Question(Protocol):
+    """What a tab is to show; equal ones have equal answers."""
+
+    @property
+    def choice(self) -> Choice: ...
+
+
+Asked = TypeVar("Asked", bound=Question)
+
+
+class Answers(Generic[Asked]):
+    """Lets a tab show what is so now, in the background, so that nothing waits for it.
+
+    Nothing queues up: while one question is answered, those that come replace each other. What is
+    being prepared for a question that nobody asks any more is stopped, and its reader may leave it.
+
+    Args:
+        lab: Who answers.
+        trial: Set back to what was shown last where the reader leaves.
+        ask: Says what is asked now.
+        answer: Shows the answer to a question.
+    """
+
+    def __init__(
+        self,
+        lab: Lab,
+        trial: Trial,
+        ask: Callable[[], Asked],
+        answer: Callable[[Asked], Awaitable[None]],
+    ) -> None:
+        self._lab = lab
+        self._trial = trial
+        self._ask = ask
+        self._answer = answer
+        self._waiting = Waiting(lab, self._leave)
+        self._shown: Asked | None = None
+        self._answering: Asked | None = None
+
+    def build(self) -> None:
+        """Put the line that says how far it is where the page is being made."""
+        with ui.element().classes("unboxed") as self._place:
+            self._waiting.build()
+
+    def wake(self) -> None:
+        """Look whether something else is asked."""
+        asked = self._ask()
+        if self._answering is None:
+            self._answering = asked
+            background_tasks.create(self._work(), name="answers", context=self._place)
+        elif preparation(self._answering.choice) != preparation(asked.choice):
+            self._leave()
+
+    async def _work(self) -> None:
+        try:
+            while not self._place.is_deleted and (asked := self._ask()) != self._shown:
+                self._answering = asked
+                with self._waiting.for_answer():
+                    await self._answer_unless_stopped(asked)
+        finally:
+            self._answering = None
+
+    async def _answer_unless_stopped(self, asked: Asked) -> None:
+        try:
+            await self._answer(asked)
+            self._shown = asked
+        except StoppedError:
+            if self._trial.choice == asked.choice:
+                # Nobody wants anything else: back to what was shown last.
+                last = Choice(self._trial.holds) if self._shown is None else self._shown.choice
+                await self._trial.set(last)
+
+    def _leave(self) -> None:
+        """Let go of what is being prepared."""
+        if self._answering is not None:
+            self._lab.stop(self._answering.choice)

@@ -1,0 +1,115 @@
+"""The three charts of a choice: distances, similarities, sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nicegui import ui
+
+from crawler.lab.app.charts import chart
+from crawler.lab.app.drawings.histogram import distance_histogram, moved_bounds
+from crawler.lab.app.drawings.scatter import moved_area, similarity_scatter
+from crawler.lab.app.drawings.sizes import size_bars
+from crawler.lab.app.parts.redrawing import move, redraw
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from nicegui.events import EChartPointClickEventArguments
+
+    from crawler.lab.app.parts.outcome import Outcome
+    from crawler.lab.figures import Histogram, Scatter
+    from crawler.lab.judgement import Judgement
+    from neardup import Parameters
+
+    Open = Callable[[int, int, str], Awaitable[None]]
+
+
+_LEGEND = {
+    "dropped": "within max_distance",
+    "looked-at": "looked at as a candidate",
+    "kept": "too far to be compared",
+}
+
+
+class Figures:
+    """Charts of one window.
+
+    Args:
+        open_pair: Is told the places of two pages whose point was clicked on, and how near they
+            are.
+    """
+
+    def __init__(self, open_pair: Open) -> None:
+        self._open_pair = open_pair
+        self._histogram: Histogram | None = None
+        self._scatter: Scatter | None = None
+
+    def build(self, outcome: Outcome) -> None:
+        """Put them where the page is being made, beside the table of layers."""
+        with ui.element().classes("cards"):
+            with ui.element().classes("card"):
+                outcome.build_table()
+            with ui.element().classes("card"):
+                ui.label("Cluster sizes").classes("title")
+                self._sizes = chart({}, 200)
+                self._sizes_note = ui.label().classes("note")
+            with ui.element().classes("card"):
+                ui.label("Distance to the nearest other text").classes("title")
+                self._bars = chart({}, 250)
+                with ui.element().classes("line legend"):
+                    for fate, words in _LEGEND.items():
+                        ui.label(words).classes(f"fate {fate}")
+                self._bars_note = ui.label().classes("note")
+            with ui.element().classes("card"):
+                ui.label("Similarity of near pairs").classes("title")
+                self._points = chart({}, 250)
+                self._points.on_point_click(self._clicked)
+                self._points_note = ui.label().classes("note")
+
+    def draw(self, histogram: Histogram, scatter: Scatter, parameters: Parameters) -> None:
+        """Draw what the pages and their fingerprints say, whatever the bounds are."""
+        self._histogram, self._scatter = histogram, scatter
+        redraw(self._bars, distance_histogram(histogram.counts.tolist(), parameters))
+        sampled = ", a sample of all" if histogram.sampled else ""
+        self._bars_note.text = (
+            f"{histogram.texts:,} distinct texts{sampled}"
+            if histogram.texts
+            else "No text is compared by its fingerprint."
+        )
+        distances, similarities = scatter.distance.tolist(), scatter.similarity.tolist()
+        redraw(self._points, similarity_scatter(distances, similarities, parameters))
+        self._points_note.text = _words_of(scatter)
+
+    def move(self, parameters: Parameters) -> None:
+        """Draw bounds where they are now."""
+        if self._histogram is None:
+            return
+        move(self._bars, moved_bounds(self._histogram.counts.tolist(), parameters))
+        move(self._points, moved_area(parameters))
+
+    def draw_sizes(self, judgement: Judgement) -> None:
+        """Draw how large the clusters of a judgement are."""
+        sizes = judgement.cluster_sizes()
+        redraw(self._sizes, size_bars(sizes.tolist()))
+        self._sizes_note.text = (
+            f"{len(sizes):,} clusters, the largest of {int(sizes[0]):,} pages"
+            if len(sizes)
+            else "No page repeats another."
+        )
+
+    def _clicked(self, event: EChartPointClickEventArguments) -> Awaitable[None] | None:
+        scatter, place = self._scatter, event.data_index
+        if scatter is None or not 0 <= place < len(scatter.earlier):
+            return None
+        measures = f"{scatter.distance[place]} bits, similarity {scatter.similarity[place]:.2f}"
+        return self._open_pair(int(scatter.earlier[place]), int(scatter.later[place]), measures)
+
+
+def _words_of(scatter: Scatter) -> str:
+    shown = len(scatter.distance)
+    if not shown:
+        return "No two texts lie within 8 bits of each other."
+    if shown < scatter.pairs:
+        return f"{shown:,} of {scatter.pairs:,} pairs, of each distance its share; click one"
+    return f"{shown:,} pairs within 8 bits; click one to read it"

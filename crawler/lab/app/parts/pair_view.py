@@ -1,0 +1,101 @@
+"""Two pages side by side, with what differs marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nicegui import run, ui
+
+from crawler.lab.app.links import inert_link
+from crawler.lab.app.pair_texts import pair_texts
+from crawler.lab.app.parts.side_rows import SideRows
+from crawler.lab.app.plain import plain
+
+if TYPE_CHECKING:
+    from crawler.lab.app.pair_texts import PairTexts
+    from crawler.lab.app.state import Lab
+    from crawler.lab.page import LabPage
+    from crawler.lab.shingles import OwnShingles
+
+_MOST_TITLE = 200
+
+
+class PairView:
+    """One pair at a time; what was asked for last is what stands there in the end."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._asked = 0
+
+    def build(self) -> None:
+        """Put it where the page is being made."""
+        with ui.element().classes("pair-view").mark("pair") as self._whole:
+            self._heads = ui.element().classes("sides heads")
+            self._note = ui.label().classes("note")
+            self._rows = SideRows()
+            self._rows.build()
+            self._shingles = ui.element().classes("sides shingles")
+
+    async def show(self, first: int, second: int, shingle_size: int) -> None:
+        """Show two pages by their places, the earlier one on the left."""
+        self._asked += 1
+        asked = self._asked
+        pages = self._lab.session.pages
+        one, other = pages[first], pages[second]
+        texts = await self._lab.texts([first, second])
+        found = None
+        if texts[0] is not None and texts[1] is not None:
+            # Long texts take their time, which the lab's own thread needs for others.
+            found = await run.io_bound(pair_texts, texts[0], texts[1], shingle_size)
+        if asked == self._asked and not self._whole.is_deleted:
+            self._show(one, other, found, shingle_size)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._asked += 1
+        for part in (self._heads, self._shingles):
+            part.clear()
+        self._rows.show([])
+        self._note.text = ""
+
+    def _show(
+        self, one: LabPage, other: LabPage, found: PairTexts | None, shingle_size: int
+    ) -> None:
+        self.clear()
+        with self._heads:
+            _head(one)
+            _head(other)
+        if found is None:
+            self._note.text = "The text of one of them is not held, so they cannot be compared."
+            return
+        self._note.text = _words_of(found)
+        self._rows.show(found.rows)
+        with self._shingles:
+            _shingles("Only on the left", found.own_of_first, shingle_size)
+            _shingles("Only on the right", found.own_of_second, shingle_size)
+
+
+def _head(page: LabPage) -> None:
+    with ui.element().classes("side head"):
+        ui.label(plain(page.title, _MOST_TITLE) or "(no title)").classes("crawled head-title")
+        inert_link(page.url).classes("mono")
+        verdict = page.verdict.replace("_", " ")
+        ui.label(f"{page.words:,} words{', ' + verdict if verdict else ''}").classes("soft")
+
+
+def _words_of(found: PairTexts) -> str:
+    places = "1 place" if found.changes == 1 else f"{found.changes:,} places"
+    words = f"They differ in {places}." if found.changes else "Word for word they are the same."
+    return words + (" Only the beginning of both is compared." if found.is_cut else "")
+
+
+def _shingles(title: str, own: OwnShingles, size: int) -> None:
+    with ui.element().classes("side"):
+        words = f"{title}: {own.count:,} of {own.of:,} shingles of {size} words"
+        ui.label(words).classes("title")
+        with ui.element().classes("shingle-list"):
+            for shingle in own.first:
+                ui.label(plain(shingle, 200)).classes("crawled mono")
+        more = own.count - len(own.first)
+        if more > 0:
+            ui.label(f"and {more:,} more").classes("soft")
