@@ -10,6 +10,7 @@ from crawler.lab.app.charts import chart
 from crawler.lab.app.drawings.histogram import distance_histogram, moved_bounds
 from crawler.lab.app.drawings.scatter import moved_area, similarity_scatter
 from crawler.lab.app.drawings.sizes import size_bars
+from crawler.lab.app.outcomes import measures_of
 from crawler.lab.app.parts.redrawing import move, redraw
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 
 _LEGEND = {
-    "dropped": "within max_distance",
-    "looked-at": "looked at as a candidate",
+    "dropped": "match",
+    "looked-at": "candidate",
     "kept": "too far to be compared",
 }
 
@@ -102,7 +103,7 @@ class Figures:
         scatter, place = self._scatter, event.data_index
         if scatter is None or not 0 <= place < len(scatter.earlier):
             return None
-        measures = f"{scatter.distance[place]} bits, similarity {scatter.similarity[place]:.2f}"
+        measures = measures_of(int(scatter.distance[place]), float(scatter.similarity[place]))
         return self._open_pair(int(scatter.earlier[place]), int(scatter.later[place]), measures)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from nicegui import ui
 
 from crawler.lab.app.links import inert_link
+from crawler.lab.app.outcomes import measures_of
 from crawler.lab.app.plain import plain
 
 if TYPE_CHECKING:
@@ -87,11 +88,7 @@ class PageList:
             if judgement.kept[place]:
                 return
             with ui.element().classes("line"):
-                ui.label(f"repeats, {_measures(judgement, place)}").classes("soft")
+                distance, similarity = judgement.distance[place], judgement.similarity[place]
+                measures = measures_of(int(distance), float(similarity))
+                ui.label(f"repeats, {measures}").classes("soft")
                 inert_link(pages[int(judgement.original[place])].url).classes("mono")
-
-
-def _measures(judgement: Judgement, place: int) -> str:
-    distance, similarity = int(judgement.distance[place]), float(judgement.similarity[place])
-    known = [f"{distance} bits" if distance >= 0 else "", f"similarity {similarity:.2f}"]
-    return ", ".join(part for part in known if part and "nan" not in part)

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     Choose = Callable[[str, float], Awaitable[None]]
 
 
+class _Slider(ui.slider):
+    """Moves in the browser at once; else what the server heard late would pull it back."""
+
+    LOOPBACK = False
+
+
 class ScaleField:
     """One number that can be chosen.
 
@@ -42,7 +48,7 @@ class ScaleField:
                 on_change=self._changed,
             )
             self._number.props(f'dense outlined aria-label="{scale.name}"')
-            self._slider = ui.slider(
+            self._slider = _Slider(
                 min=scale.lowest, max=scale.highest, step=scale.step, on_change=self._changed
             )
             self._slider.props(f'dense aria-label="{scale.name}" data-scale={scale.name}')

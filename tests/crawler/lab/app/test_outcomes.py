@@ -1,7 +1,14 @@
 import numpy as np
 import pytest
 
-from crawler.lab.app.outcomes import WORDS, bytes_in_words, key_of, outcome_rows, signed
+from crawler.lab.app.outcomes import (
+    WORDS,
+    bytes_in_words,
+    key_of,
+    measures_of,
+    outcome_rows,
+    signed,
+)
 from crawler.lab.choice import Choice
 from crawler.lab.judgement import LAYERS, Judgement
 from neardup import Parameters
@@ -68,3 +75,18 @@ def test_every_part_of_a_choice_is_in_its_key() -> None:
     choices = [Choice(base), Choice(base, "minhash"), *map(Choice, others)]
     assert len({key_of(choice) for choice in choices}) == len(choices)
     assert not any(set(key_of(choice)) & set(" \"'=") for choice in choices)
+
+
+@pytest.mark.parametrize(
+    ("distance", "similarity", "written"),
+    [
+        (1, 0.5, "1 bit, similarity 0.50"),
+        (0, None, "0 bits"),
+        (-1, 1.0, "similarity 1.00"),
+        (-1, float("nan"), ""),
+    ],
+)
+def test_what_is_not_known_of_two_texts_is_not_said(
+    distance: int, similarity: float | None, written: str
+) -> None:
+    assert measures_of(distance, similarity) == written

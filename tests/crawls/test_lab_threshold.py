@@ -1,0 +1,207 @@
+"""The tab Threshold in a browser: what a slider says is what a sweep prints."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from tests.crawls.command import scrapy
+from tests.crawls.lab import Page, lab
+from tests.neardup.texts import changed, prose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from selenium.webdriver.remote.webelement import WebElement
+
+    from tests.browsing.walk import Browsers
+
+FAMILIES = 12
+CHANGED_WORDS = (1, 3, 8, 16, 30, 50, 80)
+
+FIGURES = {
+    "kept": "kept",
+    "dropped": "dropped",
+    "now-kept": "now_kept",
+    "now-dropped": "now_dropped",
+}
+
+
+class Served(NamedTuple):
+    """A file, and where its lab is."""
+
+    file: Path
+    address: str
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    file = tmp_path_factory.mktemp("lab") / "pages.jsonl"
+    write_families(file)
+    with lab(str(file)) as running:
+        yield Served(file, running.address)
+
+
+@pytest.fixture
+def page(browsers: Browsers, served: Served) -> Page:
+    """A window that tries nothing but what holds."""
+    page = Page(browsers.online, served.address)
+    page.tab("Threshold")
+    page.wait(lambda: key(page) == "simhash/word-1-log_count/3/8/0.8/50/verified")
+    return page
+
+
+def write_families(file: Path) -> None:
+    """Texts of which some are farther from their kin than others."""
+    texts = []
+    for family in range(FAMILIES):
+        text = prose(family, 240)
+        texts += [text, *(changed(text, number, number) for number in CHANGED_WORDS)]
+    lines = [
+        json.dumps({"url": f"http://site.example/{number}", "text": text, "title": f"No {number}"})
+        for number, text in enumerate(texts)
+    ]
+    file.write_text("\n".join(lines))
+
+
+def sweep(served: Served, *arguments: str) -> dict[int, dict[str, Any]]:
+    """What ``scrapy sweep --json`` prints, by ``max_distance``."""
+    done = scrapy("sweep", str(served.file), "--json", *arguments)
+    assert done.returncode == 0, done.stderr
+    return {line["max_distance"]: line for line in json.loads(done.stdout)["lines"]}
+
+
+def key(page: Page) -> str:
+    """The choice whose counts are shown."""
+    return page.one(".figures").get_attribute("data-choice") or ""
+
+
+def counts(page: Page) -> dict[str, int]:
+    return {name: page.count(figure) for figure, name in FIGURES.items()}
+
+
+def slider(page: Page, name: str) -> WebElement:
+    return page.one(f"[data-scale={name}] [tabindex]")
+
+
+def value(page: Page, name: str) -> str | None:
+    """Where a slider stands."""
+    return page.one(f"[data-scale={name}]").get_attribute("aria-valuenow")
+
+
+def slide(page: Page, name: str, keys: str) -> None:
+    """Move a slider by keys, as fast as they come."""
+    handle = slider(page, name)
+    page.driver.execute_script("arguments[0].focus()", handle)
+    ActionChains(page.driver).send_keys(keys).perform()
+
+
+def test_slider_shows_what_a_sweep_prints(page: Page, served: Served) -> None:
+    lines = sweep(served)
+    assert len({line["kept"] for line in lines.values()}) > 4
+    for bits in (7, 6, 3, 1, 0):
+        steps = int(key(page).split("/")[3]) - bits
+        slide(page, "candidate_distance", Keys.ARROW_LEFT * steps)
+        within = f"/{min(3, bits)}/{bits}/"
+        page.wait(lambda within=within: within in key(page))
+        expected = {name: lines[bits][name] for name in FIGURES.values()}
+        assert counts(page) == expected
+        layers = {row.get_attribute("data-layer"): tried(row) for row in page.all("[data-layer]")}
+        assert layers["new"] == lines[bits]["layers"]["new"]
+        # A line of a sweep calls match what is a candidate here: no page more or less is dropped.
+        near = layers.get("simhash", 0) + layers.get("candidate", 0)
+        assert near == lines[bits]["layers"]["simhash"]
+
+
+def tried(row: WebElement) -> int:
+    """How many pages a layer decides by what is tried."""
+    cell = row.find_elements("css selector", "td")[2]
+    return int(cell.text.replace(",", ""))
+
+
+def test_last_position_of_a_slider_wins(page: Page, served: Served) -> None:
+    for _ in range(4):
+        slide(page, "candidate_distance", Keys.ARROW_LEFT * 8 + Keys.ARROW_RIGHT * 5)
+    page.wait(lambda: key(page).split("/")[3] == "5")
+    assert value(page, "candidate_distance") == "5"
+    assert counts(page)["kept"] == sweep(served, "--max-distance", "5")[5]["kept"]
+
+
+def test_distances_never_contradict_each_other(page: Page) -> None:
+    slide(page, "candidate_distance", Keys.ARROW_LEFT * 7)
+    page.wait(lambda: "/1/1/" in key(page))
+    page.wait(lambda: value(page, "max_distance") == "1")
+    slide(page, "max_distance", Keys.ARROW_RIGHT * 4)
+    page.wait(lambda: "/5/5/" in key(page))
+    page.wait(lambda: value(page, "candidate_distance") == "5")
+
+
+def test_typed_number_counts_like_a_slider(page: Page, served: Served) -> None:
+    field = page.one("input[aria-label=min_similarity]")
+    field.send_keys(Keys.CONTROL + "a" + Keys.NULL, "0.95")
+    page.wait(lambda: "/0.95/" in key(page))
+    expected = sweep(served, "--min-similarity", "0.95")[8]
+    assert counts(page)["kept"] == expected["kept"]
+    field.send_keys(Keys.CONTROL + "a" + Keys.NULL, "7")
+    page.wait(lambda: field.get_attribute("value") == "7")
+    assert "/0.95/" in key(page)
+
+
+def test_other_features_are_what_a_sweep_finds_with_them(page: Page, served: Served) -> None:
+    choose(page, "Unit", "Characters")
+    choose(page, "Size", "4")
+    slide(page, "candidate_distance", Keys.ARROW_LEFT * 4)
+    page.wait(lambda: key(page).startswith("simhash/character-4-log_count/3/4/"))
+    expected = sweep(served, "--features", "character-4-log_count", "--max-distance", "4")[4]
+    assert counts(page) == {name: expected[name] for name in FIGURES.values()}
+
+
+def test_pages_that_change_are_listed_on_demand(page: Page) -> None:
+    slide(page, "candidate_distance", Keys.ARROW_LEFT * 8)
+    page.wait(lambda: "/0/0/" in key(page))
+    kept = page.count("now-kept")
+    assert kept > 0
+    assert not page.all(".page-row")
+    page.one("[data-list=now-kept] .q-item").click()
+    page.wait(lambda: len(page.all(".page-row")) == min(kept, 20))
+    assert "http://site.example/" in page.all(".page-row")[0].text
+    page.one("[data-list=now-kept] .q-item").click()
+
+
+def test_point_of_the_scatter_opens_its_pair(page: Page) -> None:
+    drawn = next(c for c in page.all(".card") if c.text.startswith("Similarity of near pairs"))
+    page.wait(lambda: "pairs within 8 bits" in drawn.text)
+    chart = drawn.find_element("css selector", ".nicegui-echart")
+    page.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
+    x, y = first_point(page, chart)
+    ActionChains(page.driver).move_to_element_with_offset(chart, x, y).click().perform()
+    page.wait(lambda: page.all(".q-dialog .piece"))
+    assert page.all(".q-dialog .piece.removed")
+    assert page.all(".q-dialog .piece.added")
+
+
+def first_point(page: Page, chart: WebElement) -> tuple[int, int]:
+    """Where the first pair is drawn, from the middle of its chart."""
+    x, y, width, height = page.driver.execute_script(
+        """const chart = getElement(arguments[0]).chart;
+        const [x, y] = chart.convertToPixel('grid', chart.getOption().series[0].data[0]);
+        return [x, y, chart.getWidth(), chart.getHeight()];""",
+        chart.get_attribute("id").removeprefix("c"),  # type: ignore[union-attr]
+    )
+    return round(x - width / 2), round(y - height / 2)
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Choose from a list."""
+    fields = [one for one in page.all(".q-select") if one.text.startswith(label)]
+    fields[0].click()
+    page.wait(lambda: page.all(".q-menu .q-item"))
+    item = next(one for one in page.all(".q-menu .q-item") if one.text == option)
+    # The list is still unfolding: what is aimed at may lie elsewhere when it is hit.
+    page.driver.execute_script("arguments[0].click()", item)
+    page.wait(lambda: not page.all(".q-menu"))
