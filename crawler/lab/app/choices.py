@@ -114,6 +114,8 @@ def used_numbers(choice: Choice) -> frozenset[str]:
     return frozenset(scale.name for scale in SCALES)
 
 
-def preparation(choice: Choice) -> tuple[object, str]:
-    """What is slow about a choice: those that have it in common share it."""
-    return choice.parameters.fingerprint_features, choice.method
+def drawing(choice: Choice) -> tuple[object, ...]:
+    """What charts of near texts depend on: where it is the same, no more than bounds move."""
+    parameters = choice.parameters
+    features = parameters.fingerprint_features
+    return features, parameters.verify_shingle_size, parameters.min_words

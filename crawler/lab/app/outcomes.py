@@ -89,7 +89,7 @@ def bytes_in_words(count: int) -> str:
     return f"{size:,.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
 
 
-def key_of(choice: Choice) -> str:
+def choice_key(choice: Choice) -> str:
     """A choice as one word, by which a window says what it shows."""
     parameters = choice.parameters
     features = parameters.fingerprint_features

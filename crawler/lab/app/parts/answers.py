@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from nicegui import background_tasks, ui
 
-from crawler.lab.app.choices import preparation
 from crawler.lab.app.parts.waiting import Waiting
 from crawler.lab.app.state import StoppedError
 from crawler.lab.choice import Choice
+from crawler.lab.prepared import Key, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -67,8 +67,12 @@ class Answers(Generic[Asked]):
         if self._answering is None:
             self._answering = asked
             background_tasks.create(self._work(), name="answers", context=self._place)
-        elif preparation(self._answering.choice) != preparation(asked.choice):
+        elif self._key(self._answering) != self._key(asked):
             self._leave()
+
+    def _key(self, asked: Asked) -> Key:
+        """What is prepared for a question."""
+        return key_of(asked.choice, self._trial.holds)
 
     async def _work(self) -> None:
         try:

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from crawler.lab.app.outcomes import KEEPING, WORDS, bytes_in_words, key_of, outcome_rows, signed
+from crawler.lab.app.outcomes import (
+    KEEPING,
+    WORDS,
+    bytes_in_words,
+    choice_key,
+    outcome_rows,
+    signed,
+)
 from crawler.lab.judgement import LAYERS
 
 if TYPE_CHECKING:
@@ -28,7 +35,7 @@ class Outcome:
 
     def build(self) -> None:
         """Put the figures where the page is being made."""
-        with ui.element().classes("figures").mark("outcome") as self._whole:
+        with ui.element().classes("figures") as self._whole:
             self._figures = {name: self._figure(name, words) for name, words in _FIGURES.items()}
 
     def _figure(self, name: str, words: str) -> ui.label:
@@ -74,4 +81,4 @@ class Outcome:
             change.text = signed(row.change)
             # What no page ever comes to would only be in the way; "new" is never in it.
             element.set_visibility(bool(row.holds or row.tried or row.layer == "new"))
-        self._whole.props(f'data-choice="{key_of(choice)}" data-pages={len(tried)}')
+        self._whole.props(f'data-choice="{choice_key(choice)}" data-pages={len(tried)}')

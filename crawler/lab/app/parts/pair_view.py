@@ -29,7 +29,7 @@ class PairView:
 
     def build(self) -> None:
         """Put it where the page is being made."""
-        with ui.element().classes("pair-view").mark("pair") as self._whole:
+        with ui.element().classes("pair-view") as self._whole:
             self._heads = ui.element().classes("sides heads")
             self._note = ui.label().classes("note")
             self._rows = SideRows()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nicegui import ui
 
-from crawler.lab.app.choices import preparation
+from crawler.lab.app.choices import drawing
 from crawler.lab.app.parts.answers import Answers
 from crawler.lab.app.parts.controls import Controls
 from crawler.lab.app.parts.figures import Figures
@@ -82,7 +82,7 @@ class ThresholdTab:
 
     def _is_drawn(self, asked: _Question) -> bool:
         """Whether the charts need no more than other bounds, for now."""
-        if self._drawn is None or self._drawn[0] != preparation(asked.choice):
+        if self._drawn is None or self._drawn[0] != drawing(asked.choice):
             return False
         return self._drawn[1] == asked.pages or time.monotonic() < self._next_drawing
 
@@ -90,7 +90,7 @@ class ThresholdTab:
         start = time.monotonic()
         histogram, scatter = await self._lab.run(self._compute, asked.choice)
         self._figures.draw(histogram, scatter, asked.choice.parameters)
-        self._drawn = (preparation(asked.choice), asked.pages)
+        self._drawn = (drawing(asked.choice), asked.pages)
         now = time.monotonic()
         self._next_drawing = now + _PATIENCE * (now - start)
 

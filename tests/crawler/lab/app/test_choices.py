@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from crawler.lab.app.choices import (
     SCALES,
     Scale,
-    preparation,
+    drawing,
     used_numbers,
     with_features,
     with_method,
@@ -64,7 +64,7 @@ def test_only_what_is_allowed_is_taken_from_a_field(
 
 def test_fingerprints_stay_when_confirmation_is_switched() -> None:
     alone = with_verify(Choice(), verify=False)
-    assert preparation(alone) == preparation(Choice())
+    assert drawing(alone) == drawing(Choice())
     assert not alone.parameters.verify
 
 

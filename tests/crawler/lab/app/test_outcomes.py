@@ -4,7 +4,7 @@ import pytest
 from crawler.lab.app.outcomes import (
     WORDS,
     bytes_in_words,
-    key_of,
+    choice_key,
     measures_of,
     outcome_rows,
     signed,
@@ -73,8 +73,8 @@ def test_every_part_of_a_choice_is_in_its_key() -> None:
         Parameters(verify=False, features=base.fingerprint_features),
     ]
     choices = [Choice(base), Choice(base, "minhash"), *map(Choice, others)]
-    assert len({key_of(choice) for choice in choices}) == len(choices)
-    assert not any(set(key_of(choice)) & set(" \"'=") for choice in choices)
+    assert len({choice_key(choice) for choice in choices}) == len(choices)
+    assert not any(set(choice_key(choice)) & set(" \"'=") for choice in choices)
 
 
 @pytest.mark.parametrize(
