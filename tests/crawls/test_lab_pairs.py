@@ -1,0 +1,172 @@
+"""The tab Pairs in a browser: labels by keys, stored at once in the crawl's own database."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from crawler.demo.server import DemoServer
+from tests.crawls.command import crawl
+from tests.crawls.lab import Page, lab
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.browsing.walk import Browsers
+
+
+class Served(NamedTuple):
+    """A crawl, and where its lab is."""
+
+    jobdir: Path
+    address: str
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    jobdir = tmp_path_factory.mktemp("lab") / "job"
+    with DemoServer() as site:
+        crawl(site.url, jobdir)
+    with lab(str(jobdir)) as running:
+        yield Served(jobdir, running.address)
+
+
+@pytest.fixture(scope="module")
+def window(browsers: Browsers, served: Served) -> Page:
+    return Page(browsers.online, served.address)
+
+
+@pytest.fixture
+def page(window: Page) -> Page:
+    """A window in which a pair without a label can be read."""
+    show_pairs(window)
+    assert label(window) == "unlabelled"
+    return window
+
+
+def show_pairs(page: Page) -> None:
+    page.tab("Pairs")
+    page.wait(lambda: page.all(".pairs .head-title"))
+
+
+def stored(served: Served) -> list[str]:
+    """The labels in the database, oldest first."""
+    with closing(sqlite3.connect(served.jobdir / "crawl.db")) as connection:
+        rows = connection.execute("SELECT label FROM labels ORDER BY labelled_at").fetchall()
+    return [label for (label,) in rows]
+
+
+def press(page: Page, keys: str) -> None:
+    ActionChains(page.driver).send_keys(keys).perform()
+
+
+def place(page: Page) -> str:
+    return page.one("[data-place]").text
+
+
+def label(page: Page) -> str:
+    return page.one(".badge").text
+
+
+def count(page: Page) -> int:
+    """Labelled pairs, by the counter."""
+    return int(page.one("[data-labelled]").text.split()[0])
+
+
+def test_arrows_walk_and_stop_at_the_ends(page: Page) -> None:
+    assert place(page).startswith("1 of ")
+    press(page, Keys.ARROW_LEFT * 3)
+    press(page, Keys.ARROW_RIGHT)
+    page.wait(lambda: place(page).startswith("2 of "))
+    press(page, Keys.ARROW_LEFT)
+    page.wait(lambda: place(page).startswith("1 of "))
+
+
+def test_differences_are_marked_and_equal_words_unfold(page: Page) -> None:
+    assert page.all(".piece.removed")
+    assert page.all(".piece.added")
+    shown = len(page.one(".side-rows").text)
+    page.all(".unfold")[0].click()
+    page.wait(lambda: len(page.one(".side-rows").text) > shown + 100)
+    assert "shingles of 5 words" in page.one(".shingles").text
+
+
+def test_label_is_stored_at_once_and_survives_a_reload(page: Page, served: Served) -> None:
+    labelled, first = count(page), page.one(".heads").text
+    press(page, "d")
+    page.wait(lambda: count(page) == labelled + 1)
+    page.wait(lambda: page.one(".heads").text != first)
+    assert stored(served)[-1] == "duplicate"
+    page.wait(lambda: label(page) == "unlabelled")
+    second = page.one(".heads").text
+    press(page, "n")
+    page.wait(lambda: count(page) == labelled + 2)
+    page.wait(lambda: page.one(".heads").text != second)
+    assert stored(served)[-1] == "different"
+
+    page.driver.refresh()
+    page.wait(lambda: page.driver.execute_script("return window.did_handshake"))
+    show_pairs(page)
+    assert count(page) == labelled + 2
+    assert page.one(".heads").text not in (first, second)
+    assert label(page) == "unlabelled"
+
+
+def test_undo_goes_back_to_the_last_label_and_removes_it(page: Page, served: Served) -> None:
+    before, first = stored(served), page.one(".heads").text
+    press(page, "d")
+    page.wait(lambda: page.one(".heads").text != first)
+    press(page, "u")
+    page.wait(lambda: page.one(".heads").text == first)
+    page.wait(lambda: label(page) == "unlabelled")
+    assert stored(served) == before
+
+
+def test_buttons_do_what_keys_do_and_leave_the_keys_working(page: Page, served: Served) -> None:
+    before, first = stored(served), page.one(".heads").text
+    page.one("[aria-keyshortcuts=N]").click()
+    page.wait(lambda: page.one(".heads").text != first)
+    assert len(stored(served)) == len(before) + 1
+    press(page, "u")
+    page.wait(lambda: page.one(".heads").text == first)
+    assert stored(served) == before
+
+
+def test_keys_mean_nothing_with_others_or_in_a_field(page: Page, served: Served) -> None:
+    before, first = stored(served), page.one(".heads").text
+    ActionChains(page.driver).key_down(Keys.ALT).send_keys("d").key_up(Keys.ALT).perform()
+    page.one("[data-bits=from] input, [data-bits=from]").click()
+    press(page, "d")
+    press(page, Keys.ESCAPE)
+    press(page, "x")
+    assert page.one(".heads").text == first
+    assert stored(served) == before
+    page.one(".heads").click()
+    press(page, Keys.ARROW_RIGHT)
+    page.wait(lambda: page.one(".heads").text != first)
+
+
+def test_evidence_rests_on_labels_once_there_are_some(page: Page, served: Served) -> None:
+    labelled = count(page)
+    press(page, "d")
+    page.wait(lambda: count(page) == labelled + 1)
+    page.tab("Evidence")
+    page.wait(lambda: f"{labelled + 1} labelled pairs" in page.one(".basis").text)
+    assert len(page.all(".evidence-table")[0].find_elements("css selector", "tbody tr")) == 9
+
+
+def test_clusters_name_what_is_kept_and_why(page: Page) -> None:
+    page.tab("Clusters")
+    page.wait(lambda: page.all(".cluster"))
+    largest = page.all(".cluster")[0]
+    assert "/notices/spring" in largest.text
+    assert "similarity" in largest.text
+    page.all(".cluster .small")[0].click()
+    page.wait(lambda: page.all(".q-dialog .piece.added"))
+    page.press("Close")
