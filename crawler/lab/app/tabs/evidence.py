@@ -1,26 +1,125 @@
-"""The tab Evidence."""
+"""The tab Evidence: how right is each distance, and which one follows from it?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nicegui import ui
 
+from crawler.lab.app.charts import chart
+from crawler.lab.app.choices import with_number
+from crawler.lab.app.drawings.curves import evidence_curves
+from crawler.lab.app.evidence_rows import HEADS, basis_words, cells, curves
+from crawler.lab.app.parts.answers import Answers
+from crawler.lab.app.parts.redrawing import redraw
+from crawler.lab.app.plain import plain
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crawler.lab.app.state import Lab
     from crawler.lab.app.trial import Trial
+    from crawler.lab.choice import Choice
+    from crawler.lab.evidence import Evidence, EvidenceLine
+    from crawler.lab.label import Label
+
+
+class _Question(NamedTuple):
+    choice: Choice
+    labels: frozenset[Label]
+    pages: int
 
 
 class EvidenceTab:
-    """Nothing to show yet."""
+    """A suggestion with its reason, and what it rests on as curves and in numbers."""
 
     def __init__(self, lab: Lab, trial: Trial) -> None:
         self._lab = lab
         self._trial = trial
+        self._answers = Answers(lab, trial, self._ask, self._answer)
+        self._distances = _Lines("By max_distance", "max_distance, bits")
+        self._similarities = _Lines("By min_similarity", "min_similarity")
+        self._suggested: int | None = None
 
     def build(self) -> None:
         """Put the tab's elements into the panel that is open."""
-        ui.label("Nothing to show yet.").classes("empty")
+        with ui.element().classes("stack"):
+            self._answers.build()
+            with ui.element().classes("card whole"):
+                with ui.element().classes("line"):
+                    self._suggestion = ui.label("Looking.").classes("suggestion")
+                    ui.element().classes("spacer")
+                    self._use = ui.button(on_click=self._try, color=None)
+                    self._use.props("flat dense").classes("main")
+                    self._use.set_visibility(False)
+                self._reason = ui.label().classes("note")
+                self._basis = ui.label().classes("note basis")
+            self._distances.build()
+            self._similarities.build()
 
     async def refresh(self) -> None:
-        """Show what is so now."""
+        """Show what is so now; the answer comes when it is there."""
+        self._answers.wake()
+
+    def _ask(self) -> _Question:
+        labels = frozenset(self._lab.labels.values())
+        return _Question(self._trial.choice, labels, len(self._lab.session))
+
+    async def _answer(self, asked: _Question) -> None:
+        await self._lab.prepare(asked.choice)
+        find = self._lab.session.evidence
+        evidence = await self._lab.run(find, asked.choice, list(asked.labels))
+        self._show(evidence, asked.choice.parameters.min_similarity)
+
+    def _show(self, evidence: Evidence, least: float) -> None:
+        self._suggested = evidence.suggestion
+        has_one = evidence.suggestion is not None
+        self._suggestion.text = (
+            f"Suggested max_distance: {evidence.suggestion}" if has_one else "No suggestion yet"
+        )
+        self._use.set_visibility(has_one)
+        self._use.text = f"Try {evidence.suggestion}"
+        self._reason.text = plain(evidence.reason)
+        self._basis.text = basis_words(evidence, least)
+        self._distances.show(evidence.by_distance, evidence.suggestion)
+        self._similarities.show(evidence.by_similarity, None)
+
+    async def _try(self) -> None:
+        if self._suggested is not None:
+            await self._trial.set(with_number(self._trial.choice, "max_distance", self._suggested))
+
+
+class _Lines:
+    """One curve of evidence, and the same as a table."""
+
+    def __init__(self, title: str, axis: str) -> None:
+        self._title = title
+        self._axis = axis
+
+    def build(self) -> None:
+        with ui.element().classes("cards") as self._whole:
+            with ui.element().classes("card"):
+                ui.label(self._title).classes("title")
+                self._chart = chart({}, 300)
+            with (
+                ui.element().classes("card"),
+                ui.element("table").classes("grid-table evidence-table"),
+            ):
+                with ui.element("thead"), ui.element("tr"):
+                    for head in (self._axis.partition(",")[0], *HEADS):
+                        with ui.element("th").classes("number"):
+                            ui.label(head)
+                self._body = ui.element("tbody")
+
+    def show(self, lines: Sequence[EvidenceLine], suggested: int | None) -> None:
+        self._whole.set_visibility(bool(lines))
+        names = [f"{line.bound:g}" for line in lines]
+        mark = None if suggested is None else f"{suggested:g}"
+        redraw(self._chart, evidence_curves(self._axis, names, curves(lines), mark))
+        self._body.clear()
+        with self._body:
+            for name, line in zip(names, lines, strict=True):
+                with ui.element("tr").classes("suggested" if name == mark else ""):
+                    for cell in (name, *cells(line)):
+                        with ui.element("td").classes("number"):
+                            ui.label(cell)
