@@ -35,7 +35,7 @@ class ParameterBar:
                     tried = ui.label().classes("tried")
                 self._cells[name] = (cell, value, tried)
             ui.element().classes("spacer")
-            with ui.element().classes("line deeds"):
+            with ui.element().classes("line bar-deeds"):
                 self._reset = ui.button("Reset", on_click=self._trial.reset, color=None)
                 self._reset.props("flat dense").classes("plain")
                 self._apply = ui.button("Apply…", on_click=self._ask, color=None)
