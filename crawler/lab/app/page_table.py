@@ -8,6 +8,7 @@ from nicegui import ui
 
 from crawler.lab.app.links import inert_link
 from crawler.lab.app.plain import plain
+from crawler.lab.app.words import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -83,7 +84,7 @@ def page_dialog(url: str, facts: Sequence[tuple[str, str]], original: str | None
             )
         inert_link(url, url).classes(remove="one-line", add="mono")
         with ui.element("table").classes("grid-table facts"):
-            for name, value in facts:
+            for name, value in (fact for fact in facts if fact[1] != NOTHING):
                 with ui.element("tr"):
                     with ui.element("td"):
                         ui.label(name).classes("soft")
