@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawler.lab.choice import SIMHASH
+from crawler.lab.distance_text import in_bits
 from crawler.lab.near_pair import NearPair
 from crawler.lab.pictures import shares
 from neardup.evaluation.pairs import Picked, count_all, families_of, pick
@@ -130,8 +131,8 @@ def _why(choice: Choice, bits: int, similarity: float | None) -> str:
     most, least = choice.parameters.max_distance, choice.parameters.min_similarity
     is_near = bits <= most
     if similarity is None:
-        return f"{bits} bits; a text is not held, so the similarity is not known"
-    measured = f"{bits} bits, similarity {similarity:.2f}"
+        return f"{in_bits(bits)}; a text is not held, so the similarity is not known"
+    measured = f"{in_bits(bits)}, similarity {similarity:.2f}"
     if choice.method == SIMHASH and is_near and similarity < least:
         return f"{measured}: near by distance, not similar enough"
     if choice.method == SIMHASH and not is_near and similarity >= least:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawler.lab.distance_text import in_bits
 from neardup.evaluation.judging_arrays import LAYERS
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _why(layer: str, bits: int, similarity: float | None) -> str:
         return "the same bytes"
     if layer == "text":
         return "the same words"
-    measured = [f"{bits} bits"] if bits >= 0 else []
+    measured = [in_bits(bits)] if bits >= 0 else []
     if similarity is not None:
         measured.append(f"similarity {similarity:.2f}")
     return ", ".join(measured) or "near, by what the crawl stored"

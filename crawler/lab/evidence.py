@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawler.lab.distance_text import in_bits
 from neardup.evaluation.wilson import Interval, wilson
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ LABELS, JACCARD = "labels", "jaccard"
 FEWEST = 20
 """Labelled pairs from which a suggestion is made."""
 _SHARE_BELOW = 0.01
-"""Of pairs, how many may be less similar than asked for where Jaccard stands for labels."""
+"""Of pairs, how many may be on the wrong side where Jaccard stands for labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def suggest_from_labels(lines: tuple[EvidenceLine, ...]) -> tuple[int | None, st
     if not clean:
         first = next(bits for bits, one in enumerate(lines) if one.found)
         return None, (
-            f"pairs at {first} bits are labelled different already: confirm by similarity; "
+            f"pairs at {in_bits(first)} are labelled different already: confirm by similarity; "
             f"{labelled} labelled"
         )
     # Beyond the farthest label nothing is known.
@@ -116,11 +117,25 @@ def suggest_from_labels(lines: tuple[EvidenceLine, ...]) -> tuple[int | None, st
     return best, f"{best}: no pair labelled different at or below {best}; {labelled} labelled"
 
 
-def suggest_from_jaccard(lines: tuple[EvidenceLine, ...], least: float) -> tuple[int | None, str]:
-    """Return the largest distance of nearly no pair less similar than asked for, and why."""
+def suggest_from_jaccard(
+    lines: tuple[EvidenceLine, ...], least: float, *, verify: bool
+) -> tuple[int | None, str]:
+    """Return a distance by what exact Jaccard says of pairs, and why.
+
+    Args:
+        lines: At each distance.
+        least: The similarity that makes a duplicate.
+        verify: Whether similarity confirms what is near, so that a distance loses no page, and
+            is the better the more it finds.
+    """
     pairs = lines[8].found
     if pairs < FEWEST:
         return None, f"{pairs} pairs within 8 bits, {FEWEST} are the fewest to tell by; no labels"
+    return _widest_needed(lines, least) if verify else _widest_safe(lines, least)
+
+
+def _widest_safe(lines: tuple[EvidenceLine, ...], least: float) -> tuple[int | None, str]:
+    """Return the largest distance at which nearly no pair is less similar than asked for."""
     clean = [
         bits
         for bits, one in enumerate(lines)
@@ -133,4 +148,17 @@ def suggest_from_jaccard(lines: tuple[EvidenceLine, ...], least: float) -> tuple
     return best, (
         f"{best}: of {lines[best].found:,} pairs at or below {best} {less:,} are less similar than "
         f"{least:g}; no labels"
+    )
+
+
+def _widest_needed(lines: tuple[EvidenceLine, ...], least: float) -> tuple[int | None, str]:
+    """Return the smallest distance at which nearly every similar pair is found."""
+    similar = lines[8].right
+    if not similar:
+        return None, f"no pair within 8 bits has a similarity of {least:g}; no labels"
+    wanted = (1 - _SHARE_BELOW) * similar
+    best = next(bits for bits, one in enumerate(lines) if one.right >= wanted)
+    return best, (
+        f"{best}: similarity confirms, and {lines[best].right:,} of {similar:,} pairs that are "
+        f"similar enough are at or below {best}; no labels"
     )

@@ -83,7 +83,7 @@ def weigh_jaccard(of: Judged, choice: Choice) -> Evidence:
     right = np.cumsum(counts.similar).tolist()
     found = np.cumsum(counts.similar + counts.different).tolist()
     lines = tuple(line(bits, found[bits], right[bits], right[-1]) for bits in range(RADIUS + 1))
-    suggestion, reason = suggest_from_jaccard(lines, least)
+    suggestion, reason = suggest_from_jaccard(lines, least, verify=choice.parameters.verify)
     return Evidence(
         basis=JACCARD,
         pairs=found[-1],

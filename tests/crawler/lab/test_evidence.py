@@ -108,7 +108,7 @@ def test_without_labels_jaccard_counts() -> None:
         # Nothing is labelled beyond 2.
         ([(5, 5), (9, 9)] + [(20, 20)] * 7, 2, "2: no pair labelled different at or below 2"),
         ([(0, 0), (9, 9), (9, 9)] + [(30, 12)] * 6, 2, "at or below 2; 30 labelled"),
-        ([(0, 0)] + [(5, 4)] * 3 + [(30, 12)] * 5, None, "at 1 bits are labelled different"),
+        ([(0, 0)] + [(5, 4)] * 3 + [(30, 12)] * 5, None, "at 1 bit are labelled different"),
     ],
 )
 def test_labels_make_a_suggestion_with_its_reason(
@@ -120,23 +120,24 @@ def test_labels_make_a_suggestion_with_its_reason(
     assert reason in because
 
 
+SURE = [(100, 100)] * 3 + [(300, 298)] * 3 + [(500, 400)] * 3
+
+
 @pytest.mark.parametrize(
-    ("counts", "suggestion", "reason"),
+    ("counts", "verify", "suggestion", "reason"),
     [
-        ([(3, 3)] * 9, None, "3 pairs within 8 bits"),
-        (
-            [(100, 100)] * 3 + [(300, 298)] * 3 + [(500, 400)] * 3,
-            5,
-            "300 pairs at or below 5 2 are",
-        ),
-        ([(100, 50)] * 9, None, "at every distance pairs are less similar than 0.8"),
+        ([(3, 3)] * 9, True, None, "3 pairs within 8 bits"),
+        (SURE, False, 5, "5: of 300 pairs at or below 5 2 are less similar than 0.8"),
+        ([(100, 50)] * 9, False, None, "at every distance pairs are less similar than 0.8"),
+        (SURE, True, 6, "6: similarity confirms, and 400 of 400 pairs"),
+        ([(100, 0)] * 9, True, None, "no pair within 8 bits has a similarity of 0.8"),
     ],
 )
 def test_jaccard_makes_a_suggestion_with_its_reason(
-    counts: list[tuple[int, int]], suggestion: int | None, reason: str
+    counts: list[tuple[int, int]], *, verify: bool, suggestion: int | None, reason: str
 ) -> None:
     lines = tuple(line(bits, found, right, 500) for bits, (found, right) in enumerate(counts))
-    suggested, because = suggest_from_jaccard(lines, 0.8)
+    suggested, because = suggest_from_jaccard(lines, 0.8, verify=verify)
     assert suggested == suggestion
     assert reason in because
     assert because.endswith("no labels")

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawler.lab.choice import Choice
+from crawler.lab.distance_text import in_bits
 from crawler.lab.judgement import LAYERS
 from crawler.lab.session import Session
 from neardup import (
@@ -208,7 +209,7 @@ def test_clusters_say_why_each_page_is_in_them() -> None:
     near, equal = first.members
     assert near.layer == "simhash"
     assert near.similarity == pytest.approx(jaccard(text, book.made[1].text))
-    assert near.why == f"{near.distance} bits, similarity {near.similarity:.2f}"
+    assert near.why == f"{in_bits(near.distance)}, similarity {near.similarity:.2f}"
     assert (equal.layer, equal.why) == ("text", "the same words")
     assert (second.representative, second.size) == (3, 2)
     assert second.members[0].why == "the same bytes"
