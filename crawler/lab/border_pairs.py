@@ -91,6 +91,8 @@ def _weights(picked: Picked, choice: Choice) -> NDArray[np.float64]:
     is_known = picked.similarity >= 0
     off = np.abs(picked.similarity - parameters.min_similarity) / _SIMILARITY_SCALE
     weights: NDArray[np.float64] = np.where(is_known, np.exp(-off), 0.0)
+    if choice.method != SIMHASH:
+        return weights
     # The border lies between the last distance that is near and the first that is not.
     beyond = np.abs(picked.distance - (parameters.max_distance + 0.5)) - 0.5
     weights += np.exp(-beyond / _DISTANCE_SCALE) / 2
@@ -128,17 +130,30 @@ def _pair(
 
 def _why(choice: Choice, bits: int, similarity: float | None) -> str:
     """Say what can be learned from a pair."""
-    most, least = choice.parameters.max_distance, choice.parameters.min_similarity
-    is_near = bits <= most
     if similarity is None:
         return f"{in_bits(bits)}; a text is not held, so the similarity is not known"
-    measured = f"{in_bits(bits)}, similarity {similarity:.2f}"
-    if choice.method == SIMHASH and is_near and similarity < least:
-        return f"{measured}: near by distance, not similar enough"
-    if choice.method == SIMHASH and not is_near and similarity >= least:
-        return f"{measured}: similar, farther apart than max_distance {most}"
-    if abs(similarity - least) <= _SIMILARITY_SCALE / 2:
-        return f"{measured}: close to min_similarity {least:g}"
-    if bits in {most, most + 1}:
-        return f"{measured}: at the border of max_distance {most}"
-    return f"{measured}: {'a duplicate' if is_near else 'different'} by both"
+    lesson = _of_distance(choice, bits, similarity) if choice.method == SIMHASH else ""
+    lesson = lesson or _of_similarity(choice, similarity)
+    return f"{in_bits(bits)}, similarity {similarity:.2f}: {lesson}"
+
+
+def _of_distance(choice: Choice, bits: int, similarity: float) -> str:
+    """Say what a distance says that a similarity does not; empty: nothing."""
+    most, least = choice.parameters.max_distance, choice.parameters.min_similarity
+    if bits <= most and similarity < least:
+        return "near by distance, not similar enough"
+    if bits > most and similarity >= least:
+        return f"similar, farther apart than max_distance {most}"
+    is_at_border = bits in {most, most + 1} and not _is_close(choice, similarity)
+    return f"at the border of max_distance {most}" if is_at_border else ""
+
+
+def _of_similarity(choice: Choice, similarity: float) -> str:
+    least = choice.parameters.min_similarity
+    if _is_close(choice, similarity):
+        return f"close to min_similarity {least:g}"
+    return "similar enough" if similarity >= least else "not similar enough"
+
+
+def _is_close(choice: Choice, similarity: float) -> bool:
+    return abs(similarity - choice.parameters.min_similarity) <= _SIMILARITY_SCALE / 2

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawler.pages.verdicts import CHANGED, EXACT_DUPLICATE, TEXT_DUPLICATE
+from neardup import payload_digest
 from neardup.evaluation.column import Column
 from neardup.evaluation.judging_arrays import Columns
 from neardup.fingerprints.digest import EMPTY_DIGEST
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.page import LabPage
 
+_NO_BYTES = payload_digest(b"")
 _REPEATS = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE})
 
 
@@ -99,4 +101,7 @@ class PageColumns:
         return number
 
     def _payload(self, digest: bytes | None) -> int:
-        return -1 if digest is None else self._payloads.setdefault(digest, len(self._payloads))
+        # Empty answers have the same bytes, and are no copies of each other.
+        if digest is None or digest == _NO_BYTES:
+            return -1
+        return self._payloads.setdefault(digest, len(self._payloads))

@@ -97,6 +97,12 @@ def test_pairs_at_the_border_come_first_and_say_why() -> None:
     assert first.why.startswith(f"{in_bits(first.distance)}, similarity {similarity:.2f}: ")
 
 
+def test_by_minhash_similarity_alone_is_the_border() -> None:
+    found = book().session().pairs(Choice(method="minhash"), range(9), limit=200)
+    assert "close to min_similarity 0.8" in found[0].why
+    assert not any("max_distance" in pair.why for pair in found)
+
+
 def test_shares_are_as_even_as_what_there_is_allows() -> None:
     available = np.array([0, 5, 1000, 1000, 0, 0, 0, 0, 30])
     assert shares(available, 135).tolist() == [0, 5, 50, 50, 0, 0, 0, 0, 30]

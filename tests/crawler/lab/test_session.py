@@ -22,6 +22,7 @@ from neardup import (
     Parameters,
     hamming,
     jaccard,
+    payload_digest,
     simhash,
 )
 from neardup.document import analyse
@@ -350,6 +351,15 @@ def test_a_fingerprint_that_thousands_share_takes_bounded_memory() -> None:
         assert judgement.unknown == 0
     # All pairs would be 2.6 GB.
     assert session.size_bytes < 100_000_000
+
+
+def test_empty_pages_are_copies_only_by_their_bytes() -> None:
+    book = Book([Made("", 7), Made("", 7), Made(""), Made("")])
+    session, pages = book.empty_session(), book.pages()
+    nothing = payload_digest(b"")
+    pages[2:] = [replace(page, payload_digest=nothing, body_bytes=0) for page in pages[2:]]
+    session.extend(pages)
+    assert session.judge(Choice()).kept.tolist() == [True, False, True, True]
 
 
 def test_an_empty_session_answers() -> None:
