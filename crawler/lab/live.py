@@ -61,6 +61,7 @@ class LiveCrawl:
         self._visit = visit
         self._last = 0
         self._is_cut = False
+        self._judged: LivePage | None = None
         self._pages: deque[LivePage] = deque(maxlen=MOST_PAGES)
         self._hosts: Counter[str] = Counter()
         self._series = Series()
@@ -83,7 +84,8 @@ class LiveCrawl:
             connection.execute("BEGIN")
             meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
             visit, highest = int(meta.get("visit", 0)), _highest(connection)
-            if visit != self._visit or highest < self._last:
+            is_other = visit != self._visit or highest < self._last
+            if is_other or self._is_judged_again(connection):
                 self._clear(visit)
                 self._read_older(connection, highest - MOST_PAGES)
             for page in self._new_pages(connection):
@@ -111,6 +113,14 @@ class LiveCrawl:
             tuned=tuned,
         )
 
+    def _is_judged_again(self, connection: sqlite3.Connection) -> bool:
+        """Whether ``scrapy rejudge`` changed verdicts, which names its parameters in every row."""
+        if self._judged is None:
+            return False
+        sql = "SELECT parameters FROM pages WHERE id = ?"
+        row = connection.execute(sql, (self._judged.id,)).fetchone()
+        return row is None or row["parameters"] != self._judged.parameters
+
     def _read_older(self, connection: sqlite3.Connection, until: int) -> None:
         """Count over time what is too old to be remembered page by page."""
         if until <= 0:
@@ -134,6 +144,8 @@ class LiveCrawl:
             if not self._hosts[oldest]:
                 del self._hosts[oldest]
         self._pages.appendleft(page)
+        if self._judged is None and page.parameters is not None:
+            self._judged = page
         self._hosts[page.host] += 1
         self._since[page.verdict] += 1
         self._since_bytes += page.body_bytes

@@ -175,6 +175,22 @@ class TestLook:
         assert first is not None
         assert first.id == 6
 
+    def test_pages_that_were_judged_again_have_their_new_verdicts(
+        self, written: sqlite3.Connection, tmp_path: Path
+    ) -> None:
+        one = LiveCrawl(tmp_path)
+        add(written, 5)
+        one.look()
+        written.execute(
+            "UPDATE pages SET parameters = 2, verdict = 'near_duplicate', duplicate_of = 1"
+            " WHERE id > 1"
+        )
+        written.execute("UPDATE pages SET parameters = 2 WHERE id = 1")
+        assert one.look()
+        assert (one.seen.kept, one.seen.dropped) == (1, 4)
+        assert {page.verdict for page in one.seen.pages} == {"new", "near_duplicate"}
+        assert one.seen.steps[-1][1:] == (1, 4)
+
     def test_a_crawl_that_is_gone_says_so(self, tmp_path: Path) -> None:
         one = LiveCrawl(tmp_path / "nowhere")
         with pytest.raises(JobError, match="no such directory"):
