@@ -89,6 +89,12 @@ class PageStore:
         if text is not None:
             self._database.write("INSERT INTO near_texts VALUES (?, ?)", (page_id, text))
 
+    def near_text(self, page_id: int) -> bytes | None:
+        """The text, zstd, that is held beside a duplicate."""
+        sql = "SELECT text FROM near_texts WHERE page = ?"
+        row = self._database.read(sql, (page_id,)).fetchone()
+        return None if row is None else row[0]
+
     @property
     def last_visit(self) -> int:
         """The last visit in which something was captured or found unchanged."""

@@ -7,12 +7,17 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from crawler.pages.documents import unpack
-from neardup import Document
+from crawler.pages.verdicts import TEXT_DUPLICATE
+from neardup import Document, Verdict
 
 if TYPE_CHECKING:
     from crawler.pages.page import PageRow
     from crawler.pages.store import PageStore
     from neardup import Deduplicator
+
+MOST_NEAR = 500
+"""Texts that were only near, and are judged one by one when their original changes: 1 ms each, and
+nothing else is done meanwhile. Those beyond are read anew."""
 
 
 def succeed(store: PageStore, deduplicator: Deduplicator, old: PageRow, parameters: int) -> None:
@@ -21,8 +26,8 @@ def succeed(store: PageStore, deduplicator: Deduplicator, old: PageRow, paramete
     What each of them says is judged anew, against all that is kept now: it may
     be near enough to what the original says since. Where it is not, the first
     that says it takes its text over, and the others are its duplicates. What
-    was only near and never stored is taken for the original's old text, and
-    read anew at its next visit.
+    was only near and is not held (``near_texts``) is taken for the original's
+    old text, and read anew at its next visit.
 
     Args:
         store: Where the captures stand.
@@ -30,26 +35,45 @@ def succeed(store: PageStore, deduplicator: Deduplicator, old: PageRow, paramete
         old: A kept capture that is no longer its page's newest.
         parameters: Of the deduplicator, as ``pages.parameters`` names them.
     """
-
-    def said(row: PageRow) -> bytes:
-        known = row.text_digest is not None and store.find_said(row.text_digest) is not None
-        return row.text_digest or b"" if known else b""
-
+    found = store.duplicates_of(old.id)
+    said = _said(store, found)
     # The original's own words first: what is only near may find them.
     heirs = sorted(
-        store.duplicates_of(old.id),
-        key=lambda row: (said(row) != old.text_digest, not said(row), said(row), row.id),
+        found,
+        key=lambda row: (said[row.id] != old.text_digest, not said[row.id], said[row.id], row.id),
     )
-    for digest, group in groupby(heirs, said):
+    for digest, group in groupby(heirs, lambda row: said[row.id]):
         heir = replace(next(group), parameters=parameters)
         _pass_on(store, deduplicator, old, digest, heir)
+
+
+def _said(store: PageStore, rows: list[PageRow]) -> dict[int, bytes]:
+    """The digest of what each capture said, by its id; empty where that is not held."""
+    said: dict[int, bytes] = {}
+    near: set[bytes] = set()
+    for row in rows:
+        digest = row.text_digest or b""
+        if digest and store.find_said(digest) is None and digest not in near:
+            if len(near) < MOST_NEAR and store.near_text(row.id) is not None:
+                near.add(digest)
+            else:
+                digest = b""
+        said[row.id] = digest
+    return said
+
+
+def _source(store: PageStore, old: PageRow, digest: bytes, first: PageRow) -> PageRow:
+    """A capture with the text that was said: one that has it, or a duplicate with its own."""
+    if not digest:
+        return old
+    held = store.find_said(digest)
+    return held or replace(first, text=store.near_text(first.id), html=None)
 
 
 def _pass_on(
     store: PageStore, deduplicator: Deduplicator, old: PageRow, digest: bytes, first: PageRow
 ) -> None:
-    source = store.find_said(digest) if digest else old
-    assert source is not None
+    source = _source(store, old, digest, first)
     assert source.text is not None
     assert source.text_digest is not None
     words = source.words or 0
@@ -62,6 +86,9 @@ def _pass_on(
         store.insert(heir)
         store.forget(first.id)
         store.move_duplicates(old.id, number, digest or None)
+        if digest:
+            equal = Verdict(TEXT_DUPLICATE, number, distance=0, similarity=1.0)
+            store.requalify(number, digest, equal, first.parameters)
     elif digest:
         store.move_duplicates(old.id, verdict.duplicate_of, digest)
         store.requalify(verdict.duplicate_of, digest, verdict, first.parameters)
@@ -88,6 +115,6 @@ def _heir(
         text_digest=source.text_digest,
         fingerprint=source.fingerprint if is_long else None,  # as the index has it
         visible_digest=source.visible_digest,
-        # Its own words are not stored, only those that it was near to.
+        # Where its own words are not stored, only those that it was near to.
         payload_digest=heir.payload_digest if known else None,
     )

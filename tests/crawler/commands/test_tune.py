@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import closing
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.crawls.kills import KilledCrawl, wait_for
 from tests.sites.many import ManyPages, pages
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 
@@ -88,14 +90,14 @@ def test_a_running_crawl_judges_later_pages_by_what_it_is_tuned_to(tmp_path: Pat
             wait_until(jobdir, "SELECT count(*) > 100 FROM pages")
             done = scrapy("tune", str(jobdir), "min_similarity=1")
             assert done.returncode == 0, done.stderr
-            time.sleep(1.0)  # within which it is taken over, though nothing is fetched meanwhile
+            said = wait_for_line(process, "other parameters")  # though nothing comes meanwhile
             site.hold_after(None)
             _, errors = process.communicate(timeout=120)
         finally:
             process.kill()
             process.communicate()
         assert process.returncode == 0, errors
-        assert "min_similarity 0.8 -> 1.0" in errors
+        assert "min_similarity 0.8 -> 1.0" in said
         assert site.asked.total() == len(site.asked), "a page was fetched again"
     near = "SELECT parameters, count(*) FROM pages WHERE verdict = 'near_duplicate' GROUP BY 1"
     ((parameters, count),) = rows(jobdir, near)
@@ -107,6 +109,17 @@ def test_a_running_crawl_judges_later_pages_by_what_it_is_tuned_to(tmp_path: Pat
     # Up to 32 requests were under way and unanswered when it was tuned.
     assert counts[1] <= 150
     assert check(jobdir).problems == ()
+
+
+def wait_for_line(process: subprocess.Popen[str], words: str) -> str:
+    """The line of a crawl's log that has these words; empty where it ends without one."""
+    assert process.stderr is not None
+    timer = Timer(60, process.kill)
+    timer.start()
+    try:
+        return next((line for line in process.stderr if words in line), "")
+    finally:
+        timer.cancel()
 
 
 def wait_until(jobdir: Path, sql: str) -> None:

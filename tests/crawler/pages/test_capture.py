@@ -44,11 +44,13 @@ def fetched(job: Job, path: str, body: bytes, content_type: str = "text/html") -
     )
 
 
-def capture(folder: Path, answers: Iterable[tuple[str, bytes]]) -> list[Captured]:
+def capture(
+    folder: Path, answers: Iterable[tuple[str, bytes]], options: JobOptions = OPTIONS
+) -> list[Captured]:
     """One visit in which these answers come one after the other."""
 
     async def visit() -> list[Captured]:
-        job = Job(folder, OPTIONS)
+        job = Job(folder, options)
         try:
             job.begin_visit()
             await job.start_pool()
@@ -163,12 +165,20 @@ def test_a_text_outlives_its_original(tmp_path: Path, first: str, copy: bytes) -
     assert {one.kept_url for one in third} == {"http://example.com/copy"}
 
 
-def test_a_near_duplicate_that_takes_over_is_read_anew(tmp_path: Path) -> None:
+def test_a_near_duplicate_takes_over_with_its_own_words(tmp_path: Path) -> None:
     near = html(LONG + " One word.")
     capture(tmp_path, [("/a", html(LONG)), ("/near", near)])
     capture(tmp_path, [("/a", html(OTHER))])
+    assert "One word." in held(tmp_path)["/near"]
+    assert verdicts(capture(tmp_path, [("/near", near)])) == ["unchanged"]
+
+
+def test_a_near_duplicate_that_takes_over_is_read_anew(tmp_path: Path) -> None:
+    near, options = html(LONG + " One word."), replace(OPTIONS, keep_near_texts=False)
+    capture(tmp_path, [("/a", html(LONG)), ("/near", near)], options)
+    capture(tmp_path, [("/a", html(OTHER))], options)
     assert LONG in held(tmp_path)["/near"]
-    assert verdicts(capture(tmp_path, [("/near", near)])) == ["new"]
+    assert verdicts(capture(tmp_path, [("/near", near)], options)) == ["new"]
     assert "One word." in held(tmp_path)["/near"]
 
 

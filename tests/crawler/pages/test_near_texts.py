@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from crawler.pages.documents import unpack
 from tests.crawler.pages.test_capture import LONG, OTHER, html
 from tests.crawler.pages.test_revisits import NEAR, OPTIONS, Visiting
+from tests.crawler.verification.crawled import check
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 
 INDEX = (
@@ -72,6 +75,24 @@ def test_it_goes_when_the_page_becomes_an_heir(tmp_path: Path) -> None:
     visiting.get("/a", html(OTHER))
     assert held(visiting) == {}
     visiting.close()
+
+
+def test_of_very_many_some_are_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.pages.succession.MOST_NEAR", 1)
+    job = tmp_path / "job"
+    visiting = Visiting(job)
+    visiting.get("/a", html(LONG))
+    near = {f"/{number}": html(f"{LONG} Number {number}.") for number in range(3)}
+    for path, body in near.items():
+        assert visiting.get(path, body).verdict == "near_duplicate"
+    visiting.again()
+    visiting.get("/a", html(OTHER))
+    assert [visiting.may_ask(path) for path in near] == [True, False, False]
+    for path, body in near.items():
+        visiting.get(path, body)
+        assert visiting.outcome(path) == ("unchanged", None)
+    visiting.close()
+    assert check(job).problems == ()
 
 
 def test_none_is_held_where_the_setting_is_off(tmp_path: Path) -> None:

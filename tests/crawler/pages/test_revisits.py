@@ -11,6 +11,7 @@ import pytest
 
 from crawler.job import Job, JobOptions
 from crawler.pages.database import open_for_reading
+from crawler.pages.documents import unpack
 from crawler.pages.report import make_report
 from crawler.pages.verdicts import FAILED
 from crawler.reading.options import ReadingOptions
@@ -127,9 +128,25 @@ class TestNotModified:
         validators = visiting.job.archivist.validators(visiting.answer("/a").key)
         assert validators == ('"2"', None)
 
-    def test_whole_page_is_wanted_where_its_text_passed_to_another(
-        self, visiting: Visiting
-    ) -> None:
+    def test_near_copy_of_what_changed_is_held_by_itself(self, visiting: Visiting) -> None:
+        visiting.get("/a", html(LONG))
+        visiting.get("/near", html(NEAR))
+        visiting.get("/also-near", html(NEAR, head="<!-- -->"))
+        visiting.again()
+        visiting.get("/a", html(OTHER), '"2"')
+        heir = visiting.job.store.previous(visiting.answer("/near").key)
+        assert heir is not None
+        assert heir.text is not None
+        assert unpack(heir.text).endswith(NEAR)
+        assert visiting.may_ask("/near")
+        assert visiting.not_modified("/near") is not None
+        copy = visiting.job.store.previous(visiting.answer("/also-near").key)
+        assert copy is not None
+        assert (copy.verdict, copy.duplicate_of) == ("text_duplicate", heir.id)
+        assert (copy.distance, copy.similarity) == (0, 1.0)
+
+    def test_whole_page_is_wanted_where_its_text_passed_to_another(self, tmp_path: Path) -> None:
+        visiting = Visiting(tmp_path, replace(OPTIONS, keep_near_texts=False))
         visiting.get("/a", html(LONG))
         near = visiting.get("/near", html(NEAR))
         assert near.verdict == "near_duplicate"
@@ -140,6 +157,7 @@ class TestNotModified:
         assert not visiting.may_ask("/near")
         assert visiting.not_modified("/near") is None
         assert visiting.get("/near", html(NEAR)).row.text is not None
+        visiting.close()
 
     def test_near_copy_whose_original_changed_is_unchanged(self, visiting: Visiting) -> None:
         visiting.get("/a", html(LONG))

@@ -114,10 +114,9 @@ class Visits(RuleBasedStateMachine):
     @initialize()
     def start(self) -> None:
         self.folder = Path(tempfile.mkdtemp())
-        # What each path said last; of these, what was stored; both as of the last commit.
+        # What each path said last; and as of the last commit.
         self.said: dict[str, str] = {}
-        self.stored: set[str] = set()
-        self.committed = (self.said.copy(), self.stored.copy())
+        self.committed = self.said.copy()
         self.asked: set[str] = set()  # in this visit
         self.open()
 
@@ -143,7 +142,7 @@ class Visits(RuleBasedStateMachine):
     def kill_and_go_on(self) -> None:
         self.job.database.fail("killed")
         self.job.close()
-        self.said, self.stored = self.committed[0].copy(), self.committed[1].copy()
+        self.said = self.committed.copy()
         self.open()
         self.check()
 
@@ -170,9 +169,8 @@ class Visits(RuleBasedStateMachine):
                 assert self.outcome(answer.key) == ("unchanged" if same else "changed")
             self.said[path] = text
         self.asked.add(path)
-        self.note_stored(path)
         if commit:
-            self.check(path)
+            self.check()
 
     def outcome(self, key: bytes) -> str:
         sql = "SELECT outcome FROM known WHERE key = ?"
@@ -189,14 +187,8 @@ class Visits(RuleBasedStateMachine):
             text = says(PAGES[name], "text/html")
             if text is not None:
                 self.said[path] = text
-            self.note_stored(path)
         self.asked.update(answers)
-        self.check(*answers)
-
-    def note_stored(self, path: str) -> None:
-        row = self.job.store.previous(self.fetched(path, b"").key)
-        near_only = row is not None and row.verdict == "near_duplicate"
-        (self.stored.discard if near_only else self.stored.add)(path)
+        self.check()
 
     @rule(path=PATHS, commit=st.booleans())
     def ask_whether_it_changed(self, path: str, *, commit: bool) -> None:
@@ -226,19 +218,17 @@ class Visits(RuleBasedStateMachine):
         key = self.fetched(path, b"").key
         self.job.archivist.note_moved(key, target, status=301, permanent=permanent)
 
-    def check(self, *fetched: str) -> None:
+    def check(self) -> None:
         """Hold the promise against the export."""
         self.job.commit()
-        self.committed = (self.said.copy(), self.stored.copy())
+        self.committed = self.said.copy()
         with closing(open_for_reading(self.folder)) as connection:
             rows = list(export_pages(connection))
             kept = list(export_pages(connection, KEPT_FILTER))
         assert len({row["url"] for row in rows}) == len(rows)
         texts = [row["text"] for row in kept]
         for path, said in self.said.items():
-            # What was only near to a kept text is not stored: it is read anew when that changes.
-            if path in self.stored or path in fetched:
-                assert any(is_same(said, text) for text in texts), f"the text of {path} is lost"
+            assert any(is_same(said, text) for text in texts), f"the text of {path} is lost"
         kept_urls = {row["url"] for row in kept}
         for row in rows:
             if row["words"] and row["duplicate_of"]:
