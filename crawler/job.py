@@ -27,6 +27,7 @@ from crawler.pages.fetched import Captured, Fetched
 from crawler.pages.intervals import IntervalPolicy
 from crawler.pages.known import KnownUrls
 from crawler.pages.links import LinkStore
+from crawler.pages.stages import StageTimes
 from crawler.pages.store import PageStore
 from crawler.pages.takeover import Takeover
 from crawler.pages.verdicts import FAILED
@@ -55,10 +56,6 @@ logger = logging.getLogger(__name__)
 
 INDEX_INTERVAL_SECS = 30.0
 """The fingerprint index is flushed this often; what it lacks is read back from crawl.db."""
-
-
-STAGES_INTERVAL_SECS = 1.0
-"""What the stages took is written this often, with what is written anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +144,6 @@ class Job:
         prepare(_say_that_it_compiles)
         tuned = settle(self.database, self.options.parameters)
         self.database.commit()  # others may write while the rest is opened
-        self._noted_stages = time.monotonic()
         radius = tuned.parameters.radius
         if folder is None:
             index = HammingIndex(radius=radius)
@@ -172,7 +168,7 @@ class Job:
             keep_near_texts=self.options.keep_near_texts,
         )
         self._takeover = Takeover(self.database, self.archivist)
-        self._stage_totals: dict[str, float] = json.loads(self.database.meta("stages") or "{}")
+        self._stages = StageTimes(self.database, self.archivist.seconds)
         if not len(self.queue):
             self.url_rules.fold_all()  # what it puts back shows that the visit is not over
 
@@ -262,8 +258,7 @@ class Job:
         self.redirects.clear()
         self.database.set_meta("visit", str(self.visit))
         self.database.set_meta("sitemaps", "0")
-        self.database.set_meta("stages", "{}")
-        self._stage_totals = {}
+        self._stages.begin_visit()
         self.archivist.visit = self.visit
         self.database.commit()
         return False
@@ -348,7 +343,7 @@ class Job:
     def commit_if_due(self) -> None:
         """Make durable what was done, at intervals; a failure shows in ``failure``."""
         with self._noting_failure():
-            self._note_stages_if_due()
+            self._stages.note_if_due()
             if self.database.commit_if_due(is_half_done=bool(self.half_done)):
                 self._takeover.look()
                 now = time.monotonic()
@@ -368,20 +363,8 @@ class Job:
         except (StorageError, NearDupError, OSError) as error:
             self.database.fail(f"{self.folder}: cannot be written: {error}")
 
-    def _note_stages_if_due(self) -> None:
-        """Let those who look on see what stages take; never only for its own sake."""
-        now = time.monotonic()
-        if now - self._noted_stages >= STAGES_INTERVAL_SECS and self.database.is_written_to:
-            self._noted_stages = now
-            self._note_stages()
-
-    def _note_stages(self) -> None:
-        spent = self.archivist.seconds
-        stages = {name: secs + self._stage_totals.get(name, 0.0) for name, secs in spent.items()}
-        self.database.set_meta("stages", json.dumps(stages))
-
     def _commit(self) -> None:
-        self._note_stages()
+        self._stages.note()
         self.url_rules.save_refuted()
         self.database.commit()
         self._index.flush()

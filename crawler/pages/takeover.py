@@ -6,11 +6,14 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawler.pages.chosen_parameters import in_words
+from crawler.pages.errors import JobError
 from crawler.pages.tuning import newest
+from neardup import ParameterError
 
 if TYPE_CHECKING:
     from crawler.pages.capture import Archivist
     from crawler.pages.database import Database
+    from crawler.pages.tuning import Tuned
 
 logger = logging.getLogger(__name__)
 
@@ -37,8 +40,15 @@ class Takeover:
         if version == self._seen:
             return
         self._seen = version
-        tuned, before = newest(self._database.read), self._archivist.tuned
-        if tuned is not None and tuned.id != before.id:
-            self._archivist.tune(tuned)
-            changes = in_words(before.parameters, tuned.parameters)
-            logger.warning("pages from now on are judged by other parameters: %s", changes)
+        try:
+            tuned = newest(self._database.read)
+            if tuned is not None and tuned.id != self._archivist.tuned.id:
+                self._take_over(tuned)
+        except (JobError, ParameterError) as error:  # a crawl does not end for it
+            logger.warning("pages are judged as before: %s", error)
+
+    def _take_over(self, tuned: Tuned) -> None:
+        before = self._archivist.tuned
+        self._archivist.tune(tuned)
+        changes = in_words(before.parameters, tuned.parameters)
+        logger.warning("pages from now on are judged by other parameters: %s", changes)

@@ -46,7 +46,11 @@ class Tuned:
 
 
 def current(connection: sqlite3.Connection) -> Tuned | None:
-    """The parameters that hold; None where no crawl ever opened the directory."""
+    """The parameters that hold; None where no crawl ever opened the directory.
+
+    Raises:
+        JobError: They were not written by this program.
+    """
     return newest(connection.execute)
 
 
@@ -127,4 +131,7 @@ def from_json(chosen: str) -> Parameters:
 
 
 def _tuned(number: int, since: float, origin: str, chosen: str) -> Tuned:
-    return Tuned(number, from_json(chosen), since, origin)
+    try:
+        return Tuned(number, from_json(chosen), since, origin)
+    except (AttributeError, KeyError, ParameterError, TypeError, ValueError) as error:
+        raise JobError(f"crawl.db: parameters {number} cannot be read: {error}") from error

@@ -79,6 +79,22 @@ def test_a_higher_min_words_leaves_the_rest_as_it_is(visiting: Visiting, tmp_pat
     assert visiting.get("/a", html(LONG, head="<!-- other bytes -->")).verdict == "unchanged"
 
 
+@pytest.mark.parametrize(
+    "chosen", ["{}", "[]", "no json", '{"features": "word-3-set", "max_distance": 3}']
+)
+def test_parameters_of_somebody_else_end_no_crawl(
+    visiting: Visiting, tmp_path: Path, caplog: pytest.LogCaptureFixture, chosen: str
+) -> None:
+    commit(visiting)
+    with beside(tmp_path) as connection:
+        row = (0.0, "odd", chosen)
+        connection.execute("INSERT INTO parameters VALUES (7, ?, ?, ?)", row)
+    commit(visiting)
+    assert "pages are judged as before" in caplog.text
+    assert visiting.job.failure is None
+    assert visiting.get("/a", html(LONG)).row.parameters == 1
+
+
 def test_what_holds_already_is_not_chosen_again(visiting: Visiting, tmp_path: Path) -> None:
     commit(visiting)
     assert tune(tmp_path, {"max_distance": 3}, "tune").id == 1
@@ -157,7 +173,7 @@ def test_who_never_lets_go_is_complained_of(
 def test_stage_times_can_be_read_while_the_crawl_runs(
     visiting: Visiting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.job.STAGES_INTERVAL_SECS", 0.0)
+    monkeypatch.setattr("crawler.pages.stages.INTERVAL_SECS", 0.0)
     commit(visiting)
     visiting.get("/a", html(LONG))
     commit(visiting)

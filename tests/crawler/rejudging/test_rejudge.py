@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawler.pages.documents import unpack
 from crawler.pages.errors import JobError, JobInUseError
 from crawler.pages.tuning import tune
 from crawler.verification.directory import CrawlDirectory
@@ -128,6 +129,39 @@ def test_it_keeps_what_a_fresh_crawl_would_keep(
         written = dump(folder)
         assert judge_again(folder).changes == 0
         assert dump(folder) == written
+
+
+PATHS = st.sampled_from(["/a", "/b", "/c", "/d"])
+VISITS = st.lists(st.lists(st.tuples(PATHS, pages()), max_size=5), max_size=4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(VISITS, st.lists(chosen(), min_size=4, max_size=4), st.booleans())
+def test_after_any_visits_it_loses_no_text_and_leaves_a_clean_directory(
+    visits: list[list[tuple[str, Said]]], parameters: list[Parameters], keeps: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "job"
+        said: dict[str, Said] = {}
+        first = Parameters(features=Parameters().fingerprint_features)
+        capture(folder, [], first)
+        for visit, tuned in zip(visits, parameters, strict=False):
+            capture(folder, visit, first, keep_near_texts=keeps)
+            said.update(visit)
+            tune_to(folder, tuned)
+            judge_again(folder)
+            assert check(folder).problems == ()
+            written = dump(folder)
+            assert judge_again(folder).changes == 0
+            assert dump(folder) == written
+            if keeps:
+                assert {one.text for one in said.values()} <= every_text(folder)
+
+
+def every_text(folder: Path) -> set[str]:
+    """Texts of older versions too: a duplicate of today may have one."""
+    sql = "SELECT text FROM pages WHERE text IS NOT NULL UNION ALL SELECT text FROM near_texts"
+    return {unpack(packed) for (packed,) in selected(folder, sql) if isinstance(packed, bytes)}
 
 
 @pytest.fixture
