@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 FAMILIES = 12
 CHANGED_WORDS = (1, 3, 8, 16, 30, 50, 80)
 
+HOSTILE = (
+    "<script>window.owned=1</script> <img/src=x/onerror=window.owned=2> {{window.owned=3}} "
+    f"\u202egnp.exe \x1b[31m <style>*{{display:none}}</style> {'w' * 5_000}"
+)
+"""In every text and title."""
+
 FIGURES = {
     "kept": "kept",
     "dropped": "dropped",
@@ -63,20 +69,29 @@ def page(window: Page) -> Page:
     return window
 
 
+Lines = dict[int, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def lines(served: Served) -> Lines:
+    """What each distance does, everything else as it holds."""
+    return sweep(served)
+
+
 def write_families(file: Path) -> None:
     """Texts of which some are farther from their kin than others."""
     texts = []
     for family in range(FAMILIES):
-        text = prose(family, 240)
+        text = f"{HOSTILE} {prose(family, 240)}"
         texts += [text, *(changed(text, number, number) for number in CHANGED_WORDS)]
     lines = [
-        json.dumps({"url": f"http://site.example/{number}", "text": text, "title": f"No {number}"})
+        json.dumps({"url": f"http://site.example/{number}", "text": text, "title": HOSTILE})
         for number, text in enumerate(texts)
     ]
     file.write_text("\n".join(lines))
 
 
-def sweep(served: Served, *arguments: str) -> dict[int, dict[str, Any]]:
+def sweep(served: Served, *arguments: str) -> Lines:
     """What ``scrapy sweep --json`` prints, by ``max_distance``."""
     done = scrapy("sweep", str(served.file), "--json", *arguments)
     assert done.returncode == 0, done.stderr
@@ -108,8 +123,7 @@ def slide(page: Page, name: str, keys: str) -> None:
     ActionChains(page.driver).send_keys(keys).perform()
 
 
-def test_slider_shows_what_a_sweep_prints(page: Page, served: Served) -> None:
-    lines = sweep(served)
+def test_slider_shows_what_a_sweep_prints(page: Page, lines: Lines) -> None:
     assert len({line["kept"] for line in lines.values()}) > 4
     for bits in (7, 6, 3, 1, 0):
         steps = int(key(page).split("/")[3]) - bits
@@ -131,12 +145,12 @@ def tried(row: WebElement) -> int:
     return int(cell.text.replace(",", ""))
 
 
-def test_last_position_of_a_slider_wins(page: Page, served: Served) -> None:
+def test_last_position_of_a_slider_wins(page: Page, lines: Lines) -> None:
     for _ in range(4):
         slide(page, "candidate_distance", Keys.ARROW_LEFT * 8 + Keys.ARROW_RIGHT * 5)
     page.wait(lambda: key(page).split("/")[3] == "5")
     assert value(page, "candidate_distance") == "5"
-    assert counts(page)["kept"] == sweep(served, "--max-distance", "5")[5]["kept"]
+    assert counts(page)["kept"] == lines[5]["kept"]
 
 
 def test_distances_never_contradict_each_other(page: Page) -> None:
@@ -191,6 +205,60 @@ def test_point_of_the_scatter_opens_its_pair(page: Page) -> None:
     assert page.all(".q-dialog .piece.removed")
     assert page.all(".q-dialog .piece.added")
     page.press("Close")
+
+
+def test_crawled_text_is_text_everywhere(page: Page) -> None:
+    slide(page, "candidate_distance", Keys.ARROW_LEFT * 8)
+    page.wait(lambda: "/0/0/" in key(page))
+    page.one("[data-list=now-kept] .q-item").click()
+    page.wait(lambda: page.all(".page-row"))
+    check_unharmed(page, ".page-row")
+    page.one("[data-list=now-kept] .q-item").click()
+    page.press("Reset")
+    page.tab("Clusters")
+    check_unharmed(page, ".cluster")
+    page.tab("Pairs")
+    page.one(".unfold").click()
+    page.wait(lambda: "window.owned=3" in page.one(".side-rows").text)
+    check_unharmed(page, ".side-rows")
+    check_unharmed(page, ".heads")
+    page.tab("Threshold")
+
+
+def test_single_page_leaves_nothing_to_draw(browsers: Browsers, tmp_path: Path) -> None:
+    (tmp_path / "one.jsonl").write_text(json.dumps({"url": "http://site.example/", "text": "One"}))
+    with lab(str(tmp_path / "one.jsonl")) as running:
+        page = Page(browsers.online, running.address)
+        faults(page)  # of windows whose labs have ended
+        said = {
+            "Threshold": "No text is compared by its fingerprint.",
+            "Pairs": "No two texts lie 0 to 8 bits from each other.",
+            "Evidence": "No suggestion yet",
+            "Clusters": "No page repeats another by these parameters.",
+        }
+        for tab, words in said.items():
+            page.tab(tab)
+            page.wait(lambda words=words: words in page.text())  # type: ignore[misc]
+        assert faults(page) == []
+
+
+def faults(page: Page) -> list[str]:
+    """What the browser complained of since the last time."""
+    entries = page.driver.get_log("browser")  # type: ignore[no-untyped-call]
+    return [entry["message"] for entry in entries if entry["level"] == "SEVERE"]
+
+
+def check_unharmed(page: Page, css: str) -> None:
+    """Whether hostile words are shown, and do nothing."""
+    shown = page.one(css).text
+    assert "<script>window.owned=1</script>" in shown
+    assert "⟨U+202E⟩" in shown
+    assert "␛" in shown
+    driver = page.driver
+    assert driver.execute_script("return window.owned") is None
+    assert not driver.find_elements("css selector", "main script, main style, main img")
+    width = "const root = document.documentElement; return root.scrollWidth - root.clientWidth"
+    assert driver.execute_script(width) == 0
 
 
 def first_point(page: Page, chart: WebElement) -> tuple[int, int]:

@@ -48,24 +48,25 @@ def evidence_curves(
         curves: Two at most, each with a point for each name.
         suggested: The name at which a line is drawn.
     """
-    colours = (KEPT, DROPPED)
+    # Dashes let a line be seen that lies under the other one.
+    looks = ((KEPT, "solid"), (DROPPED, "dashed"))
     series = []
-    for curve, colour in zip(curves, colours, strict=False):
-        series += [*_band(curve, colour), _line(curve, colour)]
+    for curve, (colour, kind) in zip(curves, looks, strict=False):
+        series += [*_band(curve, colour), _line(curve, colour, kind)]
     if series and suggested is not None:
         series[-1]["markLine"] = _suggestion(suggested, list(names))
     legend = {"data": [curve.name for curve in curves], "left": 52, "top": 0}
-    looks = {"itemWidth": 14, "itemHeight": 8, "itemGap": 18, "icon": "rect"}
+    sizes = {"itemWidth": 14, "itemHeight": 8, "itemGap": 18, "icon": "rect"}
     return {
         **frame(top=44),
-        "legend": {**legend, **looks, "textStyle": {"color": INK}, "selectedMode": False},
+        "legend": {**legend, **sizes, "textStyle": {"color": INK}, "selectedMode": False},
         "xAxis": {**name_axis(axis, list(names)), "boundaryGap": False},
         "yAxis": share_axis("share"),
         "series": series,
     }
 
 
-def _line(curve: Curve, colour: str) -> Options:
+def _line(curve: Curve, colour: str, kind: str) -> Options:
     return {
         "name": curve.name,
         "type": "line",
@@ -73,7 +74,7 @@ def _line(curve: Curve, colour: str) -> Options:
         "symbol": "circle",
         "symbolSize": 6,
         "itemStyle": {"color": colour},
-        "lineStyle": {"color": colour, "width": 2},
+        "lineStyle": {"color": colour, "width": 2, "type": kind},
         "emphasis": {"disabled": True},
     }
 

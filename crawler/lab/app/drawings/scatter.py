@@ -44,7 +44,8 @@ def similarity_scatter(
         "series": [
             {
                 "type": "scatter",
-                "large": True,
+                # ECharts breaks off where nothing is to be drawn in this way.
+                "large": bool(distances),
                 "largeThreshold": 0,
                 "symbolSize": 5,
                 "itemStyle": {"color": KEPT, "opacity": 0.75},

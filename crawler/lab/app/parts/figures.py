@@ -58,7 +58,7 @@ class Figures:
             with ui.element().classes("card"):
                 ui.label("Distance to the nearest other text").classes("title")
                 self._bars = chart({}, 250)
-                with ui.element().classes("line legend"):
+                with ui.element().classes("line legend") as self._legend:
                     for fate, words in _LEGEND.items():
                         ui.label(words).classes(f"fate {fate}")
                 self._bars_note = ui.label().classes("note")
@@ -71,6 +71,8 @@ class Figures:
     def draw(self, histogram: Histogram, scatter: Scatter, parameters: Parameters) -> None:
         """Draw what the pages and their fingerprints say, whatever the bounds are."""
         self._histogram, self._scatter = histogram, scatter
+        for element in (self._bars, self._legend):
+            element.set_visibility(bool(histogram.texts))
         redraw(self._bars, distance_histogram(histogram.counts.tolist(), parameters))
         sampled = ", a sample of all" if histogram.sampled else ""
         self._bars_note.text = (
@@ -78,6 +80,7 @@ class Figures:
             if histogram.texts
             else "No text is compared by its fingerprint."
         )
+        self._points.set_visibility(len(scatter.distance) > 0)
         distances, similarities = scatter.distance.tolist(), scatter.similarity.tolist()
         redraw(self._points, similarity_scatter(distances, similarities, parameters))
         self._points_note.text = _words_of(scatter)
@@ -92,6 +95,7 @@ class Figures:
     def draw_sizes(self, judgement: Judgement) -> None:
         """Draw how large the clusters of a judgement are."""
         sizes = judgement.cluster_sizes()
+        self._sizes.set_visibility(len(sizes) > 0)
         redraw(self._sizes, size_bars(sizes.tolist()))
         self._sizes_note.text = (
             f"{len(sizes):,} clusters, the largest of {int(sizes[0]):,} pages"

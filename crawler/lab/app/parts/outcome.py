@@ -56,6 +56,7 @@ class Outcome:
             with ui.element("tbody"):
                 for layer in LAYERS:
                     self._cells[layer] = self._row(layer, is_kept=layer in KEEPING)
+                    self._cells[layer][0].set_visibility(False)
 
     def _row(self, layer: str, *, is_kept: bool) -> tuple[ui.element, list[ui.label]]:
         with ui.element("tr").props(f"data-layer={layer}") as row:

@@ -31,12 +31,14 @@ class PageList:
         lab: Whose pages they are.
         name: Of the list, for tests to find it by.
         words: Its heading.
+        repeats: The verb that leads from a page to the one that is kept instead.
     """
 
-    def __init__(self, lab: Lab, name: str, words: str) -> None:
+    def __init__(self, lab: Lab, name: str, words: str, repeats: str) -> None:
         self._lab = lab
         self._name = name
         self._words = words
+        self._repeats = repeats
         self._places: Places = np.empty(0, np.int64)
         self._judgement: Judgement | None = None
         self._shown = 0
@@ -55,7 +57,7 @@ class PageList:
 
         Args:
             places: Of the pages, in crawl order.
-            judgement: In which they repeat others.
+            judgement: In which they repeat others: what is tried, or what holds.
         """
         is_same = np.array_equal(places, self._places)
         self._places, self._judgement = places, judgement
@@ -85,10 +87,8 @@ class PageList:
         with ui.element().classes("page-row"):
             ui.label(plain(page.title, _MOST_TITLE) or "(no title)").classes("crawled one-line")
             inert_link(page.url).classes("mono")
-            if judgement.kept[place]:
-                return
             with ui.element().classes("line"):
                 distance, similarity = judgement.distance[place], judgement.similarity[place]
                 measures = measures_of(int(distance), float(similarity))
-                ui.label(f"repeats, {measures}").classes("soft")
+                ui.label(f"{self._repeats}, {measures}:").classes("soft")
                 inert_link(pages[int(judgement.original[place])].url).classes("mono")

@@ -57,7 +57,8 @@ class Waiting:
     def _look(self) -> None:
         progress = self._lab.progress
         is_long = self._since is not None and time.monotonic() - self._since > _SOON_SECS
-        self._line.set_visibility(is_long and progress is not None)
-        if progress is not None:
-            self._bar.value = progress.share
-            self._words.text = f"{progress.words} ({progress.share:.0%})"
+        self._line.set_visibility(is_long)
+        self._bar.props(remove="indeterminate") if progress else self._bar.props("indeterminate")
+        self._bar.value = progress.share if progress else 0.0
+        known = f"{progress.words} ({progress.share:.0%})" if progress else "Computing"
+        self._words.text = known

@@ -41,8 +41,12 @@ class ThresholdTab:
         self._controls = Controls(trial)
         self._outcome = Outcome()
         self._figures = Figures(self._open_pair)
-        self._now_dropped = PageList(lab, "now-dropped", "Kept by the crawl, would be dropped")
-        self._now_kept = PageList(lab, "now-kept", "Dropped by the crawl, would be kept")
+        self._now_dropped = PageList(
+            lab, "now-dropped", "Kept by the crawl, would be dropped", "would repeat"
+        )
+        self._now_kept = PageList(
+            lab, "now-kept", "Dropped by the crawl, would be kept", "counts as a repetition"
+        )
         self._answers = Answers(lab, trial, self._ask, self._answer)
         self._drawn: tuple[object, int] | None = None
         self._next_drawing = 0.0
@@ -73,7 +77,7 @@ class ThresholdTab:
         changes = tried.changes_from(holds)
         self._outcome.show(asked.choice, tried, holds, changes)
         self._now_dropped.show(changes.now_dropped, tried)
-        self._now_kept.show(changes.now_kept, tried)
+        self._now_kept.show(changes.now_kept, holds)
         self._figures.draw_sizes(tried)
         if self._is_drawn(asked):
             self._figures.move(asked.choice.parameters)

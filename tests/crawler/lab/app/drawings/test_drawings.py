@@ -69,6 +69,10 @@ class TestScatter:
         assert [round(bits) for bits, _ in series["data"]] == distances
         assert len({bits for bits, _ in series["data"]}) > 300
 
+    def test_nothing_is_not_drawn_as_many_points(self) -> None:
+        assert similarity_scatter([], [], Parameters())["series"][0]["large"] is False
+        assert similarity_scatter([1], [0.5], Parameters())["series"][0]["large"] is True
+
     def test_shaded_is_what_makes_a_duplicate(self) -> None:
         parameters = Parameters(candidate_distance=6, min_similarity=0.7)
         (series,) = moved_area(parameters)["series"]
