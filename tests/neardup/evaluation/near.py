@@ -21,10 +21,15 @@ class Crawl:
         texts: Equal ones share a number.
         is_changed: Places that are kept, whatever they resemble.
         at_once: So many are taken at once.
+        fingerprints: Those of the texts, instead of their own.
     """
 
     def __init__(
-        self, texts: list[str], is_changed: frozenset[int] = frozenset(), at_once: int = 7
+        self,
+        texts: list[str],
+        is_changed: frozenset[int] = frozenset(),
+        at_once: int = 7,
+        fingerprints: list[int] | None = None,
     ) -> None:
         self.texts = texts
         self.parameters = Parameters(features=FEATURES, min_words=1)
@@ -36,6 +41,9 @@ class Crawl:
         words = np.full(count, 100, np.int32)
         payloads = np.full(count, -1, np.int32)
         self.columns = Columns(self.numbers, payloads, words, np.ones(count, np.bool_), changed)
+        self._fingerprints = fingerprints or [
+            analyse(text, self.parameters).fingerprint or 0 for text in texts
+        ]
         self._sets = ShingleSets(5)
         self.lists = NearLists()
         for start in range(0, count, at_once):
@@ -47,8 +55,7 @@ class Crawl:
         return Near(members, lists, self._sets.arrays(), self.lists.fingerprints.values)
 
     def _extend(self, start: int, stop: int) -> None:
-        part, count = self.texts[start:stop], stop - start
-        prints = [analyse(text, self.parameters).fingerprint or 0 for text in part]
+        count, prints = stop - start, self._fingerprints[start:stop]
         new = NewPlaces(
             self.numbers[start:stop],
             np.array(prints, np.uint64),

@@ -1,6 +1,7 @@
 """Verdicts are those of a deduplicator, however much of the near lists is held."""
 
 import random
+from itertools import combinations
 
 import numpy as np
 from hypothesis import given, settings
@@ -104,3 +105,38 @@ class TestJudgingProperties:
         expected = said(crawl, parameters)
         assert originals(crawl, crawl.near(), parameters) == expected
         assert originals(crawl, cut(crawl.near(), source), parameters) == expected
+
+
+def test_a_neighbourhood_of_more_than_a_thousand_fingerprints() -> None:
+    """All numbers of at most three bits out of 20 are within six bits of each other."""
+    values = [
+        sum(1 << bit for bit in bits) for size in range(4) for bits in combinations(range(20), size)
+    ]
+    source = random.Random(1)
+    source.shuffle(values)
+    groups = [source.randrange(2000) for _ in values]
+    texts = [
+        " ".join([*(f"g{group}w{word}" for word in range(8)), f"own{place}"])
+        for place, group in enumerate(groups)
+    ]
+    crawl = Crawl(texts, at_once=300, fingerprints=values)
+    near, most_seen = crawl.near(), 0
+    assert near.lists.is_cut.any()
+    prints = np.array(values, np.uint64)
+    for radius, least in ((8, 0.5), (6, 0.5), (4, 0.5), (6, 0.9)):
+        parameters = Parameters(min_words=1, candidate_distance=radius, min_similarity=least)
+        kept: list[int] = []
+        expected = []
+        for place, group in enumerate(groups):
+            before = np.array(kept, np.int64)
+            distances = np.bitwise_count(prints[before] ^ prints[place])
+            order = np.argsort(distances, kind="stable")
+            order = order[distances[order] <= radius]
+            most_seen, order = max(most_seen, len(order)), order[:1000]
+            same = [int(one) for one in before[order] if groups[one] == group and least < 0.6]
+            expected.append(same[0] if same else -1)
+            if not same:
+                kept.append(place)
+        assert originals(crawl, near, parameters) == expected
+        assert originals(crawl, cut(near, source), parameters) == expected
+    assert most_seen > 1000
