@@ -20,10 +20,10 @@ _TITLE_CHARACTERS = 60
 
 
 def pair_lines(found: PairDetails, number: int) -> Iterator[str]:
-    """A pair: its measures, its pages, and the first shingles that differ."""
+    """A pair: its measures and what they teach, its pages, the first shingles that differ."""
     label = label_name(found.pair)
     said = f"  [{label}]" if label else ""
-    yield f"{number:>4}  {_measures(found.pair)}{said}"
+    yield f"{number:>4}  {plain(found.pair.why)}{said}"
     for letter, page in (("A", found.first), ("B", found.second)):
         title = f"  {plain(page.title)[:_TITLE_CHARACTERS]}" if page.title else ""
         yield f"      {letter}  {plain(page.url) or '(without a URL)'}{title}"
@@ -74,12 +74,6 @@ def label_name(pair: NearPair) -> str | None:
     if pair.label is None:
         return None
     return DUPLICATE if pair.label else DIFFERENT
-
-
-def _measures(pair: NearPair) -> str:
-    bits = f"{pair.distance} bits" if pair.distance >= 0 else "no distance"
-    similarity = "unknown" if pair.similarity is None else f"{pair.similarity:.3f}"
-    return f"{bits}, similarity {similarity}; {plain(pair.why)}"
 
 
 def _own(letter: str, own: OwnShingles) -> str:

@@ -44,7 +44,10 @@ SELECT coalesce(
     pages.text,
     (SELECT near.text FROM near_texts AS near WHERE near.page = pages.id),
     (SELECT same.text FROM pages AS same
-     WHERE same.text_digest = pages.text_digest AND same.text IS NOT NULL LIMIT 1)
+     WHERE same.text_digest = pages.text_digest AND same.text IS NOT NULL LIMIT 1),
+    (SELECT near.text FROM pages AS same JOIN near_texts AS near ON near.page = same.id
+     WHERE same.text_digest = pages.text_digest AND same.duplicate_of IS NOT NULL
+     AND same.latest = 1 LIMIT 1)
 ) FROM pages WHERE pages.id = ?
 """
 
@@ -70,6 +73,7 @@ class CrawlSource:
         self._last = 0
         self._ids: dict[bytes, int] = {}
         self._is_superseded = False
+        self._first: sqlite3.Row | None = None
         with self._open() as connection:
             self._looked_at = self._highest = _highest(connection)
 
@@ -95,7 +99,10 @@ class CrawlSource:
             # In this order: what is committed in between is found by the next call.
             self._highest = _highest(connection)
             rows = connection.execute(_PAGES, (self._last,)).fetchall()
-        self._last = rows[-1]["id"] if rows else max(self._last, self._highest)
+        self._last = max(self._last, self._highest)
+        if rows:
+            self._last = rows[-1]["id"]
+            self._first = self._first or rows[0]
         for row in rows:
             self._note(row["key"], row["id"])
         return [_page_of(row) for row in rows]
@@ -117,6 +124,7 @@ class CrawlSource:
                     "SELECT id, key FROM pages WHERE id > ? AND latest = 1 ORDER BY id",
                     (self._looked_at,),
                 ).fetchall()
+                self._is_superseded = self._is_judged_again(connection)
             for row in rows:
                 self._looked_at = row["id"]
                 self._is_superseded |= self._ids.get(row["key"], row["id"]) != row["id"]
@@ -124,6 +132,14 @@ class CrawlSource:
 
     def close(self) -> None:
         """See the protocol."""
+
+    def _is_judged_again(self, connection: sqlite3.Connection) -> bool:
+        """Whether ``scrapy rejudge`` changed verdicts, which names its parameters in every row."""
+        if self._first is None:
+            return False
+        sql = "SELECT parameters FROM pages WHERE id = ?"
+        row = connection.execute(sql, (self._first["id"],)).fetchone()
+        return row is None or row["parameters"] != self._first["parameters"]
 
     def _unpacked(self, number: int, packed: bytes) -> str:
         try:

@@ -66,6 +66,14 @@ def test_nothing_of_a_hostile_page_reaches_the_terminal_as_a_command(
     assert raw.isascii()
 
 
+def test_pairs_are_read_by_people_too(folder: Path) -> None:
+    lines = scrapy("pairs", str(folder), "--limit", "1").stdout.splitlines()
+    assert lines[0].startswith("   1  ")
+    assert "bits, similarity 0." in lines[0]
+    assert lines[1].startswith(f"      A  {BASE}/")
+    assert lines[3].startswith("      in A alone ")
+
+
 def test_where_there_are_none_it_says_so(tmp_path: Path) -> None:
     path = tmp_path / "pages.jsonl"
     path.write_text('{"text": "one"}\n{"text": "two"}\n')

@@ -128,6 +128,25 @@ def test_it_is_superseded_where_an_heir_takes_over(visiting: Visiting, tmp_path:
     assert source.is_superseded()
 
 
+def test_it_is_superseded_where_all_pages_are_judged_again(
+    visiting: Visiting, tmp_path: Path
+) -> None:
+    source = CrawlSource(tmp_path)
+    read_all(source)
+    # As scrapy rejudge does: it names its parameters, and texts go where they belong.
+    write = visiting.job.database.write
+    write("UPDATE pages SET parameters = 2, duplicate_of = 7 WHERE id = 1")
+    write("INSERT INTO near_texts SELECT id, text FROM pages WHERE id = 1")
+    write("UPDATE pages SET text = NULL WHERE id = 1")
+    visiting.job.commit()
+    assert source.is_superseded()
+    anew = CrawlSource(tmp_path)
+    first, same, also, *_ = texts_of(anew, read_all(anew))
+    assert first is not None
+    assert first == same == also
+    assert not anew.is_superseded()
+
+
 def test_it_holds_no_snapshot_between_calls(visiting: Visiting, tmp_path: Path) -> None:
     source = CrawlSource(tmp_path)
     pages = read_all(source)
