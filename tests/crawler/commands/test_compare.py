@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawler.demo import DemoServer
+from tests.crawler.commands.in_process import run
 from tests.crawler.commands.lab_crawl import BASE, edited, make_lab_crawl
 from tests.crawler.pages.test_capture import html
 from tests.crawls.command import scrapy
@@ -37,14 +38,14 @@ def site() -> Iterator[DemoServer]:
 
 
 def compare(*arguments: str) -> dict[str, Any]:
-    done = scrapy("compare", *arguments, "--json")
+    done = run("compare", *arguments, "--json")
     assert done.returncode == 0, done.stderr
     loaded: dict[str, Any] = json.loads(done.stdout)
     return loaded
 
 
 def test_files_are_compared_under_every_measure(files: tuple[str, str]) -> None:
-    done = scrapy("compare", *files)
+    done = run("compare", *files)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == f"A  {files[0]}  A title"
@@ -56,7 +57,7 @@ def test_files_are_compared_under_every_measure(files: tuple[str, str]) -> None:
 
 
 def test_bits_that_differ_are_marked(files: tuple[str, str]) -> None:
-    lines = scrapy("compare", *files).stdout.splitlines()
+    lines = run("compare", *files).stdout.splitlines()
     start = next(place for place, line in enumerate(lines) if line.startswith("  A  "))
     first, second, marks = (line[5:].ljust(71) for line in lines[start : start + 3])
     assert len(first.replace(" ", "")) == 64
@@ -90,7 +91,7 @@ def test_urls_are_looked_up_in_a_crawl(folder: Path) -> None:
     assert found["second"]["name"] == f"{BASE}/one-word"
     assert found["second"]["title"] == "One word"
     assert found["verdict"] == "near_duplicate"
-    done = scrapy("compare", f"{BASE}/a", f"{BASE}/one-wrd", "--crawl", str(folder))
+    done = run("compare", f"{BASE}/a", f"{BASE}/one-wrd", "--crawl", str(folder))
     assert done.returncode == 2
     assert f"did you mean {BASE}/one-word?" in done.stderr
 
@@ -102,7 +103,9 @@ def test_url_of_a_crawl_is_compared_with_a_file(folder: Path, files: tuple[str, 
 class TestFetching:
     def test_only_the_two_pages_and_their_robots_are_asked_for(self, site: DemoServer) -> None:
         pair = (f"{site.url}notices/spring", f"{site.url}notices/summer")
-        found = compare(*pair)
+        done = scrapy("compare", *pair, "--json")
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
         assert found["verdict"] == "near_duplicate"
         assert found["first"]["title"].startswith("Notice to mariners")
         asked = sorted(site.requests)
@@ -152,7 +155,7 @@ def test_what_is_wrong_is_said_in_a_line(
     (tmp_path / "b.bin").write_bytes(b"\xff\xfe\x00\xd8")
     names = {"FILE": "a.txt", "BINARY": "b.bin", "FOLDER": ""}
     named = [str(tmp_path / names[word]) if word in names else word for word in arguments]
-    done = scrapy("compare", *named)
+    done = run("compare", *named)
     assert done.returncode == 2, done.stdout
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr

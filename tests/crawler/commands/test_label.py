@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.crawler.commands.in_process import Done, run
 from tests.crawler.commands.lab_crawl import BASE, make_lab_crawl
-from tests.crawls.command import scrapy
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
 A, NEAR, FAR = f"{BASE}/a", f"{BASE}/one-word", f"{BASE}/five-words"
@@ -28,8 +27,8 @@ def folder(template: Path, tmp_path: Path) -> Path:
     return shutil.copytree(template, tmp_path / "job")
 
 
-def label(folder: Path, *arguments: str, keys: str = "") -> subprocess.CompletedProcess[str]:
-    done = scrapy("label", str(folder), *arguments, stdin=keys)
+def label(folder: Path, *arguments: str, keys: str = "") -> Done:
+    done = run("label", str(folder), *arguments, stdin=keys)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -96,7 +95,7 @@ def test_two_urls_are_labelled_and_listed(folder: Path) -> None:
 
 def test_labels_show_in_pairs(folder: Path) -> None:
     label(folder, "--pair", A, NEAR, "duplicate")
-    assert "[duplicate]" in scrapy("pairs", str(folder)).stdout
+    assert "[duplicate]" in run("pairs", str(folder)).stdout
 
 
 def test_labels_go_from_one_crawl_to_another(folder: Path, template: Path, tmp_path: Path) -> None:
@@ -114,7 +113,7 @@ def test_labels_go_from_one_crawl_to_another(folder: Path, template: Path, tmp_p
 
 def test_labels_of_a_file_stand_beside_it(template: Path, tmp_path: Path) -> None:
     file = tmp_path / "pages.jsonl"
-    assert scrapy("pages", str(template), "-o", str(file), "--verdict", "kept").returncode == 0
+    assert run("pages", str(template), "-o", str(file), "--verdict", "kept").returncode == 0
     label(file, "--pair", A, FAR, "different")
     assert labels(file) == {(A, FAR): "different"}
     assert (tmp_path / "pages.jsonl.labels.jsonl").is_file()
@@ -125,7 +124,7 @@ def test_bad_file_of_labels_changes_nothing(folder: Path, tmp_path: Path) -> Non
     before = label(folder, "--export", "-").stdout
     file = tmp_path / "labels.jsonl"
     file.write_text(before.replace("duplicate", "different") + "{}\n")
-    done = scrapy("label", str(folder), "--import", str(file))
+    done = run("label", str(folder), "--import", str(file))
     assert done.returncode == 2
     assert "labels.jsonl, line 2: no label" in done.stderr
     assert label(folder, "--export", "-").stdout == before
@@ -148,7 +147,7 @@ def test_bad_file_of_labels_changes_nothing(folder: Path, tmp_path: Path) -> Non
 def test_what_is_wrong_is_said_in_a_line(
     template: Path, arguments: tuple[str, ...], complaint: str
 ) -> None:
-    done = scrapy("label", str(template), *arguments)
+    done = run("label", str(template), *arguments)
     assert done.returncode == 2, done.stdout
     assert complaint in done.stderr
     assert len(done.stderr.splitlines()) == 1

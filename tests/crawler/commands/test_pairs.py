@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.crawler.commands.in_process import run
 from tests.crawler.commands.lab_crawl import BASE, HOSTILE, edited, make_lab_crawl
-from tests.crawls.command import scrapy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pairs(folder: Path, *arguments: str) -> list[dict[str, Any]]:
-    done = scrapy("pairs", str(folder), "--json", *arguments)
+    done = run("pairs", str(folder), "--json", *arguments)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -55,19 +55,19 @@ def test_nothing_of_a_hostile_page_reaches_the_terminal_as_a_command(
     file = tmp_path / "pages.jsonl"
     file.write_text(json.dumps(fields))
     sources = (str(folder), str(file), "--diff", "--limit", "100")
-    done = scrapy("pairs", *sources)
+    done = run("pairs", *sources)
     assert done.returncode == 0, done.stderr
     assert "http://evil/␛[2J" in done.stdout
     assert "{+␛[31m \\u202eevil\\u2066 \\x9b2J ␇+}" in done.stdout
     assert "␛]0;owned␇ title" in done.stdout
     assert done.stdout.replace("\n", "").isprintable()
-    raw = scrapy("pairs", *sources, "--json").stdout
+    raw = run("pairs", *sources, "--json").stdout
     assert raw.replace("\n", "").isprintable()
     assert raw.isascii()
 
 
 def test_pairs_are_read_by_people_too(folder: Path) -> None:
-    lines = scrapy("pairs", str(folder), "--limit", "1").stdout.splitlines()
+    lines = run("pairs", str(folder), "--limit", "1").stdout.splitlines()
     assert lines[0].startswith("   1  ")
     assert "bits, similarity 0." in lines[0]
     assert lines[1].startswith(f"      A  {BASE}/")
@@ -77,7 +77,7 @@ def test_pairs_are_read_by_people_too(folder: Path) -> None:
 def test_where_there_are_none_it_says_so(tmp_path: Path) -> None:
     path = tmp_path / "pages.jsonl"
     path.write_text('{"text": "one"}\n{"text": "two"}\n')
-    done = scrapy("pairs", str(path), "--distance", "3..5")
+    done = run("pairs", str(path), "--distance", "3..5")
     assert (done.returncode, done.stdout) == (0, "no two distinct texts at 3..5 bits\n")
 
 
@@ -91,6 +91,6 @@ def test_where_there_are_none_it_says_so(tmp_path: Path) -> None:
     ],
 )
 def test_bad_option_is_named(folder: Path, arguments: tuple[str, ...], complaint: str) -> None:
-    done = scrapy("pairs", str(folder), *arguments)
+    done = run("pairs", str(folder), *arguments)
     assert done.returncode == (2 if complaint else 0)
     assert complaint in done.stderr

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.crawler.commands.in_process import run
 from tests.crawler.commands.lab_crawl import BASE, make_lab_crawl
-from tests.crawls.command import pages, scrapy
+from tests.crawls.command import pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,14 +22,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def sweep(*arguments: str) -> dict[str, Any]:
-    done = scrapy("sweep", *arguments, "--json")
+    done = run("sweep", *arguments, "--json")
     assert done.returncode == 0, done.stderr
     loaded: dict[str, Any] = json.loads(done.stdout)
     return loaded
 
 
 def test_table_has_a_line_for_each_distance(folder: Path) -> None:
-    done = scrapy("sweep", str(folder))
+    done = run("sweep", str(folder))
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     lines = done.stdout.splitlines()
@@ -75,24 +76,24 @@ def test_other_methods_have_one_line(folder: Path, method: str) -> None:
     assert line["layers"]["simhash"] == 0
     if method == "exact":
         assert line["dropped"] == line["layers"]["payload"] + line["layers"]["text"] == 1
-    assert "same bytes" in scrapy("sweep", str(folder), "--method", method).stdout
+    assert "same bytes" in run("sweep", str(folder), "--method", method).stdout
 
 
 def test_labels_speak_where_there_are_some(folder: Path) -> None:
     pair = ("--pair", f"{BASE}/a", f"{BASE}/one-word", "duplicate")
-    assert scrapy("label", str(folder), *pair).returncode == 0
+    assert run("label", str(folder), *pair).returncode == 0
     found = sweep(str(folder))
     assert (found["evidence"]["basis"], found["evidence"]["pairs"]) == ("labels", 1)
-    assert "against 1 labelled pairs" in scrapy("sweep", str(folder)).stdout
+    assert "against 1 labelled pairs" in run("sweep", str(folder)).stdout
     remove = ("--remove", f"{BASE}/a", f"{BASE}/one-word")
-    assert scrapy("label", str(folder), *remove).returncode == 0
+    assert run("label", str(folder), *remove).returncode == 0
 
 
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_plot_is_drawn(folder: Path, tmp_path: Path, ending: str) -> None:
     pytest.importorskip("matplotlib")
     file = tmp_path / f"plot.{ending}"
-    done = scrapy("sweep", str(folder), "--plot", str(file))
+    done = run("sweep", str(folder), "--plot", str(file))
     assert done.returncode == 0, done.stderr
     content = file.read_bytes()
     if ending == "png":
@@ -107,8 +108,8 @@ def test_plot_is_drawn(folder: Path, tmp_path: Path, ending: str) -> None:
 
 def test_several_sources_and_files_are_judged_together(folder: Path, tmp_path: Path) -> None:
     exported = tmp_path / "pages.jsonl"
-    assert scrapy("pages", str(folder), "-o", str(exported)).returncode == 0
-    done = scrapy("sweep", str(exported), "--json")
+    assert run("pages", str(folder), "-o", str(exported)).returncode == 0
+    done = run("sweep", str(exported), "--json")
     alone = json.loads(done.stdout)
     assert "lines left out" in done.stderr
     both = sweep(str(folder), str(exported))
@@ -140,7 +141,7 @@ def test_what_is_wrong_is_said_in_a_line(
     folder: Path, arguments: tuple[str, ...], complaint: str
 ) -> None:
     named = [str(folder) if word == "DIR" else word for word in arguments]
-    done = scrapy("sweep", *named)
+    done = run("sweep", *named)
     assert done.returncode == 2
     assert complaint in done.stderr
     assert len(done.stderr.splitlines()) == 1
