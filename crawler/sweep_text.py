@@ -37,7 +37,7 @@ def sweep_text(
         evidence: What speaks for which distance; None where no distance counts.
     """
     tried = lines[0].choice
-    yield f"{len(running):,} pages"
+    yield "1 page" if len(running) == 1 else f"{len(running):,} pages"
     yield f"holds:  {parameters_text(holds)}"
     yield f"        {running.kept_count:,} kept, {running.dropped_count:,} dropped"
     yield f"tried:  {_choice_text(tried)}"

@@ -111,7 +111,8 @@ def _walk(paths: list[Path], distances: list[int], limit: int, watch: Progress) 
         unlabelled = [pair for pair in pairs if pair.label is None]
         say_notes(found.sources.notes, watch)
         if not unlabelled:
-            print(f"nothing to label: {len(pairs):,} pairs at these distances, all labelled")
+            why = "all pairs at these distances are labelled" if pairs else "no pair is so near"
+            print(f"nothing to label: {why}")
             return
         walk = Labelling(found, unlabelled, print, is_coloured=sys.stdout.isatty())
         try:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.command_line import CommandError
-from crawler.lab.choice import SIMHASH, Choice
+from crawler.lab.choice import METHODS, SIMHASH, Choice
 from crawler.lab_command import LabCommand, Progress, say_notes
 from crawler.lab_options import (
     add_method_option,
@@ -76,14 +76,13 @@ class Command(LabCommand):
         from crawler.sweep_text import sweep_text  # noqa: PLC0415
 
         paths = paths_of(args)
-        if opts.method != SIMHASH and opts.distances is not None:
-            why = f"--method {opts.method} knows no distance"
-            raise CommandError(f"{why}; leave --max-distance out")
+        _check_method(opts)
         distances = distances_of(opts.distances or _ALL, "--max-distance")
         plot = None if opts.plot is None else _plot_file(opts.plot)
         with loaded(paths, watch) as found:
             session = found.session
-            choice = tried_choice(opts, session.running)
+            # The lines choose it; candidates may be nearer than what holds.
+            choice = tried_choice(opts, replace(session.running, max_distance=0))
             session.prepare(choice, watch)
             given = None
             if opts.candidate_distance is not None:
@@ -104,6 +103,15 @@ class Command(LabCommand):
                 _draw(found, choice, lines, plot)
 
 
+def _check_method(opts: argparse.Namespace) -> None:
+    """Refuse what only distances have where none counts."""
+    given = {"--max-distance": opts.distances, "--plot": opts.plot}
+    for option, value in given.items():
+        if value is not None and opts.method in METHODS and opts.method != SIMHASH:
+            why = f"--method {opts.method} knows no distance"
+            raise CommandError(f"{why}; leave {option} out")
+
+
 def _plot_file(name: str) -> Path:
     """Where to draw; whatever is wrong with it is said before the work begins."""
     from crawler.lab import plot  # noqa: PLC0415  (matplotlib takes a second)
@@ -122,9 +130,8 @@ def _draw(found: Loaded, choice: Choice, lines: list[SweepLine], path: Path) -> 
     from crawler.lab.plot import draw_sweep  # noqa: PLC0415
 
     histogram = found.session.histogram(choice)
-    holds = found.session.running if choice.method == SIMHASH else None
     try:
-        draw_sweep(path, found.sources.name, histogram, lines, holds)
+        draw_sweep(path, found.sources.name, histogram, lines, found.session.running)
     except OSError as error:
         raise CommandError(f"--plot {path}: {error.strerror or error}") from None
 

@@ -56,7 +56,7 @@ def draw_sweep(
     name: str,
     histogram: Histogram,
     lines: Sequence[SweepLine],
-    holds: Parameters | None,
+    holds: Parameters,
 ) -> None:
     """Draw distances of nearest neighbours, and what each distance keeps and drops.
 
@@ -65,7 +65,7 @@ def draw_sweep(
         name: Of the source, for the title.
         histogram: Of the features that were tried.
         lines: Of the sweep.
-        holds: The parameters that hold, whose distances are drawn in; None where none counts.
+        holds: The parameters that hold, whose distances are drawn in.
 
     Raises:
         OSError: It cannot be written.
@@ -91,19 +91,16 @@ def _title(name: str, lines: Sequence[SweepLine]) -> str:
     pages = lines[0].kept + lines[0].dropped
     parameters = lines[0].choice.parameters
     printable = "".join(one if one.isprintable() else "?" for one in shown)
-    return f"{printable}: {pages:,} pages, {parameters.fingerprint_features}"
+    many = "1 page" if pages == 1 else f"{pages:,} pages"
+    return f"{printable}: {many}, {parameters.fingerprint_features}"
 
 
-def _draw_neighbours(axes: Any, histogram: Histogram, holds: Parameters | None) -> None:
+def _draw_neighbours(axes: Any, histogram: Histogram, holds: Parameters) -> None:
     """Texts by the distance to the nearest other one, on a log scale."""
     counts = histogram.counts
     farthest = max(_LEAST_RANGE, int(np.flatnonzero(counts)[-1]) if counts.any() else 0)
     bits = np.arange(farthest + 1)
-    radius = -1 if holds is None else holds.radius
-    nearest = -1 if holds is None else holds.max_distance
-    colours = [
-        _WITHIN if bit <= nearest else _REACHED if bit <= radius else _BEYOND for bit in bits
-    ]
+    colours = [_colour(bit, holds) for bit in bits.tolist()]
     axes.bar(bits, counts[: farthest + 1], width=0.86, color=colours)
     sample = f", a sample of {histogram.texts:,} texts" if histogram.sampled else ""
     axes.set(
@@ -117,9 +114,16 @@ def _draw_neighbours(axes: Any, histogram: Histogram, holds: Parameters | None) 
         axes.set_ylim(0.7, float(counts.max()) * 2.6)
         axes.yaxis.set_major_formatter(_plain_number)
     else:
-        axes.text(0.5, 0.5, "no text has a fingerprint", transform=axes.transAxes, ha="center")
-    if holds is not None:
-        _draw_bounds(axes, holds)
+        axes.set(yticks=[])
+        axes.text(0.5, 0.5, "no two texts to compare", transform=axes.transAxes, ha="center")
+        return
+    _draw_bounds(axes, holds)
+
+
+def _colour(bits: int, holds: Parameters) -> str:
+    if bits <= holds.max_distance:
+        return _WITHIN
+    return _REACHED if bits <= holds.radius else _BEYOND
 
 
 def _draw_bounds(axes: Any, holds: Parameters) -> None:
@@ -145,7 +149,7 @@ def _draw_bounds(axes: Any, holds: Parameters) -> None:
 
 
 def _draw_counts(
-    axes: Any, lines: Sequence[SweepLine], what: str, colour: str, holds: Parameters | None
+    axes: Any, lines: Sequence[SweepLine], what: str, colour: str, holds: Parameters
 ) -> None:
     """Pages that are kept, or dropped, at each distance."""
     from matplotlib.patheffects import withStroke  # noqa: PLC0415
@@ -174,7 +178,7 @@ def _draw_counts(
         axes.set_xlabel("distance tried, bits")
     else:
         axes.tick_params(labelbottom=False)
-    if holds is not None and holds.max_distance in bits:
+    if holds.max_distance in bits:
         axes.axvline(holds.max_distance, color=_GRID, linewidth=6, zorder=0)
 
 

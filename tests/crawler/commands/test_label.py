@@ -78,7 +78,7 @@ class TestKeys:
         first = label(folder, keys="d\n" * 50)
         count = int(first.stdout.splitlines()[-1].split()[1])
         assert len(labels(folder)) == count
-        assert f"nothing to label: {count} pairs" in label(folder).stdout
+        assert "all pairs at these distances are labelled" in label(folder).stdout
 
 
 def test_two_urls_are_labelled_and_listed(folder: Path) -> None:

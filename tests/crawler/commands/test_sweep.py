@@ -66,6 +66,8 @@ def test_candidates_are_looked_at_where_that_is_asked_for(folder: Path) -> None:
     assert (line["max_distance"], line["candidate_distance"]) == (0, 8)
     assert line["layers"]["candidate"] > 0
     assert line["dropped"] == with_candidates["dropped"] > near["dropped"]
+    lines = sweep(str(folder), "--candidate-distance", "1", "--max-distance", "0..2")["lines"]
+    assert [line["candidate_distance"] for line in lines] == [1, 1, 2]
 
 
 @pytest.mark.parametrize("method", ["minhash", "exact"])
@@ -106,6 +108,15 @@ def test_plot_is_drawn(folder: Path, tmp_path: Path, ending: str) -> None:
         assert "Pages dropped" in content.decode()
 
 
+def test_plot_of_nothing_to_compare_is_drawn_too(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "pages.jsonl").write_text('{"text": "one"}')
+    file = tmp_path / "plot.svg"
+    done = run("sweep", str(tmp_path / "pages.jsonl"), "--plot", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "no two texts to compare" in file.read_text()
+
+
 def test_several_sources_and_files_are_judged_together(folder: Path, tmp_path: Path) -> None:
     exported = tmp_path / "pages.jsonl"
     assert run("pages", str(folder), "-o", str(exported)).returncode == 0
@@ -129,10 +140,11 @@ def test_several_sources_and_files_are_judged_together(folder: Path, tmp_path: P
         (("DIR", "--max-distnce", "3"), "unknown option --max-distnce; did you mean --max-dist"),
         (("DIR", "--method", "simhas"), "no such method; did you mean simhash?"),
         (("DIR", "--method", "exact", "--max-distance", "3"), "knows no distance"),
+        (("DIR", "--method", "minhash", "--plot", "a.png"), "no distance; leave --plot out"),
         (("DIR", "--features", "word-3"), "--features must be written like word-3-set"),
         (("DIR", "--min-similarity", "2"), "--min-similarity must be 0..1, got 2.0"),
         (("DIR", "--min-words", "few"), "--min-words takes a whole number, got 'few'"),
-        (("DIR", "--candidate-distance", "9"), "--candidate-distance must be 3..8, got 9"),
+        (("DIR", "--candidate-distance", "9"), "--candidate-distance must be 0..8, got 9"),
         (("DIR", "--plot", "plot.gif"), "its ending must be .png, .svg, .pdf"),
         (("DIR", "--plot", "nowhere/plot.png"), "no such directory: nowhere"),
     ],
