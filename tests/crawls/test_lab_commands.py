@@ -9,19 +9,17 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.crawler.commands.test_tune import wait_until
 from tests.crawler.commands.test_verify import opened_by_a_reader
 from tests.crawls.command import PROJECT, pages, scrapy, start_scrapy
-from tests.crawls.kills import KilledCrawl, wait_for
+from tests.crawls.kills import KilledCrawl, children, wait_for
 from tests.sites.many import ManyPages, page_path
 from tests.sites.many import pages as many_pages
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.sites.prose import document
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +85,26 @@ def test_ctrl_c_ends_it_with_one_line(tmp_path: Path, command: str) -> None:
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
     assert errors.strip() == f"scrapy {command}: interrupted"
+
+
+def test_ctrl_c_among_pages_that_are_read_leaves_no_worker(tmp_path: Path) -> None:
+    file = tmp_path / "pages.jsonl"
+    rows = (
+        {"url": f"http://x/{number}", "html": document(str(number)).decode()}
+        for number in range(5_000)
+    )
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    process = start_scrapy("sweep", str(file))
+    deadline = time.monotonic() + 60
+    while not (workers := set(children(process.pid))):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(1.0)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors.strip() == "scrapy sweep: interrupted"
+    assert not any((Path("/proc") / str(pid)).exists() for pid in workers)
 
 
 def test_ctrl_c_pressed_twice_does_not_wait_for_an_answer() -> None:

@@ -32,7 +32,7 @@ class HtmlReader:
 
     def __init__(self, options: ReadingOptions | None = None) -> None:
         self._options = ReadingOptions() if options is None else options
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._runner: asyncio.Runner | None = None
         self._pool: ReadingPool | None = None
 
     def read(self, pages: Sequence[Html]) -> list[Reading]:
@@ -41,10 +41,11 @@ class HtmlReader:
         Raises:
             SourceError: No worker could be started.
         """
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
+        if self._runner is None:
+            # The loop is nobody else's. Ctrl-C cancels the pages before it is raised.
+            self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         try:
-            return self._loop.run_until_complete(self._read(pages))
+            return self._runner.run(self._read(pages))
         except (ReadingError, OSError) as error:
             raise SourceError(f"pages cannot be read: {error}") from None
 
@@ -59,23 +60,15 @@ class HtmlReader:
 
     def close(self) -> None:
         """End the workers, also in the middle of a page; closing twice is allowed."""
-        loop, self._loop = self._loop, None
-        if loop is None:
-            return
-        try:
-            loop.run_until_complete(self._close())
-        finally:
-            loop.close()
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            with runner:
+                runner.run(self._close())
 
     async def _close(self) -> None:
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.close()
-        # After Ctrl-C there are pages that somebody still waited for.
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
 
 
 def _unknown(_: bytes) -> Extract | None:
