@@ -181,7 +181,7 @@ class Lab:
             while not self._is_stopping and (pages := self.sources.read_new()):
                 self.session.extend(pages)
                 count += len(pages)
-                self.progress = Progress(0.0, f"{len(self.session):,} pages read")
+                self.progress = Progress(self.sources.progress, f"{len(self.session):,} pages read")
         finally:
             self.progress = None
         return count
