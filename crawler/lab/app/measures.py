@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.lab.app.words import NOTHING, count, share, spaced
+from crawler.lab.distance_text import in_bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,7 @@ def _fingerprint(side: Side) -> str:
 def pair_lines(found: Comparison) -> Iterator[tuple[str, str]]:
     """What is said of both: name, value."""
     yield "digests", "equal" if found.is_equal else "different"
-    yield "Hamming distance", NOTHING if found.distance is None else f"{found.distance} bits"
+    yield "Hamming distance", NOTHING if found.distance is None else in_bits(found.distance)
     yield "Jaccard, exact", share(found.jaccard)
     if found.estimate is None:
         yield "Jaccard by MinHash", NOTHING

@@ -14,6 +14,7 @@ from crawler.lab.app.parts.side_rows import SideRows
 from crawler.lab.app.plain import plain
 from crawler.lab.app.words import spaced
 from crawler.lab.comparison import Comparison, compare
+from crawler.lab.distance_text import in_bits
 from crawler.lab.sources.source import SourceError
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class CompareTab:
             with ui.element().classes("card bits-card"):
                 ui.label("Bits of both fingerprints, highest first").classes("title")
                 self._bits = ui.element().classes("bits-grid")
-                ui.label("Coloured where they differ; dark 1, light 0.").classes("note")
+                ui.label("Filled: 1, empty: 0; coloured where they differ.").classes("note")
             with ui.element().classes("card verdicts-card"):
                 ui.label("Verdict on the second, had the first been kept").classes("title")
                 self._verdicts = FigureTable(["max_distance", "confirmed", "distance alone"])
@@ -129,7 +130,7 @@ def _sentence(found: Comparison, parameters: Parameters) -> str:
         if parameters.verify
         else ""
     )
-    near = "no distance" if found.distance is None else f"{found.distance} bits"
+    near = "no distance" if found.distance is None else in_bits(found.distance)
     reach = f"{near} where {parameters.radius} are looked at"
     return f"{spaced(found.verdict).capitalize()}: {reach}{confirmed}"
 

@@ -13,6 +13,7 @@ from crawler.lab.app.page_table import MOST_ROWS, PageTable, Row, page_dialog
 from crawler.lab.app.plain import plain
 from crawler.lab.app.tabs.live_files import FilesView
 from crawler.lab.app.words import NOTHING, clock, count, share, spaced
+from crawler.lab.distance_text import in_bits
 from crawler.lab.snapshot import RATE_SECS
 from crawler.pages.verdicts import DUPLICATES, VERDICTS
 from crawler.pages.verdicts import KEPT as KEPT_VERDICTS
@@ -248,7 +249,7 @@ def _facts(page: LivePage) -> list[tuple[str, str]]:
         ("fetched", clock(page.fetched_at)),
         ("words", count(page.words)),
         ("body", readable_bytes(page.body_bytes)),
-        ("distance", NOTHING if page.distance is None else f"{page.distance} bits"),
+        ("distance", NOTHING if page.distance is None else in_bits(page.distance)),
         ("similarity", share(page.similarity)),
         ("parameters", NOTHING if page.parameters is None else f"#{page.parameters}"),
     ]
