@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from nicegui import background_tasks, ui
 
 from crawler.lab.app.parts.waiting import Waiting
+from crawler.lab.app.plain import plain
 from crawler.lab.app.state import StoppedError
 from crawler.lab.choice import Choice
 from crawler.lab.prepared import Key, key_of
+from crawler.lab.sources.source import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -60,6 +62,7 @@ class Answers(Generic[Asked]):
         """Put the line that says how far it is where the page is being made."""
         with ui.element().classes("unboxed") as self._place:
             self._waiting.build()
+            self._fault = ui.label().classes("fault").props("role=alert")
 
     def wake(self) -> None:
         """Look whether something else is asked."""
@@ -79,19 +82,32 @@ class Answers(Generic[Asked]):
             while not self._place.is_deleted and (asked := self._ask()) != self._shown:
                 self._answering = asked
                 with self._waiting.for_answer():
-                    await self._answer_unless_stopped(asked)
+                    if not await self._try(asked):
+                        return
         finally:
             self._answering = None
 
-    async def _answer_unless_stopped(self, asked: Asked) -> None:
+    async def _try(self, asked: Asked) -> bool:
+        """Answer, or say why not; say whether to look for another question."""
         try:
             await self._answer(asked)
-            self._shown = asked
+            self._fault.text = ""
+        except SourceError as error:
+            # Asked again at once it would be said again: it is, when something else is asked.
+            self._fault.text = plain(str(error))
         except StoppedError:
-            if self._trial.choice == asked.choice:
-                # Nobody wants anything else: back to what was shown last.
-                last = Choice(self._trial.holds) if self._shown is None else self._shown.choice
-                await self._trial.set(last)
+            return await self._return_from(asked)
+        self._shown = asked
+        return True
+
+    async def _return_from(self, asked: Asked) -> bool:
+        """Go back to what was shown last, unless something else is wanted already."""
+        if self._trial.choice != asked.choice:
+            return True
+        last = Choice(self._trial.holds) if self._shown is None else self._shown.choice
+        await self._trial.set(last)
+        # Where there is nothing to go back to, or the lab is being closed, no more is asked.
+        return last != asked.choice
 
     def _leave(self) -> None:
         """Let go of what is being prepared."""

@@ -10,6 +10,8 @@ from crawler.lab.app.links import inert_link
 from crawler.lab.app.pair_texts import pair_texts
 from crawler.lab.app.parts.side_rows import SideRows
 from crawler.lab.app.plain import plain
+from crawler.lab.app.state import StoppedError
+from crawler.lab.sources.source import SourceError
 
 if TYPE_CHECKING:
     from crawler.lab.app.pair_texts import PairTexts
@@ -42,7 +44,14 @@ class PairView:
         asked = self._asked
         pages = self._lab.session.pages
         one, other = pages[first], pages[second]
-        texts = await self._lab.texts([first, second])
+        try:
+            texts = await self._lab.texts([first, second])
+        except StoppedError:
+            return
+        except SourceError as error:
+            self.clear()
+            self._note.text = plain(str(error))
+            return
         found = None
         if texts[0] is not None and texts[1] is not None:
             # Long texts take their time, which the lab's own thread needs for others.
