@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from nicegui import ui
 
 from crawler.lab.app.labelling import Labelling
-from crawler.lab.app.outcomes import measures_of
 from crawler.lab.app.pair_walk import PairWalk
 from crawler.lab.app.parts.answers import Answers
 from crawler.lab.app.parts.distance_range import DistanceRange
@@ -81,8 +80,7 @@ class PairsTab:
             self._fault = ui.label().classes("fault").props("role=alert")
             with ui.element().classes("line measures") as self._measures:
                 self._label = ui.label().classes("badge")
-                self._numbers = ui.label().classes("numbers")
-                self._why = ui.label().classes("soft")
+                self._why = ui.label()
             self._empty = ui.label("Looking for pairs.").classes("empty")
             self._view.build()
 
@@ -121,7 +119,6 @@ class PairsTab:
             self._empty.text = self._why_empty()
             return
         self._show_label(pair)
-        self._numbers.text = measures_of(pair.distance, pair.similarity)
         self._why.text = plain(pair.why)
         size = self._trial.choice.parameters.verify_shingle_size
         await self._view.show(pair.first, pair.second, size)
