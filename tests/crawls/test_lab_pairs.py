@@ -147,9 +147,32 @@ def test_keys_mean_nothing_with_others_or_in_a_field(page: Page, served: Served)
     press(page, "x")
     assert page.one(".heads").text == first
     assert stored(served) == before
+    page.wait(lambda: not page.all(".q-menu"))
     page.one(".heads").click()
     press(page, Keys.ARROW_RIGHT)
     page.wait(lambda: page.one(".heads").text != first)
+
+
+def test_other_distances_bring_other_pairs_and_keys_go_on(page: Page) -> None:
+    choose(page, "from", "5")
+    page.wait(lambda: page.one(".measures").text.split()[1] in "5678")
+    farther = place(page)
+    press(page, Keys.ARROW_RIGHT)
+    page.wait(lambda: place(page).startswith("2 of "))
+    choose(page, "to", "0")
+    page.wait(lambda: "0 bits" in page.one(".measures").text)
+    assert place(page).split()[-1] != farther.split()[-1]
+    choose(page, "to", "8")
+    page.wait(lambda: place(page).split()[-1] == "14")
+
+
+def choose(page: Page, end: str, bits: str) -> None:
+    """Choose one end of the range of distances."""
+    page.one(f"[data-bits={end}]").click()
+    page.wait(lambda: page.all(".q-menu .q-item"))
+    item = next(one for one in page.all(".q-menu .q-item") if one.text == bits)
+    page.driver.execute_script("arguments[0].click()", item)
+    page.wait(lambda: not page.all(".q-menu"))
 
 
 def test_evidence_rests_on_labels_once_there_are_some(page: Page, served: Served) -> None:
@@ -170,3 +193,4 @@ def test_clusters_name_what_is_kept_and_why(page: Page) -> None:
     page.all(".cluster .small")[0].click()
     page.wait(lambda: page.all(".q-dialog .piece.added"))
     page.press("Close")
+    page.wait(lambda: not page.driver.find_elements("css selector", ".q-dialog"))

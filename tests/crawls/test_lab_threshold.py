@@ -55,14 +55,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def window(browsers: Browsers, served: Served) -> Page:
-    page = Page(browsers.online, served.address)
-    page.tab("Threshold")
-    return page
+    return Page(browsers.online, served.address)
 
 
 @pytest.fixture
 def page(window: Page) -> Page:
     """A window that tries nothing but what holds."""
+    window.tab("Threshold")
     if any(button.text == "Reset" for button in window.all(".bar .q-btn")):
         window.press("Reset")
     window.wait(lambda: key(window) == "simhash/word-1-log_count/3/8/0.8/50/verified")
@@ -205,6 +204,20 @@ def test_point_of_the_scatter_opens_its_pair(page: Page) -> None:
     assert page.all(".q-dialog .piece.removed")
     assert page.all(".q-dialog .piece.added")
     page.press("Close")
+    page.wait(lambda: not page.driver.find_elements("css selector", ".q-dialog"))
+
+
+def test_suggestion_is_put_into_the_sliders(page: Page) -> None:
+    page.tab("Evidence")
+    page.wait(lambda: "Suggested max_distance" in page.one(".suggestion").text)
+    assert "Nothing is labelled yet" in page.one(".basis").text
+    suggested = page.one(".suggestion").text.split()[-1]
+    rows = page.all(".evidence-table tbody tr")
+    assert [row.text.split()[0] for row in rows] == [str(bits) for bits in range(9)]
+    page.press(f"Try {suggested}")
+    page.tab("Threshold")
+    page.wait(lambda: key(page).split("/")[2] == suggested)
+    assert value(page, "max_distance") == suggested
 
 
 def test_crawled_text_is_text_everywhere(page: Page) -> None:
@@ -222,7 +235,6 @@ def test_crawled_text_is_text_everywhere(page: Page) -> None:
     page.wait(lambda: "window.owned=3" in page.one(".side-rows").text)
     check_unharmed(page, ".side-rows")
     check_unharmed(page, ".heads")
-    page.tab("Threshold")
 
 
 def test_single_page_leaves_nothing_to_draw(browsers: Browsers, tmp_path: Path) -> None:
