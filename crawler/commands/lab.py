@@ -48,7 +48,7 @@ class Command(PlainCommand):
             raise CommandError("a crawl directory or a file is needed, got none")
         if importlib.util.find_spec("nicegui") is None:
             raise CommandError(
-                "NiceGUI is not installed; pip install 'crawl-once[lab]' brings it. "
+                "NiceGUI is not installed (pip install nicegui). "
                 "scrapy sweep, pairs and compare do without"
             )
         try:
