@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     Watch = Callable[[float, str], None]
 
 _PAGES_AT_ONCE = 1000
-_STEP = 10
-"""Below the words that the crawl asks for, texts are added by steps of so many words."""
+_FEWEST_WORDS = 10
+"""Texts of so many words stand in the lists whatever is asked for, so that bounds from here on are
+tried at once. Of shorter ones most are near to many."""
 
 
 class Key(NamedTuple):
@@ -51,12 +52,10 @@ class Key(NamedTuple):
         return self[:3] == other[:3] and self.min_words <= other.min_words
 
 
-def key_of(choice: Choice, running: Parameters) -> Key:
+def key_of(choice: Choice) -> Key:
     """Return what a choice asks for; where texts are compared by equality, what pictures show."""
     parameters = choice.parameters
-    words = running.min_words
-    if parameters.min_words < words:
-        words = max(1, parameters.min_words // _STEP * _STEP)
+    words = _FEWEST_WORDS if parameters.min_words >= _FEWEST_WORDS else 1
     is_minhash = choice.method == MINHASH
     features = CONFIRMED if is_minhash else parameters.fingerprint_features
     method = MINHASH if is_minhash else SIMHASH

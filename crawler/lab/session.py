@@ -195,7 +195,7 @@ class Session:
             min_similarity=float(parameters.min_similarity),
             by_minhash=is_minhash,
         )
-        near = self._ready(key_of(choice, self.running)).near()
+        near = self._ready(key_of(choice)).near()
         verdicts, unknown = judge_all(self._pages.columns(), near, bounds)
         if is_minhash:
             verdicts.distance[verdicts.layer == MINHASH_LAYER] = -1
@@ -224,12 +224,12 @@ class Session:
         return cast("R", remembered[what])
 
     def _pairs_key(self, choice: Choice) -> Key:
-        return key_of(replace(choice, method=SIMHASH), self.running)
+        return key_of(replace(choice, method=SIMHASH))
 
     def _keys(self, choice: Choice) -> list[Key]:
         """Return what judging, drawing and comparing with the running parameters ask for."""
-        own = key_of(choice, self.running), self._pairs_key(choice)
-        return list(dict.fromkeys((key_of(Choice(self.running), self.running), *own)))
+        own = key_of(choice), self._pairs_key(choice)
+        return list(dict.fromkeys((key_of(Choice(self.running)), *own)))
 
     def _serving(self, key: Key) -> Prepared | None:
         return next((one for one in self._prepared.values() if one.key.serves(key)), None)

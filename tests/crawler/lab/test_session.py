@@ -220,21 +220,24 @@ def test_clusters_say_why_each_page_is_in_them() -> None:
 
 
 def test_fewer_words_and_other_features_are_computed_from_texts() -> None:
-    short = prose(2, 30)
-    texts = [*family(1, 4, 1), short, *(changed(short, number) for number in range(5))]
+    texts = family(1, 4, 1)
+    for words in (30, 8):
+        short = prose(words, words)
+        texts += [short, *(changed(short, number) for number in range(5))]
     book = book_of(*texts)
     session = book.session()
-    assert session.judge(Choice()).counts()["too_short"] == 6
-    told_of: list[tuple[float, str]] = []
-    lower = Choice(Parameters(min_words=28))
-    assert not session.is_ready(lower)
-    session.prepare(lower, lambda share, words: told_of.append((share, words)))
+    assert session.judge(Choice()).counts()["too_short"] == 12
+    lower, lowest = Choice(Parameters(min_words=28)), Choice(Parameters(min_words=4))
     assert session.is_ready(lower)
-    assert session.is_ready(Choice(Parameters(min_words=25)))
+    assert not session.is_ready(lowest)
+    told_of: list[tuple[float, str]] = []
+    session.prepare(lowest, lambda share, words: told_of.append((share, words)))
+    assert session.is_ready(lowest)
     assert told_of[-1] == (1.0, "ready")
     assert all(0 <= share <= 1 for share, _ in told_of)
     for parameters in (
         lower.parameters,
+        lowest.parameters,
         Parameters(features=Features("character", 5, "log_count")),
     ):
         assert told(session.judge(Choice(parameters))) == oracle(book, parameters)

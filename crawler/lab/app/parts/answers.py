@@ -75,7 +75,7 @@ class Answers(Generic[Asked]):
 
     def _key(self, asked: Asked) -> Key:
         """What is prepared for a question."""
-        return key_of(asked.choice, self._trial.holds)
+        return key_of(asked.choice)
 
     async def _work(self) -> None:
         try:
