@@ -116,7 +116,7 @@ def positions() -> Iterator[Choice]:
             max_distance=source.randrange(far + 1),
             candidate_distance=far,
             min_similarity=source.randrange(50, 101) / 100,
-            min_words=source.choice((50, 50, source.randrange(50, 200))),
+            min_words=source.choice((50, 50, source.randrange(10, 200))),
             features=PARAMETERS.fingerprint_features,
             verify=source.random() < 0.8,
         )

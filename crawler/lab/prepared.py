@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.lab.choice import Choice
     from crawler.lab.page_columns import PageColumns
     from crawler.lab.text_shelf import TextShelf
-    from neardup import Features, Parameters
+    from neardup import Features
     from neardup.evaluation.shingle_sets import SetArrays
 
     Watch = Callable[[float, str], None]
