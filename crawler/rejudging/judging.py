@@ -109,7 +109,7 @@ class Judge:
             judge.add_document(page.id, document)
             verdict = Verdict(CHANGED, None, page.distance, page.similarity)
         else:
-            verdict = judge.judge_document(page.id, document)
+            verdict = _judged(judge, page, document)
         long = document.words >= self._parameters.min_words
         fingerprint = document.fingerprint if long else None
         digests = document.digest, page.payload, fingerprint
@@ -174,6 +174,12 @@ class Judge:
         digests = page.text_digest, page.payload, None
         row = Judged(page.id, *_measures(verdict), *digests, None, 0, is_awaited)
         self._judged.put(row)
+
+
+def _judged(judge: Deduplicator, page: Page, document: Document) -> Verdict:
+    # First of all, as a crawl does: copies of a page without a word are copies too.
+    known = None if page.payload is None else judge.find_payload(page.payload)
+    return known or judge.judge_document(page.id, document)
 
 
 def _measures(verdict: Verdict) -> tuple[str, int | None, int | None, float | None]:

@@ -20,7 +20,7 @@ from crawler.pages.documents import unpack
 from crawler.pages.errors import JobError, JobInUseError
 from crawler.pages.tuning import tune
 from crawler.verification.directory import CrawlDirectory
-from neardup import Deduplicator, Parameters, payload_digest
+from neardup import Deduplicator, Parameters, Verdict, payload_digest
 from tests.crawler.rejudging.captured import Row, Said, capture, dump, judge_again, rows
 from tests.crawler.verification.crawled import check, execute
 from tests.crawler.verification.crawled import rows as selected
@@ -60,12 +60,15 @@ def edited(seed: str, words: int, changes: int) -> str:
 @st.composite
 def pages(draw: st.DrawFn) -> Said:
     """Few texts, more or less edited, some under several addresses or in other surroundings."""
-    text = edited(
-        draw(st.sampled_from("ab")), draw(st.sampled_from([30, 200])), draw(st.integers(0, 9))
+    around, is_main = (
+        draw(st.sampled_from(["", "menu"])),
+        draw(st.sampled_from([True] * 5 + [False])),
     )
-    return Said(
-        text, draw(st.sampled_from(["", "menu"])), draw(st.sampled_from([True] * 5 + [False]))
-    )
+    words = draw(st.sampled_from([200] * 4 + [30] * 4 + [0]))
+    if not words:
+        return Said("", around, is_main=False)
+    text = edited(draw(st.sampled_from("ab")), words, draw(st.integers(0, 9)))
+    return Said(text, around, is_main)
 
 
 @st.composite
@@ -87,13 +90,19 @@ def tune_to(folder: Path, parameters: Parameters) -> int:
 
 
 def as_judged_afresh(said: list[Said], parameters: Parameters) -> list[tuple[object, ...]]:
-    """What a deduplicator with these parameters says of the same texts, in the same order."""
-    deduplicator = Deduplicator(parameters)
+    """What a deduplicator with these parameters says of the same texts, in the same order.
+
+    It keeps no empty text; the store of a crawl does, and knows its bytes again.
+    """
+    deduplicator, empty = Deduplicator(parameters), dict[bytes, int]()
     found: list[tuple[object, ...]] = []
     for number, one in enumerate(said):
         document = one.extract.document(parameters.min_words)
         known = deduplicator.find_payload(payload_digest(one.body))
+        if not one.text and one.body in empty:
+            known = Verdict("exact_duplicate", empty[one.body], 0, 1.0)
         if known is None:
+            empty.setdefault(one.body, number)
             known = deduplicator.judge_document(
                 number, replace(document, payload=payload_digest(one.body))
             )
@@ -202,6 +211,15 @@ def test_what_was_wrongly_dropped_is_kept_and_dropped_again(folder: Path) -> Non
     assert (found.now_kept, found.now_dropped, found.otherwise) == (0, 1, 1)
     assert verdicts(folder) == first
     assert rows(folder)[1].near == NEAR
+
+
+def test_copies_of_a_page_without_words_go_on_being_copies(tmp_path: Path) -> None:
+    folder = tmp_path / "job"
+    capture(folder, [(f"/{number}", Said("", is_main=False)) for number in range(3)], Parameters())
+    before = verdicts(folder)
+    assert before["/2"] == ("exact_duplicate", "/0")
+    assert judge_again(folder).changes == 0
+    assert verdicts(folder) == before
 
 
 def test_a_page_that_changed_goes_on_being_kept(folder: Path) -> None:
