@@ -92,6 +92,7 @@ class Pages:
                 title="",
                 words=document.words,
                 text_digest=document.digest,
+                visible_digest=None,
                 payload_digest=None,
                 fingerprint=document.fingerprint,
                 is_main=True,

@@ -14,7 +14,9 @@ class LabPage:
         url: As requested.
         title: Empty where there is none.
         words: Of the judged text.
-        text_digest: Of the judged text, 16 bytes.
+        text_digest: Of the judged text, 16 bytes; by it a text is named.
+        visible_digest: Of all that the page shows, 16 bytes, by which it is judged where its text
+            is short or not main; None for a text without a page.
         payload_digest: Of the body, 16 bytes; None where it is not known.
         fingerprint: By the features of the source; None: too short, not main, unknown.
         is_main: Whether a fingerprint may stand for the text.
@@ -32,6 +34,7 @@ class LabPage:
     title: str
     words: int
     text_digest: bytes
+    visible_digest: bytes | None
     payload_digest: bytes | None
     fingerprint: int | None
     is_main: bool

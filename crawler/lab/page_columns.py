@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from crawler.lab.page import LabPage
 
 _NO_BYTES = payload_digest(b"")
+UNREAD = -2
+"""A main text that was too short for the crawl: its page was judged by all that it shows."""
+
 _REPEATS = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE})
 
 
@@ -32,6 +35,8 @@ class PageColumns:
         holders: For each text the place of the page to ask for it.
         fingerprints: uint64, (pages,): 0 where there is none.
         has_fingerprint: bool, (pages,).
+        mains: int32, (pages,): by what a page is judged where its text is main and long enough, a
+            number of its own kind; ``UNREAD`` where that takes the text.
         original: int32, (pages,): place of the page that the crawl's verdict names; -1.
         stored: float64, (pages,): the similarity of the two; -1: not known.
         body_bytes: int64, (pages,).
@@ -45,6 +50,9 @@ class PageColumns:
         self._places: dict[int, int] = {}
         self._texts: Column[np.int32] = Column(np.int32)
         self._payload_numbers: Column[np.int32] = Column(np.int32)
+        self._equal: dict[bytes, int] = {}
+        self._shown: Column[np.int32] = Column(np.int32)
+        self.mains: Column[np.int32] = Column(np.int32)
         self._words: Column[np.int32] = Column(np.int32)
         self._is_main: Column[np.bool_] = Column(np.bool_)
         self._is_changed: Column[np.bool_] = Column(np.bool_)
@@ -57,8 +65,22 @@ class PageColumns:
     def __len__(self) -> int:
         return len(self.pages)
 
+    def judged(self, min_words: int) -> Columns:
+        """Return what judging reads.
+
+        A page whose text is short, or not main, repeats only pages that show the same.
+        """
+        columns = self.columns()
+        is_long = columns.is_main & (columns.words >= min_words)
+        return columns._replace(texts=np.where(is_long, self.mains.values, self._shown.values))
+
+    def read_main(self, place: int, digest: bytes | None) -> None:
+        """Take the digest of a main text that was ``UNREAD``; None: nobody holds it."""
+        shown = self._shown.values[place]
+        self.mains.values[place] = shown if digest is None else self._equal_to(digest)
+
     def columns(self) -> Columns:
-        """Return what judging reads."""
+        """Return what near lists read, texts by the numbers of ``numbers``."""
         return Columns(
             self._texts.values,
             self._payload_numbers.values,
@@ -73,6 +95,8 @@ class PageColumns:
         self.pages.extend(pages)
         self._places.update((page.id, first + place) for place, page in enumerate(pages))
         self._texts.extend([self._text(first + place) for place in range(len(pages))])
+        self._shown.extend([self._equal_to(_shown(page)) for page in pages])
+        self.mains.extend([self._main(page) for page in pages])
         self._payload_numbers.extend([self._payload(page.payload_digest) for page in pages])
         self._words.extend([page.words for page in pages])
         self._is_main.extend([page.is_main for page in pages])
@@ -100,8 +124,23 @@ class PageColumns:
             self.holders[number] = place
         return number
 
+    def _main(self, page: LabPage) -> int:
+        if page.is_main and page.text_digest == page.visible_digest:
+            return UNREAD
+        return self._equal_to(page.text_digest)
+
+    def _equal_to(self, digest: bytes) -> int:
+        """Return the number of what is equal, be it a text or all that a page shows."""
+        if digest == EMPTY_DIGEST:
+            return -1
+        return self._equal.setdefault(digest, len(self._equal))
+
     def _payload(self, digest: bytes | None) -> int:
         # Empty answers have the same bytes, and are no copies of each other.
         if digest is None or digest == _NO_BYTES:
             return -1
         return self._payloads.setdefault(digest, len(self._payloads))
+
+
+def _shown(page: LabPage) -> bytes:
+    return page.visible_digest or page.text_digest

@@ -106,6 +106,7 @@ class Prepared:
             stop = min(count, start + _PAGES_AT_ONCE)
             watch((start - first) / (count - first), f"page {start:,} of {count:,} compared")
             try:
+                self._shelf.read_mains(np.flatnonzero(self._is_judged(start, stop)) + start)
                 self._take(start, stop)
             except BaseException:
                 # A text that cannot be read leaves lists half way.

@@ -196,7 +196,7 @@ class Session:
             by_minhash=is_minhash,
         )
         near = self._ready(key_of(choice)).near()
-        verdicts, unknown = judge_all(self._pages.columns(), near, bounds)
+        verdicts, unknown = judge_all(self._pages.judged(parameters.min_words), near, bounds)
         if is_minhash:
             verdicts.distance[verdicts.layer == MINHASH_LAYER] = -1
         return Judgement(*verdicts, self._pages.body_bytes.values, unknown)

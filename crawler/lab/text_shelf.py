@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawler.lab.page_columns import UNREAD
+from neardup import text_digest
 from neardup.errors import FingerprintError
 from neardup.evaluation.shingle_sets import ShingleSets
 from neardup.fingerprints.minhash import PERMUTATIONS, minhash
@@ -76,6 +78,13 @@ class TextShelf:
                 signatures[row] = minhash(text, shingle_size=shingle_size)
                 has_one[row] = True
         return signatures[places][has_one[places]], has_one[places]
+
+    def read_mains(self, places: NDArray[np.int64]) -> None:
+        """Tell the pages the digests of main texts that are ``UNREAD``."""
+        unread = places[self._pages.mains.values[places] == UNREAD].tolist()
+        ids = [self._pages.pages[place].id for place in unread]
+        for place, text in zip(unread, self._texts(ids), strict=True):
+            self._pages.read_main(place, None if text is None else text_digest(text))
 
     def _read(self, texts: NDArray[np.int64]) -> Iterator[str | None]:
         return self._texts(self._pages.ids_of(texts))

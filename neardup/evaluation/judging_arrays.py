@@ -18,7 +18,7 @@ class Columns(NamedTuple):
     """What is known of each place before it is judged.
 
     Attributes:
-        texts: int32, (places,): number of the text; -1 for an empty one.
+        texts: int32, (places,): number of what must be equal; -1 for an empty text.
         payloads: int32, (places,): number of the bytes; -1: not known.
         words: int32, (places,).
         is_main: bool, (places,): whether a fingerprint may stand for the text.

@@ -169,7 +169,7 @@ def judge(columns: Columns, near: Near, bounds: Bounds, verdicts: Verdicts) -> I
     """
     places, not_compared = len(columns.texts), 0
     payloads = np.full(places + 1, -1, np.int64)
-    texts = np.full(places + 1, -1, np.int64)
+    texts = np.full(columns.texts.max() + 2 if places else 1, -1, np.int64)
     is_held = np.zeros(places, np.bool_)
     kept = _nothing_kept(places, len(near.fingerprints))
     pool = np.empty(1024, np.int64)

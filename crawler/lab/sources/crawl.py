@@ -32,8 +32,8 @@ _VERDICTS = ", ".join(f"'{verdict}'" for verdict in sorted(OF_TEXTS))
 
 # Files that repeat a file have such a verdict too, and no text.
 _PAGES = f"""
-SELECT id, key, url, title, words, text_digest, payload_digest, fingerprint, is_main, verdict,
-       duplicate_of, distance, similarity, fetched_at, body_bytes, parameters
+SELECT id, key, url, title, words, text_digest, visible_digest, payload_digest, fingerprint,
+       is_main, verdict, duplicate_of, distance, similarity, fetched_at, body_bytes, parameters
 FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({_VERDICTS}) AND text_digest IS NOT NULL
 ORDER BY id LIMIT {_SLICE}
 """  # noqa: S608
@@ -176,6 +176,7 @@ def _page_of(row: sqlite3.Row) -> LabPage:
         title=row["title"] or "",
         words=row["words"] or 0,
         text_digest=row["text_digest"],
+        visible_digest=row["visible_digest"],
         payload_digest=row["payload_digest"],
         fingerprint=to_unsigned(row["fingerprint"]),
         is_main=bool(row["is_main"]),

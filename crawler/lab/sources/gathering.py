@@ -49,6 +49,7 @@ class _Measured(NamedTuple):
     """What the lab needs to know of a text."""
 
     digest: bytes
+    shown: bytes | None
     words: int
     fingerprint: int | None
     is_main: bool
@@ -102,7 +103,7 @@ class Gathering:
         text = told.text or ""
         document = analyse(text, DEFAULTS)
         self._texts.add(document.digest, text)
-        return _Measured(document.digest, document.words, document.fingerprint, is_main=True)
+        return _Measured(document.digest, None, document.words, document.fingerprint, is_main=True)
 
     def _read(self, batch: Sequence[Told], payloads: Sequence[bytes | None]) -> None:
         """Read what is HTML, the same bytes once."""
@@ -128,7 +129,12 @@ class Gathering:
         title = reading.title or ""
         self._texts.add_packed(document.digest, found.text_zstd)
         self._by_payload[payload] = _Measured(
-            document.digest, document.words, document.fingerprint, found.is_main, title
+            document.digest,
+            found.visible_digest,
+            document.words,
+            document.fingerprint,
+            found.is_main,
+            title,
         )
 
     def _page(self, told: Told, measured: _Measured, payload: bytes | None) -> LabPage:
@@ -139,6 +145,7 @@ class Gathering:
             title=told.title or measured.title,
             words=measured.words,
             text_digest=measured.digest,
+            visible_digest=measured.shown,
             payload_digest=payload,
             fingerprint=measured.fingerprint,
             is_main=measured.is_main,

@@ -79,6 +79,7 @@ class Book:
             title=f"page {place}",
             words=document.words,
             text_digest=document.digest,
+            visible_digest=None,
             payload_digest=document.payload,
             fingerprint=document.fingerprint,
             is_main=made.is_main,
