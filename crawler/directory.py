@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from crawler.pages.database import Database
 
-_PATIENCE_SECS = 0.2
+PATIENCE_SECS = 0.2
 """Who only wants to know whether a crawl is running has the lock for a moment."""
 
 _FOREIGN = ("requests.queue", "requests.seen")
@@ -40,7 +40,7 @@ def locked(folder: Path | None) -> FileLock | None:
         raise JobVersionError(
             f"{folder}: holds the state of Scrapy's own scheduler; choose another JOBDIR"
         )
-    lock = FileLock(folder / "lock", timeout=_PATIENCE_SECS)
+    lock = FileLock(folder / "lock", timeout=PATIENCE_SECS)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire()

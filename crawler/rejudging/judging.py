@@ -101,7 +101,7 @@ class Judge:
             self._judge_unheld(Page._make(row))
 
     def _judge_held(self, judge: Deduplicator, page: Page) -> bool:
-        source = self._texts.find(page.id, page.text_digest)
+        source = self._texts.find(page.id, page.text_digest, page.words)
         if source is None:
             return False
         document = self._document(page, source)

@@ -11,11 +11,15 @@ if TYPE_CHECKING:
 
 _OWN = "SELECT 1 FROM pages WHERE id = ? AND text IS NOT NULL"
 _NEAR = "SELECT 1 FROM near_texts WHERE page = ?"
-# Of an older version too: a duplicate may have said it first.
-_EQUAL = "SELECT id FROM pages WHERE text_digest = ? AND text IS NOT NULL ORDER BY id LIMIT 1"
+# Of an older version too: a duplicate may have said it first. Pages that show the same may differ
+# in what of it is taken for the main text: as many words of it are the same.
+_EQUAL = """
+SELECT id FROM pages WHERE text_digest = ? AND words IS ? AND text IS NOT NULL ORDER BY id LIMIT 1
+"""
 _EQUAL_NEAR = """
 SELECT near_texts.page FROM pages JOIN near_texts ON near_texts.page = pages.id
-WHERE pages.text_digest = ? AND pages.duplicate_of IS NOT NULL AND pages.latest = 1 LIMIT 1
+WHERE pages.text_digest = ? AND pages.words IS ? AND pages.duplicate_of IS NOT NULL
+  AND pages.latest = 1 LIMIT 1
 """
 
 
@@ -32,14 +36,14 @@ class HeldTexts:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def find(self, page_id: int, digest: bytes | None) -> Source | None:
+    def find(self, page_id: int, digest: bytes | None, words: int | None) -> Source | None:
         """Where the text of a page stands; None where nobody holds it."""
         if self._first(_OWN, page_id) is not None:
             return Source(page_id, 0)
         if self._first(_NEAR, page_id) is not None:
             return Source(page_id, 1)
         for is_near, sql in enumerate((_EQUAL, _EQUAL_NEAR)):
-            holder = None if digest is None else self._first(sql, digest)
+            holder = None if digest is None else self._first(sql, digest, words)
             if holder is not None:
                 return Source(holder, is_near)
         return None
@@ -56,6 +60,6 @@ class HeldTexts:
         """A text."""
         return unpack(self.packed(source))
 
-    def _first(self, sql: str, parameter: object) -> int | None:
-        row = self._connection.execute(sql, (parameter,)).fetchone()
+    def _first(self, sql: str, *parameters: object) -> int | None:
+        row = self._connection.execute(sql, parameters).fetchone()
         return None if row is None else int(row[0])

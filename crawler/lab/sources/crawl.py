@@ -38,16 +38,18 @@ FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({_VERDICTS}) AND text_dig
 ORDER BY id LIMIT {_SLICE}
 """  # noqa: S608
 
-# What is equal to a kept text, or to that of a near-duplicate, holds none of its own.
+# What is equal to a kept text, or to that of a near-duplicate, holds none of its own; of pages that
+# show the same one may have taken less of it for its text.
 _TEXT = """
 SELECT coalesce(
     pages.text,
     (SELECT near.text FROM near_texts AS near WHERE near.page = pages.id),
     (SELECT same.text FROM pages AS same
-     WHERE same.text_digest = pages.text_digest AND same.text IS NOT NULL LIMIT 1),
+     WHERE same.text_digest = pages.text_digest AND same.words IS pages.words
+     AND same.text IS NOT NULL LIMIT 1),
     (SELECT near.text FROM pages AS same JOIN near_texts AS near ON near.page = same.id
-     WHERE same.text_digest = pages.text_digest AND same.duplicate_of IS NOT NULL
-     AND same.latest = 1 LIMIT 1)
+     WHERE same.text_digest = pages.text_digest AND same.words IS pages.words
+     AND same.duplicate_of IS NOT NULL AND same.latest = 1 LIMIT 1)
 ) FROM pages WHERE pages.id = ?
 """
 

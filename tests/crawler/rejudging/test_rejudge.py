@@ -222,6 +222,19 @@ def test_copies_of_a_page_without_words_go_on_being_copies(tmp_path: Path) -> No
     assert verdicts(folder) == before
 
 
+def test_a_page_takes_no_part_of_what_it_shows_for_its_text(tmp_path: Path) -> None:
+    folder = tmp_path / "job"
+    said = [("/main", Said(SHORT, "menu")), ("/all", Said(f"{SHORT} menu", is_main=False))]
+    capture(folder, said, Parameters())
+    before = verdicts(folder)
+    assert before["/all"] == ("text_duplicate", "/main")
+    tune(folder, {"min_words": 20}, "tune")
+    judge_again(folder)
+    # What it shows in all is held nowhere, but for its main part, of a page that shows the same.
+    assert verdicts(folder) == before | {"/main": ("new", None)}
+    assert check(folder).problems == ()
+
+
 def test_a_page_that_changed_goes_on_being_kept(folder: Path) -> None:
     execute(folder, "UPDATE meta SET value = '0' WHERE name = 'absent'")
     capture(folder, [("/short", Said(f"{LONG} Or else."))], Parameters())
