@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from crawler.directory import PATIENCE_SECS
 from crawler.pages.database import open_for_reading
 from crawler.pages.errors import JobError, JobInUseError
 from crawler.urls.canonical import Canonicalizer
@@ -88,7 +89,7 @@ class CrawlDirectory:
 
 
 def _locked(folder: Path) -> FileLock:
-    lock = FileLock(folder / "lock", timeout=0)
+    lock = FileLock(folder / "lock", timeout=PATIENCE_SECS)
     try:
         lock.acquire()
     except Timeout:

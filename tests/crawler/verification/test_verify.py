@@ -6,9 +6,11 @@ import random
 import shutil
 import sqlite3
 from contextlib import closing
+from threading import Timer
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
 
 from crawler.job import Job
 from crawler.pages.errors import JobError, JobInUseError, JobVersionError
@@ -359,6 +361,12 @@ class TestWhatCannotBeChecked:
                 check(folder)
         finally:
             job.close()
+
+    def test_who_only_asks_whether_it_is_open_is_waited_for(self, folder: Path) -> None:
+        asking = FileLock(folder / "lock", thread_local=False)
+        asking.acquire()
+        Timer(0.05, asking.release).start()
+        assert check(folder).problems == ()
 
     def test_a_directory_of_something_else(self, tmp_path: Path) -> None:
         with pytest.raises(JobError, match="no crawl in it"):
