@@ -67,7 +67,7 @@ def _source(store: PageStore, old: PageRow, digest: bytes, first: PageRow) -> Pa
     if not digest:
         return old
     held = store.find_said(digest)
-    return held or replace(first, text=store.near_text(first.id), html=None)
+    return held or replace(first, text=store.near_text(first.id))
 
 
 def _pass_on(

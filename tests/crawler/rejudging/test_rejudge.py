@@ -347,6 +347,20 @@ def test_a_folder_in_use_or_without_a_crawl_is_refused(folder: Path, tmp_path: P
         judge_again(tmp_path)
 
 
+def test_html_stays_with_a_dropped_page_that_becomes_an_heir(tmp_path: Path) -> None:
+    folder = tmp_path / "job"
+    capture(folder, [("/long", Said(LONG)), ("/near", Said(NEAR))], Parameters())
+    tune(folder, {"min_similarity": 1.0}, "tune")
+    judge_again(folder)
+    execute(folder, "UPDATE pages SET html = text WHERE text IS NOT NULL")
+    tune(folder, {"min_similarity": 0.8}, "tune")
+    judge_again(folder)
+    capture(folder, [("/long", Said(prose("anew", 200)))], Parameters())
+    assert verdicts(folder)["/near"] == ("new", None)
+    is_near = f"url = '{ORIGIN}/near' AND latest = 1"
+    assert selected(folder, f"SELECT html = text FROM pages WHERE {is_near}") == [(1,)]
+
+
 def test_html_of_a_page_that_is_dropped_goes_with_its_next_capture(folder: Path) -> None:
     execute(folder, "UPDATE pages SET html = text WHERE text IS NOT NULL")
     copied = shutil.copytree(folder, folder.with_name("copy"))
