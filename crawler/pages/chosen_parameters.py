@@ -34,8 +34,8 @@ def settle(database: Database, settings: Parameters) -> Tuned:
     changed = _changes(before, settings)
     wanted = _with(held.parameters, changed, settings)
     if wanted == held.parameters:
-        if held.origin != SETTINGS:
-            logger.warning("the crawl goes on as it was tuned: %s", in_words(before, wanted))
+        if _changes(settings, wanted):
+            logger.warning("the crawl goes on as it was tuned: %s", in_words(settings, wanted))
         return held
     logger.warning("settings were changed and win: %s", in_words(held.parameters, wanted))
     return add(database.write, wanted, SETTINGS)

@@ -51,7 +51,19 @@ def test_settings_that_were_changed_since_win_and_only_those(
     assert found.parameters.max_distance == 5
     assert found.parameters.min_similarity == 0.7
     assert "settings were changed and win: min_similarity 0.9 -> 0.7" in caplog.text
+    caplog.clear()
     assert opened(tmp_path, min_similarity=0.7) == found
+    assert "as it was tuned: max_distance 3 -> 5" in caplog.text
+
+
+def test_what_was_tuned_back_to_the_settings_is_not_worth_a_word(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    opened(tmp_path)
+    tune(tmp_path, {"max_distance": 5}, "tune")
+    tune(tmp_path, {"max_distance": 3}, "tune")
+    opened(tmp_path)
+    assert "tuned" not in caplog.text
 
 
 def test_where_both_do_not_go_together_the_settings_win_as_a_whole(tmp_path: Path) -> None:
