@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawler.pages.preference import is_better
 from crawler.pages.store import PageStore
+from crawler.pages.verdicts import NEAR_DUPLICATE
 from crawler.rejudging.judged import Judged
 from crawler.rejudging.judging import JUDGED
 from crawler.rejudging.texts import HeldTexts, Source
@@ -107,7 +108,9 @@ class Application:
                 sql = "UPDATE pages SET text = ? WHERE id = ?"
                 self._database.write(sql, (self._texts.packed(source), row.id))
             self._database.write("DELETE FROM near_texts WHERE page = ?", (row.id,))
-        elif source == Source(row.id, 0):
-            sql = "INSERT OR REPLACE INTO near_texts VALUES (?, ?)"
-            self._database.write(sql, (row.id, self._texts.packed(source)))
+        elif source.page == row.id or row.verdict == NEAR_DUPLICATE:
+            # Of a near-duplicate also where another one says the same: that may change.
+            if source != Source(row.id, 1):
+                sql = "INSERT OR REPLACE INTO near_texts VALUES (?, ?)"
+                self._database.write(sql, (row.id, self._texts.packed(source)))
             self._database.write("UPDATE pages SET text = NULL WHERE id = ?", (row.id,))

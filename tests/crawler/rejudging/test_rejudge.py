@@ -222,6 +222,20 @@ def test_copies_of_a_page_without_words_go_on_being_copies(tmp_path: Path) -> No
     assert verdicts(folder) == before
 
 
+def test_each_near_duplicate_holds_its_own_words(tmp_path: Path) -> None:
+    folder, strict = tmp_path / "job", Parameters(min_similarity=1.0)
+    said = [("/long", Said(LONG)), ("/near", Said(NEAR)), ("/copy-of-near", Said(NEAR, "menu"))]
+    capture(folder, said, strict)
+    assert verdicts(folder)["/copy-of-near"] == ("text_duplicate", "/near")
+    tune(folder, {"min_similarity": 0.8}, "tune")
+    judge_again(folder)
+    assert [row.near for row in rows(folder)] == [None, NEAR, NEAR]
+    capture(folder, [("/near", Said(prose("anew", 200)))], strict)
+    tune(folder, {"min_similarity": 1.0}, "tune")
+    assert judge_again(folder).to_fetch == 0
+    assert verdicts(folder)["/copy-of-near"] == ("new", None)
+
+
 def test_a_page_takes_no_part_of_what_it_shows_for_its_text(tmp_path: Path) -> None:
     folder = tmp_path / "job"
     said = [("/main", Said(SHORT, "menu")), ("/all", Said(f"{SHORT} menu", is_main=False))]
