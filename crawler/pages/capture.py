@@ -15,7 +15,7 @@ from crawler.pages.preference import is_better
 from crawler.pages.succession import succeed
 from crawler.reading.fingerprinting import extract_of
 from crawler.reading.reading import Extract
-from neardup import payload_digest, words_digest
+from neardup import Verdict, payload_digest, words_digest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
@@ -255,13 +255,28 @@ class Archivist:
             row.distance, row.similarity = self._comparer.measure(previous, document)
             return
         own = apart_from if previous is None else apart_from | {previous.id}
-        verdict = self.deduplicator.judge_document(row.id, document, exclude=own)
+        twin = self._twin(row, own)
+        if twin is not None:
+            row.text_digest, row.fingerprint = twin.text_digest, twin.fingerprint
+            verdict = Verdict(verdicts.TEXT_DUPLICATE, twin.id, distance=0, similarity=1.0)
+        else:
+            verdict = self.deduplicator.judge_document(row.id, document, exclude=own)
         row.verdict, row.duplicate_of = verdict.kind, verdict.duplicate_of
         row.distance, row.similarity = verdict.distance, verdict.similarity
         if previous is not None and not verdict.is_duplicate:
             row.verdict = verdict.kind if is_same else verdicts.CHANGED
             if not is_same:
                 row.distance, row.similarity = self._comparer.measure(previous, document)
+
+    def _twin(self, row: PageRow, excluded: frozenset[int]) -> PageRow | None:
+        """A kept page that shows the same, and was judged by another digest of it.
+
+        Before ``min_words`` changed, a text of so many words was too short, or was not.
+        """
+        if row.visible_digest is None or not row.is_main:
+            return None
+        is_long = (row.words or 0) >= self.deduplicator.parameters.min_words
+        return self.store.find_shown(row, is_long=not is_long, exclude=excluded)
 
     def _unchanged(
         self, previous: PageRow, row: PageRow, fetched: Fetched, reading: Reading

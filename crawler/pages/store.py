@@ -254,6 +254,23 @@ class PageStore:
             (digest,),
         )
 
+    def find_shown(
+        self, row: PageRow, *, is_long: bool, exclude: Collection[int]
+    ) -> PageRow | None:
+        """The first kept page that shows the same as one with a main text, and has as many words.
+
+        Args:
+            row: The page.
+            is_long: Whether that one was judged by its fingerprint.
+            exclude: Ids of pages that are not meant.
+        """
+        rows = self._database.read(
+            f"{_SELECT} WHERE visible_digest = ? AND text IS NOT NULL AND latest = 1"
+            " AND is_main = 1 AND words = ? AND (fingerprint IS NOT NULL) = ? ORDER BY id",
+            (row.visible_digest, row.words, is_long),
+        )
+        return next((found for found in map(row_of, rows) if found.id not in exclude), None)
+
     def find_text(self, digest: bytes, exclude: Collection[int]) -> int | None:
         """The id of the first kept capture with this digest of its judged text."""
         rows = self._database.read(

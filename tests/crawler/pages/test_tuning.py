@@ -15,8 +15,9 @@ from crawler.pages.database import Database, open_for_reading
 from crawler.pages.errors import JobError, JobVersionError
 from crawler.pages.tuning import current, history, tune
 from neardup import ParameterError
-from tests.crawler.pages.test_capture import LONG, html
+from tests.crawler.pages.test_capture import LONG, OTHER, html
 from tests.crawler.pages.test_revisits import NEAR, Visiting
+from tests.crawler.verification.crawled import check
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
@@ -77,6 +78,32 @@ def test_a_higher_min_words_leaves_the_rest_as_it_is(visiting: Visiting, tmp_pat
     assert (found.verdict, found.row.fingerprint) == ("too_short", None)
     visiting.again()
     assert visiting.get("/a", html(LONG, head="<!-- other bytes -->")).verdict == "unchanged"
+
+
+@pytest.mark.parametrize(("before", "after"), [(1000, 50), (50, 1000)])
+def test_what_shows_the_same_repeats_it_whatever_min_words_was(
+    tmp_path: Path, before: int, after: int
+) -> None:
+    visiting = Visiting(tmp_path)
+    commit(visiting)
+    tune(tmp_path, {"min_words": before}, "lab")
+    commit(visiting)
+    kept = visiting.get("/kept", html(LONG))
+    commit(visiting)
+    tune(tmp_path, {"min_words": after}, "lab")
+    commit(visiting)
+    found = visiting.get("/again", html(LONG, head="<!-- other bytes -->"))
+    assert (found.verdict, found.kept_url) == ("text_duplicate", kept.row.url)
+    assert (found.row.distance, found.row.similarity) == (0, 1.0)
+    visiting.again()
+    assert visiting.get("/again", html(LONG, head="<!-- new bytes -->")).verdict == "unchanged"
+    visiting.get("/kept", html(OTHER))
+    heir = visiting.job.store.previous(found.row.key)
+    assert heir is not None
+    assert heir.text is not None
+    assert heir.has_own_words
+    visiting.close()
+    assert check(tmp_path).problems == ()
 
 
 @pytest.mark.parametrize(
