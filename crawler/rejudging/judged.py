@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.pages.page import to_signed
+from crawler.pages.page import to_signed, to_unsigned
 from crawler.rejudging.texts import HeldTexts, Source
 
 if TYPE_CHECKING:
@@ -67,6 +67,15 @@ class JudgedPages:
         values = row._replace(fingerprint=to_signed(row.fingerprint))
         marks = ", ".join("?" * len(values))
         self._connection.execute(f"INSERT INTO temp.judged VALUES ({marks})", values)  # noqa: S608
+
+    def get(self, page_id: int | None) -> Judged | None:
+        """The verdict on a page; None where there is none so far."""
+        sql = "SELECT * FROM temp.judged WHERE id = ?"
+        row = self._connection.execute(sql, (page_id,)).fetchone()
+        if row is None:
+            return None
+        judged = Judged._make(row)
+        return judged._replace(fingerprint=to_unsigned(judged.fingerprint))
 
     def is_kept(self, page_id: int | None) -> bool:
         """Whether a page is kept."""

@@ -113,8 +113,17 @@ class Judge:
         long = document.words >= self._parameters.min_words
         fingerprint = document.fingerprint if long else None
         digests = document.digest, page.payload, fingerprint
-        self._judged.put(Judged(page.id, *_measures(verdict), *digests, *source))
+        self._put(Judged(page.id, *_measures(verdict), *digests, *source))
         return True
+
+    def _put(self, row: Judged) -> None:
+        """Note a verdict; a copy of the same bytes says what its original does, as in a crawl."""
+        kept = self._judged.get(row.original) if row.verdict == EXACT_DUPLICATE else None
+        if kept is not None:
+            row = row._replace(text_digest=kept.text_digest, fingerprint=kept.fingerprint)
+            if row.source is None:
+                row = row._replace(source=kept.source, is_near=kept.is_near)
+        self._judged.put(row)
 
     def _document(self, page: Page, source: Source) -> Document:
         """What a page says, as its reading gave it to the judge of the crawl."""
@@ -172,8 +181,7 @@ class Judge:
 
     def _put_unheld(self, page: Page, verdict: Verdict, *, is_awaited: int = 0) -> None:
         digests = page.text_digest, page.payload, None
-        row = Judged(page.id, *_measures(verdict), *digests, None, 0, is_awaited)
-        self._judged.put(row)
+        self._put(Judged(page.id, *_measures(verdict), *digests, None, 0, is_awaited))
 
 
 def _judged(judge: Deduplicator, page: Page, document: Document) -> Verdict:

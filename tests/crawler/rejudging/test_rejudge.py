@@ -236,6 +236,23 @@ def test_each_near_duplicate_holds_its_own_words(tmp_path: Path) -> None:
     assert verdicts(folder)["/copy-of-near"] == ("new", None)
 
 
+def test_a_copy_is_named_by_the_text_of_its_original(tmp_path: Path) -> None:
+    folder = tmp_path / "job"
+    said = [("/a", Said(LONG, "menu")), ("/b", Said(LONG))]
+    capture(folder, said, Parameters())
+    # Its text is what it was; what stands around it, and so its bytes, are another.
+    capture(folder, [("/b", Said(LONG, "menu"))], Parameters())
+    assert verdicts(folder)["/b"] == ("text_duplicate", "/a")
+    tune(folder, {"min_words": 1000}, "tune")
+    judge_again(folder)
+    assert verdicts(folder)["/b"] == ("exact_duplicate", "/a")
+    assert selected(folder, "SELECT count(DISTINCT text_digest) FROM pages") == [(1,)]
+    tune(folder, {"min_words": 50}, "tune")
+    judge_again(folder)
+    assert selected(folder, "SELECT count(DISTINCT text_digest) FROM pages") == [(1,)]
+    assert judge_again(folder).changes == 0
+
+
 def test_a_page_takes_no_part_of_what_it_shows_for_its_text(tmp_path: Path) -> None:
     folder = tmp_path / "job"
     said = [("/main", Said(SHORT, "menu")), ("/all", Said(f"{SHORT} menu", is_main=False))]
