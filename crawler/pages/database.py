@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from crawler.pages.errors import JobError, JobVersionError, StorageError
@@ -252,10 +253,14 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
     # SQLite wants to write beside the file even to read it, unless its writer does so already.
     is_written = os.access(folder, os.W_OK) or (folder / f"{FILE_NAME}-wal").exists()
     how = "mode=ro" if is_written else "mode=ro&immutable=1"
-    try:
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, timeout=30)
-        check_schema(connection, path)
-    except sqlite3.DatabaseError as error:
-        raise JobError(f"{path}: not a crawl database: {error}") from error
+    with ExitStack() as stack:
+        try:
+            name = f"{path.resolve().as_uri()}?{how}"
+            connection = sqlite3.connect(name, uri=True, timeout=30)
+            stack.callback(connection.close)
+            check_schema(connection, path)
+        except sqlite3.DatabaseError as error:
+            raise JobError(f"{path}: not a crawl database: {error}") from error
+        stack.pop_all()
     connection.row_factory = sqlite3.Row
     return connection

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from crawler.pages.database import Database, open_for_reading
 from crawler.pages.errors import JobError, JobVersionError
 from crawler.pages.schema import SCHEMA_VERSION
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_file_of_something_else_is_named(tmp_path: Path) -> None:
@@ -39,6 +37,19 @@ def test_another_schema_is_refused_and_named(tmp_path: Path) -> None:
         Database(tmp_path)
     with pytest.raises(JobVersionError, match=f"schema {SCHEMA_VERSION} expected, got 99"):
         open_for_reading(tmp_path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files cannot be listed here")
+def test_what_is_refused_is_not_left_open(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    database.set_meta("schema_version", "0")
+    database.close()
+    with pytest.raises(JobVersionError) as refused:
+        open_for_reading(tmp_path)
+    # While its traceback is held too, as whoever reports it does.
+    assert refused.tb is not None
+    links = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
+    assert not any("crawl.db" in link for link in links)
 
 
 def test_a_missing_directory_and_a_directory_without_a_crawl_are_told_apart(
