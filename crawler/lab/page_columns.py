@@ -103,7 +103,7 @@ class PageColumns:
         self._is_changed.extend([page.verdict == CHANGED for page in pages])
         self.fingerprints.extend(np.array([page.fingerprint or 0 for page in pages], np.uint64))
         self.has_fingerprint.extend([page.fingerprint is not None for page in pages])
-        self.original.extend([self._places.get(page.duplicate_of or -1, -1) for page in pages])
+        self.original.extend([self._original(page) for page in pages])
         stored = [-1.0 if page.similarity is None else page.similarity for page in pages]
         self.stored.extend(stored)
         self.body_bytes.extend([page.body_bytes for page in pages])
@@ -111,6 +111,10 @@ class PageColumns:
     def ids_of(self, texts: NDArray[np.int64]) -> list[int]:
         """Return the ids of the pages to ask for some texts."""
         return [self.pages[self.holders[number]].id for number in texts.tolist()]
+
+    def _original(self, page: LabPage) -> int:
+        # Ids of several sources begin with 0.
+        return -1 if page.duplicate_of is None else self._places.get(page.duplicate_of, -1)
 
     def _text(self, place: int) -> int:
         page = self.pages[place]

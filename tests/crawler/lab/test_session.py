@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from crawler.lab.choice import Choice
 from crawler.lab.distance_text import in_bits
 from crawler.lab.judgement import LAYERS
+from crawler.lab.page_columns import PageColumns
 from crawler.lab.session import Session
 from neardup import (
     Deduplicator,
@@ -286,6 +287,13 @@ def test_what_is_not_held_rests_on_what_the_crawl_stored() -> None:
     assert session.judge(Choice(method="exact")).unknown == 0
     unknown = [pair for pair in session.pairs(Choice(), range(9)) if pair.similarity is None]
     assert "not held" in unknown[0].why
+
+
+def test_what_repeats_the_page_with_the_id_0_is_known_to() -> None:
+    first, second = book_of(*family(1, 2, 1)).pages()
+    columns = PageColumns()
+    columns.extend([replace(first, id=0), replace(second, id=1, duplicate_of=0)])
+    assert columns.original.values.tolist() == [-1, 0]
 
 
 def test_no_fingerprint_can_be_made_of_a_text_that_is_not_held() -> None:
