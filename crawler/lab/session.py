@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _MOST_PREPARED = 3
-_MOST_REMEMBERED = 32
+_MOST_REMEMBERED, _FEWEST_REMEMBERED = 32, 6
+_PAGES_REMEMBERED = 6_000_000
+"""Of all answers together, each of which takes some 16 bytes a page."""
 
 
 class Session:
@@ -217,10 +219,11 @@ class Session:
         if remembered.get(("pages",)) != len(self):
             remembered.clear()
             remembered["pages",] = len(self)
-        if what not in remembered:
-            remembered[what] = make()
-            while len(remembered) > _MOST_REMEMBERED:
-                del remembered[next(key for key in remembered if key != ("pages",))]
+        # The last asked for last, so that what goes first was not asked for for longest.
+        remembered[what] = remembered.pop(what) if what in remembered else make()
+        most = max(_FEWEST_REMEMBERED, _PAGES_REMEMBERED // max(1, len(self)))
+        while len(remembered) > min(_MOST_REMEMBERED, most) + 1:
+            del remembered[next(key for key in remembered if key != ("pages",))]
         return cast("R", remembered[what])
 
     def _pairs_key(self, choice: Choice) -> Key:
