@@ -98,7 +98,7 @@ class Frame:
         self._progress.set_visibility(progress is not None)
         if progress is not None:
             self._progress_words.text = f"{progress.words} {progress.share:.0%}"
-        self._state.text = "running" if self._lab.is_running else "not running"
+        self._state.text = _state(self._lab)
         self._state.classes(add="runs" if self._lab.is_running else "", remove="runs")
         self._fault.text = plain(self._lab.fault)
         await self._trial.hold(self._lab.running)
@@ -121,3 +121,8 @@ class Frame:
             self._fault.text = plain(str(error), 500)
         finally:
             self._is_refreshing = False
+
+
+def _state(lab: Lab) -> str:
+    state = "running" if lab.is_running else "not running"
+    return f"{state}; replaced pages are read anew soon" if lab.is_outdated else state

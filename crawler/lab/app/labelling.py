@@ -26,6 +26,7 @@ class Labelling:
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self._made: list[NearPair] = []
+        self._reading = lab.reading
 
     def of(self, pair: NearPair) -> Label | None:
         """What was said of a pair; None: nothing."""
@@ -37,7 +38,8 @@ class Labelling:
 
     @property
     def last(self) -> NearPair | None:
-        """The pair that was labelled last and still is."""
+        """The pair that was labelled last and still is; none where pages were read anew since."""
+        self._forget_places()
         while self._made and not self.is_labelled(self._made[-1]):
             self._made.pop()
         return self._made[-1] if self._made else None
@@ -58,6 +60,7 @@ class Labelling:
         label = label_of(pages[pair.first], pages[pair.second], is_duplicate=is_duplicate)
         await self._lab.run(store_label, self._lab.sources, label)
         self._lab.labels[label.pair] = label
+        self._forget_places()
         self._made.append(pair)
 
     async def take_back(self, pair: NearPair) -> None:
@@ -69,6 +72,12 @@ class Labelling:
         key = self._key(pair)
         await self._lab.run(remove_label, self._lab.sources, *key)
         self._lab.labels.pop(key, None)
+
+    def _forget_places(self) -> None:
+        """Places that were read before pages were read anew are those of others now."""
+        if self._reading != self._lab.reading:
+            self._reading = self._lab.reading
+            self._made.clear()
 
     def _key(self, pair: NearPair) -> tuple[bytes, bytes]:
         pages = self._lab.session.pages

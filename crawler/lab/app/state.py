@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections import OrderedDict
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from crawler.directory import is_in_use
+from crawler.lab.app.effort import Effort
 from crawler.lab.labels import read_labels
 from crawler.lab.live import LiveCrawl
 from crawler.lab.session import Session
@@ -32,7 +33,8 @@ R = TypeVar("R")
 
 GROW_SECS = 1.0
 
-_MOST_JUDGEMENTS = 16
+_SHARE_FOR_LABELS = 50
+"""Labels are read again no sooner than so many times as long as it took."""
 
 
 class StoppedError(Exception):
@@ -57,10 +59,13 @@ class Lab:
         sources: All sources as one.
         crawls: Those of the sources that are crawl directories, as they go on.
         session: What is known of their pages.
-        labels: What people said of two texts, by both digests, the smaller one first.
+        labels: What people said of two texts, by both digests, the smaller one first; another
+            object where somebody else labelled something.
+        reading: Another number where pages were read anew: places of before mean other pages.
         progress: Of what is being prepared or read; None: nothing.
         fault: Why no more can be read, in one line; None: nothing is wrong.
         growth: Another number after each change of what is read.
+        is_outdated: Whether pages were replaced that are to be read anew a little later.
         is_running: Whether a process writes to one of the crawls.
 
     Args:
@@ -76,11 +81,13 @@ class Lab:
         self._lookout = ThreadPoolExecutor(1, "live")
         self._is_stopping = False
         self._stops: set[Choice] = set()
-        self._judgements: OrderedDict[tuple[Choice, int], Judgement] = OrderedDict()
         self.progress: Progress | None = None
         self.fault: str | None = None
         self.growth = 0
-        self.is_running = False
+        self.reading = 0
+        self.is_running = self.is_outdated = False
+        self._effort = Effort()
+        self._labels_due = 0.0
         self.labels: dict[tuple[bytes, bytes], Label] = {}
         self.crawls: list[LiveCrawl] = []
         self._is_open = False
@@ -97,14 +104,30 @@ class Lab:
     running: Parameters
 
     def _open(self) -> None:
-        self.sources = open_sources(self._paths)
-        self._is_open = True
-        self.running = self.sources.parameters()
-        self.session = Session(self.sources.texts, self.running)
-        self._judgements.clear()
-        for part in self.sources.parts:
-            for label in read_labels(part):
-                self.labels[(label.first, label.second)] = label
+        """Open the sources, in place of those that were open: all of them or none."""
+        sources = open_sources(self._paths)
+        try:
+            running = sources.parameters()
+            self._read_labels(sources)
+        except BaseException:
+            sources.close()
+            raise
+        if self._is_open:
+            self.sources.close()
+        self.sources, self.running = sources, running
+        self.session = Session(sources.texts, running)
+        self._is_open, self.is_outdated = True, False
+        self._effort = Effort()
+        self.reading += 1
+
+    def _read_labels(self, sources: Sources) -> None:
+        """Take over what was labelled elsewhere, such as by ``scrapy label``."""
+        started = time.monotonic()
+        labels = {label.pair: label for label in read_labels(sources)}
+        if labels != self.labels:
+            self.labels = labels
+        now = time.monotonic()
+        self._labels_due = now + _SHARE_FOR_LABELS * (now - started)
 
     async def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run something in the lab's thread, after what others asked for before.
@@ -118,7 +141,7 @@ class Lab:
         return await loop.run_in_executor(self._thread, lambda: function(*args, **kwargs))
 
     async def judge(self, choice: Choice) -> Judgement:
-        """What would be kept of the pages read so far; the last answers are remembered.
+        """What would be kept of the pages read so far; the session remembers the last answers.
 
         Raises:
             StoppedError: Its preparation was stopped.
@@ -126,16 +149,8 @@ class Lab:
         return await self.run(self._judge, choice)
 
     def _judge(self, choice: Choice) -> Judgement:
-        key = (choice, len(self.session))
-        known = self._judgements.get(key)
-        if known is None:
-            self._prepare(choice)
-            known = self.session.judge(choice)
-            self._judgements[key] = known
-            while len(self._judgements) > _MOST_JUDGEMENTS:
-                self._judgements.popitem(last=False)
-        self._judgements.move_to_end(key)
-        return known
+        self._prepare(choice)
+        return self.session.judge(choice)
 
     async def prepare(self, choice: Choice) -> None:
         """Compute what is slow about a choice; :attr:`progress` says how far it is.
@@ -156,7 +171,8 @@ class Lab:
             self.progress = Progress(share, words)
 
         try:
-            self.session.prepare(choice, watch)
+            with self._effort.counted():
+                self.session.prepare(choice, watch)
         finally:
             self.progress = None
 
@@ -167,21 +183,31 @@ class Lab:
     async def grow(self) -> int:
         """Read what is new of the sources; say how many pages came.
 
-        Where pages given out before are no newest captures any more, all is read anew.
+        Where pages given out before are no newest captures any more, all is read anew, if that
+        took long, a while later; until then it stays as it was.
         """
         return await self.run(self._grow)
 
     def _grow(self) -> int:
-        if self.sources.is_superseded():
-            self.sources.close()
+        self.is_outdated = self.sources.is_superseded()
+        if self.is_outdated and self._effort.was_worth_it:
             self._open()
         self.running = self.sources.parameters()
+        # New captures must not stand beside those whose place they take.
+        count = 0 if self.is_outdated else self._read_new()
+        if time.monotonic() >= self._labels_due:
+            self._read_labels(self.sources)
+        return count
+
+    def _read_new(self) -> int:
         count = 0
         try:
-            while not self._is_stopping and (pages := self.sources.read_new()):
-                self.session.extend(pages)
-                count += len(pages)
-                self.progress = Progress(self.sources.progress, f"{len(self.session):,} pages read")
+            with self._effort.counted():
+                while not self._is_stopping and (pages := self.sources.read_new()):
+                    self.session.extend(pages)
+                    count += len(pages)
+                    words = f"{len(self.session):,} pages read"
+                    self.progress = Progress(self.sources.progress, words)
         finally:
             self.progress = None
         return count
@@ -193,10 +219,6 @@ class Lab:
     def _texts(self, places: Sequence[int]) -> list[str | None]:
         return list(self.sources.texts([self.session.pages[place].id for place in places]))
 
-    async def page_text(self, place: int) -> str | None:
-        """The text of one page; None: it is not held."""
-        return (await self.texts([place]))[0]
-
     async def keep_growing(self) -> None:
         """Read what comes, once a second, until the lab is closed."""
         while not self._is_stopping:
@@ -205,6 +227,7 @@ class Lab:
 
     async def _grow_once(self) -> None:
         """Look at the crawls and read their pages; none of both waits for the other."""
+        known = self.reading, self.is_outdated, self.labels, self.is_running, self.fault
         looked, grew = await asyncio.gather(
             self.look(self._look), self.grow(), return_exceptions=True
         )
@@ -218,8 +241,10 @@ class Lab:
                 raise result
         if isinstance(looked, tuple):
             is_new, is_running = looked
-        if is_new or grew or (is_running, fault) != (self.is_running, self.fault):
-            self.is_running, self.fault = is_running, fault
+        has_grown = isinstance(grew, int) and grew > 0
+        self.is_running, self.fault = is_running, fault
+        now = self.reading, self.is_outdated, self.labels, is_running, fault
+        if is_new or has_grown or now != known:
             self.growth += 1
 
     def _look(self) -> tuple[bool, bool]:

@@ -41,7 +41,7 @@ class PageList:
         self._repeats = repeats
         self._places: Places = np.empty(0, np.int64)
         self._judgement: Judgement | None = None
-        self._shown = 0
+        self._shown = self._reading = 0
 
     def build(self) -> None:
         """Put it where the page is being made."""
@@ -59,7 +59,8 @@ class PageList:
             places: Of the pages, in crawl order.
             judgement: In which they repeat others: what is tried, or what holds.
         """
-        is_same = np.array_equal(places, self._places)
+        is_same = np.array_equal(places, self._places) and self._reading == self._lab.reading
+        self._reading = self._lab.reading
         self._places, self._judgement = places, judgement
         self._fold.text = f"{self._words}: {len(places):,}"
         self._fold.set_enabled(bool(len(places)))

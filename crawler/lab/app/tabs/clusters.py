@@ -31,6 +31,7 @@ MOST = 200
 
 class _Question(NamedTuple):
     choice: Choice
+    reading: int
     pages: int
 
 
@@ -62,8 +63,9 @@ class ClustersTab:
     async def refresh(self) -> None:
         """Show what is so now; the answer comes when it is there."""
         answered = self._answered
-        if answered is not None and self._clusters and answered.choice == self._trial.choice:
-            self._again.set_visibility(answered.pages != len(self._lab.session))
+        now = self._ask()
+        if answered is not None and self._clusters and answered[:2] == now[:2]:
+            self._again.set_visibility(answered.pages != now.pages)
             return
         self._answers.wake()
 
@@ -72,7 +74,7 @@ class ClustersTab:
         await self.refresh()
 
     def _ask(self) -> _Question:
-        return _Question(self._trial.choice, len(self._lab.session))
+        return _Question(self._trial.choice, self._lab.reading, len(self._lab.session))
 
     async def _answer(self, asked: _Question) -> None:
         judgement = await self._lab.judge(asked.choice)

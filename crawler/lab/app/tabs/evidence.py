@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class _Question(NamedTuple):
     choice: Choice
     labels: frozenset[Label]
+    reading: int
     pages: int
 
 
@@ -63,7 +64,7 @@ class EvidenceTab:
 
     def _ask(self) -> _Question:
         labels = frozenset(self._lab.labels.values())
-        return _Question(self._trial.choice, labels, len(self._lab.session))
+        return _Question(self._trial.choice, labels, self._lab.reading, len(self._lab.session))
 
     async def _answer(self, asked: _Question) -> None:
         await self._lab.prepare(asked.choice)

@@ -30,6 +30,7 @@ AT_ONCE = 200
 class _Question(NamedTuple):
     choice: Choice
     distances: range
+    reading: int
     pages: int
 
 
@@ -44,7 +45,7 @@ class PairsTab:
         self._range = DistanceRange(self.refresh)
         self._view = PairView(lab)
         self._answers = Answers(lab, trial, self._ask, self._answer)
-        self._pages = 0
+        self._pages = self._reading = 0
         self._shown: NearPair | None = None
         self._is_busy = False
 
@@ -91,12 +92,12 @@ class PairsTab:
 
     def _ask(self) -> _Question:
         pages = self._pages if self._walk.pairs else len(self._lab.session)
-        return _Question(self._trial.choice, self._range.distances, pages)
+        return _Question(self._trial.choice, self._range.distances, self._lab.reading, pages)
 
     async def _answer(self, asked: _Question) -> None:
         """Begin to walk through the pairs that are asked for."""
         await self._lab.prepare(asked.choice)
-        self._pages = asked.pages
+        self._pages, self._reading = asked.pages, asked.reading
         self._walk.begin(await self._find(asked, AT_ONCE), self._labelling.is_labelled)
         await self._show()
 
@@ -171,7 +172,7 @@ class PairsTab:
     async def _say(self, *, is_duplicate: bool) -> None:
         """Label what is read, not what comes when a key is pressed once more."""
         pair = self._walk.current
-        if pair is None or pair != self._shown or self._is_busy:
+        if pair is None or pair != self._shown or self._is_busy or self._is_of_others():
             return
         if await self._store(self._labelling.say(pair, is_duplicate=is_duplicate)):
             if self._walk.is_at_end:
@@ -182,13 +183,20 @@ class PairsTab:
     async def _undo(self) -> None:
         """Take the label of this pair back; where it has none, the last one that was given."""
         pair = self._walk.current
-        if pair is None or self._is_busy:
+        if pair is None or self._is_busy or self._is_of_others():
             return
         if not self._labelling.is_labelled(pair):
             pair = self._labelling.last
         if pair is not None and await self._store(self._labelling.take_back(pair)):
             self._walk.go_to(pair.first, pair.second)
             await self._show()
+
+    def _is_of_others(self) -> bool:
+        """Whether pages were read anew, so that places of before name others; pairs come anew."""
+        if self._reading == self._lab.reading:
+            return False
+        self._answers.wake()
+        return True
 
     async def _store(self, deed: Awaitable[None]) -> bool:
         """Write to the crawl; say whether it went well, and the reader why not."""

@@ -29,6 +29,7 @@ _PATIENCE = 10
 class _Question(NamedTuple):
     choice: Choice
     holds: Parameters
+    reading: int
     pages: int
 
 
@@ -69,7 +70,8 @@ class ThresholdTab:
         self._answers.wake()
 
     def _ask(self) -> _Question:
-        return _Question(self._trial.choice, self._trial.holds, len(self._lab.session))
+        lab, trial = self._lab, self._trial
+        return _Question(trial.choice, trial.holds, lab.reading, len(lab.session))
 
     async def _answer(self, asked: _Question) -> None:
         tried = await self._lab.judge(asked.choice)
@@ -86,7 +88,7 @@ class ThresholdTab:
 
     def _is_drawn(self, asked: _Question) -> bool:
         """Whether the charts need no more than other bounds, for now."""
-        if self._drawn is None or self._drawn[0] != drawing(asked.choice):
+        if self._drawn is None or self._drawn[0] != _drawing(asked):
             return False
         return self._drawn[1] == asked.pages or time.monotonic() < self._next_drawing
 
@@ -94,7 +96,7 @@ class ThresholdTab:
         start = time.monotonic()
         histogram, scatter = await self._lab.run(self._compute, asked.choice)
         self._figures.draw(histogram, scatter, asked.choice.parameters)
-        self._drawn = (drawing(asked.choice), asked.pages)
+        self._drawn = (_drawing(asked), asked.pages)
         now = time.monotonic()
         self._next_drawing = now + _PATIENCE * (now - start)
 
@@ -105,3 +107,7 @@ class ThresholdTab:
         with self._whole:
             size = self._trial.choice.parameters.verify_shingle_size
             await open_pair(self._lab, measures, first, second, size)
+
+
+def _drawing(asked: _Question) -> tuple[object, ...]:
+    return asked.reading, *drawing(asked.choice)
