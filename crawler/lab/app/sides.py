@@ -19,6 +19,10 @@ CONTEXT_WORDS = 14
 SHORTEST_FOLD_WORDS = 20
 """Of fewer the row of the fold would take as much room as they do."""
 
+MOST_PIECES = 40
+"""Of a row, from which on the next equal words end it: texts that have little more than "the" and
+"of" in common are tens of thousands of pieces, and rows are what is shown some at a time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -98,6 +102,9 @@ def _rows(pieces: Iterable[Piece | Folded]) -> Iterator[Row]:
             left.append(piece)
         if piece.kind != REMOVED:
             right.append(piece)
+        if piece.kind == EQUAL and len(left) + len(right) >= MOST_PIECES:
+            yield from _aligned(left, right)
+            left, right = [], []
     yield from _aligned(left, right)
 
 

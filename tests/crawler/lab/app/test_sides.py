@@ -1,7 +1,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.lab.app.sides import Aligned, Folded, Piece, count_changes, side_by_side
+from crawler.lab.app.sides import (
+    MOST_PIECES,
+    Aligned,
+    Folded,
+    Piece,
+    count_changes,
+    side_by_side,
+)
 from neardup.comparison.diff import ADDED, EQUAL, REMOVED, diff
 from neardup.comparison.words import folded_word, written_words
 
@@ -39,6 +46,16 @@ def test_equal_words_between_two_changes_stand_with_both() -> None:
 def test_few_equal_words_are_not_folded() -> None:
     rows = side_by_side(diff("one a b c one", "two a b c two"), context=0)
     assert [type(row) for row in rows] == [Aligned]
+
+
+def test_texts_that_have_every_second_word_in_common_are_many_rows() -> None:
+    first, second = (" ".join(f"{side}{n} and" for n in range(5_000)) for side in "ab")
+    rows = side_by_side(diff(first, second))
+    assert len(rows) > 100
+    assert all(
+        isinstance(row, Aligned) and len(row.left) + len(row.right) < MOST_PIECES + 4
+        for row in rows
+    )
 
 
 def test_equal_texts_are_one_fold() -> None:
