@@ -122,7 +122,8 @@ def _footnotes(lines: Sequence[SweepLine], evidence: Evidence | None) -> Iterato
         else f"{evidence.pairs:,} pairs within 8 bits, similar where Jaccard says so"
     )
     yield f"precision, recall: of pairs by distance alone, against {basis}"
-    if evidence.suggestion is None:
-        yield f"no suggestion: {evidence.reason}"
-    else:
-        yield f"suggestion: {evidence.reason}"
+    told = "no suggestion" if evidence.suggestion is None else "suggestion"
+    yield f"{told}: {evidence.reason}"
+    if evidence.similarity_reason:
+        told = "no suggestion" if evidence.similarity is None else "suggestion"
+        yield f"{told} for min_similarity: {evidence.similarity_reason}"

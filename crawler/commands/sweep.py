@@ -182,7 +182,17 @@ def _evidence_dict(evidence: Evidence) -> dict[str, Any]:
     return {**whole, "by_distance": by_distance, "by_similarity": by_similarity}
 
 
-_WHOLE = ("basis", "pairs", "duplicates", "beyond", "population", "suggestion", "reason")
+_WHOLE = (
+    "basis",
+    "pairs",
+    "duplicates",
+    "beyond",
+    "population",
+    "suggestion",
+    "reason",
+    "similarity",
+    "similarity_reason",
+)
 
 
 def _parameters_dict(parameters: Parameters) -> dict[str, Any]:

@@ -55,8 +55,11 @@ class Evidence:
         by_distance: For each distance 0 to 8: whatever lies within it counts as found.
         by_similarity: For similarities from .5 to 1: of the pairs within the radius of the choice
             those found that are at least so similar. Empty without labels.
-        suggestion: A ``max_distance``; None: it cannot be told.
+        suggestion: A distance, for ``choice.within``: where similarity confirms, ``max_distance``
+            alone decides nothing. None: it cannot be told.
         reason: Of the suggestion, or why there is none.
+        similarity: A ``min_similarity``; None: it cannot be told, or there are no labels.
+        similarity_reason: Of it, or why there is none; empty without labels.
     """
 
     basis: str
@@ -68,6 +71,8 @@ class Evidence:
     by_similarity: tuple[EvidenceLine, ...]
     suggestion: int | None
     reason: str
+    similarity: float | None = None
+    similarity_reason: str = ""
 
 
 def line(bound: float, found: int, right: int, duplicates: int) -> EvidenceLine:
@@ -115,6 +120,31 @@ def suggest_from_labels(lines: tuple[EvidenceLine, ...]) -> tuple[int | None, st
     farthest = next(bits for bits, one in enumerate(lines) if one.found == labelled)
     best = min(clean[-1], farthest)
     return best, f"{best}: no pair labelled different at or below {best}; {labelled} labelled"
+
+
+def suggest_similarity(
+    lines: tuple[EvidenceLine, ...], labelled: int, radius: int
+) -> tuple[float | None, str]:
+    """Return the least similarity from which on nothing is labelled different, and why.
+
+    Args:
+        lines: At each similarity.
+        labelled: Pairs of known similarity that are labelled, within the radius.
+        radius: How far apart they may be, in bits.
+    """
+    there = f"{labelled} labelled within {in_bits(radius)}"
+    if labelled < FEWEST:
+        return None, f"{there}, {FEWEST} are the fewest to tell by"
+    clean = [one for one in lines if one.found and one.right == one.found]
+    if not clean:
+        return None, f"at every similarity pairs are labelled different; {there}"
+    # Below the least similar label nothing is known.
+    best = max(one.bound for one in clean if one.found == clean[0].found)
+    right, duplicates = clean[0].right, clean[0].duplicates
+    return best, (
+        f"{best:g}: no pair labelled different from {best:g} on, which finds {right} of "
+        f"{duplicates} duplicates; {there}"
+    )
 
 
 def suggest_from_jaccard(

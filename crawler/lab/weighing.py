@@ -15,6 +15,7 @@ from crawler.lab.evidence import (
     lines_by_similarity,
     suggest_from_jaccard,
     suggest_from_labels,
+    suggest_similarity,
 )
 from neardup.evaluation.near_arrays import NONE, RADIUS
 from neardup.evaluation.pairs import count_all
@@ -61,18 +62,28 @@ def weigh_labels(
     """
     pairs = _labelled(of, labels, numbers, load)
     lines = lines_by_distance(pairs.distances, pairs.is_duplicate)
-    within = pairs.distances <= choice.parameters.radius
+    radius = choice.parameters.radius
+    within = pairs.distances <= radius
+    similarities = pairs.similarities[within]
+    by_similarity = lines_by_similarity(similarities, pairs.is_duplicate[within])
+    known = int(np.count_nonzero(~np.isnan(similarities)))
+    similarity, similarity_reason = suggest_similarity(by_similarity, known, radius)
     suggestion, reason = suggest_from_labels(lines)
     return Evidence(
         basis=LABELS,
         pairs=len(pairs.distances),
         duplicates=int(pairs.is_duplicate.sum()),
         beyond=len(labels) - len(pairs.distances),
-        population=f"labelled pairs of texts within {RADIUS} bits of each other",
+        population=(
+            f"labelled pairs of texts within {RADIUS} bits of each other; they were chosen to be "
+            "instructive, so shares of all pairs may be others"
+        ),
         by_distance=lines,
-        by_similarity=lines_by_similarity(pairs.similarities[within], pairs.is_duplicate[within]),
+        by_similarity=by_similarity,
         suggestion=suggestion,
         reason=reason,
+        similarity=similarity,
+        similarity_reason=similarity_reason,
     )
 
 

@@ -245,7 +245,7 @@ def test_single_page_leaves_nothing_to_draw(browsers: Browsers, tmp_path: Path) 
         said = {
             "Threshold": "No text is compared by its fingerprint.",
             "Pairs": "No two texts lie 0 to 8 bits from each other.",
-            "Evidence": "No suggestion yet",
+            "Evidence": "No suggestion for max_distance yet",
             "Clusters": "No page repeats another by these parameters.",
         }
         for tab, words in said.items():

@@ -27,14 +27,20 @@ def basis_words(evidence: Evidence, least: float) -> str:
         return (
             f"Nothing is labelled yet, so exact similarity stands in for labels: of "
             f"{evidence.pairs:,} pairs, {evidence.duplicates:,} have a Jaccard similarity of "
-            f"{least:g} or more. Label some under Pairs, and they count instead."
+            f"{least:g} or more. Label some under Pairs, and they count instead. "
+            f"{_recall(evidence)}"
         )
     different = evidence.pairs - evidence.duplicates
     beyond = f" {evidence.beyond:,} more do not count here." if evidence.beyond else ""
     return (
         f"{evidence.pairs:,} labelled pairs: {evidence.duplicates:,} duplicate, "
-        f"{different:,} different.{beyond}"
+        f"{different:,} different.{beyond} {_recall(evidence)}"
     )
+
+
+def _recall(evidence: Evidence) -> str:
+    """Farther apart than that nobody looked."""
+    return f"Recall is a share of the {evidence.population}."
 
 
 def curves(lines: Sequence[EvidenceLine]) -> tuple[Curve, Curve]:

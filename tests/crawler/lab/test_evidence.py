@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from crawler.lab.choice import Choice
-from crawler.lab.evidence import line, suggest_from_jaccard, suggest_from_labels
+from crawler.lab.evidence import (
+    line,
+    lines_by_similarity,
+    suggest_from_jaccard,
+    suggest_from_labels,
+    suggest_similarity,
+)
 from crawler.lab.near_pair import NearPair
 from neardup import Parameters, hamming, text_digest
 from neardup.evaluation.wilson import wilson
@@ -118,6 +125,45 @@ def test_labels_make_a_suggestion_with_its_reason(
     suggested, because = suggest_from_labels(lines)
     assert suggested == suggestion
     assert reason in because
+
+
+@pytest.mark.parametrize(
+    ("said", "labelled", "suggestion", "reason"),
+    [
+        ([(0.9, True)] * 19, 19, None, "19 labelled within 8 bits, 20 are the fewest to tell by"),
+        (
+            [(0.72, True)] * 12 + [(0.68, False), (0.6, True)] * 6,
+            24,
+            0.7,
+            "0.7: no pair labelled different from 0.7 on, which finds 12 of 18 duplicates; "
+            "24 labelled within 8 bits",
+        ),
+        # Nothing is labelled below .8.
+        ([(0.83, True)] * 30, 30, 0.8, "finds 30 of 30 duplicates"),
+        ([(1.0, False)] * 30, 30, None, "at every similarity pairs are labelled different"),
+    ],
+)
+def test_labels_suggest_a_similarity_with_its_reason(
+    said: list[tuple[float, bool]], labelled: int, suggestion: float | None, reason: str
+) -> None:
+    lines = lines_by_similarity(
+        np.array([similarity for similarity, _ in said]), np.array([right for _, right in said])
+    )
+    suggested, because = suggest_similarity(lines, labelled, 8)
+    assert suggested == suggestion
+    assert reason in because
+
+
+def test_labels_suggest_both_bounds() -> None:
+    made = book()
+    session = made.session()
+    pairs = session.pairs(Choice(), range(9), limit=60)
+    said = [label(made, pair, is_duplicate=(pair.similarity or 0) >= 0.7) for pair in pairs]
+    evidence = session.evidence(Choice(), said)
+    assert evidence.similarity == 0.7
+    assert f"{len(pairs)} labelled within 8 bits" in evidence.similarity_reason
+    unlabelled = session.evidence(Choice())
+    assert (unlabelled.similarity, unlabelled.similarity_reason) == (None, "")
 
 
 SURE = [(100, 100)] * 3 + [(300, 298)] * 3 + [(500, 400)] * 3

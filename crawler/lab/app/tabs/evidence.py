@@ -15,7 +15,7 @@ from crawler.lab.app.parts.redrawing import redraw
 from crawler.lab.app.plain import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from crawler.lab.app.state import Lab
     from crawler.lab.app.trial import Trial
@@ -40,20 +40,16 @@ class EvidenceTab:
         self._answers = Answers(lab, trial, self._ask, self._answer)
         self._distances = _Lines("By max_distance", "max_distance, bits")
         self._similarities = _Lines("By min_similarity", "min_similarity")
-        self._suggested: int | None = None
+        self._distance = _Suggestion(self._try_distance)
+        self._similarity = _Suggestion(self._try_similarity)
 
     def build(self) -> None:
         """Put the tab's elements into the panel that is open."""
         with ui.element().classes("stack"):
             self._answers.build()
             with ui.element().classes("card whole"):
-                with ui.element().classes("line"):
-                    self._suggestion = ui.label("Looking.").classes("suggestion")
-                    ui.element().classes("spacer")
-                    self._use = ui.button(on_click=self._try, color=None)
-                    self._use.props("flat dense").classes("main")
-                    self._use.set_visibility(False)
-                self._reason = ui.label().classes("note")
+                self._distance.build()
+                self._similarity.build()
                 self._basis = ui.label().classes("note basis")
             self._distances.build()
             self._similarities.build()
@@ -73,21 +69,53 @@ class EvidenceTab:
         self._show(evidence, asked.choice.parameters.min_similarity)
 
     def _show(self, evidence: Evidence, least: float) -> None:
-        self._suggested = evidence.suggestion
-        has_one = evidence.suggestion is not None
-        self._suggestion.text = (
-            f"Suggested max_distance: {evidence.suggestion}" if has_one else "No suggestion yet"
-        )
-        self._use.set_visibility(has_one)
-        self._use.text = f"Try {evidence.suggestion}"
-        self._reason.text = plain(evidence.reason)
+        self._distance.show("max_distance", evidence.suggestion, evidence.reason)
+        self._similarity.show("min_similarity", evidence.similarity, evidence.similarity_reason)
         self._basis.text = basis_words(evidence, least)
         self._distances.show(evidence.by_distance, evidence.suggestion)
-        self._similarities.show(evidence.by_similarity, None)
+        self._similarities.show(evidence.by_similarity, evidence.similarity)
+
+    async def _try_distance(self, bits: float) -> None:
+        # As a line of a sweep: while candidates are looked at farther out, it would change nothing.
+        await self._trial.set(self._trial.choice.within(int(bits)))
+
+    async def _try_similarity(self, least: float) -> None:
+        await self._trial.set(with_number(self._trial.choice, "min_similarity", least))
+
+
+class _Suggestion:
+    """What follows for one bound, why, and a button that tries it.
+
+    Args:
+        use: Called with the bound.
+    """
+
+    def __init__(self, use: Callable[[float], Awaitable[None]]) -> None:
+        self._use = use
+        self._bound: float | None = None
+
+    def build(self) -> None:
+        with ui.element().classes("line") as self._line:
+            self._words = ui.label("Looking.").classes("suggestion")
+            ui.element().classes("spacer")
+            self._button = ui.button(on_click=self._try, color=None)
+            self._button.props("flat dense").classes("main")
+            self._button.set_visibility(False)
+        self._reason = ui.label().classes("note")
+
+    def show(self, name: str, bound: float | None, reason: str) -> None:
+        self._bound = bound
+        self._line.set_visibility(bool(reason))
+        self._words.text = (
+            f"No suggestion for {name} yet" if bound is None else f"Suggested {name}: {bound:g}"
+        )
+        self._button.set_visibility(bound is not None)
+        self._button.text = "" if bound is None else f"Try {bound:g}"
+        self._reason.text = plain(reason)
 
     async def _try(self) -> None:
-        if self._suggested is not None:
-            await self._trial.set(with_number(self._trial.choice, "max_distance", self._suggested))
+        if self._bound is not None:
+            await self._use(self._bound)
 
 
 class _Lines:
@@ -112,7 +140,7 @@ class _Lines:
                             ui.label(head)
                 self._body = ui.element("tbody")
 
-    def show(self, lines: Sequence[EvidenceLine], suggested: int | None) -> None:
+    def show(self, lines: Sequence[EvidenceLine], suggested: float | None) -> None:
         self._whole.set_visibility(bool(lines))
         names = [f"{line.bound:g}" for line in lines]
         mark = None if suggested is None else f"{suggested:g}"
