@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.lab.app.server import MOST_WINDOWS
 from tests.crawls.command import PROJECT, scrapy
 from tests.crawls.lab import Page, RunningLab, end, lab, start_lab, wait_until
 from tests.crawls.lab_counting import counting
@@ -205,6 +206,14 @@ class TestProcess:
             settled = counts().tasks
             come_and_go()
             wait_until(lambda: counts().tasks <= settled)
+
+    def test_windows_that_nobody_opens_are_bounded(self, texts: Path) -> None:
+        with counting(texts) as (address, counts):
+            port = int(address.split(":")[2].strip("/"))
+            host = {"Host": f"127.0.0.1:{port}"}
+            found = [ask(port, "/", host)[0] for _ in range(MOST_WINDOWS + 10)]
+            assert found == [200] * MOST_WINDOWS + [503] * 10
+            assert counts().windows == MOST_WINDOWS
 
     def test_a_taken_port_is_one_line(self, texts: Path) -> None:
         with closing(socket.create_server(("127.0.0.1", 0))) as taken:

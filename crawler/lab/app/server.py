@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 from fastapi import FastAPI
-from nicegui import background_tasks, ui
+from nicegui import Client, background_tasks, ui
+from starlette.responses import PlainTextResponse
 
 from crawler.lab.app.frame import Frame
 from crawler.lab.app.guard import Door, Guard
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from crawler.lab.app.state import Lab
 
 RECONNECT_SECS = 5.0
+MOST_WINDOWS = 64
+"""At a time, two MB each; what was asked for and never opened counts for a minute."""
+
 _FOLDER = Path(__file__).parent
 _ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">'
@@ -59,8 +63,12 @@ def make_app(lab: Lab, bound: Bound, announce: Callable[[], None]) -> ASGIApp:
     use_themes()
 
     @ui.page("/")
-    def page() -> None:
+    def page() -> PlainTextResponse | None:
+        if len(Client.instances) > MOST_WINDOWS:
+            ui.context.client.delete()
+            return PlainTextResponse("too many windows: close some, or wait a minute\n", 503)
         Frame(lab).build()
+        return None
 
     served = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     ui.run_with(
