@@ -1,0 +1,44 @@
+"""What a tab asks the lab, and what becomes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
+
+from nicegui import Client, ui
+
+from crawler.lab.app.parts.answers import Answers
+from crawler.lab.app.state import Lab
+from crawler.lab.app.trial import Trial
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawler.lab.choice import Choice
+
+
+class _Question(NamedTuple):
+    choice: Choice
+
+
+def test_what_a_closed_lab_does_not_answer_is_not_asked_again(tmp_path: Path) -> None:
+    file = tmp_path / "texts.jsonl"
+    file.write_text(json.dumps({"url": "http://a.example/", "text": prose("text", 100)}))
+    lab = Lab([file])
+    trial = Trial(lab.running)
+    asked = []
+
+    async def answer(question: _Question) -> None:
+        asked.append(question)
+        assert len(asked) < 10
+        await lab.judge(question.choice)
+
+    answers = Answers(lab, trial, lambda: _Question(trial.choice), answer)
+    with closing(lab), Client(ui.page("/"), request=None):
+        answers.build()
+        lab.close()
+        asyncio.run(answers._work())
+    assert asked == [_Question(trial.choice)]
