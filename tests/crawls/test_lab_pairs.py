@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,12 +14,17 @@ from selenium.webdriver.common.keys import Keys
 from crawler.demo.server import DemoServer
 from tests.crawls.command import crawl
 from tests.crawls.lab import Page, lab
+from tests.crawls.test_lab import variants
+from tests.sites.many import ManyPages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from tests.browsing.walk import Browsers
+
+READ_SECS = 3
+"""In which a lab has read anew what was replaced."""
 
 
 class Served(NamedTuple):
@@ -193,3 +199,30 @@ def test_clusters_name_what_is_kept_and_why(page: Page) -> None:
     page.wait(lambda: page.all(".q-dialog .piece.added"))
     page.press("Close")
     page.wait(lambda: not page.driver.find_elements("css selector", ".q-dialog"))
+
+
+def test_a_label_goes_to_the_pair_that_is_read_where_pages_were_fetched_again(
+    browsers: Browsers, tmp_path: Path
+) -> None:
+    jobdir = tmp_path / "job"
+    with ManyPages(variants(20)) as site:
+        crawl(site.url, jobdir)
+        with lab(str(jobdir)) as running:
+            page = Page(browsers.online, running.address)
+            show_pairs(page)
+            # Changed pages become the last ones: each place names another page.
+            for path in ("/", "/1", "/2", "/3"):
+                site.pages[path] = site.pages[path].replace(b"</p>", b" and more words</p>")
+            crawl(site.url, jobdir, "-a", "revisit=yes")
+            time.sleep(READ_SECS)
+            shown = urls(page)
+            press(page, "d")
+            page.wait(lambda: count(page) == 1)
+    with closing(sqlite3.connect(jobdir / "crawl.db")) as connection:
+        ((first, second),) = connection.execute("SELECT first_url, second_url FROM labels")
+    assert {first, second} == shown
+
+
+def urls(page: Page) -> set[str]:
+    """Of the two pages that are read."""
+    return {one.text for one in page.all(".pairs .head .inert")}
