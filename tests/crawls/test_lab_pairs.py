@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import time
 from contextlib import closing
@@ -221,6 +222,25 @@ def test_a_label_goes_to_the_pair_that_is_read_where_pages_were_fetched_again(
     with closing(sqlite3.connect(jobdir / "crawl.db")) as connection:
         ((first, second),) = connection.execute("SELECT first_url, second_url FROM labels")
     assert {first, second} == shown
+
+
+def test_a_crawl_that_vanishes_is_said_and_nothing_breaks(
+    browsers: Browsers, tmp_path: Path
+) -> None:
+    jobdir = tmp_path / "job"
+    with ManyPages(variants(20)) as site:
+        crawl(site.url, jobdir)
+    # What is not caught is printed by the process, which ``lab`` does not let pass.
+    with lab(str(jobdir)) as running:
+        page = Page(browsers.online, running.address)
+        show_pairs(page)
+        shutil.rmtree(jobdir)
+        press(page, Keys.ARROW_RIGHT)
+        page.wait(lambda: "no such directory" in page.one(".pair-view").text)
+        page.tab("Live")
+        page.wait(lambda: page.all(".pages tbody tr"))
+        next(row for row in page.all(".pages tbody tr") if "near duplicate" in row.text).click()
+        page.wait(lambda: page.all(".q-dialog .facts"))
 
 
 def urls(page: Page) -> set[str]:

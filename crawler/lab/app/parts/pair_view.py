@@ -49,8 +49,9 @@ class PairView:
         except StoppedError:
             return
         except SourceError as error:
-            self.clear()
-            self._note.text = plain(str(error))
+            if asked == self._asked and not self._whole.is_deleted:
+                self.clear()
+                self._note.text = plain(str(error), 500)
             return
         found = None
         if texts[0] is not None and texts[1] is not None:

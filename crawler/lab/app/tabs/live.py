@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nicegui import ui
@@ -15,6 +17,7 @@ from crawler.lab.app.tabs.live_files import FilesView
 from crawler.lab.app.words import NOTHING, clock, count, share, spaced
 from crawler.lab.distance_text import in_bits
 from crawler.lab.snapshot import RATE_SECS
+from crawler.pages.errors import JobError
 from crawler.pages.verdicts import DUPLICATES, VERDICTS
 from crawler.pages.verdicts import KEPT as KEPT_VERDICTS
 from crawler.progress import readable_bytes
@@ -150,7 +153,9 @@ class CrawlView:
             return
         original = None
         if page.duplicate_of is not None:
-            original = await self._lab.look(self._crawl.url_of, page.duplicate_of)
+            # Where it cannot be read any more, the frame says so.
+            with suppress(JobError, sqlite3.Error):
+                original = await self._lab.look(self._crawl.url_of, page.duplicate_of)
         page_dialog(page.url, _facts(page), original)
 
 
