@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawler.compare_text import diff_text
+from crawler.lab.distance_text import measures_of
 from crawler.lab.label import DIFFERENT, DUPLICATE
 from crawler.plain_text import plain
 
@@ -23,7 +24,8 @@ def pair_lines(found: PairDetails, number: int) -> Iterator[str]:
     """A pair: its measures and what they teach, its pages, the first shingles that differ."""
     label = label_name(found.pair)
     said = f"  [{label}]" if label else ""
-    yield f"{number:>4}  {plain(found.pair.why)}{said}"
+    measures = measures_of(found.pair.distance, found.pair.similarity)
+    yield f"{number:>4}  {measures}: {plain(found.pair.why)}{said}"
     for letter, page in (("A", found.first), ("B", found.second)):
         title = f"  {plain(page.title)[:_TITLE_CHARACTERS]}" if page.title else ""
         yield f"      {letter}  {plain(page.url) or '(without a URL)'}{title}"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawler.lab.choice import SIMHASH
-from crawler.lab.distance_text import in_bits
 from crawler.lab.near_pair import NearPair
 from crawler.lab.pictures import shares
 from neardup.evaluation.pairs import Picked, count_all, families_of, pick
@@ -129,12 +128,11 @@ def _pair(
 
 
 def _why(choice: Choice, bits: int, similarity: float | None) -> str:
-    """Say what can be learned from a pair."""
+    """Say what can be learned from a pair, whose measures are said beside it."""
     if similarity is None:
-        return f"{in_bits(bits)}; a text is not held, so the similarity is not known"
+        return "a text is not held, so the similarity is not known"
     lesson = _of_distance(choice, bits, similarity) if choice.method == SIMHASH else ""
-    lesson = lesson or _of_similarity(choice, similarity)
-    return f"{in_bits(bits)}, similarity {similarity:.2f}: {lesson}"
+    return lesson or _of_similarity(choice, similarity)
 
 
 def _of_distance(choice: Choice, bits: int, similarity: float) -> str:

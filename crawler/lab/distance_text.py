@@ -1,6 +1,21 @@
-"""Distances in words."""
+"""Distances and similarities in words."""
 
 
 def in_bits(distance: int) -> str:
     """Return a distance with its unit: ``1 bit``, ``2 bits``."""
     return f"{distance} bit" if distance == 1 else f"{distance} bits"
+
+
+def measures_of(distance: int, similarity: float | None) -> str:
+    """How near two texts are, as far as it is known.
+
+    Args:
+        distance: In bits; -1: none.
+        similarity: 0 to 1; None or NaN: none.
+    """
+    known = []
+    if distance >= 0:
+        known.append(in_bits(distance))
+    if similarity is not None and similarity == similarity:  # noqa: PLR0124  (NaN is not)
+        known.append(f"similarity {similarity:.2f}")
+    return ", ".join(known)

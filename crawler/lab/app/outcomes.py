@@ -64,21 +64,6 @@ def signed(number: int) -> str:
     return f"{number:+,}".replace("-", "\u2212") if number else ""
 
 
-def measures_of(distance: int, similarity: float | None) -> str:
-    """How near two texts are, as far as it is known.
-
-    Args:
-        distance: In bits; -1: none.
-        similarity: 0 to 1; None or NaN: none.
-    """
-    known = []
-    if distance >= 0:
-        known.append("1 bit" if distance == 1 else f"{distance} bits")
-    if similarity is not None and similarity == similarity:  # noqa: PLR0124  (NaN is not)
-        known.append(f"similarity {similarity:.2f}")
-    return ", ".join(known)
-
-
 def bytes_in_words(count: int) -> str:
     """A number of bytes in the largest unit of which there is at least one."""
     size, unit = float(count), "B"

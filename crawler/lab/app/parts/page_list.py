@@ -8,8 +8,8 @@ import numpy as np
 from nicegui import ui
 
 from crawler.lab.app.links import inert_link
-from crawler.lab.app.outcomes import measures_of
 from crawler.lab.app.plain import plain
+from crawler.lab.distance_text import measures_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,7 +5,6 @@ from crawler.lab.app.outcomes import (
     WORDS,
     bytes_in_words,
     choice_key,
-    measures_of,
     outcome_rows,
     signed,
 )
@@ -75,18 +74,3 @@ def test_every_part_of_a_choice_is_in_its_key() -> None:
     choices = [Choice(base), Choice(base, "minhash"), *map(Choice, others)]
     assert len({choice_key(choice) for choice in choices}) == len(choices)
     assert not any(set(choice_key(choice)) & set(" \"'=") for choice in choices)
-
-
-@pytest.mark.parametrize(
-    ("distance", "similarity", "written"),
-    [
-        (1, 0.5, "1 bit, similarity 0.50"),
-        (0, None, "0 bits"),
-        (-1, 1.0, "similarity 1.00"),
-        (-1, float("nan"), ""),
-    ],
-)
-def test_what_is_not_known_of_two_texts_is_not_said(
-    distance: int, similarity: float | None, written: str
-) -> None:
-    assert measures_of(distance, similarity) == written
