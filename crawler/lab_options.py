@@ -90,11 +90,18 @@ def tried_parameters(opts: argparse.Namespace, running: Parameters) -> Parameter
         changes["candidate_distance"] = max(changes["max_distance"], running.candidate_distance)
     try:
         if getattr(opts, "features", None) is not None:
-            changes["features"] = Features.parsed(opts.features)
+            changes["features"] = _features(opts.features)
         return replace(running, **changes)
     except ParameterError as error:
         name, _, rest = str(error).partition(" ")
         raise CommandError(f"--{_dashed(name)} {rest}") from None
+
+
+def _features(written: str) -> Features:
+    try:
+        return Features.parsed(written)
+    except ParameterError as error:  # its weight, say, is no option of its own
+        raise CommandError(f"--features {str(error).removeprefix('features ')}") from None
 
 
 def tried_choice(opts: argparse.Namespace, running: Parameters) -> Choice:

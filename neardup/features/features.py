@@ -16,6 +16,7 @@ from neardup.fingerprints.limits import MAX_SHINGLE_SIZE, checked_whole
 
 UNITS = ("word", "character")
 WEIGHTS = ("set", "count", "log_count", "tf_idf")
+_WRITTEN_WEIGHTS = tuple(weight for weight in WEIGHTS if weight != "tf_idf")
 
 _LARGEST = 1e300
 
@@ -114,7 +115,7 @@ class Features:
         """
         unit, size, weight = [*written.split("-"), "", "", ""][:3]
         is_number = size.isdecimal() and len(size) <= 2
-        if written.count("-") != 2 or not is_number or weight == "tf_idf":
+        if written.count("-") != 2 or not is_number or weight not in _WRITTEN_WEIGHTS:
             raise ParameterError(
                 f"features must be written like word-3-set, character-4-count or "
                 f"word-1-log_count, got {written!r}"

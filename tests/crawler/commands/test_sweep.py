@@ -142,6 +142,8 @@ def test_several_sources_and_files_are_judged_together(folder: Path, tmp_path: P
         (("DIR", "--method", "exact", "--max-distance", "3"), "knows no distance"),
         (("DIR", "--method", "minhash", "--plot", "a.png"), "no distance; leave --plot out"),
         (("DIR", "--features", "word-3"), "--features must be written like word-3-set"),
+        (("DIR", "--features", "word-3-se"), "--features must be written like word-3-set"),
+        (("DIR", "--features", "word-40-set"), "--features size must be 1..16, got 40"),
         (("DIR", "--min-similarity", "2"), "--min-similarity must be 0..1, got 2.0"),
         (("DIR", "--min-words", "few"), "--min-words takes a whole number, got 'few'"),
         (("DIR", "--candidate-distance", "9"), "--candidate-distance must be 0..8, got 9"),
