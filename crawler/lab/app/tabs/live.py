@@ -18,6 +18,7 @@ from crawler.lab.app.words import NOTHING, clock, count, share, spaced
 from crawler.lab.distance_text import in_bits
 from crawler.lab.snapshot import RATE_SECS
 from crawler.pages.errors import JobError
+from crawler.pages.tuning import SETTINGS
 from crawler.pages.verdicts import DUPLICATES, VERDICTS
 from crawler.pages.verdicts import KEPT as KEPT_VERDICTS
 from crawler.progress import readable_bytes
@@ -118,6 +119,9 @@ class CrawlView:
         seen = self._crawl.seen
         self._figures.show(_figures(seen))
         self._holds.text = _holding(seen)
+        # Of one crawl the bar says it, as soon as its parameters were changed.
+        is_in_bar = len(self._lab.crawls) == 1 and seen.tuned and seen.tuned.origin != SETTINGS
+        self._holds.set_visibility(not is_in_bar)
         self._verdicts.show(
             (spaced(verdict), count(number)) for verdict, number in seen.verdicts.items()
         )
