@@ -104,7 +104,10 @@ class Prepared:
         first, count = len(self), len(self._pages)
         for start in range(first, count, _PAGES_AT_ONCE):
             stop = min(count, start + _PAGES_AT_ONCE)
-            watch((start - first) / (count - first), f"page {start:,} of {count:,} compared")
+            watch(
+                (start - first) / (count - first),
+                f"{start - first:,} of {count - first:,} pages compared",
+            )
             try:
                 self._shelf.read_mains(np.flatnonzero(self._is_judged(start, stop)) + start)
                 self._take(start, stop)

@@ -51,7 +51,7 @@ def find(given: str, session: Session, sources: Sources) -> Found:
         page = session.pages[place_of(session.pages, written)]
     except SourceError as error:
         raise NotFoundError(
-            f"{plain(str(error), 500)}. The lab fetches nothing: put in the text itself"
+            f"{plain(str(error), 500)} (the lab fetches nothing: put in the text itself)"
         ) from None
     (text,) = sources.texts([page.id])
     if text is None:

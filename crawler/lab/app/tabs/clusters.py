@@ -53,7 +53,7 @@ class ClustersTab:
             with ui.element().classes("line"):
                 self._words = ui.label("Looking.").classes("soft")
                 ui.element().classes("spacer")
-                self._again = ui.button("Show those of now", on_click=self._renew, color=None)
+                self._again = ui.button("Show newer", on_click=self._renew, color=None)
                 self._again.props("flat dense").classes("plain")
                 self._again.set_visibility(False)
                 self._pages = ui.pagination(1, 1, direction_links=True, on_change=self._show)

@@ -111,7 +111,8 @@ class _Suggestion:
         )
         self._button.set_visibility(bound is not None)
         self._button.text = "" if bound is None else f"Try {bound:g}"
-        self._reason.text = plain(reason)
+        said = "" if bound is None else f"{bound:g}: "  # in the line above
+        self._reason.text = plain(reason.removeprefix(said))
 
     async def _try(self) -> None:
         if self._bound is not None:

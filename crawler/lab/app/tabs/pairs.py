@@ -13,7 +13,6 @@ from crawler.lab.app.parts.distance_range import DistanceRange
 from crawler.lab.app.parts.pair_keys import PairKeys
 from crawler.lab.app.parts.pair_view import PairView
 from crawler.lab.app.plain import plain
-from crawler.lab.distance_text import measures_of
 from crawler.lab.sources.source import SourceError
 
 if TYPE_CHECKING:
