@@ -247,7 +247,8 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
     """
     path = folder / FILE_NAME
     if not folder.is_dir():
-        raise JobError(f"{folder}: no such directory")
+        fault = "not a directory" if folder.exists() else "no such directory"
+        raise JobError(f"{folder}: {fault}")
     if not path.is_file():
         raise JobError(f"{folder}: no crawl in it (no {FILE_NAME})")
     # SQLite wants to write beside the file even to read it, unless its writer does so already.

@@ -78,7 +78,7 @@ WRONG = {
     "pages of a missing directory": (["pages", "absent"], "absent: no such directory"),
     "rules of nothing": (["rules"], "one crawl directory is needed"),
     "rules of a missing directory": (["rules", "absent"], "absent: no such directory"),
-    "rules of a file": (["rules", "README.md"], "README.md: no such directory"),
+    "rules of a file": (["rules", "README.md"], "README.md: not a directory"),
     "rules of another folder": (["rules", "docs"], "docs: no crawl in it"),
     "rules with an unknown option": (["rules", "--jsn", "absent"], "unknown option --jsn"),
     "rules exported into JSON": (
