@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.pages.chosen_parameters import in_words
 from crawler.pages.export import iso_time
 from crawler.pages.tuning import to_json
+from neardup.parameters import CONFIRMED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,12 @@ def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
     now = report.history[-1]
     for name, value in json.loads(to_json(now.parameters)).items():
         yield f"  {name:<18} {value}"
+    features = now.parameters.fingerprint_features
+    if not now.parameters.verify and features == CONFIRMED:
+        yield (
+            f"  {features} are features that are to be confirmed: by their distance alone "
+            "distinct pages are dropped; verify=True and scrapy rejudge undo it"
+        )
     yield ""
     before: Tuned | None = None
     for tuned, pages in zip(report.history, report.pages, strict=True):
