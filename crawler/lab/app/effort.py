@@ -33,7 +33,7 @@ class Effort:
             self._secs += time.monotonic() - started
 
     @property
-    def was_worth_it(self) -> bool:
+    def may_be_repeated(self) -> bool:
         """Whether it was little, or is long enough ago to be made again."""
         if self._secs <= LITTLE_SECS:
             return True

@@ -190,7 +190,7 @@ class Lab:
 
     def _grow(self) -> int:
         self.is_outdated = self.sources.is_superseded()
-        if self.is_outdated and self._effort.was_worth_it:
+        if self.is_outdated and self._effort.may_be_repeated:
             self._open()
         self.running = self.sources.parameters()
         # New captures must not stand beside those whose place they take.

@@ -7,10 +7,10 @@ from crawler.lab.app.effort import Effort
 
 def test_little_may_be_done_again_at_once() -> None:
     made = Effort()
-    assert made.was_worth_it
+    assert made.may_be_repeated
     with made.counted():
         pass
-    assert made.was_worth_it
+    assert made.may_be_repeated
 
 
 def test_what_took_long_is_of_use_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,8 +19,8 @@ def test_what_took_long_is_of_use_for_a_while(monkeypatch: pytest.MonkeyPatch) -
     made = Effort()
     with made.counted():
         now += 10
-    assert not made.was_worth_it
+    assert not made.may_be_repeated
     now += 39
-    assert not made.was_worth_it
+    assert not made.may_be_repeated
     now += 1
-    assert made.was_worth_it
+    assert made.may_be_repeated
