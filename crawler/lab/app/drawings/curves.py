@@ -53,7 +53,7 @@ def evidence_curves(
     series = []
     for curve, (colour, kind) in zip(curves, looks, strict=False):
         series += [*_band(curve, colour), _line(curve, colour, kind)]
-    if series and suggested is not None:
+    if series:
         series[-1]["markLine"] = _suggestion(suggested, list(names))
     legend = {"data": [curve.name for curve in curves], "left": 52, "top": 0}
     sizes = {"itemWidth": 14, "itemHeight": 8, "itemGap": 18, "icon": "rect"}
@@ -97,7 +97,10 @@ def _band(curve: Curve, colour: str) -> list[Options]:
     return [{**hidden, "data": list(curve.low)}, {**hidden, "data": height, "areaStyle": area}]
 
 
-def _suggestion(name: str, names: list[str]) -> Options:
+def _suggestion(name: str | None, names: list[str]) -> Options:
+    if name is None:
+        # ECharts would go on showing the last one.
+        return {"data": []}
     # At the edges it is written inwards, where nothing else is.
     align = {names[0]: "left", names[-1]: "right"}.get(name, "center")
     return {

@@ -1,0 +1,58 @@
+"""The tab Evidence in a browser: what labels of another process suggest, and trying it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.lab.choice import Choice
+from crawler.lab.label import label_of
+from crawler.lab.labels import store_labels
+from crawler.lab.loading import loaded
+from tests.crawls.lab import Page, lab
+from tests.crawls.test_lab_threshold import key, write_families
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from crawler.lab.near_pair import NearPair
+    from tests.browsing.walk import Browsers
+
+LEAST, BITS = 0.7, 5
+
+
+def label_pairs(file: Path, is_duplicate: Callable[[NearPair], bool]) -> None:
+    """Say of pairs whether they are duplicates, in place of what was said before."""
+    with loaded([file], lambda _share, _words: None) as found:
+        pages = found.session.pages
+        store_labels(
+            found.sources,
+            [
+                label_of(pages[pair.first], pages[pair.second], is_duplicate=is_duplicate(pair))
+                for pair in found.session.pairs(Choice(), range(9))
+            ],
+        )
+
+
+def test_labels_suggest_bounds_which_can_be_tried(browsers: Browsers, tmp_path: Path) -> None:
+    file = tmp_path / "pages.jsonl"
+    write_families(file)
+    with lab(str(file)) as running:
+        page = Page(browsers.online, running.address)
+        page.tab("Evidence")
+        page.wait(lambda: "Nothing is labelled yet" in page.text())
+        label_pairs(file, lambda pair: (pair.similarity or 0) >= LEAST)
+        page.wait(lambda: f"Suggested min_similarity: {LEAST:g}" in page.text())
+        assert f"no pair labelled different from {LEAST:g} on" in page.text()
+        # The one that Jaccard suggested is not drawn any more.
+        assert "No suggestion for max_distance yet" in page.text()
+        page.wait(lambda: page.text().count("\nsuggested ") == 1)
+        page.press(f"Try {LEAST:g}")
+        page.tab("Threshold")
+        page.wait(lambda: key(page) == "simhash/word-1-log_count/3/8/0.7/50/verified")
+        page.tab("Evidence")
+        label_pairs(file, lambda pair: pair.distance <= BITS)
+        page.wait(lambda: f"Suggested max_distance: {BITS}" in page.text())
+        page.press(f"Try {BITS}")
+        page.tab("Threshold")
+        page.wait(lambda: key(page) == f"simhash/word-1-log_count/{BITS}/{BITS}/0.7/50/verified")
