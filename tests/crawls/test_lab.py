@@ -299,7 +299,7 @@ class TestCompare:
                 assert len(page.all(".bits-grid .differs")) == _distance(page)
                 assert page.all(".piece.removed")
                 _compare(page, text, "http://elsewhere.example/")
-                page.wait(lambda: "The lab fetches nothing: put in" in page.text())
+                page.wait(lambda: "the lab fetches nothing: put in" in page.text())
             assert site.total == asked
 
 
