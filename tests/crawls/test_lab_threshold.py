@@ -237,6 +237,13 @@ def test_crawled_text_is_text_everywhere(page: Page) -> None:
     check_unharmed(page, ".heads")
 
 
+def test_pages_of_files_have_the_verdicts_of_a_crawl(page: Page) -> None:
+    page.tab("Live")
+    page.wait(lambda: page.all(".is-dropped"))
+    assert {cell.text for cell in page.all(".is-dropped")} == {"near duplicate"}
+    page.tab("Threshold")
+
+
 def test_single_page_leaves_nothing_to_draw(browsers: Browsers, tmp_path: Path) -> None:
     (tmp_path / "one.jsonl").write_text(json.dumps({"url": "http://site.example/", "text": "One"}))
     with lab(str(tmp_path / "one.jsonl")) as running:

@@ -11,6 +11,7 @@ from crawler.lab.app.page_table import MOST_ROWS, PageTable, Row, page_dialog
 from crawler.lab.app.plain import plain
 from crawler.lab.app.words import NOTHING, clock, count, share, spaced
 from crawler.lab.judgement import LAYERS
+from crawler.pages.verdicts import EXACT_DUPLICATE, NEAR_DUPLICATE, TEXT_DUPLICATE
 from crawler.progress import readable_bytes
 
 if TYPE_CHECKING:
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
     from crawler.lab.judgement import Judgement
 
 _KEEPING = frozenset(LAYERS[:3])
+_VERDICTS = {
+    "payload": EXACT_DUPLICATE,
+    "text": TEXT_DUPLICATE,
+    "simhash": NEAR_DUPLICATE,
+    "candidate": NEAR_DUPLICATE,
+    "minhash": NEAR_DUPLICATE,
+}
+"""What a crawl calls a page that a layer drops."""
 
 
 class FilesView:
@@ -67,7 +76,7 @@ class FilesView:
         return {
             "id": place,
             "time": clock(page.fetched_at),
-            "verdict": spaced(layer),
+            "verdict": spaced(_VERDICTS.get(layer, layer)),
             "kind": "is-kept" if layer in _KEEPING else "is-dropped",
             "title": plain(page.title, 120),
             "url": plain(page.url, 200),
