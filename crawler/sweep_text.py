@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.lab.choice import SIMHASH
+from crawler.lab.distance_text import in_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -117,9 +118,9 @@ def _footnotes(lines: Sequence[SweepLine], evidence: Evidence | None) -> Iterato
     if candidates > max(line.max_distance for line in lines):
         yield f"candidates within {candidates} bits are confirmed by similarity too"
     basis = (
-        f"{evidence.pairs:,} labelled pairs"
+        in_pairs(evidence.pairs, "labelled")
         if evidence.basis == "labels"
-        else f"{evidence.pairs:,} pairs within 8 bits, similar where Jaccard says so"
+        else f"{in_pairs(evidence.pairs)} within 8 bits, similar where Jaccard says so"
     )
     yield f"precision, recall: of pairs by distance alone, against {basis}"
     told = "no suggestion" if evidence.suggestion is None else "suggestion"

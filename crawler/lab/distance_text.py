@@ -1,4 +1,4 @@
-"""Distances and similarities in words."""
+"""Distances, similarities and numbers of pairs in words."""
 
 
 def in_bits(distance: int) -> str:
@@ -19,3 +19,9 @@ def measures_of(distance: int, similarity: float | None) -> str:
     if similarity is not None and similarity == similarity:  # noqa: PLR0124  (NaN is not)
         known.append(f"similarity {similarity:.2f}")
     return ", ".join(known)
+
+
+def in_pairs(count: int, kind: str = "") -> str:
+    """Return a number of pairs of some kind: ``1 labelled pair``, ``2 labelled pairs``."""
+    words = f"{kind} pair" if kind else "pair"
+    return f"{count:,} {words}" if count == 1 else f"{count:,} {words}s"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawler.lab.distance_text import in_bits
+from crawler.lab.distance_text import in_bits, in_pairs
 from neardup.evaluation.wilson import Interval, wilson
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ def suggest_from_labels(lines: tuple[EvidenceLine, ...]) -> tuple[int | None, st
     """Return the largest distance at which nothing is labelled different, and why."""
     labelled = lines[8].found
     if labelled < FEWEST:
-        return None, f"{labelled} labelled pairs within 8 bits, {FEWEST} are the fewest to tell by"
+        known = in_pairs(labelled, "labelled")
+        return None, f"{known} within 8 bits, {FEWEST} are the fewest to tell by"
     clean = [bits for bits, one in enumerate(lines) if one.found and one.right == one.found]
     if not clean:
         first = next(bits for bits, one in enumerate(lines) if one.found)
@@ -160,7 +161,8 @@ def suggest_from_jaccard(
     """
     pairs = lines[8].found
     if pairs < FEWEST:
-        return None, f"{pairs} pairs within 8 bits, {FEWEST} are the fewest to tell by; no labels"
+        found = in_pairs(pairs)
+        return None, f"{found} within 8 bits, {FEWEST} are the fewest to tell by; no labels"
     return _widest_needed(lines, least) if verify else _widest_safe(lines, least)
 
 

@@ -186,7 +186,7 @@ def test_evidence_rests_on_labels_once_there_are_some(page: Page, served: Served
     press(page, "d")
     page.wait(lambda: count(page) == labelled + 1)
     page.tab("Evidence")
-    page.wait(lambda: f"{labelled + 1} labelled pairs" in page.one(".basis").text)
+    page.wait(lambda: f"{labelled + 1} labelled pair" in page.one(".basis").text)
     assert len(page.all(".evidence-table")[0].find_elements("css selector", "tbody tr")) == 9
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.lab.app.drawings.curves import Curve
+from crawler.lab.distance_text import in_pairs
 from crawler.lab.evidence import LABELS
 
 if TYPE_CHECKING:
@@ -26,14 +27,16 @@ def basis_words(evidence: Evidence, least: float) -> str:
     if evidence.basis != LABELS:
         return (
             f"Nothing is labelled yet, so exact similarity stands in for labels: of "
-            f"{evidence.pairs:,} pairs, {evidence.duplicates:,} have a Jaccard similarity of "
+            f"{in_pairs(evidence.pairs)}, {evidence.duplicates:,} have a Jaccard similarity of "
             f"{least:g} or more. Label some under Pairs, and they count instead. "
             f"{_recall(evidence)}"
         )
     different = evidence.pairs - evidence.duplicates
-    beyond = f" {evidence.beyond:,} more do not count here." if evidence.beyond else ""
+    beyond = (
+        f" Not counted, too far apart or not held: {evidence.beyond:,}." if evidence.beyond else ""
+    )
     return (
-        f"{evidence.pairs:,} labelled pairs: {evidence.duplicates:,} duplicate, "
+        f"{in_pairs(evidence.pairs, 'labelled')}: {evidence.duplicates:,} duplicate, "
         f"{different:,} different.{beyond} {_recall(evidence)}"
     )
 

@@ -86,7 +86,7 @@ def test_labels_speak_where_there_are_some(folder: Path) -> None:
     assert run("label", str(folder), *pair).returncode == 0
     found = sweep(str(folder))
     assert (found["evidence"]["basis"], found["evidence"]["pairs"]) == ("labels", 1)
-    assert "against 1 labelled pairs" in run("sweep", str(folder)).stdout
+    assert "against 1 labelled pair\n" in run("sweep", str(folder)).stdout
     remove = ("--remove", f"{BASE}/a", f"{BASE}/one-word")
     assert run("label", str(folder), *remove).returncode == 0
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.lab.distance_text import measures_of
+from crawler.lab.distance_text import in_pairs, measures_of
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,8 @@ def test_what_is_not_known_of_two_texts_is_not_said(
     distance: int, similarity: float | None, written: str
 ) -> None:
     assert measures_of(distance, similarity) == written
+
+
+def test_one_pair_is_no_pairs() -> None:
+    assert in_pairs(1, "labelled") == "1 labelled pair"
+    assert [in_pairs(0), in_pairs(1_200)] == ["0 pairs", "1,200 pairs"]

@@ -32,5 +32,7 @@ def test_basis_is_said() -> None:
     assert basis_words(EVIDENCE, 0.8) == (
         "38 labelled pairs: 30 duplicate, 8 different. Recall is a share of the pairs."
     )
-    assert "2 more do not count here" in basis_words(replace(EVIDENCE, beyond=2), 0.8)
+    assert "Not counted, too far apart or not held: 2." in basis_words(
+        replace(EVIDENCE, beyond=2), 0.8
+    )
     assert "Nothing is labelled yet" in basis_words(replace(EVIDENCE, basis=JACCARD), 0.8)
