@@ -244,6 +244,23 @@ def test_pages_of_files_have_the_verdicts_of_a_crawl(page: Page) -> None:
     page.tab("Threshold")
 
 
+def test_a_reload_shows_the_same_tab_and_what_was_tried(page: Page) -> None:
+    slide(page, "candidate_distance", Keys.ARROW_LEFT * 3)
+    page.wait(lambda: "/3/5/" in key(page))
+    before = counts(page)
+    page.driver.refresh()
+    page.wait(lambda: page.all("[data-scale=candidate_distance]"))
+    page.wait(lambda: "/3/5/" in key(page))
+    assert counts(page) == before
+    assert value(page, "candidate_distance") == "5"
+    page.tab("Pairs")
+    page.wait(lambda: "tab=Pairs" in page.driver.current_url)
+    page.driver.refresh()
+    page.wait(lambda: page.all(".heads"))
+    page.tab("Threshold")
+    page.wait(lambda: "/3/5/" in key(page))
+
+
 def test_single_page_leaves_nothing_to_draw(browsers: Browsers, tmp_path: Path) -> None:
     (tmp_path / "one.jsonl").write_text(json.dumps({"url": "http://site.example/", "text": "One"}))
     with lab(str(tmp_path / "one.jsonl")) as running:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Protocol
 
 from nicegui import ui
 
+from crawler.lab.app.address import address_of, read_tried
 from crawler.lab.app.bar import ParameterBar
 from crawler.lab.app.plain import plain
 from crawler.lab.app.state import StoppedError
@@ -47,14 +49,22 @@ class Tab(Protocol):
 
 
 class Frame:
-    """One window. Its timer ends with it: NiceGUI deletes what belonged to a window that left."""
+    """One window. Its timer ends with it: NiceGUI deletes what belonged to a window that left.
 
-    def __init__(self, lab: Lab) -> None:
+    Args:
+        lab: What all windows share.
+        tab: That is shown at first, as its address says it.
+        tried: The same for what is tried.
+    """
+
+    def __init__(self, lab: Lab, tab: str, tried: str) -> None:
         self._lab = lab
         self._trial = Trial(lab.running)
+        self._trial.choice = read_tried(tried, lab.running) or self._trial.choice
         self._bar = ParameterBar(lab, self._trial)
         self._tabs = {name: kind(lab, self._trial) for name, kind in TABS.items()}
-        self._shown = "Live"
+        self._shown = tab if tab in TABS else "Live"
+        self._address = ""
         self._seen = -1
         self._is_refreshing = False
 
@@ -113,6 +123,7 @@ class Frame:
             return
         self._is_refreshing = True
         try:
+            self._note_address()
             self._bar.refresh()
             await self._tabs[self._shown].refresh()
         except StoppedError:  # by who asked for it, or the lab is being closed
@@ -121,6 +132,13 @@ class Frame:
             self._fault.text = plain(str(error), 500)
         finally:
             self._is_refreshing = False
+
+    def _note_address(self) -> None:
+        """Let the address say what is shown, so that a reload shows it again."""
+        address = address_of(self._shown, self._trial.choice, self._trial.holds)
+        if address != self._address:
+            self._address = address
+            ui.run_javascript(f"history.replaceState(null, '', {json.dumps(address)})")
 
 
 def _state(lab: Lab) -> str:

@@ -65,11 +65,11 @@ def make_app(lab: Lab, bound: Bound, announce: Callable[[], None]) -> ASGIApp:
     use_themes()
 
     @ui.page("/")
-    def page() -> PlainTextResponse | None:
+    def page(tab: str = "", tried: str = "") -> PlainTextResponse | None:
         if len(Client.instances) > MOST_WINDOWS:
             ui.context.client.delete()
             return PlainTextResponse("too many windows: close some, or wait a minute\n", 503)
-        Frame(lab).build()
+        Frame(lab, tab, tried).build()
         return None
 
     served = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
