@@ -22,7 +22,7 @@ def rejudgement_lines(found: Rejudgement, folder: str, *, dry_run: bool) -> Iter
     yield from _urls(found.kept_examples, found.now_kept)
     yield f"{found.now_dropped:>11,}  kept before, duplicates now"
     yield from _urls(found.dropped_examples, found.now_dropped)
-    yield f"{found.otherwise:>11,}  of which only whom they repeat, or how nearly, is another one"
+    yield f"{found.otherwise:>11,}  duplicates as before, of another page or by another measure"
     yield from _to_fetch(found, dry_run=dry_run)
     yield ""
     if dry_run:

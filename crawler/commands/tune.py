@@ -51,7 +51,7 @@ class Command(PlainCommand):
         """Change parameters of a crawl directory, or print them."""
         folder = Path(one_directory(args[:1]))
         try:
-            changes = dict(_assignment(argument) for argument in args[1:])
+            changes = _changes(args[1:])
             if changes:
                 tune(folder, changes, ORIGIN)
             with closing(open_for_reading(folder)) as connection:
@@ -63,6 +63,15 @@ class Command(PlainCommand):
             return
         for line in tuning_lines(report, str(folder)):
             print(line)
+
+
+def _changes(arguments: list[str]) -> dict[str, object]:
+    changes: dict[str, object] = {}
+    for name, value in map(_assignment, arguments):
+        if name in changes:
+            raise CommandError(f"{name} is given twice")
+        changes[name] = value
+    return changes
 
 
 def _assignment(argument: str) -> tuple[str, object]:

@@ -59,5 +59,6 @@ def _read(sources: Sources, watch: Watch) -> Session:
         session.extend(pages)
         watch(sources.progress, f"{len(session):,} pages read")
     if not len(session):
-        raise SourceError(f"{sources.name}: no page with a text in it")
+        why = "".join(f"; {note}" for note in sources.notes)
+        raise SourceError(f"{sources.name}: no page with a text in it{why}")
     return session

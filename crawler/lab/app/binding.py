@@ -97,4 +97,5 @@ def _is_loopback(listening: socket.socket) -> bool:
 def _words(host: str, port: int, error: OSError) -> str:
     if isinstance(error, socket.gaierror):
         return f"--host {host}: no address of this machine"
-    return f"{host} port {port}: {error.strerror}"
+    where = f"{host} port {port}" if port else host
+    return f"{where}: {error.strerror}"

@@ -160,3 +160,13 @@ def test_what_is_wrong_is_said_in_a_line(
     assert complaint in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
+
+
+def test_archive_without_a_page_says_why_there_is_none(tmp_path: Path) -> None:
+    file = tmp_path / "junk.warc.gz"
+    file.write_text("junk\n")
+    done = run("sweep", str(file))
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "no page with a text in it" in done.stderr
+    assert "damaged at byte 0" in done.stderr

@@ -61,6 +61,7 @@ def test_it_prints_what_holds_and_what_rests_on_it(folder: Path) -> None:
         (("max_distance=much",), "max_distance must be a whole number, got 'much'"),
         (("max_distance=9",), "max_distance must be 0..8, got 9"),
         (("verify=perhaps",), "verify must be True or False, got 'perhaps'"),
+        (("max_distance=2", "max_distance=4"), "max_distance is given twice"),
         (("features=word-3-set",), "features is fixed for a crawl directory"),
     ],
 )
