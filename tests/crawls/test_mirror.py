@@ -319,7 +319,8 @@ class TestOptions:
 
 def answer_late(exchange: Exchange) -> None:
     time.sleep(3)
-    exchange.answer(b"<p>late</p>")
+    # Whatever came before it, something is left to do.
+    exchange.answer(b'<a href="later.html">later</a>')
 
 
 class TestEnded:

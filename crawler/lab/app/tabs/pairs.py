@@ -13,6 +13,7 @@ from crawler.lab.app.parts.distance_range import DistanceRange
 from crawler.lab.app.parts.pair_keys import PairKeys
 from crawler.lab.app.parts.pair_view import PairView
 from crawler.lab.app.plain import plain
+from crawler.lab.distance_text import measures_of
 from crawler.lab.sources.source import SourceError
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ class PairsTab:
             self._fault = ui.label().classes("fault").props("role=alert")
             with ui.element().classes("line measures") as self._measures:
                 self._label = ui.label().classes("badge")
-                self._why = ui.label()
+                self._numbers = ui.label().classes("numbers")
+                self._why = ui.label().classes("soft")
             self._empty = ui.label("Looking for pairs.").classes("empty")
             self._view.build()
 
@@ -120,6 +122,7 @@ class PairsTab:
             self._empty.text = self._why_empty()
             return
         self._show_label(pair)
+        self._numbers.text = measures_of(pair.distance, pair.similarity)
         self._why.text = plain(pair.why)
         size = self._trial.choice.parameters.verify_shingle_size
         await self._view.show(pair.first, pair.second, size)
