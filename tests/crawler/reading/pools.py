@@ -50,8 +50,10 @@ def is_running(pid: int) -> bool:
     return True
 
 
-async def until(condition: Callable[[], bool], secs: float = 30.0) -> None:
+async def until(
+    condition: Callable[[], bool], secs: float = 30.0, *, pause_secs: float = 0.01
+) -> None:
     end = time.monotonic() + secs
     while not condition():
         assert time.monotonic() < end, "waited in vain"
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(pause_secs)
