@@ -7,7 +7,6 @@ import logging
 import time
 from collections import Counter
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -24,14 +23,12 @@ from crawler.pages.database import Database
 from crawler.pages.documents import PageDocuments
 from crawler.pages.errors import JobError, StorageError
 from crawler.pages.fetched import Captured, Fetched
-from crawler.pages.intervals import IntervalPolicy
 from crawler.pages.known import KnownUrls
 from crawler.pages.links import LinkStore
 from crawler.pages.stages import StageTimes
 from crawler.pages.store import PageStore
 from crawler.pages.takeover import Takeover
 from crawler.pages.verdicts import FAILED
-from crawler.reading.options import ReadingOptions
 from crawler.reading.pool import ReadingPool
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
 from crawler.visits import NO, Visits
@@ -39,7 +36,6 @@ from neardup import (
     Deduplicator,
     HammingIndex,
     NearDupError,
-    Parameters,
     payload_digest,
     prepare,
 )
@@ -50,27 +46,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.frontier.order import Queue
-    from crawler.urls.learning.hypothesis import LearningPolicy
+    from crawler.job_options import JobOptions
 
 logger = logging.getLogger(__name__)
 
 INDEX_INTERVAL_SECS = 30.0
 """The fingerprint index is flushed this often; what it lacks is read back from crawl.db."""
-
-
-@dataclass(frozen=True, slots=True)
-class JobOptions:
-    """Everything a crawl is told by its settings."""
-
-    parameters: Parameters = field(default_factory=Parameters)
-    reading: ReadingOptions = field(default_factory=ReadingOptions)
-    obey_robots_meta: bool = True
-    disabled_url_rules: tuple[str, ...] = ()
-    keep_versions: int = 2
-    keep_near_texts: bool = True
-    intervals: IntervalPolicy = field(default_factory=IntervalPolicy)
-    learning: LearningPolicy | None = None
-    """When a learned URL rule is believed; None learns nothing, and skips nothing."""
 
 
 class Job:

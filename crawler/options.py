@@ -10,7 +10,7 @@ import scrapy.settings.default_settings
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawler import default_settings
-from crawler.job import JobOptions
+from crawler.job_options import JobOptions
 from crawler.pages.intervals import IntervalPolicy
 from crawler.reading.options import ReadingOptions
 from crawler.urls.learning.hypothesis import LearningPolicy

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.order import host_number
 from crawler.frontier.url_rules import UrlRules
-from crawler.job import Job, JobOptions
+from crawler.job import Job
+from crawler.job_options import JobOptions
 from crawler.reading.options import ReadingOptions
 from crawler.urls.learning.context import Context
 from crawler.urls.learning.evidence import CounterExample

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.frontier.order import host_number
-from crawler.job import Job, JobOptions
+from crawler.job import Job
+from crawler.job_options import JobOptions
 from crawler.pages.database import Database
 from crawler.pages.errors import StorageError
 from crawler.pages.store import PageStore

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.job import Job, JobOptions
+from crawler.job import Job
+from crawler.job_options import JobOptions
 from crawler.pages.database import open_for_reading
 from crawler.pages.documents import unpack
 from crawler.pages.report import make_report

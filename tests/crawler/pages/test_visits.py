@@ -17,7 +17,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from crawler.job import Job, JobOptions
+from crawler.job import Job
+from crawler.job_options import JobOptions
 from crawler.pages.database import open_for_reading
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.fetched import Fetched

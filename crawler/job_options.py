@@ -1,0 +1,28 @@
+"""What a crawl is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.pages.intervals import IntervalPolicy
+from crawler.reading.options import ReadingOptions
+from neardup import Parameters
+
+if TYPE_CHECKING:
+    from crawler.urls.learning.hypothesis import LearningPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """Everything a crawl is told by its settings."""
+
+    parameters: Parameters = field(default_factory=Parameters)
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    obey_robots_meta: bool = True
+    disabled_url_rules: tuple[str, ...] = ()
+    keep_versions: int = 2
+    keep_near_texts: bool = True
+    intervals: IntervalPolicy = field(default_factory=IntervalPolicy)
+    learning: LearningPolicy | None = None
+    """When a learned URL rule is believed; None learns nothing, and skips nothing."""
