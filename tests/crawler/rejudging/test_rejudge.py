@@ -4,48 +4,23 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.pages.documents import unpack
-from crawler.pages.errors import JobError, JobInUseError
 from crawler.pages.tuning import tune
-from crawler.verification.directory import CrawlDirectory
 from neardup import Deduplicator, Parameters, Verdict, payload_digest
 from tests.crawler.rejudging.captured import Row, Said, capture, dump, judge_again, rows
+from tests.crawler.rejudging.texts import LONG, NEAR, SHORT
 from tests.crawler.verification.crawled import check, execute
 from tests.crawler.verification.crawled import rows as selected
 from tests.sites.prose import prose
 
 ORIGIN = "http://example.com"
-LONG = prose("long", 200)
-NEAR = f"{LONG} And a few words more."
-SHORT = prose("short", 30)
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from tests.crawler.rejudging.captured import judge_again
-
-class Killing:
-    def begin(self, what, total):
-        self.left = int(sys.argv[3]) if what == sys.argv[2] else 10**9
-    def advance(self, steps=1):
-        self.left -= steps
-        if not self.left:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-judge_again(Path(sys.argv[1]), watch=Killing())
-"""
 
 
 def edited(seed: str, words: int, changes: int) -> str:
@@ -171,20 +146,6 @@ def every_text(folder: Path) -> set[str]:
     """Texts of older versions too: a duplicate of today may have one."""
     sql = "SELECT text FROM pages WHERE text IS NOT NULL UNION ALL SELECT text FROM near_texts"
     return {unpack(packed) for (packed,) in selected(folder, sql) if isinstance(packed, bytes)}
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Two texts that are near, their copies, one that is apart."""
-    said = [
-        ("/long", Said(LONG)),
-        ("/near", Said(NEAR)),
-        ("/copy", Said(LONG, "other bytes")),
-        ("/copy-of-near", Said(NEAR, "other bytes")),
-        ("/short", Said(SHORT)),
-    ]
-    capture(tmp_path / "job", said, Parameters())
-    return tmp_path / "job"
 
 
 def verdicts(folder: Path) -> dict[str, tuple[str, str | None]]:
@@ -327,55 +288,6 @@ def test_an_original_that_is_dropped_hands_what_nobody_holds_on(tmp_path: Path) 
     assert (found.now_dropped, found.to_fetch) == (1, 1)
     assert [row.original for row in rows(folder)] == [None, f"{ORIGIN}/0", f"{ORIGIN}/0"]
     assert check(folder).problems == ()
-
-
-@pytest.mark.parametrize(
-    ("step", "after"), [("pages judged again", 3), ("verdicts written", 1), ("verdicts written", 2)]
-)
-def test_a_kill_in_the_middle_leaves_all_as_it_was(folder: Path, step: str, after: int) -> None:
-    tune(folder, {"min_similarity": 1.0}, "tune")
-    before = dump(folder)
-    arguments = [sys.executable, "-c", KILLED, str(folder), step, str(after)]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    assert dump(folder) == before
-    assert check(folder).problems == ()
-    assert judge_again(folder).now_kept == 1
-
-
-class Interrupted:
-    """A user who presses Ctrl-C in the middle of writing."""
-
-    def begin(self, what: str, total: int) -> None:
-        self.is_writing = what == "verdicts written"
-
-    def advance(self, steps: int = 1) -> None:
-        if self.is_writing:
-            raise KeyboardInterrupt
-
-
-def test_an_interrupt_leaves_all_as_it_was(folder: Path) -> None:
-    tune(folder, {"min_similarity": 1.0}, "tune")
-    before = dump(folder)
-    with pytest.raises(KeyboardInterrupt):
-        judge_again(folder, watch=Interrupted())
-    assert dump(folder) == before
-    assert check(folder).findings == ()
-
-
-def test_a_damaged_text_is_named_and_nothing_changes(folder: Path) -> None:
-    execute(folder, "UPDATE near_texts SET text = x'28b5'")
-    before = dump(folder)
-    with pytest.raises(JobError, match=r"what is stored cannot be read: .*scrapy verify"):
-        judge_again(folder)
-    assert dump(folder) == before
-
-
-def test_a_folder_in_use_or_without_a_crawl_is_refused(folder: Path, tmp_path: Path) -> None:
-    with closing(CrawlDirectory(folder)), pytest.raises(JobInUseError, match="a crawl has it open"):
-        judge_again(folder)
-    with pytest.raises(JobError, match="no crawl in it"):
-        judge_again(tmp_path)
 
 
 def test_html_stays_with_a_dropped_page_that_becomes_an_heir(tmp_path: Path) -> None:
