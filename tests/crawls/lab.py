@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
@@ -102,9 +102,12 @@ class Page:
         """Wait until something is so.
 
         Raises:
-            TimeoutException: It is not.
+            AssertionError: It is not. Says what the page shows.
         """
-        WebDriverWait(self.driver, secs, 0.1, _REPLACED).until(lambda _: is_so())
+        try:
+            WebDriverWait(self.driver, secs, 0.1, _REPLACED).until(lambda _: is_so())
+        except TimeoutException:
+            raise AssertionError(f"not so after {secs:g} s; shown: {self.text()[:2000]}") from None
 
     def all(self, css: str) -> list[WebElement]:
         return [
@@ -117,6 +120,17 @@ class Page:
 
     def tab(self, name: str) -> None:
         next(tab for tab in self.all(".q-tab") if tab.text == name).click()
+
+    def click(self, css: str) -> None:
+        """Click on what has come to rest: a dialog that opens would be missed on its way."""
+        at: list[dict[str, float]] = [{}]
+
+        def rests() -> bool:
+            at.append(self.one(css).rect)
+            return at[-1] == at[-2]
+
+        self.wait(rests)
+        self.one(css).click()
 
     def press(self, words: str) -> None:
         """Click on the button that says so."""

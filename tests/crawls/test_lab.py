@@ -144,7 +144,7 @@ class TestApply:
                 page.press("Apply…")
                 page.wait(lambda: "would be judged otherwise" in page.text())
                 assert "takes this over within a second" in page.text()
-                page.one(".confirm").click()
+                page.click(".confirm")
                 page.wait(lambda: not page.all(".parameter.other"))
                 page.wait(lambda: "no page was judged by it yet" in page.one(".bar-note").text)
                 site.hold_after(None)
@@ -269,7 +269,7 @@ class TestLinks:
                 page = Page(browsers.online, running.address)
                 page.wait(lambda: listed(page) == 12)
                 page.all(".pages tbody tr")[0].click()
-                page.one(".q-dialog .inert").click()
+                page.click(".q-dialog .inert")
                 link = page.one("a.outward")
                 assert link.get_attribute("rel") == "noreferrer noopener"
                 assert link.get_attribute("target") == "_blank"

@@ -385,12 +385,12 @@ def test_near_copy_is_unchanged_when_its_original_changed(tmp_path: Path, etag: 
         site.put("/a", words, etag=etag)
         site.put("/near", f"{words} One word.", etag=etag)
         site.put("/also-near", f"{words} Two words.", etag=etag)
-        one_by_one = ("-s", "CONCURRENT_REQUESTS=1", "-a", "revisit=yes")
-        first = story.visit(*one_by_one)
+        in_turn = ("-s", "CONCURRENT_REQUESTS=1", "-s", "READING_WORKERS=1", "-a", "revisit=yes")
+        first = story.visit(*in_turn)
         assert first.rows["/near"]["duplicate_of"] == first.rows["/a"]["url"]
         site.put("/a", "another", etag=etag)
         for _ in range(2):  # in the second one, what they say is read anew
-            found = story.visit(*one_by_one).changes
+            found = story.visit(*in_turn).changes
             changed = {change["url"] for change in found["changed"]}
             assert changed <= {site.at("/a")}
             assert found["outcomes"]["unchanged"] >= 3
