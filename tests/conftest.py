@@ -6,7 +6,7 @@ import pytest
 
 from neardup import prepare
 
-pytest_plugins = ["tests.sites.fixtures", "tests.browsing.fixtures"]
+pytest_plugins = ["tests.sites.fixtures", "tests.browsing.fixtures", "tests.servers.fixtures"]
 
 
 @pytest.fixture(scope="session", autouse=True)
