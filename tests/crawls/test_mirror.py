@@ -328,6 +328,8 @@ class TestEnded:
     def test_a_mirror_that_is_told_to_end_leaves_whole_links(
         self, site: NeedingSite, tmp_path: Path, sent: signal.Signals
     ) -> None:
+        if signal.getsignal(sent) == signal.SIG_IGN:
+            pytest.skip(f"{sent.name} is ignored here, as nohup has it")
         folder = tmp_path / "m"
         site.added["/docs/b.html"] = answer_late
         process = start_scrapy("mirror", site.url, str(folder))
