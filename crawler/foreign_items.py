@@ -122,7 +122,7 @@ class ForeignItems:
         if recognised.text is None and fetched.body:
             captured = await archivist.capture(fetched, obey_robots_meta=False)
         else:
-            captured = archivist.capture_read(fetched, self._reading(fetched))
+            captured = await archivist.capture_read(fetched, self._reading(fetched))
         self._job.count(
             captured.verdict, captured.row.body_bytes, duplicate=captured.kept_url is not None
         )

@@ -21,6 +21,7 @@ from crawler.pages.capture import Archivist
 from crawler.pages.chosen_parameters import settle
 from crawler.pages.database import Database
 from crawler.pages.documents import PageDocuments
+from crawler.pages.elsewhere import Elsewhere
 from crawler.pages.errors import JobError, StorageError
 from crawler.pages.fetched import Captured, Fetched
 from crawler.pages.known import KnownUrls
@@ -142,6 +143,7 @@ class Job:
             deduplicator,
             self.known,
             LinkStore(self.database, self.canonicalizer.key),
+            Elsewhere(self.database, self.store),
             self.visit,
             tuned,
             obey_robots_meta=self.options.obey_robots_meta,

@@ -17,8 +17,9 @@ KEPT_FILTER = "kept"
 """A filter for every verdict under which the text is held."""
 
 _ROWS = """
-SELECT pages.*, kept.url AS kept_url
+SELECT pages.*, coalesce(kept.url, elsewhere.url) AS kept_url
 FROM pages LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
+LEFT JOIN elsewhere ON elsewhere.page = pages.id
 WHERE pages.latest = 1
 ORDER BY pages.id
 """

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.pages.verdicts import DUPLICATES
+
 if TYPE_CHECKING:
     from crawler.pages.page import PageRow
     from crawler.reading.reading import Link
@@ -50,4 +52,4 @@ class Captured:
     @property
     def is_duplicate(self) -> bool:
         """Whether another page holds what this one says, also where it is unchanged."""
-        return self.row.duplicate_of is not None
+        return self.row.verdict in DUPLICATES

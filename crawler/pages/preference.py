@@ -7,9 +7,10 @@ from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from crawler.pages.page import PageRow
+    from crawler.pages.shared import Original
 
 
-def is_better(candidate: PageRow, kept: PageRow) -> bool:
+def is_better(candidate: PageRow, kept: PageRow | Original) -> bool:
     """Whether a later copy would have been the better one, in the order of Apache Nutch.
 
     Nutch compares score, then fetch time, then https before http, then the
@@ -19,5 +20,5 @@ def is_better(candidate: PageRow, kept: PageRow) -> bool:
     return _rank(candidate) < _rank(kept)
 
 
-def _rank(row: PageRow) -> tuple[int, int, bool, int]:
+def _rank(row: PageRow | Original) -> tuple[int, int, bool, int]:
     return row.depth, -row.visit, urlsplit(row.url).scheme != "https", len(row.url)

@@ -5,7 +5,7 @@ Grammar and an example stand in ``docs/formats.md``.
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 TABLES = """
 CREATE TABLE meta (
@@ -195,6 +195,14 @@ CREATE INDEX pages_better ON pages (latest) WHERE better_copy = 1;
 CREATE INDEX pages_visit ON pages (visit, verdict);
 CREATE INDEX pages_fingerprint ON pages (id, fingerprint)
     WHERE fingerprint IS NOT NULL AND verdict IN ('new', 'changed', 'too_short');
+
+CREATE TABLE elsewhere (          -- originals that another crawl of the fleet has
+    page        INTEGER PRIMARY KEY, -- pages.id of a duplicate, whose duplicate_of is NULL
+    key         BLOB NOT NULL,    -- pages.key of its original, there
+    url         TEXT NOT NULL,
+    text_digest BLOB              -- of what that was kept with; NULL: it is a file
+);
+CREATE INDEX elsewhere_key ON elsewhere (key);
 
 CREATE TABLE near_texts (         -- of near-duplicates, so that other parameters can be tried
     page INTEGER PRIMARY KEY,     -- pages.id, of a newest capture

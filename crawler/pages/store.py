@@ -74,7 +74,7 @@ class PageStore:
     def _replace(self, key: bytes) -> None:
         self._database.write(
             "DELETE FROM near_texts WHERE page IN"
-            " (SELECT id FROM pages WHERE key = ? AND latest = 1 AND duplicate_of IS NOT NULL)",
+            " (SELECT id FROM pages WHERE key = ? AND latest = 1)",
             (key,),
         )
         # A duplicate may have HTML, if it was kept before all pages were judged again.

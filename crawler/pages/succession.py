@@ -20,7 +20,9 @@ MOST_NEAR = 500
 nothing else is done meanwhile. Those beyond are read anew."""
 
 
-def succeed(store: PageStore, deduplicator: Deduplicator, old: PageRow, parameters: int) -> None:
+def succeed(
+    store: PageStore, deduplicator: Deduplicator, old: PageRow, parameters: int
+) -> list[tuple[PageRow, Document]]:
     """See to it that what an original's duplicates say is still the newest capture of some page.
 
     What each of them says is judged anew, against all that is kept now: it may
@@ -34,6 +36,9 @@ def succeed(store: PageStore, deduplicator: Deduplicator, old: PageRow, paramete
         deduplicator: Judges, and learns of heirs.
         old: A kept capture that is no longer its page's newest.
         parameters: Of the deduplicator, as ``pages.parameters`` names them.
+
+    Returns:
+        The heirs, which are kept now, with their texts.
     """
     found = store.duplicates_of(old.id)
     said = _said(store, found)
@@ -42,9 +47,11 @@ def succeed(store: PageStore, deduplicator: Deduplicator, old: PageRow, paramete
         found,
         key=lambda row: (said[row.id] != old.text_digest, not said[row.id], said[row.id], row.id),
     )
+    kept = []
     for digest, group in groupby(heirs, lambda row: said[row.id]):
         heir = replace(next(group), parameters=parameters)
-        _pass_on(store, deduplicator, old, digest, heir)
+        kept += _pass_on(store, deduplicator, old, digest, heir)
+    return kept
 
 
 def _said(store: PageStore, rows: list[PageRow]) -> dict[int, bytes]:
@@ -72,7 +79,7 @@ def _source(store: PageStore, old: PageRow, digest: bytes, first: PageRow) -> Pa
 
 def _pass_on(
     store: PageStore, deduplicator: Deduplicator, old: PageRow, digest: bytes, first: PageRow
-) -> None:
+) -> list[tuple[PageRow, Document]]:
     source = _source(store, old, digest, first)
     assert source.text is not None
     assert source.text_digest is not None
@@ -89,11 +96,13 @@ def _pass_on(
         if digest:
             equal = Verdict(TEXT_DUPLICATE, number, distance=0, similarity=1.0)
             store.requalify(number, digest, equal, first.parameters)
-    elif digest:
+        return [(heir, document)]
+    if digest:
         store.move_duplicates(old.id, verdict.duplicate_of, digest)
         store.requalify(verdict.duplicate_of, digest, verdict, first.parameters)
     else:
         store.move_duplicates(old.id, verdict.duplicate_of, None, read_anew=True)
+    return []
 
 
 def _heir(

@@ -134,7 +134,7 @@ class MirrorSpider(SiteSpider):
             found = await super().captured(fetched, response, turn)
         else:
             reading = reading_without_text(fetched.url, fetched.body, fetched.content_type)
-            found = self.job.archivist.capture_read(fetched, reading)
+            found = await self.job.archivist.capture_read(fetched, reading)
         try:
             document = self.mirror.keep(fetched, is_seed=SEED in response.meta)
         except (MirrorError, OSError) as error:

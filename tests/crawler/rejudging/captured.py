@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -78,7 +79,7 @@ def capture(
             answer = fetched(job, path, said.body)
             extract = said.extract
             reading = Reading(answer.url, visible_digest=extract.visible_digest, extract=extract)
-            job.archivist.capture_read(answer, reading)
+            asyncio.run(job.archivist.capture_read(answer, reading))
 
 
 def judge_again(folder: Path, *, dry_run: bool = False, watch: Watch | None = None) -> Rejudgement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -78,7 +79,7 @@ class Crawl:
             reading = Reading(came.url, not_html="a file")
         elif answer.said.text:
             self.said[answer.path] = answer.said
-        job.archivist.capture_read(came, reading)
+        asyncio.run(job.archivist.capture_read(came, reading))
 
     def check(self) -> None:
         """Nothing that was said last is lost, and the directory is what it claims to be."""

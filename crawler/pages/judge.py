@@ -1,0 +1,178 @@
+"""What is to be said of a page's text: by what this crawl keeps, or by what all of a fleet keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from crawler.pages import verdicts
+from crawler.pages.comparing import Comparer
+from neardup import Verdict, words_digest
+from neardup.fingerprints.digest import EMPTY_DIGEST
+
+if TYPE_CHECKING:
+    from crawler.pages.known import KnownUrls
+    from crawler.pages.page import PageRow
+    from crawler.pages.shared import Original, SharedVerdict
+    from crawler.pages.store import PageStore
+    from crawler.reading.reading import Extract
+    from neardup import Deduplicator, Document, Parameters
+
+
+class Question(Enum):
+    """What a fleet is to be asked about a page."""
+
+    TEXT = "does the text repeat a kept one"
+    KEPT = "the page goes on being kept, with this text"
+    FILE = "are these the bytes of a kept file"
+
+
+@dataclass(slots=True)
+class Judge:
+    """Judges texts against what is kept.
+
+    Args:
+        store: Where the captures stand.
+        known: What became of the URLs.
+        deduplicator: Of what this crawl keeps.
+    """
+
+    store: PageStore
+    known: KnownUrls
+    deduplicator: Deduplicator
+    comparer: Comparer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.comparer = Comparer(self.store, self.known, self.deduplicator.parameters)
+
+    @property
+    def min_words(self) -> int:
+        """Words below which a text is compared by equality alone."""
+        return self.deduplicator.parameters.min_words
+
+    def tune(self, parameters: Parameters) -> None:
+        """Judge by other parameters from now on.
+
+        Raises:
+            ParameterError: Their features are other ones.
+        """
+        self.deduplicator.tune(parameters)
+        self.comparer = Comparer(self.store, self.known, parameters)
+
+    def question(
+        self,
+        row: PageRow,
+        previous: PageRow | None,
+        document: Document,
+        apart_from: frozenset[int],
+    ) -> Question | None:
+        """What is to be asked about a text; None where what is held here decides."""
+        if document.digest == EMPTY_DIGEST:
+            return None
+        if _goes_on(row, previous):
+            return Question.KEPT
+        own = _own(previous, apart_from)
+        if self._twin(row, own) or self.store.find_text(document.digest, own) is not None:
+            return None
+        return Question.TEXT
+
+    def judge(
+        self,
+        row: PageRow,
+        previous: PageRow | None,
+        document: Document,
+        apart_from: frozenset[int],
+        answer: SharedVerdict | None = None,
+    ) -> None:
+        """Say in a row what its text is to all others, and keep it where it repeats none.
+
+        Args:
+            row: As ``describe`` left it.
+            previous: The last version of the page.
+            document: The text.
+            apart_from: Captures of which it is no duplicate.
+            answer: What the fleet says of it; None where it was not asked.
+        """
+        if _goes_on(row, previous):
+            # A kept page goes on being kept: what it says now replaces what it said.
+            self.deduplicator.add_document(row.id, document)
+            self._say_changed(row, previous, document)
+            return
+        if answer is None:
+            verdict = self._judge_here(row, document, _own(previous, apart_from))
+            row.duplicate_of = verdict.duplicate_of
+        else:
+            verdict = answer.verdict
+            if answer.original is None:
+                self.deduplicator.add_document(row.id, document)
+        row.verdict, row.distance, row.similarity = (
+            verdict.kind,
+            verdict.distance,
+            verdict.similarity,
+        )
+        is_new_text = previous is not None and not row.says_what_it_said(previous)
+        if is_new_text and row.verdict not in verdicts.DUPLICATES:
+            self._say_changed(row, previous, document)
+
+    def _judge_here(self, row: PageRow, document: Document, own: frozenset[int]) -> Verdict:
+        twin = self._twin(row, own)
+        if twin is None:
+            return self.deduplicator.judge_document(row.id, document, exclude=own)
+        row.text_digest, row.fingerprint = twin.text_digest, twin.fingerprint
+        return Verdict(verdicts.TEXT_DUPLICATE, twin.id, distance=0, similarity=1.0)
+
+    def _say_changed(self, row: PageRow, previous: PageRow | None, document: Document) -> None:
+        assert previous is not None
+        row.verdict = verdicts.CHANGED
+        row.distance, row.similarity = self.comparer.measure(previous, document)
+
+    def _twin(self, row: PageRow, excluded: frozenset[int]) -> PageRow | None:
+        """A kept page that shows the same, and was judged by another digest of it.
+
+        Before ``min_words`` changed, a text of so many words was too short, or was not.
+        """
+        if row.visible_digest is None or not row.is_main:
+            return None
+        is_long = (row.words or 0) >= self.min_words
+        return self.store.find_shown(row, is_long=not is_long, exclude=excluded)
+
+
+def describe(row: PageRow, previous: PageRow | None, document: Document, extract: Extract) -> None:
+    """Fill in what a row says of its text."""
+    row.is_main = int(extract.is_main)
+    row.last_text_digest = _last_digest(previous, document, extract)
+    row.words, row.text_digest = document.words, document.digest
+    row.fingerprint = document.fingerprint
+    row.words_digest = words_digest(document.text)
+
+
+def repeat(row: PageRow, original: PageRow | Original) -> None:
+    """Say of a page that it is an original's bytes again."""
+    row.verdict, row.distance, row.similarity = verdicts.EXACT_DUPLICATE, 0, 1.0
+    row.text_digest, row.fingerprint = original.text_digest, original.fingerprint
+    row.last_text_digest = original.text_digest
+    row.visible_digest, row.words = original.visible_digest, original.words
+    row.is_main = original.is_main
+    row.words_digest = original.words_digest
+
+
+def _goes_on(row: PageRow, previous: PageRow | None) -> bool:
+    """Whether a kept page says something else now."""
+    if previous is None or previous.text is None or not previous.words:
+        return False
+    return not row.says_what_it_said(previous)
+
+
+def _own(previous: PageRow | None, apart_from: frozenset[int]) -> frozenset[int]:
+    return apart_from if previous is None else apart_from | {previous.id}
+
+
+def _last_digest(previous: PageRow | None, document: Document, extract: Extract) -> bytes:
+    """The digest of what a page said, by which it can be told from what it says next time.
+
+    Of a text as long as ``min_words`` it is another one than of a shorter one, and that may have
+    changed since the last version: which said the same where it has either.
+    """
+    last = None if previous is None else previous.last_text_digest
+    return last if last is not None and last in extract.digests else document.digest

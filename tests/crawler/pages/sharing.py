@@ -1,0 +1,94 @@
+"""Several crawls of this process that decide together, as a fleet does over a server."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from crawler.job import Job
+from crawler.pages.shared import Original, SharedVerdict
+from neardup import Deduplicator, Document, Parameters, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from crawler.job_options import JobOptions
+
+
+class OneMemory:
+    """Verdicts of all crawls from one ``Deduplicator``; an answer comes after others had a turn."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._deduplicator = Deduplicator(parameters)
+        self._pages: list[Original] = []
+        self._owners: dict[tuple[bytes, bytes], int] = {}
+        self._files: dict[bytes, tuple[bytes, Original]] = {}
+        self.asked: list[str] = []
+
+    def tune(self, parameters: Parameters) -> None:
+        self._deduplicator.tune(parameters)
+
+    async def find_payload(self, digest: bytes, owner: bytes) -> SharedVerdict | None:
+        self.asked.append("payload")
+        await asyncio.sleep(0)
+        verdict = self._deduplicator.find_payload(digest, exclude=self._own(owner))
+        return None if verdict is None else self._named(verdict)
+
+    async def claim_file(self, digest: bytes, owner: bytes, page: Original) -> SharedVerdict | None:
+        self.asked.append("file")
+        await asyncio.sleep(0)
+        first, kept = self._files.setdefault(digest, (owner, page))
+        verdict = Verdict("exact_duplicate", -1, distance=0, similarity=1.0)
+        return None if first == owner else SharedVerdict(verdict, kept)
+
+    async def judge(
+        self, owner: bytes, document: Document, page: Original, *, keeps: bool = False
+    ) -> SharedVerdict:
+        self.asked.append("kept" if keeps else "text")
+        await asyncio.sleep(0)
+        said = self._judge(owner, document, page, keeps=keeps)
+        await asyncio.sleep(0)
+        return said
+
+    def _judge(
+        self, owner: bytes, document: Document, page: Original, *, keeps: bool
+    ) -> SharedVerdict:
+        new = SharedVerdict(Verdict("new" if document.fingerprint is not None else "too_short"))
+        if (owner, document.digest) in self._owners:
+            return new
+        number = len(self._pages)
+        if not keeps:
+            found = self._deduplicator.judge_document(number, document, exclude=self._own(owner))
+            if found.is_duplicate:
+                return self._named(found)
+        else:
+            self._deduplicator.add_document(number, document)
+        self._pages.append(replace(page, key=owner))
+        self._owners[owner, document.digest] = number
+        return new
+
+    def _own(self, owner: bytes) -> set[int]:
+        return {number for (each, _), number in self._owners.items() if each == owner}
+
+    def _named(self, verdict: Verdict) -> SharedVerdict:
+        assert verdict.duplicate_of is not None
+        return SharedVerdict(verdict, self._pages[verdict.duplicate_of])
+
+
+@contextmanager
+def fleet(folders: list[Path], options: JobOptions, memory: OneMemory) -> Iterator[list[Job]]:
+    """A crawl in each folder, in its first visit or going on with it."""
+    jobs: list[Job] = []
+    try:
+        for folder in folders:
+            jobs.append(Job(folder, options))
+            jobs[-1].claim("one plan")
+            jobs[-1].begin_visit()
+            jobs[-1].archivist.share(memory)
+        yield jobs
+    finally:
+        for job in jobs:
+            job.close()
