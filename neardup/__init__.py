@@ -30,6 +30,7 @@ from neardup.errors import (
     IndexLockedError,
     NearDupError,
     ParameterError,
+    ServerError,
     StorageError,
 )
 from neardup.evaluation.crawl_order import Outcome, count_errors
@@ -103,6 +104,7 @@ __all__ = [
     "ScalableBloomFilter",
     "ScanIndex",
     "Scores",
+    "ServerError",
     "SqliteDocuments",
     "StorageError",
     "SweepRow",

@@ -8,10 +8,11 @@
     |-- DocumentError (ValueError)        an id or a document that cannot be judged or stored
     |   `-- DuplicateIdError              this id was judged before
     |-- ClosedError                       used after close()
-    `-- StorageError                      what stands on disk
+    `-- StorageError                      what stands on disk, or on a server
         |-- IndexFileError                a damaged or foreign index file
         |-- IndexLockedError              the index directory is in use by another process
-        `-- DocumentsFileError            a damaged, foreign or locked file of documents
+        |-- DocumentsFileError            a damaged, foreign or locked file of documents
+        `-- ServerError                   a Redis that refuses, or what another one left in it
 
 ``except NearDupError`` catches all of it. Errors of the operating system (a full disk, a missing
 permission) are passed on as they are: nothing here knows more about them.
@@ -43,7 +44,7 @@ class ClosedError(NearDupError):
 
 
 class StorageError(NearDupError):
-    """Something that stands on disk cannot be used."""
+    """Something that stands on disk, or on a server, cannot be used."""
 
 
 class IndexFileError(StorageError):
@@ -56,3 +57,7 @@ class IndexLockedError(StorageError):
 
 class DocumentsFileError(StorageError):
     """A damaged or foreign file of documents, or one that is open in another process."""
+
+
+class ServerError(StorageError):
+    """A Redis that refuses what is asked of it, or holds what does not go with it."""

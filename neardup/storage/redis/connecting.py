@@ -1,0 +1,121 @@
+"""From a URL to a server that can be relied on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from redis.asyncio import Redis, RedisCluster
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisClusterException, RedisError
+
+from neardup.errors import ServerError
+from neardup.storage.redis.server import Server
+
+ANSWER_SECS = 10.0
+"""A server that takes longer over a command is waited for."""
+
+_OLDEST = 7
+
+
+async def connect(url: str, prefix: str = "") -> Server:
+    """Connect to a server, or to the cluster that it belongs to.
+
+    Args:
+        url: ``redis://[[user]:password@]host[:port][/database]``, or ``rediss://`` for TLS.
+        prefix: What all keys of the user begin with.
+
+    Raises:
+        ServerError: The URL is none, nobody answers, the password is wrong, the server is older
+            than Redis 7 or would throw keys away when its memory is full.
+    """
+    one = _client(url)
+    name = _name(one)
+    try:
+        about = await _ask(one, name)
+    finally:
+        await one.aclose()
+    if not about.get("cluster_enabled"):
+        return Server(_client(url), prefix=prefix, name=name, warnings=_checked(about, name))
+    cluster = _cluster(url, name)
+    server = Server(cluster, prefix=prefix, name=name)
+    try:
+        server.warnings = await _check_nodes(cluster, name)
+    except BaseException:
+        await server.close()
+        raise
+    return server
+
+
+def _client(url: str) -> Redis:
+    try:
+        return Redis.from_url(url, socket_timeout=ANSWER_SECS, retry=Retry(NoBackoff(), 0))
+    except (ValueError, TypeError) as error:
+        raise ServerError(f"no URL of a Redis ({error}); redis://HOST:PORT/0 expected") from error
+
+
+def _cluster(url: str, name: str) -> RedisCluster:
+    try:
+        return RedisCluster.from_url(url, socket_timeout=ANSWER_SECS, retry=Retry(NoBackoff(), 0))
+    except (ValueError, TypeError, RedisClusterException) as error:
+        raise ServerError(f"Redis cluster at {name}: {error}") from error
+
+
+def _name(client: Redis) -> str:
+    about = client.connection_pool.connection_kwargs
+    if "path" in about:
+        return str(about["path"])
+    return f"{about.get('host', 'localhost')}:{about.get('port', 6379)}"
+
+
+async def _ask(client: Redis, name: str) -> Mapping[str, Any]:
+    """Ask once, since a server that was never there is a mistake rather than an outage."""
+    try:
+        about: Mapping[str, Any] = await client.info()
+    except (RedisError, OSError) as error:
+        raise ServerError(f"Redis at {name}: {_refusal(error)}") from error
+    return about
+
+
+def _refusal(error: Exception) -> str:
+    text = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    lowered = text.lower()
+    if "auth" in lowered or "password" in lowered:
+        return f"user or password refused ({text}); write them as redis://USER:PASSWORD@HOST:PORT"
+    if "noperm" in lowered or "permission" in lowered:
+        return f"{text}; allow this user +@all -@dangerous +info on its keys"
+    return f"{text}; is it running, and is the address right?"
+
+
+async def _check_nodes(cluster: RedisCluster, name: str) -> tuple[str, ...]:
+    warnings: dict[str, None] = {}
+    try:
+        await cluster.initialize()
+        for node in cluster.get_primaries():
+            about = await cluster.info(target_nodes=node)
+            warnings.update(dict.fromkeys(_checked(about, f"{node.host}:{node.port}")))
+    except (RedisError, RedisClusterException, OSError) as error:
+        raise ServerError(f"Redis cluster at {name}: {_refusal(error)}") from error
+    return tuple(warnings)
+
+
+def _checked(about: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Return what the user should know.
+
+    Raises:
+        ServerError: This server would lose what it was given.
+    """
+    version = str(about.get("redis_version", "0"))
+    if int(version.partition(".")[0]) < _OLDEST:
+        raise ServerError(f"Redis at {name}: version {_OLDEST} or later expected, got {version}")
+    policy = about.get("maxmemory_policy", "noeviction")
+    if policy != "noeviction":
+        raise ServerError(
+            f"Redis at {name}: maxmemory-policy is {policy}, which throws keys away when memory is "
+            "full; redis-cli CONFIG SET maxmemory-policy noeviction"
+        )
+    if about.get("aof_enabled"):
+        return ()
+    return (
+        f"Redis at {name} has no append-only file, so what it holds is lost when it is killed; "
+        "redis-cli CONFIG SET appendonly yes",
+    )

@@ -1,0 +1,35 @@
+"""Servers in tests: connected, used, closed."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import TYPE_CHECKING, TypeVar
+
+from neardup.storage.redis.connecting import connect
+from neardup.storage.redis.script import Script
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from neardup.storage.redis.server import Server
+
+Result = TypeVar("Result")
+
+
+def using(url: str, use: Callable[[Server], Awaitable[Result]]) -> Result:
+    """Connect, and return what the use of it gives."""
+
+    async def used() -> Result:
+        server = await connect(url, "test:")
+        try:
+            return await use(server)
+        finally:
+            await server.close()
+
+    return asyncio.run(used())
+
+
+def script(source: str) -> Script:
+    """A script that stands in the test."""
+    return Script(source, hashlib.sha1(source.encode()).hexdigest())

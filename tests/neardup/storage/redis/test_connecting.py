@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from neardup import ServerError
+from neardup.storage.redis.connecting import connect
+from tests.neardup.storage.redis.running import using
+
+if TYPE_CHECKING:
+    from neardup.storage.redis.server import Server
+    from tests.servers.redis import RedisServer
+
+
+async def _about(server: Server) -> tuple[bool, str, str, tuple[str, ...]]:
+    await server.run("PING")
+    return server.is_cluster, server.prefix, server.name, server.warnings
+
+
+def _refused(url: str) -> str:
+    with pytest.raises(ServerError) as refused:
+        asyncio.run(connect(url))
+    message = str(refused.value)
+    assert "\n" not in message
+    return message
+
+
+def test_one_server(redis_url: str) -> None:
+    is_cluster, prefix, name, warnings = using(redis_url, _about)
+    assert (is_cluster, prefix, warnings) == (False, "test:", ())
+    assert f"redis://{name}/0" == redis_url
+
+
+def test_a_cluster_is_told_by_any_of_its_nodes(cluster_url: str) -> None:
+    is_cluster, _, name, warnings = using(cluster_url, _about)
+    assert (is_cluster, warnings) == (True, ())
+    assert f"redis://{name}/0" == cluster_url
+
+
+@pytest.mark.parametrize("url", ["", "http://127.0.0.1", "redis://127.0.0.1:port/0"])
+def test_what_is_no_url(url: str) -> None:
+    assert "redis://HOST:PORT/0 expected" in _refused(url)
+
+
+def test_nobody_there() -> None:
+    message = _refused("redis://user:secret@127.0.0.1:1/0")
+    assert message.startswith("Redis at 127.0.0.1:1: ")
+    assert "is it running" in message
+    assert "secret" not in message
+
+
+def test_a_wrong_password(own_redis: RedisServer) -> None:
+    with own_redis.client() as client:
+        client.config_set("requirepass", "right")
+    for user in ("", ":wrong@"):
+        message = _refused(own_redis.url.replace("://", f"://{user}"))
+        assert "user or password refused" in message
+        assert "wrong@" not in message
+    assert not using(own_redis.url.replace("://", "://:right@"), _about)[0]
+
+
+def test_a_server_that_evicts(own_redis: RedisServer) -> None:
+    with own_redis.client() as client:
+        client.config_set("maxmemory-policy", "allkeys-lru")
+    message = _refused(own_redis.url)
+    assert "allkeys-lru" in message
+    assert "maxmemory-policy noeviction" in message
+
+
+def test_a_server_without_a_file_is_warned_about(own_redis: RedisServer) -> None:
+    with own_redis.client() as client:
+        client.config_set("appendonly", "no")
+    (warning,) = using(own_redis.url, _about)[3]
+    assert "CONFIG SET appendonly yes" in warning

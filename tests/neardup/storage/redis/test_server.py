@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+import pytest
+
+from neardup import ClosedError, ServerError
+from neardup.storage.redis.script import Call
+from tests.neardup.storage.redis.running import script, using
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from neardup.storage.redis.server import Server
+    from tests.servers.redis import RedisServer
+
+_ADD = script("return redis.call('SADD', KEYS[1], ARGV[1])")
+
+
+@pytest.fixture(params=["redis_url", "cluster_url"])
+def url(request: pytest.FixtureRequest) -> str:
+    found: str = request.getfixturevalue(request.param)
+    return found
+
+
+def test_replies_come_in_the_order_of_the_commands(url: str) -> None:
+    async def use(server: Server) -> object:
+        await server.pipeline([("SET", f"key {number}", number) for number in range(100)])
+        return await server.pipeline([("GET", f"key {number}") for number in range(100)])
+
+    assert using(url, use) == [f"{number}".encode() for number in range(100)]
+
+
+def test_a_script_runs_where_nobody_has_met_it(url: str) -> None:
+    async def use(server: Server) -> object:
+        calls = [Call(_ADD, [f"set {number % 10}"], [number]) for number in range(100)]
+        first = await server.pipeline([*calls, ("SADD", "set 0", "a")])
+        return first, await server.pipeline(calls), await server.call(_ADD, ["set 3"], ["b"])
+
+    assert using(url, use) == ([1] * 101, [0] * 100, 1)
+
+
+def test_scripts_that_the_server_forgot_run_again(own_redis: RedisServer) -> None:
+    async def use(server: Server) -> object:
+        await server.call(_ADD, ["set"], ["a"])
+        own_redis.kill()
+        own_redis.start()
+        return await server.call(_ADD, ["set"], ["b"])
+
+    assert using(own_redis.url, use) == 1
+
+
+def test_a_mistake_is_raised_and_not_waited_for(url: str) -> None:
+    async def use(server: Server) -> None:
+        await server.run("SET", "word", "a")
+        with pytest.raises(ServerError, match=r"127\.0\.0\.1:\d+: .*WRONGTYPE|wrong kind"):
+            await server.run("SADD", "word", "b")
+        with pytest.raises(ServerError, match="nothing of the kind"):
+            await server.call(script("return redis.error_reply('nothing of the kind')"), ["word"])
+
+    using(url, use)
+
+
+def test_a_closed_server_refuses(redis_url: str) -> None:
+    async def use(server: Server) -> None:
+        await server.close()
+        await server.close()
+        with pytest.raises(ClosedError):
+            await server.run("PING")
+
+    using(redis_url, use)
+
+
+async def _waits(server: Server) -> str:
+    async with asyncio.timeout(20):
+        while server.waiting is None:
+            await asyncio.sleep(0.01)
+    return server.waiting
+
+
+class TestOutages:
+    """Whatever a server does not take now is waited for, and said once."""
+
+    def _outage(
+        self,
+        redis: RedisServer,
+        caplog: pytest.LogCaptureFixture,
+        stop: Callable[[], object],
+        go_on: Callable[[], object],
+    ) -> str:
+        async def use(server: Server) -> str:
+            await server.run("SET", "before", 1)
+            stop()
+            calls = [asyncio.create_task(server.run("SET", f"k{n}", "x" * 100)) for n in range(5)]
+            reason = await _waits(server)
+            assert server.waited_since is not None
+            await asyncio.sleep(0.5)
+            assert not any(call.done() for call in calls)
+            go_on()
+            async with asyncio.timeout(20):
+                await asyncio.gather(*calls)
+            assert server.waiting is None
+            assert server.waited_since is None
+            assert await server.run("GET", "k4") == b"x" * 100
+            return reason
+
+        with caplog.at_level(logging.WARNING, logger="neardup"):
+            reason = using(redis.url, use)
+        begun, ended = [record.getMessage() for record in caplog.records]
+        assert begun.startswith(f"Redis at 127.0.0.1:{redis.port}: ")
+        assert begun.endswith("; waiting for it")
+        assert "answers again after" in ended
+        return reason
+
+    def test_gone(self, own_redis: RedisServer, caplog: pytest.LogCaptureFixture) -> None:
+        reason = self._outage(own_redis, caplog, own_redis.kill, own_redis.start)
+        assert reason.startswith("no connection")
+
+    def test_full(self, own_redis: RedisServer, caplog: pytest.LogCaptureFixture) -> None:
+        def allow(memory: str) -> None:
+            with own_redis.client() as client:
+                client.config_set("maxmemory", memory)
+
+        reason = self._outage(own_redis, caplog, lambda: allow("1"), lambda: allow("0"))
+        assert reason == "its memory is full (maxmemory)"
+
+    def test_read_only(self, own_redis: RedisServer, caplog: pytest.LogCaptureFixture) -> None:
+        def follow(*master: str) -> None:
+            with own_redis.client() as client:
+                client.replicaof(*master)
+
+        # With nobody at that address it goes on answering what it has.
+        reason = self._outage(
+            own_redis, caplog, lambda: follow("127.0.0.1", "1"), lambda: follow("NO", "ONE")
+        )
+        assert reason == "it takes no writes (read only)"
+
+    def test_a_full_server_is_read_meanwhile(self, own_redis: RedisServer) -> None:
+        async def use(server: Server) -> None:
+            await server.run("SET", "key", "value")
+            await server.run("CONFIG", "SET", "maxmemory", "1")
+            write = asyncio.create_task(server.run("SET", "key", "other"))
+            await _waits(server)
+            assert await server.run("GET", "key") == b"value"
+            assert server.waiting is not None
+            write.cancel()
+            await asyncio.gather(write, return_exceptions=True)
+            assert server.waiting is None
+
+        using(own_redis.url, use)
+
+    def test_a_server_that_does_not_answer(
+        self, own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("neardup.storage.redis.connecting.ANSWER_SECS", 0.3)
+
+        async def use(server: Server) -> object:
+            own_redis.pause()
+            call = asyncio.create_task(server.run("INCR", "key"))
+            assert await _waits(server) == "it does not answer"
+            own_redis.go_on()
+            return await call
+
+        # What was sent before the pause is done too: a command may be executed twice.
+        assert using(own_redis.url, use) in range(1, 5)
