@@ -1,0 +1,18 @@
+-- How much of each there is in a shard, and of each worker.
+--
+-- Answer: changes, waiting, done, failed, hosts, seen keys, then of each worker its name, leases,
+-- parked requests and hosts.
+
+local state = redis.call('HMGET', base, 'changes', 'done', 'seen')
+local answer = {
+  tonumber(state[1] or '0'), redis.call('ZCARD', QUEUE), tonumber(state[2] or '0'),
+  redis.call('HLEN', FAILED), redis.call('HLEN', HOSTS), tonumber(state[3] or '0'),
+}
+for _, worker in ipairs(redis.call('SMEMBERS', WORKERS)) do
+  local its = keys_of(worker)
+  for _, part in ipairs({worker, redis.call('HLEN', its.leases), redis.call('HLEN', its.parked),
+                         redis.call('SCARD', its.hosts)}) do
+    answer[#answer + 1] = part
+  end
+end
+return answer

@@ -1,0 +1,69 @@
+-- End leases: of what is through, and of what broke.
+--
+-- ARGV: worker, incarnation, call, most tries, then 'done' or 'failed' and the id of each.
+--
+-- What was returned to the queue because the worker was taken for dead, and still waits, is
+-- through all the same.
+
+local worker, most_tries = ARGV[1], tonumber(ARGV[4])
+local is, mine = begin(worker, ARGV[2], ARGV[3])
+if is == 'again' then
+  return 0
+end
+mine = mine or keys_of(worker)
+
+local function held(id)
+  for _, where in ipairs({mine.leases, mine.parked}) do
+    local rest_of_it = redis.call('HGET', where, id)
+    if rest_of_it then
+      redis.call('HDEL', where, id)
+      return rest_of_it
+    end
+  end
+end
+
+-- Take a request out of the queue, and its host out of the line where that was its last one.
+local function unqueue(id)
+  local waiting = redis.call('ZRANGEBYLEX', QUEUE, '[' .. id, '(' .. id .. '\255', 'LIMIT', 0, 1)[1]
+  if not waiting then
+    return false
+  end
+  redis.call('ZREM', QUEUE, waiting)
+  local host = string.sub(id, 1, 8)
+  local place, first = place_of(host), first_of(host, 1)[1]
+  local priority = first and priority_in(first)
+  if place.state ~= RESTS and place.priority ~= priority then
+    put(host, place, {state = place.state, priority = priority, turn = first and next_turn(),
+                      owner = place.owner})
+  end
+  return true
+end
+
+local function fail(id, rest_of_it)
+  local tries = string.byte(rest_of_it) + 1
+  local tried = string.char(tries) .. string.sub(rest_of_it, 2)
+  if tries < most_tries then
+    put_back(id, tried)
+  else
+    redis.call('HSET', FAILED, id, tried)
+  end
+end
+
+local ended = 0
+for at = 5, #ARGV, 2 do
+  local outcome, id = ARGV[at], ARGV[at + 1]
+  local rest_of_it = is ~= 'lost' and held(id)
+  if outcome == 'failed' then
+    if rest_of_it then
+      fail(id, rest_of_it)
+      ended = ended + 1
+    end
+  elseif rest_of_it or unqueue(id) then
+    count('done', 1)
+    ended = ended + 1
+  end
+end
+if ended > 0 then
+  changed()
+end
+return ended

@@ -1,0 +1,118 @@
+-- Hand out requests of hosts that the worker owns and of free ones, which it owns from then on.
+--
+-- ARGV: worker, incarnation, call, how many requests at most, how many more hosts, how many
+-- requests of each of these, then host (8 bytes) and room of each host that may have more.
+-- Answer: the requests, in order; nil where the worker was taken for dead.
+
+local name, most, more_hosts, room = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local is, mine, answered = begin(name, ARGV[2], ARGV[3])
+if is == 'lost' then
+  return false
+end
+
+local function lease_of(id)
+  local rest_of_it = redis.call('HGET', mine.leases, id)
+  return rest_of_it and id .. rest_of_it
+end
+
+if is == 'again' then
+  local same = {}
+  for at = 1, #answered, ID do
+    same[#same + 1] = lease_of(string.sub(answered, at, at + ID - 1)) or nil
+  end
+  return same
+end
+
+wake()
+
+-- Hosts that the worker owns and that have requests and room, as they stand in line.
+local owned = {}
+
+local function goes_before(one, other)
+  if one.priority ~= other.priority then
+    return one.priority > other.priority
+  end
+  return one.turn < other.turn
+end
+
+local function line_up(entry)
+  local low, high = 1, #owned + 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if goes_before(entry, owned[middle]) then
+      high = middle
+    else
+      low = middle + 1
+    end
+  end
+  table.insert(owned, low, entry)
+end
+
+for at = 7, #ARGV, 2 do
+  local place = place_of(ARGV[at])
+  if place.state == OWNED and place.owner == name and place.priority then
+    line_up({host = ARGV[at], room = tonumber(ARGV[at + 1]), priority = place.priority,
+             turn = place.turn, old = place})
+  end
+end
+
+local function first_free()
+  local first = more_hosts > 0 and redis.call('ZRANGE', LINE, 0, 0, 'WITHSCORES')
+  if first and first[1] then
+    return {host = string.sub(first[1], 9), priority = -tonumber(first[2]),
+            turn = struct.unpack('>I8', first[1])}
+  end
+end
+
+-- Own a host from now on; its place in the line of the free ones is given up.
+local function take(entry)
+  more_hosts = more_hosts - 1
+  entry.room = room
+  redis.call('SADD', mine.hosts, entry.host)
+  redis.call('ZREM', LINE, in_line(entry.host, entry.turn))
+  entry.old = {state = OWNED}
+  return entry
+end
+
+local function next_host()
+  local free_one = first_free()
+  if free_one and (not owned[1] or goes_before(free_one, owned[1])) then
+    return take(free_one)
+  end
+  return table.remove(owned, 1)
+end
+
+local leased, ids, stored = {}, {}, {}
+
+-- Hand out a host's first request; its turn is over with that.
+local function hand_out(entry)
+  local requests = first_of(entry.host, 2)
+  redis.call('ZREM', QUEUE, requests[1])
+  leased[#leased + 1] = requests[1]
+  ids[#ids + 1] = string.sub(requests[1], 1, ID)
+  entry.room = entry.room - 1
+  entry.priority = requests[2] and priority_in(requests[2])
+  entry.turn = requests[2] and next_turn()
+  put(entry.host, entry.old, {state = OWNED, priority = entry.priority, turn = entry.turn,
+                              owner = name})
+  if entry.room > 0 and entry.priority then
+    line_up(entry)
+  end
+end
+
+while #leased < most do
+  local entry = next_host()
+  if not entry then
+    break
+  end
+  hand_out(entry)
+end
+
+for at, id in ipairs(ids) do
+  redis.call('HSET', mine.leases, id, string.sub(leased[at], ID + 1))
+end
+remember(mine, table.concat(ids))
+if #ids > 0 then
+  changed()
+end
+return leased

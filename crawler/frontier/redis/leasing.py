@@ -1,0 +1,85 @@
+"""How many requests to ask of each shard, so that together they make up what a worker wants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from crawler.frontier.redis.records import Leased
+
+
+class Wish(NamedTuple):
+    """What a worker asks of a shard: so many requests, of so many hosts that it does not own yet.
+
+    ``hosts`` are those that it owns, and how many more requests each may have.
+    """
+
+    requests: int
+    more_hosts: int
+    hosts: Mapping[int, int]
+
+
+class Leasing:
+    """One lease of a worker, in rounds: what a shard does not have, the others are asked for.
+
+    Args:
+        most: How many requests at most.
+        more_hosts: How many free hosts may be owned in addition.
+        room: How many requests each of those may have.
+        hosts: How many more requests each host that is owned may have, by shard.
+        order: The shards, those first that are to be asked where one request a shard is too many.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        more_hosts: int,
+        room: int,
+        hosts: Mapping[int, Mapping[int, int]],
+        order: Sequence[int],
+    ) -> None:
+        self.leased: list[Leased] = []
+        self.taken: set[int] = set()
+        self._most = most
+        self._more_hosts = more_hosts
+        self._room = room
+        self._rooms = {shard: dict(rooms) for shard, rooms in hosts.items()}
+        self._order = list(order)
+
+    def wishes(self) -> dict[int, Wish]:
+        """What to ask now, by shard; nothing where the lease is at its end.
+
+        Complexity: O(shards + hosts that are owned).
+        """
+        requests, more_hosts = self._most - len(self.leased), self._more_hosts - len(self.taken)
+        asked = [one for one in self._order if more_hosts or self._rooms.get(one)][:requests]
+        shares = zip(_shares(requests, asked), _shares(more_hosts, asked), strict=True)
+        wishes = {
+            shard: Wish(requests, more_hosts, self._rooms.get(shard, {}))
+            for shard, (requests, more_hosts) in zip(asked, shares, strict=True)
+        }
+        return {one: wish for one, wish in wishes.items() if wish.more_hosts or wish.hosts}
+
+    def answer(self, shard: int, wish: Wish, leased: Sequence[Leased]) -> None:
+        """Take note of what a shard had; it is asked again where it may have more."""
+        rooms = self._rooms.setdefault(shard, {})
+        taken = {one.host for one in leased} - rooms.keys()
+        rooms.update(dict.fromkeys(taken, self._room))
+        for one in leased:
+            rooms[one.host] -= 1
+        self._rooms[shard] = {host: more for host, more in rooms.items() if more > 0}
+        self.leased += leased
+        self.taken |= taken
+        is_spent = len(leased) < wish.requests and len(taken) < max(1, wish.more_hosts)
+        if is_spent:
+            self._order.remove(shard)
+
+
+def _shares(number: int, among: Sequence[int]) -> list[int]:
+    """A number in parts as equal as can be, the first the largest."""
+    if not among:
+        return []
+    each, more = divmod(number, len(among))
+    return [each + (at < more) for at in range(len(among))]

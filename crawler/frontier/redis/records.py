@@ -1,0 +1,87 @@
+"""A request as the fleet's queue holds it.
+
+::
+
+    record  := id rest
+    id      := host:u64 urgency:u64 number:u64
+    rest    := tries:u8 key_bytes:u8 key url_bytes:u32 url request
+
+Big-endian, so that records sort as they are to be handed out: those of a host
+together, the most urgent first, among equals the oldest.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+MIDDLE = 2**52
+"""Urgency is this less the priority. Lua's numbers are exact up to twice that."""
+
+ID_BYTES = 24
+KEY_BYTES = 16
+
+_HEAD = struct.Struct(">QQ")
+_ID = struct.Struct(">QQQ")
+_TRIES_AND_KEY = struct.Struct(">BB")
+_LENGTH = struct.Struct(">I")
+
+
+class QueuedLink(NamedTuple):
+    """A request that may be new.
+
+    Attributes:
+        key: Its fingerprint, 16 bytes, under which nothing else is queued; None where it holds
+            none. All requests of a key have one host.
+        host: The number of its line, 0 to 2**63 - 1.
+        url: Where it leads.
+        priority: The higher, the sooner.
+        request: The rest of it.
+    """
+
+    key: bytes | None
+    host: int
+    url: str
+    priority: int
+    request: bytes
+
+
+class Leased(NamedTuple):
+    """A request that was handed out; ``tries`` is how often it broke before."""
+
+    id: bytes
+    host: int
+    url: str
+    priority: int
+    key: bytes | None
+    request: bytes
+    tries: int
+
+
+def pack_host(host: int) -> bytes:
+    """A host's number as the scripts know it."""
+    return host.to_bytes(8, "big")
+
+
+def pack(link: QueuedLink) -> tuple[bytes, bytes, bytes]:
+    """Head (host and urgency), key, and rest of a link; its number comes between them."""
+    urgency = MIDDLE - max(1 - MIDDLE, min(MIDDLE - 1, link.priority))
+    key, url = link.key or b"", link.url.encode("utf-8", "surrogatepass")
+    rest = b"".join(
+        (_TRIES_AND_KEY.pack(0, len(key)), key, _LENGTH.pack(len(url)), url, link.request)
+    )
+    return _HEAD.pack(link.host, urgency), key, rest
+
+
+def unpack(record: bytes) -> Leased:
+    """The request of a record."""
+    host, urgency, _ = _ID.unpack_from(record)
+    tries, key_bytes = _TRIES_AND_KEY.unpack_from(record, ID_BYTES)
+    start = ID_BYTES + _TRIES_AND_KEY.size
+    key = record[start : start + key_bytes] or None
+    start += key_bytes
+    (url_bytes,) = _LENGTH.unpack_from(record, start)
+    start += _LENGTH.size
+    url = record[start : start + url_bytes].decode("utf-8", "surrogatepass")
+    request = record[start + url_bytes :]
+    return Leased(record[:ID_BYTES], host, url, MIDDLE - urgency, key, request, tries)

@@ -1,0 +1,39 @@
+"""The scripts that Redis runs, each in a file of its own; what they share stands before them."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+
+from neardup.storage.redis.script import Script
+
+_FOLDER = files(__package__ or "")
+
+
+def _script(*names: str, flags: str = "") -> Script:
+    """A script of several files.
+
+    The first line lets the server refuse all of it where its memory is full, not half of it.
+    """
+    texts = ((_FOLDER / f"{name}.lua").read_text("utf-8") for name in names)
+    source = "\n".join((f"#!lua flags={flags}", *texts))
+    return Script(source, hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest())
+
+
+# What frees memory, or takes none for long, is done in a full server too.
+_FREES = "allow-oom"
+_READS = "no-writes"
+
+PUSH = _script("shard", "seen", "push")
+LEASE = _script("shard", "lease")
+FINISH = _script("shard", "finish", flags=_FREES)
+MOVE = _script("shard", "move", flags=_FREES)
+LEAVE = _script("shard", "leave", flags=_FREES)
+COUNTS = _script("shard", "counts", flags=_READS)
+
+BEGIN = _script("begin")
+ENROL = _script("enrol", flags=_FREES)
+BEAT = _script("beat", flags=_FREES)
+ROLL = _script("roll", flags=_READS)
+BURY = _script("bury", flags=_FREES)
+FORGET = _script("forget", flags=_FREES)

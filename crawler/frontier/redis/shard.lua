@@ -1,0 +1,139 @@
+-- What every script of a shard begins with: its keys, its hosts and their places in line.
+--
+-- KEYS[1] is the shard's own name, and every other key begins with it; as the name is a hash tag,
+-- they are in one slot of a cluster. Formats: docs/formats.md, "In Redis".
+
+local base = KEYS[1]
+local QUEUE, LINE, HOSTS = base .. ':queue', base .. ':line', base .. ':hosts'
+local RESTING, FAILED, WORKERS = base .. ':resting', base .. ':failed', base .. ':workers'
+
+local ID, HEAD = 24, 16 -- bytes of host, urgency and number; of the first two
+local MIDDLE = 2 ^ 52   -- urgency is this less the priority, so that it sorts as a string
+local LINED, OWNED, RESTS = 'L', 'O', 'R'
+
+local function keys_of(worker)
+  local mine = base .. ':of:' .. worker
+  return {record = mine, leases = mine .. ':leases', parked = mine .. ':parked',
+          hosts = mine .. ':hosts'}
+end
+
+local function count(field, more)
+  redis.call('HINCRBY', base, field, more)
+end
+
+-- Lets two collects of counts see that something happened between them.
+local function changed()
+  count('changes', 1)
+end
+
+local function whole(number)
+  return string.format('%.0f', number)
+end
+
+local function next_turn()
+  return redis.call('HINCRBY', base, 'turn', 1)
+end
+
+local function now_ms()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function priority_in(member)
+  return MIDDLE - struct.unpack('>I8', string.sub(member, 9, HEAD))
+end
+
+-- The first of a host's requests that wait, as they are to be handed out.
+local function first_of(host, most)
+  return redis.call('ZRANGEBYLEX', QUEUE, '[' .. host, '(' .. host .. '\255', 'LIMIT', 0, most)
+end
+
+-- A host's place: its state, and priority and turn where it has requests that wait.
+local function place_of(host)
+  local found = redis.call('HGET', HOSTS, host)
+  if not found then
+    return {state = LINED}
+  end
+  local state, priority, turn, owner = string.match(found, '^(%u) (%S+) (%d+) ?(.*)$')
+  return {state = state, priority = tonumber(priority), turn = tonumber(turn), owner = owner}
+end
+
+local function in_line(host, turn)
+  return struct.pack('>I8', turn) .. host
+end
+
+-- Write a host's place; `old` is the one that it has now.
+local function put(host, old, new)
+  if old.state == LINED and old.priority then
+    redis.call('ZREM', LINE, in_line(host, old.turn))
+  end
+  if new.state == LINED and not new.priority then
+    redis.call('HDEL', HOSTS, host)
+    return
+  end
+  if new.state == LINED then
+    redis.call('ZADD', LINE, -new.priority, in_line(host, new.turn))
+  end
+  local priority = new.priority and whole(new.priority) or '-'
+  redis.call('HSET', HOSTS, host, table.concat(
+    {new.state, priority, whole(new.turn or 0), new.owner or ''}, ' '))
+end
+
+-- Let a host stand for a request that came; who stands there for a more urgent one stays.
+local function stand(host, priority)
+  local place = place_of(host)
+  if place.state == RESTS or (place.priority and priority <= place.priority) then
+    return
+  end
+  put(host, place, {state = place.state, priority = priority, turn = next_turn(),
+                    owner = place.owner})
+end
+
+-- Let a host stand at the end of the line, where it has requests; nobody owns it then.
+local function free(host)
+  local first = first_of(host, 1)[1]
+  put(host, place_of(host), {state = LINED, priority = first and priority_in(first),
+                             turn = first and next_turn()})
+end
+
+local function rest(host, ms)
+  if ms <= 0 then
+    return free(host)
+  end
+  redis.call('ZADD', RESTING, whole(now_ms() + ms), host)
+  put(host, place_of(host), {state = RESTS})
+end
+
+local function wake()
+  for _, host in ipairs(redis.call('ZRANGEBYSCORE', RESTING, '-inf', whole(now_ms()))) do
+    redis.call('ZREM', RESTING, host)
+    free(host)
+  end
+end
+
+-- Put a request back where it was in its host's queue.
+local function put_back(id, rest_of_it)
+  redis.call('ZADD', QUEUE, 0, id .. rest_of_it)
+  stand(string.sub(id, 1, 8), priority_in(id))
+end
+
+-- Whether a call is to be carried out. Of each worker the number of its last call is known: one
+-- that comes twice, because its answer was lost, or late, because a connection was slow, is not.
+-- The second value is what was answered where it is the last one.
+local function begin(worker, incarnation, number)
+  local mine = keys_of(worker)
+  local known = redis.call('HMGET', mine.record, 'incarnation', 'call', 'answer')
+  if known[1] ~= incarnation then
+    return 'lost'
+  end
+  local last = tonumber(known[2])
+  if tonumber(number) > last then
+    redis.call('HSET', mine.record, 'call', number)
+    return 'new', mine
+  end
+  return 'again', mine, tonumber(number) == last and known[3] or ''
+end
+
+local function remember(mine, answer)
+  redis.call('HSET', mine.record, 'answer', answer)
+end

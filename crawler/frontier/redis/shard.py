@@ -1,0 +1,139 @@
+"""One shard of the fleet's queue: its hosts, their requests and their seen keys."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from crawler.frontier.queue import MOST_TRIES
+from crawler.frontier.redis import scripts
+from crawler.frontier.redis.counts import ShardCounts
+from crawler.frontier.redis.records import pack, pack_host, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from crawler.frontier.redis.leasing import Wish
+    from crawler.frontier.redis.records import Leased, QueuedLink
+    from neardup.storage.redis.script import Script
+    from neardup.storage.redis.server import Server
+
+MOST_OF_A_CALL = 500
+"""So many requests at most in one call of a script: nobody else is served meanwhile."""
+
+Move = Literal["park", "unpark", "give_back"]
+
+T = TypeVar("T")
+
+
+class Shard:
+    """The calls of one worker to one shard, one after the other.
+
+    Each call has a number. The shard knows that of the last one, and what it
+    answered: a call that is sent twice, because its answer was lost, is carried out once.
+
+    Args:
+        server: Where it is.
+        number: Which shard.
+        worker: The name of the worker.
+
+    Attributes:
+        is_lost: Whether the shard says that this worker was taken for dead.
+    """
+
+    def __init__(self, server: Server, number: int, worker: str) -> None:
+        self._server = server
+        self._keys = [f"{{{server.prefix}:s{number:02}}}"]
+        self._worker = worker
+        self._incarnation = ""
+        self._calls = 0
+        self.is_lost = False
+        self._turn = asyncio.Lock()
+
+    async def _call(self, script: Script, *args: bytes | str | int) -> Any:
+        async with self._turn:
+            self._calls += 1
+            first = (self._worker, self._incarnation, self._calls)
+            return await self._server.call(script, self._keys, [*first, *args])
+
+    async def enter(self, incarnation: str, rest_secs: float) -> None:
+        """Begin, in a new incarnation; what an earlier one held waits again.
+
+        Args:
+            incarnation: Its name.
+            rest_secs: How long the worker's hosts are to rest when it dies.
+        """
+        await self._leave(self._worker, "", "", incarnation, _ms(rest_secs))
+        self._incarnation, self._calls = incarnation, 0
+        self.is_lost = False
+
+    async def leave(self) -> None:
+        """Return everything that this worker holds."""
+        await self._leave(self._worker, self._incarnation, "")
+
+    async def bury(self, worker: str, incarnation: str) -> None:
+        """Return everything that a dead worker held."""
+        await self._leave(worker, incarnation, "")
+
+    async def _leave(self, worker: str, incarnation: str, *args: str | int) -> None:
+        call = [worker, incarnation, MOST_OF_A_CALL, *args]
+        while await self._server.call(scripts.LEAVE, self._keys, call):
+            pass
+
+    async def push(self, links: Sequence[QueuedLink]) -> list[bool]:
+        """Queue the links whose keys are new; say which were."""
+        new: list[bool] = []
+        for some in _parts(links):
+            answer = await self._call(scripts.PUSH, *_flat(map(pack, some)))
+            new += [one == ord("1") for one in answer]
+        return new
+
+    async def lease(self, wish: Wish, room: int) -> list[Leased]:
+        """Requests in their order; none where this worker was taken for dead.
+
+        Args:
+            wish: How many.
+            room: How many of each host that was not owned.
+        """
+        rooms = _flat((pack_host(host), more) for host, more in wish.hosts.items())
+        most = min(wish.requests, MOST_OF_A_CALL)
+        answer = await self._call(scripts.LEASE, most, wish.more_hosts, room, *rooms)
+        self.is_lost = self.is_lost or answer is None
+        return [unpack(record) for record in answer or ()]
+
+    async def finish(self, done: Iterable[bytes], failed: Iterable[bytes]) -> None:
+        """End leases, by their ids."""
+        outcomes: list[tuple[str, bytes]] = [("done", one) for one in done]
+        outcomes += [("failed", one) for one in failed]
+        for some in _parts(outcomes):
+            await self._call(scripts.FINISH, MOST_TRIES, *_flat(some))
+
+    async def move(self, move: Move, ids: Sequence[bytes]) -> list[bool]:
+        """Park, unpark or give back what this worker holds; say of which that is true now."""
+        moved: list[bool] = []
+        for some in _parts(ids):
+            answer = await self._call(scripts.MOVE, move, *some) or b"0" * len(some)
+            moved += [one == ord("1") for one in answer]
+        return moved
+
+    async def release(self, hosts: Mapping[int, float]) -> None:
+        """Give hosts back, each after a rest of so many seconds."""
+        rests = _flat((pack_host(host), _ms(rest)) for host, rest in hosts.items())
+        await self._call(scripts.MOVE, "release", *rests)
+
+    async def counts(self) -> ShardCounts:
+        """What it has."""
+        return ShardCounts.read(await self._server.call(scripts.COUNTS, self._keys, []))
+
+
+def _flat(pairs: Iterable[tuple[bytes | str | int, ...]]) -> Iterable[bytes | str | int]:
+    return chain.from_iterable(pairs)
+
+
+def _parts(whole: Sequence[T]) -> list[Sequence[T]]:
+    return [whole[at : at + MOST_OF_A_CALL] for at in range(0, len(whole), MOST_OF_A_CALL)]
+
+
+def _ms(secs: float) -> int:
+    return round(secs * 1000)

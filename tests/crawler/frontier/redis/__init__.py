@@ -1,0 +1,1 @@
+"""The frontier of a fleet, over real servers."""

@@ -1,0 +1,52 @@
+"""Workers of a fleet, as tests need them."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import xxhash
+
+from crawler.frontier.redis.frontier import RedisFrontier
+from crawler.frontier.redis.records import QueuedLink
+from neardup.storage.redis.connecting import connect
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+PLAN = "http://x/"
+A, B, C = 1, 2, 3
+
+
+def link(host: int, name: str, priority: int = 0, *, has_key: bool = True) -> QueuedLink:
+    """A link to a page of a host."""
+    url = f"http://{host}/{name}"
+    key = xxhash.xxh3_128_digest(url.encode("utf-8", "surrogatepass")) if has_key else None
+    return QueuedLink(key, host, url, priority, name.encode("utf-8", "surrogatepass"))
+
+
+def links(host: int, count: int) -> list[QueuedLink]:
+    """Links to so many pages of a host."""
+    return [link(host, str(number)) for number in range(count)]
+
+
+@asynccontextmanager
+async def worker(
+    url: str,
+    name: str = "one",
+    *,
+    lease_secs: float = 60,
+    shards: int = 4,
+    rest_secs: float = 0,
+    prefix: str = "fleet",
+) -> AsyncIterator[RedisFrontier]:
+    """A worker that took part, and was never heard of again: it is not closed."""
+    server = await connect(url, prefix)
+    frontier = RedisFrontier(
+        server, name, lease_secs=lease_secs, shards=shards, rest_secs=rest_secs
+    )
+    try:
+        await frontier.open(PLAN, {"rules": "1"})
+        yield frontier
+    finally:
+        await server.close()
