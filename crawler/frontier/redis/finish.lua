@@ -1,16 +1,16 @@
 -- End leases: of what is through, and of what broke.
 --
--- ARGV: worker, incarnation, call, most tries, then 'done' or 'failed' and the id of each.
+-- ARGV, after that of each call: most tries, then 'done' or 'failed' and the id of each. Answer: what
+-- the call is.
 --
 -- What was returned to the queue because the worker was taken for dead, and still waits, is
 -- through all the same.
 
-local worker, most_tries = ARGV[1], tonumber(ARGV[4])
-local is, mine = begin(worker, ARGV[2], ARGV[3])
+local most_tries = tonumber(ARGV[5])
+local is, mine = begin()
 if is == 'again' then
-  return 0
+  return {is}
 end
-mine = mine or keys_of(worker)
 
 local function held(id)
   for _, where in ipairs({mine.leases, mine.parked}) do
@@ -50,7 +50,7 @@ local function fail(id, rest_of_it)
 end
 
 local ended = 0
-for at = 5, #ARGV, 2 do
+for at = 6, #ARGV, 2 do
   local outcome, id = ARGV[at], ARGV[at + 1]
   local rest_of_it = is ~= 'lost' and held(id)
   if outcome == 'failed' then
@@ -66,4 +66,4 @@ end
 if ended > 0 then
   changed()
 end
-return ended
+return {is}

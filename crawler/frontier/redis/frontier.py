@@ -210,7 +210,8 @@ class RedisFrontier:
         """
         began = time.monotonic()
         roll = await self._fellows.beat(self._incarnation)
-        lost = self._incarnation_is_over or not roll.is_known
+        await _all(shard.check() for shard in self._shards)
+        lost = not roll.is_known or any(shard.is_lost for shard in self._shards)
         if lost:
             await self._enter()
         else:
@@ -218,10 +219,6 @@ class RedisFrontier:
         for name, incarnation in roll.dead.items():
             await self._bury(name, incarnation)
         return Beat(lost, len(roll.alive), tuple(sorted(roll.dead)))
-
-    @property
-    def _incarnation_is_over(self) -> bool:
-        return any(shard.is_lost for shard in self._shards)
 
     async def _bury(self, worker: str, incarnation: str) -> None:
         await _all(shard.bury(worker, incarnation) for shard in self._shards)

@@ -1,13 +1,13 @@
 -- Hand out requests of hosts that the worker owns and of free ones, which it owns from then on.
 --
--- ARGV: worker, incarnation, call, how many requests at most, how many more hosts, how many
--- requests of each of these, then host (8 bytes) and room of each host that may have more.
--- Answer: the requests, in order; nil where the worker was taken for dead.
+-- ARGV, after that of each call: how many requests at most, how many more hosts, how many requests
+-- of each of these, then host (8 bytes) and room of each host that may have more.
+-- Answer: what the call is, and the requests, in order.
 
-local name, most, more_hosts, room = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local is, mine, answered = begin(name, ARGV[2], ARGV[3])
+local name, most, more_hosts, room = ARGV[1], tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local is, mine, answered = begin()
 if is == 'lost' then
-  return false
+  return {is, {}}
 end
 
 local function lease_of(id)
@@ -20,7 +20,7 @@ if is == 'again' then
   for at = 1, #answered, ID do
     same[#same + 1] = lease_of(string.sub(answered, at, at + ID - 1)) or nil
   end
-  return same
+  return {is, same}
 end
 
 wake()
@@ -48,7 +48,7 @@ local function line_up(entry)
   table.insert(owned, low, entry)
 end
 
-for at = 7, #ARGV, 2 do
+for at = 8, #ARGV, 2 do
   local place = place_of(ARGV[at])
   if place.state == OWNED and place.owner == name and place.priority then
     line_up({host = ARGV[at], room = tonumber(ARGV[at + 1]), priority = place.priority,
@@ -115,4 +115,4 @@ remember(mine, table.concat(ids))
 if #ids > 0 then
   changed()
 end
-return leased
+return {is, leased}

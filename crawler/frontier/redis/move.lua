@@ -1,18 +1,16 @@
 -- Move requests that a worker holds, and free hosts.
 --
--- ARGV: worker, incarnation, call, then the move and its arguments:
+-- ARGV, after that of each call: the move and its arguments:
 --   park id...        leased ones are parked
 --   unpark id...      parked ones are leased, where the worker owns their host; the others wait
 --   give_back id...   leased and parked ones wait, in their place
 --   release host ms...  nobody owns the hosts any more; each rests for so long
--- Answer of park, unpark: a character for each id, 1 where it is so now.
+-- Answer: what the call is, and for park and unpark a character for each id, 1 where it is so now.
 
-local worker, move = ARGV[1], ARGV[4]
-local is, mine, answered = begin(worker, ARGV[2], ARGV[3])
-if is == 'again' then
-  return answered
-elseif is == 'lost' then
-  return false
+local worker, move = ARGV[1], ARGV[5]
+local is, mine, answered = begin()
+if is ~= 'new' then
+  return {is, answered or ''}
 end
 
 local function owns(host)
@@ -53,16 +51,18 @@ end
 
 local answer = {}
 if move == 'release' then
-  for at = 5, #ARGV, 2 do
+  for at = 6, #ARGV, 2 do
     if redis.call('SREM', mine.hosts, ARGV[at]) == 1 then
       rest(ARGV[at], tonumber(ARGV[at + 1]))
     end
   end
 else
-  for at = 5, #ARGV do
+  for at = 6, #ARGV do
     answer[#answer + 1] = moves[move](ARGV[at]) and '1' or '0'
   end
 end
-changed()
+if #ARGV > 5 then
+  changed()
+end
 remember(mine, table.concat(answer))
-return table.concat(answer)
+return {is, table.concat(answer)}

@@ -1,18 +1,18 @@
 -- Queue the links that nobody has met: check, add and queue are one step.
 --
--- ARGV: worker, incarnation, call, then of each link: host and urgency (16 bytes), key (16 bytes or
--- none), the rest. Answer: a character for each link, 1 where it was queued.
+-- ARGV, after that of each call: of each link host and urgency (16 bytes), key (16 bytes or none),
+-- the rest. Answer: what the call is, and a character for each link, 1 where it was queued.
 --
 -- A worker that was taken for dead may still push: what it found is there, whoever fetches it.
 
-local is, mine, answered = begin(ARGV[1], ARGV[2], ARGV[3])
+local is, mine, answered = begin()
 if is == 'again' then
-  return answered
+  return {is, answered}
 end
 
 local queued, stands = {}, {}
 local number = tonumber(redis.call('HGET', base, 'number') or '0')
-for at = 4, #ARGV, 3 do
+for at = 5, #ARGV, 3 do
   local head, key = ARGV[at], ARGV[at + 1]
   if key == '' or see(key) then
     number = number + 1
@@ -38,4 +38,4 @@ end
 if is == 'new' then
   remember(mine, answer)
 end
-return answer
+return {is, answer}

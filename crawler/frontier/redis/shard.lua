@@ -117,21 +117,27 @@ local function put_back(id, rest_of_it)
   stand(string.sub(id, 1, 8), priority_in(id))
 end
 
--- Whether a call is to be carried out. Of each worker the number of its last call is known: one
--- that comes twice, because its answer was lost, or late, because a connection was slow, is not.
--- The second value is what was answered where it is the last one.
-local function begin(worker, incarnation, number)
+-- Whether a call is to be carried out, its worker's keys, and what was answered the last time.
+--
+-- ARGV begins with worker, incarnation, number of the call, and number of the last one that the
+-- worker had an answer to. The first value is
+--   new    yes
+--   again  no: it came before, and its answer was lost, or it was on its way for long
+--   lost   the worker was taken for dead, or the server has lost a call that it had answered, as
+--          one that is killed may: what the worker holds is to be returned
+local function begin()
+  local worker, number, answered = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
   local mine = keys_of(worker)
   local known = redis.call('HMGET', mine.record, 'incarnation', 'call', 'answer')
-  if known[1] ~= incarnation then
-    return 'lost'
-  end
   local last = tonumber(known[2])
-  if tonumber(number) > last then
+  if known[1] ~= ARGV[2] or last < answered then
+    return 'lost', mine
+  end
+  if number > last then
     redis.call('HSET', mine.record, 'call', number)
     return 'new', mine
   end
-  return 'again', mine, tonumber(number) == last and known[3] or ''
+  return 'again', mine, number == last and known[3] or ''
 end
 
 local function remember(mine, answer)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from crawler.frontier.queue import MOST_TRIES
 from crawler.frontier.redis import scripts
 from crawler.frontier.redis.counts import ShardCounts
+from crawler.frontier.redis.journal import Journal
 from crawler.frontier.redis.records import pack, pack_host, unpack
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ MOST_OF_A_CALL = 500
 """So many requests at most in one call of a script: nobody else is served meanwhile."""
 
 Move = Literal["park", "unpark", "give_back"]
+
+Part = bytes | str | int
 
 T = TypeVar("T")
 
@@ -39,7 +43,8 @@ class Shard:
         worker: The name of the worker.
 
     Attributes:
-        is_lost: Whether the shard says that this worker was taken for dead.
+        is_lost: Whether the worker was taken for dead, or may hold what it does not know of: it
+            must enter again.
     """
 
     def __init__(self, server: Server, number: int, worker: str) -> None:
@@ -47,15 +52,35 @@ class Shard:
         self._keys = [f"{{{server.prefix}:s{number:02}}}"]
         self._worker = worker
         self._incarnation = ""
-        self._calls = 0
-        self.is_lost = False
+        self._calls = self._answered = 0
         self._turn = asyncio.Lock()
+        self._journal = Journal()
+        self.is_lost = False
 
-    async def _call(self, script: Script, *args: bytes | str | int) -> Any:
+    async def _call(self, script: Script, *args: Part) -> Any:
+        """Make a call; what was pushed lately is pushed again where it may be lost."""
         async with self._turn:
-            self._calls += 1
-            first = (self._worker, self._incarnation, self._calls)
-            return await self._server.call(script, self._keys, [*first, *args])
+            answer = await self._call_in_turn(script, *args)
+            for some in _parts(self._journal.take()) if self.is_lost else ():
+                await self._call_in_turn(scripts.PUSH, *_flat(map(pack, some)))
+        return answer
+
+    async def _call_in_turn(self, script: Script, *args: Part) -> Any:
+        began = time.monotonic()
+        self._calls += 1
+        first = (self._worker, self._incarnation, self._calls, self._answered)
+        try:
+            state, *answer = await self._server.call(script, self._keys, [*first, *args])
+        except asyncio.CancelledError:
+            # Whether it was carried out is not known, nor what was leased then.
+            self.is_lost = self.is_lost or script is scripts.LEASE
+            raise
+        self._answered = self._calls
+        if state == b"lost":
+            self.is_lost = True
+        elif not self.is_lost:
+            self._journal.forget(began)
+        return answer[0] if answer else None
 
     async def enter(self, incarnation: str, rest_secs: float) -> None:
         """Begin, in a new incarnation; what an earlier one held waits again.
@@ -64,9 +89,10 @@ class Shard:
             incarnation: Its name.
             rest_secs: How long the worker's hosts are to rest when it dies.
         """
-        await self._leave(self._worker, "", "", incarnation, _ms(rest_secs))
-        self._incarnation, self._calls = incarnation, 0
-        self.is_lost = False
+        async with self._turn:
+            await self._leave(self._worker, "", "", incarnation, _ms(rest_secs))
+            self._incarnation, self._calls, self._answered = incarnation, 0, 0
+            self.is_lost = False
 
     async def leave(self) -> None:
         """Return everything that this worker holds."""
@@ -76,16 +102,21 @@ class Shard:
         """Return everything that a dead worker held."""
         await self._leave(worker, incarnation, "")
 
-    async def _leave(self, worker: str, incarnation: str, *args: str | int) -> None:
+    async def _leave(self, worker: str, incarnation: str, *args: Part) -> None:
         call = [worker, incarnation, MOST_OF_A_CALL, *args]
         while await self._server.call(scripts.LEAVE, self._keys, call):
             pass
+
+    async def check(self) -> None:
+        """Find out whether the worker is lost."""
+        await self._call(scripts.MOVE, "give_back")
 
     async def push(self, links: Sequence[QueuedLink]) -> list[bool]:
         """Queue the links whose keys are new; say which were."""
         new: list[bool] = []
         for some in _parts(links):
             answer = await self._call(scripts.PUSH, *_flat(map(pack, some)))
+            self._journal.note(some, time.monotonic())
             new += [one == ord("1") for one in answer]
         return new
 
@@ -99,8 +130,7 @@ class Shard:
         rooms = _flat((pack_host(host), more) for host, more in wish.hosts.items())
         most = min(wish.requests, MOST_OF_A_CALL)
         answer = await self._call(scripts.LEASE, most, wish.more_hosts, room, *rooms)
-        self.is_lost = self.is_lost or answer is None
-        return [unpack(record) for record in answer or ()]
+        return [unpack(record) for record in answer]
 
     async def finish(self, done: Iterable[bytes], failed: Iterable[bytes]) -> None:
         """End leases, by their ids."""
@@ -127,7 +157,7 @@ class Shard:
         return ShardCounts.read(await self._server.call(scripts.COUNTS, self._keys, []))
 
 
-def _flat(pairs: Iterable[tuple[bytes | str | int, ...]]) -> Iterable[bytes | str | int]:
+def _flat(pairs: Iterable[tuple[Part, ...]]) -> Iterable[Part]:
     return chain.from_iterable(pairs)
 
 
