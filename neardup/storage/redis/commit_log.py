@@ -1,0 +1,127 @@
+"""The log of commits: where it is decided, one after the other, which texts are kept.
+
+Postings and digests are spread by key, over a cluster too, and no script may touch them all. So
+that of two near-duplicates met at one moment exactly one is kept, each text takes its number here,
+in one slot, and is written elsewhere afterwards:
+
+1. ``look`` reads the *window*, the entries from ``low`` on, the oldest that is not written
+   elsewhere yet. After that the sender asks for postings and digests. Whatever is below ``low`` was
+   written before the question and is found by it; whatever is not is in the window.
+2. The sender compares its text with all of these, and ``commit`` takes it only if no entry that
+   came after the window is near. So a text is compared with every one that has a lower number, and
+   of two near each other the one with the higher number is a duplicate.
+3. The entry holds all of the text until it is written elsewhere (``posted``). A sender that dies
+   between the two leaves it in the log, where others go on finding it, and after some seconds one
+   of them writes it elsewhere: written twice, it is the same.
+
+A commit whose reply is lost is sent again, meets its own entry, is refused, and its sender finds
+the text to be its own.
+"""
+
+from dataclasses import dataclass, field
+
+from neardup.storage.redis.head_format import HEAD_BYTES, Head, unpack_head
+from neardup.storage.redis.script import Argument, Script
+from neardup.storage.redis.server import Server
+
+_PACKAGE = "neardup.storage.redis"
+_COMMIT = Script.read(_PACKAGE, "commit.lua")
+_POSTED = Script.read(_PACKAGE, "posted.lua")
+_WINDOW = Script.read(_PACKAGE, "window.lua")
+
+_KEPT_HEADS = 20_000
+"""Heads that stay below ``low``: so many texts may be kept between one sender's look and commit."""
+_LEFT_BEHIND_SECS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the log holds at one moment.
+
+    Attributes:
+        next: The number that the next text gets.
+        recent: The entries from ``low`` on, by number, the oldest first: others may be missing in
+            postings and digests.
+        left_behind: ``low``, if its sender seems to have died; None otherwise.
+    """
+
+    next: int
+    recent: dict[int, Head]
+    left_behind: int | None
+
+
+@dataclass(slots=True)
+class _Window:
+    """Entries that this process knows, all from ``low`` to below ``next``."""
+
+    low: int = 0
+    next: int = 0
+    entries: dict[int, bytes] = field(default_factory=dict)
+
+
+class CommitLog:
+    """The order in which texts are kept.
+
+    Keys, all in one slot:
+        ``state``: ``next`` number, ``low`` and ``oldest``, the first head that is held.
+        ``heads``: number to head, with the second of its commit (4 bytes, big endian).
+        ``bodies``: number to record, until it is written elsewhere.
+    """
+
+    def __init__(self, server: Server) -> None:
+        tag = f"{server.prefix}{{{server.prefix}log}}:"
+        self._server = server
+        self._state, self._heads, self._bodies = f"{tag}state", f"{tag}heads", f"{tag}bodies"
+        self._window = _Window()
+
+    async def look(self) -> Look:
+        """Read what postings and digests may not know yet. O(entries that are new here)."""
+        known = self._window.next
+        reply = await self._server.call(_WINDOW, [self._state, self._heads], [known])
+        low, after, now, first, *packed = reply
+        if after < known:
+            # It was restored from an older state: what is known of later numbers is not true.
+            self._window = _Window()
+        window = self._window
+        window.entries.update(enumerate(packed, first))
+        # Replies may come in another order than their questions.
+        window.low, window.next = max(window.low, low), max(window.next, after)
+        for number in [each for each in window.entries if each < window.low]:
+            del window.entries[number]
+        entries = dict(sorted(window.entries.items()))
+        recent = {number: unpack_head(entry) for number, entry in entries.items()}
+        return Look(window.next, recent, _left_behind(entries, window.low, now))
+
+    async def commit(
+        self, head: Head, body: bytes, look: Look, *, radius: int, keeps: bool
+    ) -> int | None:
+        """Keep a text that was compared with what the look and later questions found.
+
+        Returns:
+            Its number; None where one that came after the look may be near: look again.
+        """
+        keys = [self._state, self._heads, self._bodies]
+        args: list[Argument] = [look.next, radius, int(keeps), head.packed(), body]
+        number = int(await self._server.call(_COMMIT, keys, args))
+        return None if number < 0 else number
+
+    async def body(self, number: int) -> bytes | None:
+        """Return the record of an entry; None where it is written elsewhere."""
+        held: bytes | None = await self._server.run("HGET", self._bodies, number)
+        return held
+
+    async def posted(self, number: int) -> None:
+        """Note that an entry is written elsewhere."""
+        keys = [self._state, self._heads, self._bodies]
+        await self._server.call(_POSTED, keys, [number, _KEPT_HEADS])
+
+    async def count(self) -> int:
+        """Return how many texts were kept."""
+        return int(await self._server.run("HGET", self._state, "next") or 0)
+
+
+def _left_behind(entries: dict[int, bytes], low: int, now: int) -> int | None:
+    entry = entries.get(low)
+    if entry is None or now - int.from_bytes(entry[HEAD_BYTES:]) < _LEFT_BEHIND_SECS:
+        return None
+    return low
