@@ -57,6 +57,9 @@ class FrontierScheduler(BaseScheduler):
         crawl.db: the tables ``requests`` and ``hosts``.
     """
 
+    where = "in JOBDIR and a kill would lose it (without JOBDIR nothing is stored)"
+    form = "picklable"
+
     def __init__(self, crawler: Crawler, dupefilter: BaseDupeFilter) -> None:
         self._crawler = crawler
         self._dupefilter = dupefilter
@@ -107,18 +110,25 @@ class FrontierScheduler(BaseScheduler):
         if seen:
             self._dupefilter.log(request, self._spider)
             return False
-        is_kept = self._job.folder is not None
         try:
-            stored: Any = pack(request, self._spider) if is_kept else request
+            stored = self._stored(request)
         except UnstorableRequestError as error:
             self._refuse(request, error)
             return False
-        key = self._key(request) if is_kept else None
+        key = self._key(request) if self._job.folder is not None else None
         return self._push(request, host, stored, key)
+
+    def _stored(self, request: Request) -> Any:
+        """A request as the queue holds it.
+
+        Raises:
+            UnstorableRequestError: It cannot be written down.
+        """
+        return request if self._job.folder is None else pack(request, self._spider)
 
     def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
         """Queue a request, or note it as one that a learned rule skips."""
-        is_fixed = _is_fixed(request) or (key is not None and self._job.is_known(key))
+        is_fixed = is_made_anyway(request) or (key is not None and self._job.is_known(key))
         is_queued = self._job.url_rules.push(
             host, request.url, request.priority, stored, key, is_fixed=is_fixed
         )
@@ -135,12 +145,13 @@ class FrontierScheduler(BaseScheduler):
     def _refuse(self, request: Request, error: UnstorableRequestError) -> None:
         """Say that a request is not queued; one to the same place that can be stored still is."""
         logger.error(
-            "%s is refused, because it cannot be stored in JOBDIR and a kill would lose it: %s. "
+            "%s is refused, because it cannot be stored %s: %s. "
             "Callback and errback must be methods of the spider; what a lambda or a closure "
-            "holds can go into cb_kwargs, which like meta must be picklable. "
-            "Without JOBDIR nothing is stored, and any request will do",
+            "holds can go into cb_kwargs, which like meta must be %s",
             request,
+            self.where,
             error,
+            self.form,
         )
         self._crawler.stats.inc_value("scheduler/unserializable")
         if not request.dont_filter:
@@ -192,17 +203,25 @@ class FrontierScheduler(BaseScheduler):
 
     def _rebuild(self, queued: QueuedRequest) -> Request | None:
         """Make a request of its stored parts; one that cannot be made is named and set aside."""
-        if self._job.folder is None:
-            request: Request = queued.request
-            return request
         try:
-            return unpack(queued, self._spider)
+            return self._restored(queued)
         except Exception as error:  # whatever a spider's own classes raise
             logger.error("%s cannot be taken up again: %s", queued.url, error)  # noqa: TRY400
-            self._job.queue.finish([queued.id], failed=True)
+            self._finish([queued.id], failed=True)
             self._job.broken_requests += 1
             self._job.url_rules.note_failure([queued.url])
             return None
+
+    def _restored(self, queued: QueuedRequest) -> Request:
+        """The request of what the queue held; raises whatever a spider's own classes raise."""
+        if self._job.folder is None:
+            request: Request = queued.request
+            return request
+        return unpack(queued, self._spider)
+
+    def _finish(self, ids: list[int], *, failed: bool) -> None:
+        """End the leases of requests that are through, or of such as broke."""
+        self._job.queue.finish(ids, failed=failed)
 
     def has_pending_requests(self) -> bool:
         """Whether there is more to hand out, now or when a host has room again."""
@@ -242,7 +261,7 @@ class FrontierScheduler(BaseScheduler):
         for broken in (False, True):
             requests = [request for request in through if (request in self._broken) is broken]
             ids = [self._leases[request].id for request in requests]
-            self._job.queue.finish(ids, failed=broken)
+            self._finish(ids, failed=broken)
             if broken and requests:
                 self._job.url_rules.note_failure([request.url for request in requests])
         for request in through:
@@ -251,7 +270,7 @@ class FrontierScheduler(BaseScheduler):
         self._job.half_done.difference_update(through)
 
 
-def _is_fixed(request: Request) -> bool:
+def is_made_anyway(request: Request) -> bool:
     """Whether it is to be made whatever was learned of its URL.
 
     What a redirect leads to is the page of the request that was redirected.

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 HOLDS, REVOKED, FORGOTTEN = 1, 2, 3
 
+COVERED = "covered by"
+"""So begins the reason of a rule that was not wrong."""
+
 _PARTS = {"context", "transform"}
 _PLACES = {"host", "pattern", "beside", "where", "apart_from"}
 _LONGEST_SHOWN = 200
@@ -173,7 +176,7 @@ class RuleStore:
 
     def _in_states(self, *states: int) -> list[Proposal]:
         rows = self._database.read(
-            "SELECT rule FROM url_rules WHERE state IN (?, ?) AND reason NOT LIKE 'covered%'",
-            states,
+            "SELECT rule FROM url_rules WHERE state IN (?, ?) AND reason NOT LIKE ?",
+            (*states, f"{COVERED}%"),
         )
         return [restored(json.loads(rule)) for (rule,) in rows.fetchall()]

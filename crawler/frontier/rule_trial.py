@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier.history import History
 from crawler.frontier.rule_report import REFUTED
-from crawler.frontier.rule_store import REVOKED, stored
+from crawler.frontier.rule_store import COVERED, REVOKED, stored
 from crawler.urls.learned_rule import LearnedRule, overlap, shown_value
 from crawler.urls.learning.context import Context, Place
 from crawler.urls.learning.evidence import CounterExample, agreement
@@ -125,7 +125,7 @@ class RuleTrial:
             self._rules.remove(covered)
             rule.trials += covered.trials
             rule.saved, rule.explored = rule.saved + covered.saved, rule.explored + covered.explored
-            self._store.end(covered, REVOKED, f"covered by rule {rule.id}")
+            self._store.end(covered, REVOKED, f"{COVERED} rule {rule.id}")
         self._rules.add(rule)
         self._store.note_change(rule)
         return self._fold_again(rule)
@@ -242,6 +242,18 @@ class RuleTrial:
     def _url_of(self, page: int) -> str | None:
         row = self._state.database.read("SELECT url FROM pages WHERE id = ?", (page,)).fetchone()
         return None if row is None else str(row[0])
+
+    def let_go(self, proposal: Proposal, reason: str) -> None:
+        """Let go of a rule that was found wrong elsewhere, or that a better one covers there."""
+        context, _ = proposal
+        held = list(self._rules.of(context.host))
+        for rule in [rule for rule in held if (rule.context, rule.transform) == proposal]:
+            if reason.startswith(COVERED):
+                self._rules.remove(rule)
+                self._store.end(rule, REVOKED, reason)
+                self._refold(rule.hosts)
+            else:
+                self.revoke(rule, reason, CounterExample(0, 0))
 
     def revoke(self, rule: LearnedRule, reason: str, example: CounterExample) -> None:
         """Let go of a rule that is wrong; what it skipped is looked at anew."""

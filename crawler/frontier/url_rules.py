@@ -94,6 +94,15 @@ class UrlRules:
         """
         return self.trial.take(proposals, origin)
 
+    def let_go(self, proposal: Proposal, reason: str) -> None:
+        """Let go of a rule that ended in another crawl of the fleet; nothing where it is not held.
+
+        Args:
+            proposal: The rule.
+            reason: Why it ended there.
+        """
+        self.trial.let_go(proposal, reason)
+
     def push(
         self,
         host: int,
