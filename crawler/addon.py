@@ -14,6 +14,9 @@ from crawler.options import Options, our_settings
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+FLEET = {"SCHEDULER": "crawler.fleet_scheduler.FleetScheduler"}
+"""Replaced where FLEET_ENABLED is set; Redis' client is imported then, and not before."""
+
 REPLACED = {
     "REQUEST_FINGERPRINTER_CLASS": "crawler.fingerprinter.CanonicalFingerprinter",
     "DUPEFILTER_CLASS": "crawler.dupefilter.SeenFilter",
@@ -30,6 +33,9 @@ ADDED = (
     ("EXTENSIONS", "crawler.extensions.CrawlDelay", 20),
     ("EXTENSIONS", "crawler.extensions.Progress", 30),
 )
+
+PACING = ("SPIDER_MIDDLEWARES", "crawler.fleet_start.PacedStart", 940)
+"""Added where FLEET_ENABLED is set."""
 
 RECORDING = ("DOWNLOADER_MIDDLEWARES", "crawler.recording.Recording", 990)
 """Added where WARC_ENABLED is set; warcio is imported then, and not before."""
@@ -68,8 +74,10 @@ class NearDuplicates:
             raise NotConfigured("NEARDUP_ENABLED is False")
         if settings["TWISTED_REACTOR"] != _asyncio_reactor_path:
             raise NotConfigured("the asyncio reactor is needed, which is Scrapy's default")
-        for name, path in REPLACED.items():
+        is_fleet = Options(settings).boolean("FLEET_ENABLED")
+        for name, path in (REPLACED | (FLEET if is_fleet else {})).items():
             settings.set(name, path, priority="addon")
         recording = (RECORDING,) if Options(settings).boolean("WARC_ENABLED") else ()
-        for setting, path, order in (*ADDED, *recording):
+        pacing = (PACING,) if is_fleet else ()
+        for setting, path, order in (*ADDED, *recording, *pacing):
             settings.setdefault_in_component_priority_dict(setting, load_object(path), order)

@@ -78,6 +78,9 @@ class ArchivingSpider(Spider):
     planned: ClassVar[tuple[str, ...]] = ()
     """The arguments that say what a crawl is about."""
 
+    fits_fleet: ClassVar[bool] = True
+    """Whether many workers can share the crawl."""
+
     adds_when_finished: ClassVar[str] = ""
     """Where a crawl that is finished may have something new to start from: what then happens."""
 

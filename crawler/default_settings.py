@@ -151,6 +151,27 @@ WARC_FOLDER = ""
 WARC_MAX_FILE_BYTES = 1_000_000_000
 """A WARC file that is so large is ended, and the next one begins."""
 
+FLEET_ENABLED = False
+"""Crawl as one of many workers that share a Redis (docs/fleet.md)."""
+
+FLEET_REDIS_URL = "redis://127.0.0.1:6379/0"
+"""Where that Redis is: redis://[USER:PASSWORD@]HOST:PORT/DATABASE, rediss:// with TLS."""
+
+FLEET_NAME = ""
+"""Of the fleet, the same for all its workers; empty: what a crawl's folder would be called."""
+
+FLEET_LEASE_SECS = 60.0
+"""A worker that says nothing for so long is taken for dead; the same for all workers."""
+
+FLEET_SHARDS = 16
+"""Parts of the frontier, which a cluster spreads over its nodes; fixed when a fleet begins."""
+
+FLEET_MAX_HOSTS = 256
+"""Hosts that one worker asks at a time, at most; each host is asked by one worker at a time."""
+
+FLEET_MAX_LEASED = 64
+"""Requests that wait at one worker, at most; beside those that its downloader has."""
+
 PROGRESS_ENABLED = True
 """Show progress: a live panel on a terminal, plain lines elsewhere."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections import Counter
@@ -32,6 +31,7 @@ from crawler.pages.takeover import Takeover
 from crawler.pages.verdicts import FAILED
 from crawler.reading.pool import ReadingPool
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
+from crawler.visit_notes import VisitNotes
 from crawler.visits import NO, Visits
 from neardup import (
     Deduplicator,
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from crawler.fleet.fleet import Fleet
+    from crawler.fleet.seen import RecentKeys
     from crawler.frontier.order import Queue
     from crawler.job_options import JobOptions
 
@@ -102,6 +104,7 @@ class Job:
         self.after_refusal: list[Callable[[Mapping[str, Any], str], None]] = []
         self.broken_requests = 0
         self.half_done: WeakSet[Hashable] = WeakSet()
+        self.fleet: Fleet | None = None
         self._closed = False
         self._lock = locked(folder)
         try:
@@ -114,11 +117,13 @@ class Job:
     def _open_parts(self) -> None:
         folder = self.folder
         self._check_identity()
+        self.notes = VisitNotes(self.database)
         self.store = PageStore(self.database)
         self.had_pages = self.store.last_visit > 0
         self.queue: Queue = RequestQueue(self.database) if folder else MemoryQueue()
         self.url_rules = self._url_rules()
-        self.seen = SeenSet(self.database, folder / "seen.bloom" if folder else None)
+        bloom = folder / "seen.bloom" if folder else None
+        self.seen: SeenSet | RecentKeys = SeenSet(self.database, bloom)
         self.redirects = Redirects(self.database)
         self.known = KnownUrls(self.database, self.options.intervals)
         self.visits = Visits(self.database, self.store, self.known, self.seen)
@@ -196,7 +201,7 @@ class Job:
                 "finish that one first, or give -s JOBDIR=DIR"
             )
         self.database.set_meta("plan", plan)
-        self.database.set_meta("moved_seeds", "{}")
+        self.notes.begin_plan()
         self.database.commit()
 
     @property
@@ -240,7 +245,7 @@ class Job:
         self.visits.begin(self.visit, revisit if self.visit > 1 else NO, self.plan)
         self.redirects.clear()
         self.database.set_meta("visit", str(self.visit))
-        self.database.set_meta("sitemaps", "0")
+        self.notes.begin_visit()
         self._stages.begin_visit()
         self.archivist.visit = self.visit
         self.database.commit()
@@ -250,26 +255,6 @@ class Job:
     def pages(self) -> int:
         """Pages that this process fetched, whatever the verdict; not what they only need."""
         return self.counts.total() - self.counts[FAILED] - self.files
-
-    def moved_seeds(self) -> dict[str, str]:
-        """Where seeds were redirected to, in this crawl."""
-        found: dict[str, str] = json.loads(self.database.meta("moved_seeds") or "{}")
-        return found
-
-    def note_moved_seed(self, seed: str, target: str) -> None:
-        """Remember for a resumed crawl that a seed was redirected."""
-        self.database.set_meta("moved_seeds", json.dumps({**self.moved_seeds(), seed: target}))
-
-    @property
-    def sitemaps(self) -> int:
-        """Sitemaps that were asked for in this visit, by earlier processes as well."""
-        return int(self.database.meta("sitemaps") or 0)
-
-    def count_sitemap(self) -> int:
-        """Note that another sitemap is asked for; say how many there are with it."""
-        count = self.sitemaps + 1
-        self.database.set_meta("sitemaps", str(count))
-        return count
 
     def count(self, verdict: str, body_bytes: int, *, duplicate: bool) -> None:
         """Count a verdict of this process."""
@@ -351,6 +336,11 @@ class Job:
         self.url_rules.save_refuted()
         self.database.commit()
         self._index.flush()
+
+    def save(self) -> None:
+        """Make durable what was fetched, now, and not what is derived of it."""
+        with self._noting_failure():
+            self.database.commit()
 
     async def start_pool(self) -> None:
         """Start the worker processes, where texts are read at all."""

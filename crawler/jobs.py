@@ -9,6 +9,8 @@ from weakref import WeakKeyDictionary
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.reactor import _asyncio_reactor_path
 
+from crawler.fleet.membership import Membership
+from crawler.fleet_options import fleet_options, is_fleet
 from crawler.job import Job
 from crawler.options import Options, check_names, check_values, job_options
 
@@ -34,8 +36,7 @@ def prepare_job(settings: BaseSettings) -> Job:
     if settings["TWISTED_REACTOR"] != _asyncio_reactor_path:
         raise ValueError(f"TWISTED_REACTOR must be {_asyncio_reactor_path}")
     folder = Path(settings["JOBDIR"]).resolve()
-    job = Job(folder, job_options(settings))
-    _prepared[folder] = job
+    job = _prepared[folder] = _opened(folder, settings)
     return job
 
 
@@ -55,8 +56,23 @@ def _open(settings: BaseSettings) -> Job:
     if settings["TWISTED_REACTOR"] != _asyncio_reactor_path:
         raise NotConfigured("near-duplicate detection needs Scrapy's asyncio reactor")
     jobdir = settings["JOBDIR"]
-    if not jobdir:
-        return Job(None, job_options(settings))
-    folder = Path(jobdir).resolve()
-    prepared = _prepared.pop(folder, None)
-    return prepared if prepared is not None else Job(folder, job_options(settings))
+    folder = Path(jobdir).resolve() if jobdir else None
+    prepared = None if folder is None else _prepared.pop(folder, None)
+    return prepared if prepared is not None else _opened(folder, settings)
+
+
+def _opened(folder: Path | None, settings: BaseSettings) -> Job:
+    """A job, which takes part in a fleet where the settings say so."""
+    options = fleet_options(settings) if is_fleet(settings) else None
+    job = Job(folder, job_options(settings))
+    try:
+        if options is not None:
+            from crawler.fleet.fleet import Fleet  # noqa: PLC0415  # needs Redis' client
+
+            job.fleet = Fleet(job, options)
+        elif folder is not None:
+            Membership(job.database, folder).check_alone()
+    except BaseException:
+        job.close()
+        raise
+    return job

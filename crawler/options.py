@@ -24,12 +24,25 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 N = TypeVar("N", int, float)
 
-PREFIXES = ("NEARDUP_", "URLS_", "READING_", "PAGES_", "CRAWL_", "MIRROR_", "WARC_", "PROGRESS_")
-
+PREFIXES = (
+    "NEARDUP_",
+    "URLS_",
+    "READING_",
+    "PAGES_",
+    "CRAWL_",
+    "MIRROR_",
+    "WARC_",
+    "FLEET_",
+    "PROGRESS_",
+)
 
 _LEAST = {
     "CRAWL_MAX_COOKIES": 1,
     "CRAWL_MAX_HEADER_BYTES": 1024,
+    "FLEET_LEASE_SECS": 1.0,
+    "FLEET_MAX_HOSTS": 1,
+    "FLEET_MAX_LEASED": 1,
+    "FLEET_SHARDS": 1,
     "PROGRESS_INTERVAL_SECS": 0.1,
     "READING_MAX_LINKS": 1,
     "READING_MEMORY_LIMIT_MB": 256,

@@ -14,6 +14,9 @@ from crawler.archives import prepared_archive
 from crawler.archiving import ArchivingSpider
 from crawler.command_line import CommandError, complain, refuse_options
 from crawler.export_files import require_pyarrow
+from crawler.fleet_crawls import farewell_lines, prepare_worker, welcome_lines
+from crawler.fleet_options import is_fleet
+from crawler.frontier.redis.errors import FleetError
 from crawler.jobs import prepare_job
 from crawler.log_lines import tidy_logs
 from crawler.options import Options, did_you_mean
@@ -23,6 +26,7 @@ from crawler.pages.report import make_report
 from crawler.report_text import report_lines
 from crawler.standing import standing
 from crawler.visits import DUE, NO, YES
+from neardup import ServerError
 
 if TYPE_CHECKING:
     import argparse
@@ -50,7 +54,7 @@ class Command(ScrapyCrawl):
             if issubclass(spidercls, ArchivingSpider):
                 self._crawl(spidercls, args, opts)
                 return
-        except (CommandError, ValueError, JobError) as error:
+        except (CommandError, FleetError, ServerError, ValueError, JobError) as error:
             self.exitcode = complain(self, str(error))
             return
         super().run(args, opts)
@@ -72,21 +76,14 @@ class Command(ScrapyCrawl):
         assert self.settings is not None
         if any(feed.get("format") == "parquet" for feed in self.settings.getdict("FEEDS").values()):
             require_pyarrow()
-        if not self.settings["JOBDIR"]:
-            parent = Path(str(Options(self.settings).raw("CRAWL_DIRECTORY")))
-            folder = parent / spidercls.folder_name(opts.spargs)
-            self.settings.set("JOBDIR", str(folder), priority="cmdline")
-        job = prepare_job(self.settings)
+        job = self._prepared(spidercls, opts)
         archive: Archive | None = None
         try:
             before = job.plan
             job.claim(spidercls.plan(opts.spargs))
             taken = spidercls.take_rules(opts.spargs, job)
-            revisit = opts.spargs.get("revisit", NO)
             archive = prepared_archive(self.settings)
-            stands = standing(job, revisit, before, adds=spidercls.adds_when_finished)
-            say(f"crawl directory: {self.settings['JOBDIR']} ({stands})", opts)
-            if self._has_nothing_to_do(spidercls, job, revisit):
+            if not self._begins(spidercls, job, before, opts):
                 return
             if archive is not None:
                 say(f"recorded in: {archive.folder}", opts)
@@ -101,6 +98,34 @@ class Command(ScrapyCrawl):
             if archive is not None:
                 archive.close()
         self._conclude(job, opts)
+
+    def _prepared(self, spidercls: type[ArchivingSpider], opts: argparse.Namespace) -> Job:
+        assert self.settings is not None
+        if is_fleet(self.settings):
+            return prepare_worker(self.settings, spidercls, opts.spargs)
+        if not self.settings["JOBDIR"]:
+            parent = Path(str(Options(self.settings).raw("CRAWL_DIRECTORY")))
+            folder = parent / spidercls.folder_name(opts.spargs)
+            self.settings.set("JOBDIR", str(folder), priority="cmdline")
+        return prepare_job(self.settings)
+
+    def _begins(
+        self,
+        spidercls: type[ArchivingSpider],
+        job: Job,
+        before: str | None,
+        opts: argparse.Namespace,
+    ) -> bool:
+        """Say what is about to happen; tell whether there is anything to do."""
+        assert self.settings is not None
+        if job.fleet is not None:
+            for line in welcome_lines(job, job.fleet.introduce()):
+                say(line, opts)
+            return True
+        revisit = opts.spargs.get("revisit", NO)
+        stands = standing(job, revisit, before, adds=spidercls.adds_when_finished)
+        say(f"crawl directory: {self.settings['JOBDIR']} ({stands})", opts)
+        return not self._has_nothing_to_do(spidercls, job, revisit)
 
     def _has_nothing_to_do(self, spidercls: type[ArchivingSpider], job: Job, revisit: str) -> bool:
         """Whether the crawl is finished, and nothing is asked of it that it does not hold."""
@@ -120,6 +145,9 @@ class Command(ScrapyCrawl):
             report = make_report(connection)
         for line in report_lines(report, folder):
             say(line, opts)
+        if job.fleet is not None:
+            for line in farewell_lines(job):
+                say(line, opts)
         if report.queued:
             say(f"not finished, {report.queued:,} queued: the same command goes on", opts)
         if job.refused_links and job.pages <= len(job.seeds):

@@ -57,6 +57,7 @@ class MirrorSpider(SiteSpider):
     """As ``site``, and what pages need to look right; everything becomes a file."""
 
     name = "mirror"
+    fits_fleet = False
     arguments: ClassVar[Mapping[str, str]] = {
         **SiteSpider.arguments,
         "requisites": "what pages need is taken from: host (of the site, default) or all",

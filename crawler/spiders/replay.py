@@ -52,6 +52,7 @@ class ReplaySpider(ArchivingSpider):
     """
 
     name = "replay"
+    fits_fleet = False
     arguments: ClassVar[Mapping[str, str]] = {
         "warc": "WARC or WACZ files, or folders of them, separated by commas",
     }

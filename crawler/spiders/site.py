@@ -113,11 +113,16 @@ class SiteSpider(ArchivingSpider):
         spider.max_sitemaps = options.integer("CRAWL_MAX_SITEMAPS")
         spider.job.seeds = frozenset(spider.seeds)
         spider.job.archivist.keep_links = True
-        for seed, target in spider.job.moved_seeds().items():
-            spider.within = moved_scope(spider.within, seed, target) or spider.within
+        for seed, target in spider.job.notes.moved_seeds().items():
+            spider.move_scope(seed, target)
+        spider.job.notes.after_moved_seed.append(spider.move_scope)
         if _yes_or_no("sitemaps", spider.sitemaps) and spider.depth_limit != 0:
             crawler.signals.connect(spider.robots_parsed, signals.robots_parsed)
         return spider
+
+    def move_scope(self, seed: str, target: str) -> None:
+        """Let the scope follow a seed that was redirected, where it may."""
+        self.within = moved_scope(self.within, seed, target) or self.within
 
     async def first_requests(self) -> AsyncIterator[Request]:
         """One request a seed."""
@@ -139,7 +144,7 @@ class SiteSpider(ArchivingSpider):
             FIXED: True,
             LED_BY: known.url if known.is_page else self.seeds[0],
         }
-        for seed, target in self.job.moved_seeds().items():
+        for seed, target in self.job.notes.moved_seeds().items():
             if target == known.url:
                 meta[SEED] = seed
         return self.page_request(known.url, meta)
@@ -160,7 +165,7 @@ class SiteSpider(ArchivingSpider):
         moved = None if seed is None else moved_scope(self.within, seed, response.url)
         if seed is not None and moved is not None:
             self.within = moved
-            self.job.note_moved_seed(seed, response.url)
+            self.job.notes.note_moved_seed(seed, response.url)
             return True
         reason = "redirected out of the scope"
         self.job.store_failure(
@@ -237,7 +242,7 @@ class SiteSpider(ArchivingSpider):
 
     def _sitemap_request(self, url: str) -> Request | None:
         try:
-            if self.job.sitemaps >= self.max_sitemaps:
+            if self.job.notes.sitemaps >= self.max_sitemaps:
                 return None
             if self.job.canonicalizer.key(url) in self.job.seen:
                 return None
@@ -251,7 +256,7 @@ class SiteSpider(ArchivingSpider):
             self.logger.warning("%s: no sitemap: %s", url, error)
             return None
         with suppress(StorageError):  # the job remembers it, and the crawl ends
-            if self.job.count_sitemap() == self.max_sitemaps:
+            if self.job.notes.count_sitemap() == self.max_sitemaps:
                 self.logger.warning("no more sitemaps are fetched: CRAWL_MAX_SITEMAPS is reached")
         return request
 

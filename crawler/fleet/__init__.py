@@ -1,0 +1,1 @@
+"""Many workers, one crawl: what a worker does beside fetching pages."""

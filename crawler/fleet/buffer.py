@@ -1,0 +1,173 @@
+"""The requests that a worker holds: its own ``crawl.db`` is the buffer before the downloader."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from crawler.fleet.held_requests import pack, unpack
+from crawler.frontier.order import QueuedRequest
+from crawler.frontier.states import SKIPPED
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from crawler.frontier.no_url_rules import NoUrlRules
+    from crawler.frontier.queue import RequestQueue
+    from crawler.frontier.redis.records import Leased
+    from crawler.frontier.url_rules import UrlRules
+    from crawler.pages.database import Database
+
+_LAST = "SELECT max(id) FROM requests"
+_OF_KEY = "DELETE FROM requests WHERE key = ?"
+_TAKE_OUT = "DELETE FROM requests WHERE id = ? AND state = 0"
+_PARKED = (
+    "SELECT id, host, url, priority, request FROM requests WHERE id > ? AND state = 4"
+    " ORDER BY id LIMIT 500"
+)
+_WAITING = "SELECT id, host, url, priority, request FROM requests WHERE state = 0"
+
+
+class Buffer:
+    """Knows which lease of the fleet stands behind each request of the crawl's own queue.
+
+    What a learned rule skips is parked: it stays in ``crawl.db``, does not count as
+    work that waits, and may be put back by the rules, which then is noticed here.
+
+    Attributes:
+        moves: In order, leases that are to be parked in the frontier (True), and parked
+            ones that are to be leased again (False).
+    """
+
+    def __init__(
+        self, database: Database, queue: RequestQueue, url_rules: UrlRules | NoUrlRules
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._rules = url_rules
+        self._waiting: dict[int, Leased] = {}
+        self._under_way: dict[int, Leased] = {}
+        self._ended: dict[bool, list[Leased]] = {False: [], True: []}
+        self._hosts: Counter[int] = Counter()
+        self.moves: list[tuple[bool, Leased]] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for the downloader."""
+        return len(self._waiting)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is held that is still to be done, or to be told to the frontier."""
+        return not (self._waiting or self._under_way or self.moves or any(self._ended.values()))
+
+    @property
+    def hosts(self) -> Counter[int]:
+        """How many requests of each host wait or are under way; not to be changed."""
+        return self._hosts
+
+    def hold(self, leased: Leased, *, is_fixed: bool) -> None:
+        """Take over what was leased; a rule may skip it."""
+        if leased.key is not None:
+            # Of a lease that ended here and was handed out again, or of a link to it.
+            self._database.write(_OF_KEY, (leased.key,))
+        is_queued = self._rules.push(
+            leased.host, leased.url, leased.priority, pack(leased), leased.key, is_fixed=is_fixed
+        )
+        if not is_queued:
+            self.moves.append((True, leased))
+            return
+        row = int(self._database.read(_LAST).fetchone()[0])
+        self._waiting[row] = leased
+        self._hosts[leased.host] += 1
+
+    def hand_out(self, queued: QueuedRequest) -> None:
+        """Note that a request left the queue for the downloader."""
+        leased = self._waiting.pop(queued.id, None)
+        if leased is None:
+            leased = self._wake(queued)
+        self._under_way[queued.id] = leased
+
+    def _wake(self, queued: QueuedRequest) -> Leased:
+        """The lease of a request that a rule skipped, and that was put back."""
+        leased = unpack(queued)
+        self.moves.append((False, leased))
+        self._hosts[leased.host] += 1
+        return leased
+
+    def end(self, rows: Iterable[int], *, failed: bool) -> None:
+        """Note which requests are through."""
+        for row in rows:
+            leased = self._under_way.pop(row, None)
+            if leased is not None:
+                self._ended[failed].append(leased)
+                self._leave(leased.host)
+
+    def _leave(self, host: int) -> None:
+        self._hosts[host] -= 1
+        if self._hosts[host] <= 0:
+            del self._hosts[host]
+
+    def ended(self) -> tuple[list[Leased], list[Leased]]:
+        """What is through, and what broke, since ``forget_ended`` was told of it."""
+        return list(self._ended[False]), list(self._ended[True])
+
+    def forget_ended(self, done: Collection[Leased], failed: Collection[Leased]) -> None:
+        """Let go of what the frontier was told: the first of what is through, and of what broke."""
+        del self._ended[False][: len(done)]
+        del self._ended[True][: len(failed)]
+
+    def compare(self) -> None:
+        """Notice what rules took out of the queue meanwhile, and what they put back.
+
+        Complexity: O(1) where nothing changed, else O(requests that wait).
+        """
+        if len(self._queue) == len(self._waiting):
+            return
+        self._queue.write()
+        rows = {row[0]: row for row in self._database.read(_WAITING).fetchall()}
+        for row in [row for row in self._waiting if row not in rows]:
+            leased = self._waiting.pop(row)
+            self._leave(leased.host)
+            self.moves.append((True, leased))
+        for row, host, url, priority, request in rows.values():
+            if row not in self._waiting:
+                self._waiting[row] = self._wake(QueuedRequest(row, host, url, priority, request))
+
+    def has_parked(self, host: int) -> bool:
+        """Whether a rule skips requests of a host."""
+        sql = f"SELECT 1 FROM requests WHERE host = ? AND state > 0 AND state = {SKIPPED:d} LIMIT 1"  # noqa: S608
+        return self._database.read(sql, (host,)).fetchone() is not None
+
+    def parked(self) -> Iterator[list[Leased]]:
+        """Everything that rules skip, some of it at a time."""
+        last = 0
+        while rows := self._database.read(_PARKED, (last,)).fetchall():
+            last = rows[-1][0]
+            yield [unpack(QueuedRequest(*row)) for row in rows]
+
+    def take_out(self, hosts: Collection[int] | None = None) -> list[Leased]:
+        """Let go of what waits, of some hosts or of all, to be given back to the frontier."""
+        self.compare()
+        chosen: dict[int, list[int]] = {}
+        for row, leased in self._waiting.items():
+            if hosts is None or leased.host in hosts:
+                chosen.setdefault(leased.host, []).append(row)
+        found = []
+        for host, rows in chosen.items():
+            changed = self._queue.change(host, _TAKE_OUT, [(row,) for row in rows])
+            self._queue.count(-changed)
+            for row in rows:
+                found.append(self._waiting.pop(row))
+                self._leave(host)
+        return found
+
+    def clear(self) -> None:
+        """Forget everything: none of it is this worker's any more."""
+        self._waiting.clear()
+        self._under_way.clear()
+        self._hosts.clear()
+        self.moves.clear()
+        for ended in self._ended.values():
+            ended.clear()
+        self._queue.clear()

@@ -1,0 +1,37 @@
+"""A leased request as it stands in the worker's own ``crawl.db``, and back again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.frontier.redis.records import Leased
+
+if TYPE_CHECKING:
+    from crawler.frontier.order import QueuedRequest
+
+
+def pack(leased: Leased) -> bytes:
+    """The lease and the request; URL, host and priority have columns of their own.
+
+    A byte each for the length of the id, for the tries and for the length of the key, then id,
+    key, request.
+    """
+    key = leased.key or b""
+    head = bytes((len(leased.id), min(leased.tries, 255), len(key)))
+    return head + leased.id + key + leased.request
+
+
+def unpack(queued: QueuedRequest) -> Leased:
+    """Undo ``pack``."""
+    stored: bytes = queued.request
+    end_of_id = 3 + stored[0]
+    end_of_key = end_of_id + stored[2]
+    return Leased(
+        id=stored[3:end_of_id],
+        host=queued.host,
+        url=queued.url,
+        priority=queued.priority,
+        key=stored[end_of_id:end_of_key] or None,
+        request=stored[end_of_key:],
+        tries=stored[1],
+    )

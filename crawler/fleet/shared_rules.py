@@ -1,0 +1,82 @@
+"""Learned URL rules, one set for all workers: what holds at one holds at all."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING
+
+from crawler.fleet.board import SharedRule
+from crawler.frontier.rule_store import COVERED, HOLDS, restored
+from crawler.frontier.url_rules import UrlRules
+
+if TYPE_CHECKING:
+    from crawler.fleet.board import Board, Notices
+    from crawler.frontier.no_url_rules import NoUrlRules
+    from crawler.pages.database import Database
+
+logger = logging.getLogger(__name__)
+
+ORIGIN = "another worker"
+_ALL = "SELECT id, state, rule, reason FROM url_rules"
+_NARROWED = f"{COVERED} itself, for fewer pages"
+
+
+class SharedRules:
+    """Carries rules between ``crawl.db`` and the fleet's board.
+
+    A rule that ended anywhere ends everywhere, and holds nowhere again.
+
+    Args:
+        database: That of the worker.
+        url_rules: Those of the worker; nothing is shared where it learns nothing.
+        board: That of the fleet.
+    """
+
+    def __init__(self, database: Database, url_rules: UrlRules | NoUrlRules, board: Board) -> None:
+        self._database = database
+        self._rules = url_rules if isinstance(url_rules, UrlRules) else None
+        self._board = board
+        self._version = 0
+        self._texts: dict[int, str] = {}
+        self._told: dict[str, bool] = {}
+
+    async def tell(self) -> None:
+        """Tell of the rules that this worker learned, narrowed or revoked."""
+        news = list(self._news())
+        if news:
+            await self._board.write_rules(news)
+            self._told.update((shared.rule, shared.holds) for shared in news)
+
+    def _news(self) -> list[SharedRule]:
+        if self._rules is None:
+            return []
+        news = {}
+        for number, state, rule, reason in self._database.read(_ALL).fetchall():
+            before = self._texts.get(number)
+            if before is not None and before != rule:
+                news[before] = SharedRule(before, holds=False, reason=_NARROWED)
+            self._texts[number] = rule
+            news[rule] = SharedRule(rule, state == HOLDS, reason or "")
+        return [one for one in news.values() if self._told.get(one.rule) != one.holds]
+
+    async def hear(self, notices: Notices) -> None:
+        """Let hold what holds at the others, and let go of what ended there."""
+        if self._rules is None or notices.rules_version == self._version:
+            return
+        for shared in await self._board.rules():
+            if self._told.get(shared.rule) != shared.holds:
+                self._take(self._rules, shared)
+                self._told[shared.rule] = shared.holds
+        self._version = notices.rules_version
+
+    def _take(self, rules: UrlRules, shared: SharedRule) -> None:
+        try:
+            proposal = restored(json.loads(shared.rule))
+        except ValueError as error:
+            logger.warning("a URL rule of another worker is left out: %s", error)
+            return
+        if shared.holds:
+            rules.take([proposal], ORIGIN)
+        else:
+            rules.let_go(proposal, shared.reason)

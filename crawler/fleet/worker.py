@@ -1,0 +1,222 @@
+"""The loop of a worker: what is found goes out, what is through is acknowledged, more comes in."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from crawler.fleet.host_share import HostShare
+from crawler.pages.errors import StorageError
+from neardup import ServerError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from crawler.fleet.buffer import Buffer
+    from crawler.fleet.crawl import Crawl
+    from crawler.fleet.news import News
+    from crawler.fleet.options import FleetOptions
+    from crawler.fleet.outbox import Outbox
+    from crawler.frontier.redis.frontier import RedisFrontier
+    from crawler.frontier.redis.records import Leased
+
+logger = logging.getLogger(__name__)
+
+TICK_SECS = 0.1
+COUNT_SECS = 1.0
+BEATS = 6
+"""Signs of life within the time after which a silent worker is taken for dead."""
+
+
+class Worker:
+    """Moves requests between the fleet's frontier and the crawl of this process.
+
+    In each tick, in this order: it is noted which requests are through; ``crawl.db``
+    is committed; every link that was found goes to the frontier; those requests are
+    acknowledged. Whenever the process is killed, what is not acknowledged is fetched
+    again by somebody, and what is acknowledged has its links in the frontier.
+
+    Args:
+        frontier: That of the fleet, opened.
+        buffer: What this worker holds.
+        outbox: Where the crawl puts the links that it finds.
+        news: What all workers are to know.
+        options: What the worker is told.
+        crawl: The one who fetches.
+
+    Attributes:
+        is_dry: Whether the frontier had nothing for this worker when it was last asked.
+        is_finished: Whether nothing is left to do, here or anywhere.
+    """
+
+    def __init__(  # it is what holds them together
+        self,
+        frontier: RedisFrontier,
+        buffer: Buffer,
+        outbox: Outbox[Any],
+        news: News,
+        options: FleetOptions,
+        crawl: Crawl,
+    ) -> None:
+        self._frontier = frontier
+        self._buffer = buffer
+        self._outbox = outbox
+        self._news = news
+        self._options = options
+        self._crawl = crawl
+        self._hosts = HostShare(options.max_hosts)
+        self._tasks: list[asyncio.Task[None]] = []
+        self.is_dry = False
+        self.is_finished = False
+
+    def start(self) -> None:
+        """Begin to work."""
+        beat_secs = self._options.lease_secs / BEATS
+        for act, secs in (
+            (self._tick, TICK_SECS),
+            (self._beat, beat_secs),
+            (self._count, COUNT_SECS),
+        ):
+            self._tasks.append(asyncio.create_task(self._repeat(act, secs)))
+
+    async def _repeat(self, act: Callable[[], Awaitable[None]], secs: float) -> None:
+        while await self._attempt(act):
+            await asyncio.sleep(secs)
+
+    async def _attempt(self, act: Callable[[], Awaitable[None]]) -> bool:
+        """Do something; say whether it can be done again."""
+        try:
+            await act()
+        except StorageError:  # the job remembers it, and the crawl ends
+            return False
+        except ServerError as error:
+            self._crawl.fail(str(error))
+            return False
+        except Exception as error:  # a fault of ours: loudly, instead of a crawl that hangs
+            logger.exception("this worker of the fleet cannot go on")
+            self._crawl.fail(f"this worker cannot go on: {error!r}")
+            return False
+        return True
+
+    async def _tick(self) -> None:
+        if await self.deliver():
+            await self._refill()
+            await self._give_back_hosts()
+
+    async def deliver(self) -> bool:
+        """Tell the frontier what was found and what is through; False where nothing can be saved.
+
+        May be stopped in the middle, and is then done again from the start.
+        """
+        self._crawl.note_through()
+        self._buffer.compare()
+        done, failed = self._buffer.ended()
+        # Noted before the links are sent: what is found from here on belongs to later pages.
+        if (done or failed or self._outbox) and not self._crawl.save():
+            return False
+        await self._news.tell()
+        for note in await self._outbox.flush(self._frontier.push):
+            self._crawl.note_known(note)
+        if done or failed:
+            await self._frontier.finish(done, failed)
+            self._buffer.forget_ended(done, failed)
+        await self._move()
+        return True
+
+    async def _move(self) -> None:
+        """Tell the frontier what rules took out of this worker's queue, and put back into it."""
+        moves = list(self._buffer.moves)
+        for is_parked, group in groupby(moves, key=lambda move: move[0]):
+            leases = [leased for _, leased in group]
+            if is_parked:
+                await self._frontier.park(leases)
+            else:
+                await self._frontier.unpark(leases)
+        del self._buffer.moves[: len(moves)]
+
+    async def _refill(self) -> None:
+        """Lease what there is room for."""
+        if not self._crawl.wants_more or self._frontier.is_overdue:
+            await self._give_back(self._buffer.take_out())
+            return
+        room = self._options.max_leased - self._buffer.waiting
+        if room < self._options.max_leased // 2:
+            return
+        rooms = self._hosts.rooms(self._buffer.hosts, self._crawl.most_of_a_host)
+        leased = await self._frontier.lease(room, rooms, most_hosts=self._hosts.share)
+        self.is_dry = not leased and not self._buffer.waiting
+        if leased:
+            # What led to these pages, such as a seed that was redirected, is known by then.
+            await self._news.hear()
+            self._take(leased)
+
+    def _take(self, leased: list[Leased]) -> None:
+        now = time.monotonic()
+        self.is_finished = False
+        for one in leased:
+            self._hosts.note(one.host, now)
+            self._buffer.hold(one, is_fixed=self._crawl.is_fixed(one))
+        self._crawl.wake()
+
+    async def _give_back(self, leased: list[Leased]) -> None:
+        if leased:
+            await self._frontier.give_back(leased)
+
+    async def _give_back_hosts(self) -> None:
+        idle = self._hosts.idle(self._buffer.hosts, self._buffer.has_parked, time.monotonic())
+        if idle:
+            await self._frontier.release({host: self._crawl.rest_secs(host) for host in idle})
+            self._hosts.forget(idle)
+
+    async def _beat(self) -> None:
+        beat = await self._frontier.beat()
+        if beat.lost:
+            self._buffer.clear()
+            self._hosts.clear()
+            self._crawl.lose_all()
+
+    async def _count(self) -> None:
+        """See how the fleet stands: whether it is finished, and how many hosts are whose."""
+        is_idle = self._is_idle
+        counts = await self._frontier.counts()
+        await self._news.hear()
+        if self._news.is_lost:
+            self._crawl.fail("Redis has lost the fleet: restarted without what it held?")
+            return
+        self._news.counts = counts
+        self._hosts.reckon(counts.hosts, counts.workers)
+        surplus = self._hosts.surplus(self._buffer.hosts, self._buffer.has_parked)
+        if surplus:
+            await self._give_back(self._buffer.take_out(set(surplus)))
+        if counts.is_finished and is_idle and self._is_idle:
+            self.is_finished = True
+            self._crawl.wake()
+
+    @property
+    def _is_idle(self) -> bool:
+        return not self._outbox and self._buffer.is_idle
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether others may soon take this worker for dead, and ask the hosts that it owns."""
+        return self._frontier.is_overdue
+
+    async def leave(self) -> None:
+        """Say what there is to say, and give back what was not begun."""
+        await self.deliver()
+        if self.is_finished:
+            for parked in self._buffer.parked():
+                await self._frontier.finish(parked, ())
+        await self._news.tell(is_last=True)
+        await self._frontier.close()
+        self._news.counts = await self._frontier.counts()
+
+    async def stop(self) -> None:
+        """Work no more; what was under way in Redis may be done or not."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()

@@ -1,0 +1,196 @@
+"""Scrapy's scheduler of a worker: its requests come from the fleet and go to it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.defer import deferred_from_coro
+
+from crawler.carried_requests import FIXED, from_json, parts_of, to_json
+from crawler.fleet.held_requests import unpack
+from crawler.frontier.redis.records import QueuedLink
+from crawler.scheduler import FrontierScheduler, is_made_anyway
+from crawler.visits import NO
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.dupefilters import BaseDupeFilter
+    from twisted.internet.defer import Deferred
+
+    from crawler.fleet.fleet import Fleet
+    from crawler.frontier.order import QueuedRequest
+    from crawler.frontier.redis.records import Leased
+
+_LOOK_AHEAD_SECS = 2.0
+_FEWEST_OF_A_HOST = 2
+_MOST_OF_A_HOST = 16
+
+
+class FleetScheduler(FrontierScheduler):
+    """Hands out what this worker leased, and sends what it finds to the fleet's frontier.
+
+    Between the two stands the crawl's own queue, a small buffer that is emptied when the
+    worker starts. ``crawler.fleet.worker`` moves requests; here they become Scrapy's.
+    """
+
+    where = "in Redis for another worker"
+    form = "what JSON can say"
+
+    def __init__(self, crawler: Crawler, dupefilter: BaseDupeFilter) -> None:
+        super().__init__(crawler, dupefilter)
+        fleet = self._job.fleet
+        assert fleet is not None
+        self._fleet: Fleet = fleet
+        self._names: dict[int, str] = {}
+
+    def open(self, spider: Spider) -> Deferred[None] | None:
+        """Join the fleet; what an earlier process left in the buffer is in the fleet's frontier."""
+        self._job.revisit = NO
+        self._job.queue.clear()
+        if self._job.visit:
+            self._job.url_rules.begin_visit(self._job.visit)
+        super().open(spider)
+        self._fleet.join(self)
+        return None
+
+    def close(self, reason: str) -> Deferred[None] | None:
+        """Acknowledge what is through, commit, and give back what was not begun."""
+        super().close(reason)
+        return deferred_from_coro(self._fleet.leave())
+
+    def _stored(self, request: Request) -> bytes:
+        return to_json(request, self._spider, is_fixed=is_made_anyway(request))
+
+    def _key(self, request: Request) -> bytes | None:
+        of = self._crawler.request_fingerprinter.fingerprint
+        key = super()._key(request)
+        # A redirect to the very page that redirects: the fleet has met its key, as that page's own.
+        if key is not None and key in {of(request.replace(url=url)) for url in _sources(request)}:
+            return None
+        return key
+
+    def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
+        link = QueuedLink(key, host, request.url, request.priority, stored)
+        self._fleet.outbox.add(link, request if _sources(request) else None)
+        self._crawler.stats.inc_value("scheduler/enqueued")
+        return True
+
+    def _next(self) -> Request | None:
+        return super()._next() if self._fleet.is_open else None
+
+    def _lease(self) -> QueuedRequest | None:
+        rules = self._job.url_rules
+        queued = rules.lease(self._loads)
+        # Rules are tried where nothing else is to do, also by pages that are on their way.
+        is_dry = self._fleet.is_dry and not self._leases
+        if queued is None and is_dry and rules.try_more():
+            queued = rules.lease(self._loads)
+        if queued is not None:
+            self._fleet.buffer.hand_out(queued)
+        return queued
+
+    def _restored(self, queued: QueuedRequest) -> Request:
+        leased = unpack(queued)
+        request = from_json(leased.request, leased.url, leased.priority, self._spider)
+        self._names[leased.host] = str(self._downloader.get_slot_key(request))
+        return request
+
+    def _finish(self, ids: list[int], *, failed: bool) -> None:
+        super()._finish(ids, failed=failed)
+        self._fleet.buffer.end(ids, failed=failed)
+
+    def has_pending_requests(self) -> bool:
+        """Whether there is more to do, here or at any worker."""
+        if self._job.failure is not None or self._is_at_limit():
+            return False
+        is_busy = len(self._job.queue) > 0 or self._job.url_rules.is_folding
+        return is_busy or not self._fleet.is_finished
+
+    def _is_at_limit(self) -> bool:
+        """Whether the pages of all workers, and those under way here, make up ``max_pages``."""
+        limit = self._job.limit
+        return limit is not None and self._fleet.pages + len(self._leases) >= limit
+
+    # From here on: what crawler.fleet.crawl asks for.
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether further requests are welcome."""
+        is_ending = self._engine_slot.closing is not None or self._job.failure is not None
+        if is_ending and self._fleet.is_away:
+            self._fleet.give_up()
+        return not is_ending and not self._is_at_limit()
+
+    @property
+    def _engine_slot(self) -> Any:
+        return self._crawler.engine._slot
+
+    def note_through(self) -> None:
+        """Tell the buffer which requests are through."""
+        self._acknowledge()
+
+    def save(self) -> bool:
+        """Make durable what was fetched; False where that failed."""
+        self._job.save()
+        return self._job.failure is None
+
+    def is_fixed(self, leased: Leased) -> bool:
+        """Whether a request is made whatever was learned of its URL."""
+        try:
+            return leased.key is None or FIXED in parts_of(leased.request)
+        except ValueError:
+            return True  # who is to make it will say what is wrong with it
+
+    def note_known(self, note: Request) -> None:
+        """Hear of a redirect to what the fleet had already."""
+        self._note_redirect(note, seen=True)
+
+    def most_of_a_host(self, host: int) -> int:
+        """As many as can be asked for while more are leased."""
+        delay = self._delay(host)[0]
+        most = math.ceil(_LOOK_AHEAD_SECS / delay) if delay else _MOST_OF_A_HOST
+        return max(_FEWEST_OF_A_HOST, min(_MOST_OF_A_HOST, most))
+
+    def rest_secs(self, host: int) -> float:
+        """The longest that this worker itself would have waited; the host is not asked again."""
+        delay, jitter = self._delay(host)
+        self._names.pop(host, None)
+        return delay * (1 + jitter)
+
+    def _delay(self, host: int) -> tuple[float, float]:
+        """Seconds between two requests to a host, and which part of that more or less."""
+        name = self._names.get(host, "")
+        slot = self._downloader.slots.get(name)
+        if slot is not None:
+            return slot.delay, slot.jitter
+        settings = self._crawler.settings
+        delay = settings.getfloat("DOWNLOAD_DELAY")
+        pace = self._downloader.per_slot_settings.get(name, {})
+        return float(pace.get("delay", delay)), self._fleet.options.jitter
+
+    def wake(self) -> None:
+        """Ask the engine to ask for the next request."""
+        slot = self._engine_slot
+        if slot is not None and slot.closing is None:
+            slot.nextcall.schedule()
+
+    def lose_all(self) -> None:
+        """Forget what waits: this worker was taken for dead, and others have it now."""
+        self._job.url_rules.begin_visit(self._job.visit)
+        for request, lease in self._leases.items():
+            self._loads.remove(lease.host, request)
+        self._leases.clear()
+
+    def fail(self, reason: str) -> None:
+        """End, because the fleet cannot go on."""
+        self._job.stop_reason = self._job.stop_reason or reason
+        self._fleet.give_up()
+        self.wake()
+
+
+def _sources(request: Request) -> list[str]:
+    """The URLs that led to a request by redirects."""
+    found: list[str] = request.meta.get("redirect_urls", [])
+    return found

@@ -1,0 +1,41 @@
+"""A long list of URLs goes to the fleet as fast as Redis takes it, and not into memory."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import NotConfigured
+
+from crawler.jobs import job_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy.crawler import Crawler
+
+    from crawler.fleet.fleet import Fleet
+
+_LOOK_SECS = 0.05
+
+
+class PacedStart:
+    """Lets a spider's start wait while too many of its requests are still to be sent."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> PacedStart:
+        """Share the crawl's part in a fleet."""
+        fleet = job_of(crawler).fleet
+        if fleet is None:
+            raise NotConfigured
+        return cls(fleet)
+
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Pass on everything, and wait in between."""
+        async for each in start:
+            yield each
+            while self._fleet.outbox.is_full:
+                await asyncio.sleep(_LOOK_SECS)

@@ -1,0 +1,147 @@
+"""Workers of one fleet as processes of their own, and what they have together."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections import Counter
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from crawler.pages.database import open_for_reading
+from crawler.pages.export import export_pages
+from tests.crawls.command import start_scrapy
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.sites.hosts import ManyHosts
+
+LEASE_SECS = 3
+LONGEST_SECS = 120.0
+NAME = "test"
+
+
+@dataclass
+class Fleet:
+    """Any number of workers over one site.
+
+    Args:
+        site: What is crawled.
+        url: Of the Redis.
+        parent: Where their directories go.
+        arguments: Further ones of the command.
+    """
+
+    site: ManyHosts
+    url: str
+    parent: Path
+    arguments: tuple[str, ...] = ()
+    _started: Counter[int] = field(default_factory=Counter)
+
+    def folder(self, number: int) -> Path:
+        """The directory of a worker."""
+        return self.parent / f"worker-{number}"
+
+    def start(self, number: int, *arguments: str) -> subprocess.Popen[str]:
+        """Start a worker, which names itself by number and process to the site."""
+        self._started[number] += 1
+        settings = {
+            "FLEET_ENABLED": "True",
+            "FLEET_NAME": NAME,
+            "FLEET_REDIS_URL": self.url,
+            "FLEET_LEASE_SECS": str(LEASE_SECS),
+            "JOBDIR": str(self.folder(number)),
+            "USER_AGENT": f"worker-{number}-{self._started[number]}",
+            "READING_WORKERS": "1",
+            "READING_TIMEOUT_SECS": "120",
+            "DOWNLOAD_DELAY": "0",
+            "RETRY_TIMES": "5",
+        }
+        options = [part for pair in settings.items() for part in ("-s", "=".join(pair))]
+        seeds = ("-a", f"url={self.site.seeds}", "-a", "scope=host")
+        return start_scrapy("crawl", "site", *seeds, *options, *self.arguments, *arguments)
+
+    @contextmanager
+    def running(self, workers: int) -> Iterator[list[subprocess.Popen[str]]]:
+        """So many workers, which are killed at the end where they still run."""
+        with ExitStack() as stack:
+            processes = []
+            for number in range(1, workers + 1):
+                process = self.start(number)
+                stack.callback(end, process)
+                processes.append(process)
+            yield processes
+
+    def crawl(self, workers: int) -> list[str]:
+        """Let workers crawl the site to its end; what each of them printed."""
+        with self.running(workers) as processes:
+            return [finish(process) for process in processes]
+
+    @property
+    def folders(self) -> list[Path]:
+        """The directories of all workers."""
+        return sorted(self.parent.glob("worker-*"))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What all workers captured."""
+        found = []
+        for folder in self.folders:
+            with closing(open_for_reading(folder)) as connection:
+                found += list(export_pages(connection))
+        return found
+
+    def kept(self) -> dict[str, str]:
+        """Text by URL of what is kept; what two workers kept of one URL is one."""
+        return {row["url"]: row["text"] for row in self.rows() if row["text"] is not None}
+
+
+def finish(process: subprocess.Popen[str], status: int = 0) -> str:
+    """Wait for the end of a worker; what it printed."""
+    output, errors = process.communicate(timeout=LONGEST_SECS)
+    assert process.returncode == status, output + errors
+    assert "Traceback" not in errors, errors
+    return output + errors
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Kill a worker where it still runs."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def wait_for(site: ManyHosts, total: int) -> None:
+    """Wait until a site was asked for so many pages."""
+    deadline = time.monotonic() + LONGEST_SECS
+    while site.total < total:
+        assert time.monotonic() < deadline, f"the fleet does not move beyond {site.total}"
+        time.sleep(0.005)
+
+
+def assert_nothing_lost_or_kept_twice(fleet: Fleet) -> None:
+    """Every page has its row, every text is held by somebody, and no two are near each other."""
+    site = fleet.site
+    wanted = {site.url_of(number) for number in range(site.pages)}
+    found = {row["url"] for row in fleet.rows()}
+    assert found == wanted, f"{len(wanted - found)} pages lost: {sorted(wanted - found)[:5]}"
+    clusters: dict[str, set[str]] = {}
+    kept = fleet.kept()
+    for number in range(site.pages):
+        url = site.url_of(number)
+        clusters.setdefault(site.cluster_of(number), set()).update({url} & kept.keys())
+    lost = [name for name, urls in clusters.items() if not urls]
+    assert not lost, f"{len(lost)} texts lost: {lost[:5]}"
+    twice = {name: urls for name, urls in clusters.items() if len(urls) > 1}
+    assert not twice, f"{len(twice)} kept twice: {list(twice.items())[:5]}"
+
+
+def moments(seed: int, count: int, pages: int) -> list[int]:
+    """When to kill: after so many pages."""
+    chance = random.Random(seed)
+    return sorted(chance.randrange(pages // 20, pages * 9 // 10) for _ in range(count))
