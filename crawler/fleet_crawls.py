@@ -6,8 +6,6 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import scrapy.settings.default_settings
-
 from crawler.addon import FLEET, REPLACED
 from crawler.command_line import CommandError
 from crawler.directory import is_in_use
@@ -66,8 +64,8 @@ def _check(
             "directory of those of all workers, which one crawl goes on with"
         )
     for setting in ("SCHEDULER", "DUPEFILTER_CLASS"):
-        chosen, default = settings[setting], getattr(scrapy.settings.default_settings, setting)
-        if chosen not in {default, (REPLACED | FLEET)[setting]}:
+        chosen = settings[setting]
+        if settings.getpriority(setting) and chosen != (REPLACED | FLEET)[setting]:
             raise CommandError(f"a fleet needs its own {setting}, the project has {chosen}")
     if settings.getdict("FEEDS"):
         raise CommandError(

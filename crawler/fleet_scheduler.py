@@ -118,10 +118,18 @@ class FleetScheduler(FrontierScheduler):
     @property
     def wants_more(self) -> bool:
         """Whether further requests are welcome."""
-        is_ending = self._engine_slot.closing is not None or self._job.failure is not None
-        if is_ending and self._fleet.is_away:
+        return not self._is_ending and not self._is_at_limit()
+
+    @property
+    def _is_ending(self) -> bool:
+        slot = self._engine_slot
+        return slot is None or slot.closing is not None or self._job.failure is not None
+
+    def watch(self) -> None:
+        """Let no page wait for a Redis that is away, where the crawl is ending."""
+        if self._is_ending and self._fleet.is_away:
+            self._job.stop_reason = self._job.stop_reason or f"no Redis at {self._fleet.where}"
             self._fleet.give_up()
-        return not is_ending and not self._is_at_limit()
 
     @property
     def _engine_slot(self) -> Any:

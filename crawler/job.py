@@ -313,11 +313,14 @@ class Job:
         with self._noting_failure():
             self._stages.note_if_due()
             if self.database.commit_if_due(is_half_done=bool(self.half_done)):
-                self._takeover.look()
-                now = time.monotonic()
-                if now - self._index_flushed >= INDEX_INTERVAL_SECS:
-                    self._index.flush()
-                    self._index_flushed = now
+                self._follow_commit()
+
+    def _follow_commit(self) -> None:
+        self._takeover.look()
+        now = time.monotonic()
+        if now - self._index_flushed >= INDEX_INTERVAL_SECS:
+            self._index.flush()
+            self._index_flushed = now
 
     def commit(self) -> None:
         """Make durable what was done, now; a failure shows in ``failure``."""
@@ -338,9 +341,10 @@ class Job:
         self._index.flush()
 
     def save(self) -> None:
-        """Make durable what was fetched, now, and not what is derived of it."""
+        """As ``commit_if_due``, which it is in any case."""
         with self._noting_failure():
             self.database.commit()
+            self._follow_commit()
 
     async def start_pool(self) -> None:
         """Start the worker processes, where texts are read at all."""

@@ -32,6 +32,7 @@ class Numbers:
     saved_bytes: int
     busy: int
     workers: int
+    fleet: str = ""
 
 
 def numbers_of(job: Job) -> Numbers:
@@ -49,6 +50,7 @@ def numbers_of(job: Job) -> Numbers:
         saved_bytes=job.saved_bytes,
         busy=job.pool.busy,
         workers=job.pool.size,
+        fleet=job.fleet.progress if job.fleet is not None else "",
     )
 
 
@@ -65,6 +67,8 @@ def plain_line(numbers: Numbers) -> str:
     if numbers.failed:
         parts.append(f"{numbers.failed:,} failed")
     parts.append(f"{numbers.busy}/{numbers.workers} workers busy")
+    if numbers.fleet:
+        parts.append(numbers.fleet)
     return ", ".join(parts)
 
 
@@ -143,5 +147,6 @@ class LiveProgress:
             cells += [f"[red]{numbers.failed:,}[/]", "failed"]
         for start in range(0, len(cells), 8):
             table.add_row(*cells[start : start + 8])
+        subtitle = numbers.fleet or None
         title = self._job.title or str(self._job.folder or "crawl")
-        return Panel(table, title=title, title_align="left", expand=False)
+        return Panel(table, title=title, title_align="left", subtitle=subtitle, expand=False)

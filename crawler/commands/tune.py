@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.command_line import CommandError, PlainCommand, one_directory
+from crawler.frontier.redis.errors import FleetError
 from crawler.pages.database import open_for_reading
 from crawler.pages.errors import JobError
 from crawler.pages.tuning import check_name, tune
 from crawler.pages.tuning_report import tuning_report
 from crawler.tuning_text import tuning_lines
-from neardup import ParameterError
+from neardup import ParameterError, ServerError
 
 if TYPE_CHECKING:
     import argparse
 
 ORIGIN = "tune"
+
+_REDIS = re.compile(r"(rediss?|unix)://")
 
 _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -28,7 +32,7 @@ class Command(PlainCommand):
 
     def syntax(self) -> str:
         """Shown in the usage line."""
-        return "[--json] DIR [NAME=VALUE ...]"
+        return "[--json] DIR|REDIS_URL [--name FLEET] [NAME=VALUE ...]"
 
     def short_desc(self) -> str:
         """Shown in the list of commands."""
@@ -39,16 +43,21 @@ class Command(PlainCommand):
         return (
             "max_distance=0..8, candidate_distance=0..8, min_similarity=0..1, min_words=1.., "
             "verify=True|False: for pages to come. scrapy rejudge applies them to all others. "
-            "Without any, what holds and what held before is printed."
+            "Without any, what holds and what held before is printed. The URL of a Redis, or the "
+            "directory of one worker, stands for a fleet."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """The options of this command."""
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object")
+        parser.add_argument("--name", metavar="FLEET", help="of those on a Redis")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Change parameters of a crawl directory, or print them."""
+        if args and _REDIS.match(args[0]):
+            _tune_fleet(args[0], opts.name, _checked(args[1:]), is_json=opts.json)
+            return
         folder = Path(one_directory(args[:1]))
         try:
             changes = _changes(args[1:])
@@ -63,6 +72,29 @@ class Command(PlainCommand):
             return
         for line in tuning_lines(report, str(folder)):
             print(line)
+
+
+def _checked(arguments: list[str]) -> dict[str, object]:
+    try:
+        return _changes(arguments)
+    except ParameterError as error:
+        raise CommandError(str(error)) from None
+
+
+def _tune_fleet(url: str, name: str | None, changes: dict[str, object], *, is_json: bool) -> None:
+    """Change the parameters of a fleet, or print them."""
+    try:
+        # Needs Redis' client.
+        from crawler.fleet.tuning import tune_fleet  # noqa: PLC0415
+
+        chosen = tune_fleet(url, name, changes, ORIGIN)
+    except (FleetError, ServerError, ParameterError) as error:
+        raise CommandError(str(error)) from None
+    if is_json:
+        print(json.dumps({"current": chosen}, indent=2))
+        return
+    for parameter, value in chosen.items():
+        print(f"  {parameter:<18} {value}")
 
 
 def _changes(arguments: list[str]) -> dict[str, object]:

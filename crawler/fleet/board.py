@@ -1,6 +1,6 @@
 """What all workers of a fleet are to know: its id, parameters, learned rules, moved seeds, pages.
 
-In Redis, all keys in one slot; F is the fleet's prefix with ``:board``, in braces:
+In Redis, all keys in one slot; F is the fleet's prefix with ``board``, in braces:
 
 - hash F: ``id``; ``parameters``, ``origin``, ``since`` and ``parameters_version``;
   ``rules_version``; ``moved_version``.
@@ -67,7 +67,7 @@ class Board:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._key = f"{{{server.prefix}:board}}"
+        self._key = f"{{{server.prefix}board}}"
         self._rules, self._moved, self._pages = (
             f"{self._key}:{name}" for name in ("rules", "moved", "pages")
         )

@@ -15,6 +15,9 @@ class Crawl(Protocol):
     def wants_more(self) -> bool:
         """Whether further requests are welcome: it is neither ending nor at a limit."""
 
+    def watch(self) -> None:
+        """Let no page wait for a Redis that is away, where the crawl is ending."""
+
     def note_through(self) -> None:
         """Tell the buffer which requests are through."""
 

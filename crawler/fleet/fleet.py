@@ -171,6 +171,15 @@ class Fleet:
         since = None if self._server is None else self._server.waited_since
         return since is not None and time.time() - since > CLOSE_SECS
 
+    @property
+    def progress(self) -> str:
+        """What a line of progress says of the fleet."""
+        counts = None if self.news is None else self.news.counts
+        if counts is None:
+            return "joining the fleet"
+        queued = counts.waiting + counts.leased
+        return f"fleet: {counts.workers:,} workers, {self.pages:,} pages, {queued:,} queued"
+
     def give_up(self) -> None:
         """Let no page wait for Redis any more; those that do are fetched again."""
         if self._verdicts is not None:

@@ -7,6 +7,9 @@ from urllib.parse import urlsplit
 
 from crawler.frontier.redis.errors import FleetError
 
+BEGINNING = "crawl-once:"
+"""Of every key of every fleet, but for braces."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
@@ -32,7 +35,7 @@ def name_of_folder(folder: str) -> str:
 
 def prefix_of(name: str) -> str:
     """What every key of a fleet begins with, within the braces of its hash tag."""
-    return f"crawl-once:{name}"
+    return f"{BEGINNING}{name}:"
 
 
 def shown_url(url: str) -> str:

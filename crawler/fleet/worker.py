@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 
 TICK_SECS = 0.1
 COUNT_SECS = 1.0
+WATCH_SECS = 0.5
 BEATS = 6
 """Signs of life within the time after which a silent worker is taken for dead."""
 
@@ -79,6 +80,7 @@ class Worker:
             (self._tick, TICK_SECS),
             (self._beat, beat_secs),
             (self._count, COUNT_SECS),
+            (self._watch, WATCH_SECS),
         ):
             self._tasks.append(asyncio.create_task(self._repeat(act, secs)))
 
@@ -177,6 +179,9 @@ class Worker:
             self._buffer.clear()
             self._hosts.clear()
             self._crawl.lose_all()
+
+    async def _watch(self) -> None:
+        self._crawl.watch()
 
     async def _count(self) -> None:
         """See how the fleet stands: whether it is finished, and how many hosts are whose."""

@@ -17,7 +17,7 @@ from tests.crawls.command import start_scrapy
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.sites.hosts import ManyHosts
@@ -83,6 +83,14 @@ class Fleet:
         with self.running(workers) as processes:
             return [finish(process) for process in processes]
 
+    def crawl_into(self, number: int) -> str:
+        """Let one worker crawl the site to its end; what it printed."""
+        process = self.start(number)
+        try:
+            return finish(process)
+        finally:
+            end(process)
+
     @property
     def folders(self) -> list[Path]:
         """The directories of all workers."""
@@ -122,6 +130,14 @@ def wait_for(site: ManyHosts, total: int) -> None:
     while site.total < total:
         assert time.monotonic() < deadline, f"the fleet does not move beyond {site.total}"
         time.sleep(0.005)
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + LONGEST_SECS
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def assert_nothing_lost_or_kept_twice(fleet: Fleet) -> None:

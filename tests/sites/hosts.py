@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Self
 
 from tests.sites.prose import prose
@@ -51,6 +51,8 @@ class ManyHosts:
         self.pages, self.hosts, self.answer_secs = pages, hosts, answer_secs
         self.robots = robots
         self._lock = Lock()
+        self._open = Event()
+        self._open.set()
         self._asked: list[Asked] = []
         self.redirects: dict[str, str] = {}
         first = self._serve(1, 0)
@@ -71,6 +73,7 @@ class ManyHosts:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self.go_on()
         for server, thread in zip(self._servers, self._threads, strict=True):
             server.shutdown()
             server.server_close()
@@ -137,6 +140,18 @@ class ManyHosts:
         with self._lock:
             self._asked.append(asked)
 
+    def hold(self) -> None:
+        """Answer nothing, until ``go_on``."""
+        self._open.clear()
+
+    def go_on(self) -> None:
+        """Answer again."""
+        self._open.set()
+
+    def wait(self) -> None:
+        """Wait where answers are held back."""
+        self._open.wait()
+
     def overlaps(self) -> Iterator[tuple[Asked, Asked]]:
         """Pairs of requests of different agents to one host, of which one began during another."""
         for host in range(self.hosts):
@@ -170,6 +185,7 @@ class _Handler(BaseHTTPRequestHandler):
         is_page = self.path.endswith(".html")
         if is_page and self.site.answer_secs:
             time.sleep(self.site.answer_secs)
+        self.site.wait()
         if is_page:
             agent = self.headers.get("User-Agent", "")
             self.site.note(Asked(self.host, self.path, agent, began, time.monotonic()))

@@ -1,0 +1,87 @@
+"""``scrapy fleet URL``: how a fleet of crawlers stands."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from crawler.command_line import CommandError, PlainCommand, refuse_options
+from crawler.frontier.redis.errors import FleetError
+from neardup import ServerError
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class Command(PlainCommand):
+    """Looks at Redis alone; no worker is asked."""
+
+    def syntax(self) -> str:
+        """Shown in the usage line."""
+        return "[--name NAME] [--json | --forget NAME [--yes]] REDIS_URL"
+
+    def short_desc(self) -> str:
+        """Shown in the list of commands."""
+        return "Say how a fleet of crawlers on one Redis stands, or forget it"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """The options of this command."""
+        super().add_options(parser)
+        parser.add_argument("--name", metavar="NAME", help="of the fleet, where there are several")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+        parser.add_argument(
+            "--forget",
+            metavar="NAME",
+            help="delete what Redis holds of a fleet; directories of workers stay as they are",
+        )
+        parser.add_argument("--yes", action="store_true", help="do so without asking")
+
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Print how a fleet stands, or delete it."""
+        refuse_options(args)
+        if len(args) != 1:
+            raise CommandError("one Redis is needed, such as redis://127.0.0.1:6379/0")
+        try:
+            if opts.forget is not None:
+                _forget(args[0], opts.forget, is_sure=opts.yes)
+            else:
+                _show(args[0], opts)
+        except (FleetError, ServerError) as error:
+            raise CommandError(str(error)) from None
+
+
+def _show(url: str, opts: argparse.Namespace) -> None:
+    from crawler.fleet.names import shown_url  # noqa: PLC0415
+    from crawler.fleet.status import at, look  # noqa: PLC0415  # needs Redis' client
+    from crawler.fleet_text import status_lines  # noqa: PLC0415
+
+    status = at(url, opts.name, look)
+    if opts.json:
+        print(json.dumps(status.to_dict(), indent=2))
+        return
+    for line in status_lines(status, shown_url(url)):
+        print(line)
+
+
+def _forget(url: str, name: str, *, is_sure: bool) -> None:
+    from crawler.fleet.status import at, forget, look  # noqa: PLC0415  # needs Redis' client
+
+    async def act(server: Any, name: str) -> int | None:
+        status = await look(server, name)
+        if not is_sure and not _agrees(name, len(status.workers)):
+            return None
+        return await forget(server)
+
+    deleted = at(url, name, act)
+    if deleted is None:
+        print("nothing was deleted")
+    else:
+        print(f"the fleet {name} is forgotten: {deleted:,} keys deleted")
+
+
+def _agrees(name: str, workers: int) -> bool:
+    if not sys.stdin or not sys.stdin.isatty():
+        raise CommandError("--forget deletes for good; give --yes too")
+    print(f"{name}: workers that are known: {workers:,}; their directories stay")
+    return input("delete its frontier and its kept texts? [y/N] ").strip().lower() in {"y", "yes"}

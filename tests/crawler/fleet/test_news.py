@@ -1,0 +1,196 @@
+"""What one worker of a fleet learns, the others hear."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.fleet.news import News
+from crawler.frontier.rule_store import COVERED
+from crawler.frontier.url_rules import UrlRules
+from crawler.job import Job
+from crawler.job_options import JobOptions
+from crawler.pages.tuning import tune
+from crawler.urls.learning.context import Context
+from crawler.urls.learning.evidence import CounterExample
+from crawler.urls.learning.hypothesis import LearningPolicy
+from crawler.urls.learning.transforms import DropArguments
+from neardup import Parameters
+from neardup.storage.redis.connecting import connect
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+    from pathlib import Path
+
+    from crawler.urls.learning.proposals import Proposal
+
+PREFIX = "crawl-once:test:"
+RULE: Proposal = (Context("example.com"), DropArguments(("sid",)))
+OTHER: Proposal = (Context("example.com"), DropArguments(("ref",)))
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Iterator[list[Job]]:
+    options = JobOptions(learning=LearningPolicy(0.8))
+    with ExitStack() as stack:
+        found = []
+        for name in ("one", "two"):
+            job = Job(tmp_path / name, options)
+            stack.callback(job.close)
+            job.begin_visit()
+            found.append(job)
+        yield found
+
+
+def together(url: str, jobs: list[Job], act: Callable[[list[News]], Awaitable[None]]) -> list[News]:
+    """Let workers join a fleet, and do something with what they tell and hear."""
+
+    async def run() -> list[News]:
+        servers = [await connect(url, PREFIX) for _ in jobs]
+        news = [News(job, server) for job, server in zip(jobs, servers, strict=True)]
+        try:
+            for one in news:
+                await one.begin()
+            await act(news)
+        finally:
+            for server in servers:
+                await server.close()
+        return news
+
+    return asyncio.run(run())
+
+
+async def pass_on(news: list[News]) -> None:
+    """Let everybody tell, then everybody hear."""
+    for one in news:
+        await one.tell(is_last=True)
+    for one in news:
+        await one.hear()
+
+
+def held(job: Job) -> set[Proposal]:
+    """The rules that hold."""
+    assert isinstance(job.url_rules, UrlRules)
+    return {(rule.context, rule.transform) for rule in job.url_rules.rules.of("example.com")}
+
+
+def revoke(job: Job, proposal: Proposal) -> None:
+    assert isinstance(job.url_rules, UrlRules)
+    for rule in list(job.url_rules.rules.of("example.com")):
+        if (rule.context, rule.transform) == proposal:
+            job.url_rules.trial.revoke(rule, "two pages differ", CounterExample(0, 0))
+
+
+def test_a_rule_holds_at_all_and_ends_at_all(redis_url: str, jobs: list[Job]) -> None:
+    async def act(news: list[News]) -> None:
+        jobs[0].url_rules.take([RULE, OTHER], "learned")
+        await pass_on(news)
+        assert held(jobs[1]) == {RULE, OTHER}
+        revoke(jobs[1], RULE)
+        await pass_on(news)
+        await pass_on(news)
+        assert held(jobs[0]) == held(jobs[1]) == {OTHER}
+
+    together(redis_url, jobs, act)
+
+
+def test_what_ended_holds_at_nobody_again(redis_url: str, jobs: list[Job]) -> None:
+    async def act(news: list[News]) -> None:
+        jobs[0].url_rules.take([RULE], "learned")
+        await pass_on(news[:1])
+        revoke(jobs[0], RULE)
+        await pass_on(news[:1])
+        jobs[1].url_rules.take([RULE], "learned")
+        await pass_on(news)
+        assert held(jobs[0]) == held(jobs[1]) == set()
+
+    together(redis_url, jobs, act)
+
+
+def test_a_rule_that_was_covered_counts_for_no_mistake(redis_url: str, jobs: list[Job]) -> None:
+    async def act(news: list[News]) -> None:
+        jobs[0].url_rules.take([RULE], "learned")
+        await pass_on(news)
+        assert isinstance(jobs[0].url_rules, UrlRules)
+        jobs[0].url_rules.let_go(RULE, f"{COVERED} rule 7")
+        await pass_on(news)
+        assert held(jobs[1]) == set()
+        assert isinstance(jobs[1].url_rules, UrlRules)
+        assert (
+            not jobs[1]
+            .database.read("SELECT count(*) FROM url_rules WHERE reason NOT LIKE 'covered%'")
+            .fetchone()[0]
+        )
+
+    together(redis_url, jobs, act)
+
+
+def test_who_is_tuned_tunes_all(redis_url: str, jobs: list[Job]) -> None:
+    async def act(news: list[News]) -> None:
+        jobs[0].save()
+        jobs[1].save()
+        assert jobs[1].folder is not None
+        tune(jobs[1].folder, {"max_distance": 6}, "tune")
+        jobs[1].save()
+        await pass_on(news)
+        await pass_on(news)
+        for job in jobs:
+            assert job.archivist.tuned.parameters.max_distance == 6
+
+    together(redis_url, jobs, act)
+
+
+def test_a_worker_that_joins_judges_as_the_fleet_does(redis_url: str, tmp_path: Path) -> None:
+    plain = Parameters()
+    wanted = replace(plain, max_distance=7)
+    first = Job(tmp_path / "first", JobOptions(parameters=wanted))
+    second = Job(tmp_path / "second", JobOptions(parameters=plain))
+    try:
+        together(redis_url, [first, second], pass_on)
+        assert second.archivist.tuned.parameters.max_distance == 7
+        assert first.archivist.tuned.parameters.max_distance == 7
+    finally:
+        first.close()
+        second.close()
+
+
+def test_a_seed_that_was_redirected_moves_the_scope_everywhere(
+    redis_url: str, jobs: list[Job]
+) -> None:
+    moved = []
+
+    async def act(news: list[News]) -> None:
+        jobs[1].notes.after_moved_seed.append(lambda seed, target: moved.append((seed, target)))
+        jobs[0].notes.note_moved_seed("http://example.com/", "http://www.example.com/")
+        await pass_on(news)
+        await pass_on(news)
+
+    together(redis_url, jobs, act)
+    assert moved == [("http://example.com/", "http://www.example.com/")]
+    assert jobs[1].notes.moved_seeds() == dict(moved)
+
+
+def test_pages_of_all_are_counted(redis_url: str, jobs: list[Job]) -> None:
+    async def act(news: list[News]) -> None:
+        for job, pages in zip(jobs, (3, 4), strict=True):
+            job.counts["new"] += pages
+        await pass_on(news)
+        jobs[0].counts["new"] += 1
+        assert [one.pages for one in news] == [8, 7]
+
+    together(redis_url, jobs, act)
+
+
+def test_a_redis_that_forgot_the_fleet_is_noticed(redis_url: str, jobs: list[Job]) -> None:
+    async def act(news: list[News]) -> None:
+        server = await connect(redis_url, PREFIX)
+        await server.run("FLUSHALL")
+        await server.close()
+        await news[0].hear()
+        assert news[0].is_lost
+
+    together(redis_url, jobs, act)

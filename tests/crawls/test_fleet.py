@@ -1,0 +1,258 @@
+"""Many workers on one Redis crawl a site as one crawler would."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.pages.database import open_for_reading
+from crawler.pages.tuning import history
+from tests.crawls.command import scrapy
+from tests.crawls.fleet import (
+    LEASE_SECS,
+    NAME,
+    Fleet,
+    assert_nothing_lost_or_kept_twice,
+    end,
+    finish,
+    wait_for,
+    wait_until,
+)
+from tests.sites.hosts import ManyHosts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.servers.redis import RedisServer
+
+PAGES = 240
+HOSTS = 6
+
+
+@pytest.fixture
+def site() -> Iterator[ManyHosts]:
+    with ManyHosts(PAGES, HOSTS, answer_secs=0.02) as served:
+        yield served
+
+
+def test_four_workers_fetch_each_page_once_and_keep_what_one_keeps(
+    site: ManyHosts, redis_url: str, tmp_path: Path
+) -> None:
+    fleet = Fleet(site, redis_url, tmp_path)
+    outputs = fleet.crawl(4)
+    assert set(site.counts.values()) == {1}
+    assert len(site.counts) == PAGES
+    assert_nothing_lost_or_kept_twice(fleet)
+    assert list(site.overlaps()) == []
+    assert all(f"fleet {NAME}: {PAGES:,} pages by all workers" in said for said in outputs)
+    assert len({asked.agent for asked in site.asked}) > 1
+
+
+def test_an_interrupted_worker_gives_back_what_it_held_and_the_same_command_goes_on(
+    site: ManyHosts, redis_url: str, tmp_path: Path
+) -> None:
+    fleet = Fleet(site, redis_url, tmp_path)
+    with fleet.running(1) as (process,):
+        wait_for(site, PAGES // 4)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        said = finish(process)
+        assert time.monotonic() - began < 20
+    assert "not finished" in said
+    assert "the same command goes on" in said
+    status = shown(redis_url)
+    assert status["workers"] == {}
+    assert status["counts"]["leased"] == status["counts"]["parked"] == 0
+    assert status["counts"]["waiting"] > 0
+    fleet.crawl(1)
+    assert set(site.counts.values()) == {1}
+    assert_nothing_lost_or_kept_twice(fleet)
+
+
+def test_a_worker_that_joins_late_gets_hosts_and_none_is_asked_by_two(
+    redis_url: str, tmp_path: Path
+) -> None:
+    with ManyHosts(PAGES, HOSTS, answer_secs=0.25) as site:
+        fleet = Fleet(site, redis_url, tmp_path)
+        first = fleet.start(1, *slow(HOSTS))
+        try:
+            wait_for(site, HOSTS)
+            second = fleet.start(2, *slow(HOSTS))
+            try:
+                finish(first)
+                finish(second)
+            finally:
+                end(second)
+        finally:
+            end(first)
+        agents = {asked.agent for asked in site.asked}
+        assert len(agents) == 2
+        assert set(site.counts.values()) == {1}
+        assert list(site.overlaps()) == []
+        assert_nothing_lost_or_kept_twice(fleet)
+
+
+def slow(hosts: int) -> tuple[str, str]:
+    """Settings with which each host is asked one thing at a time."""
+    slots = {f"127.0.0.{n}": {"delay": 0.05, "concurrency": 1} for n in range(1, hosts + 1)}
+    return ("-s", f"DOWNLOAD_SLOTS={json.dumps(slots)}")
+
+
+def test_max_pages_counts_the_pages_of_all_workers(
+    site: ManyHosts, redis_url: str, tmp_path: Path
+) -> None:
+    fleet = Fleet(site, redis_url, tmp_path, ("-a", "max_pages=60"))
+    fleet.crawl(2)
+    # What is under way when the limit is reached is fetched too.
+    assert 60 <= site.total < 60 + 2 * 32
+
+
+def test_tuning_one_worker_tunes_the_fleet(site: ManyHosts, redis_url: str, tmp_path: Path) -> None:
+    fleet = Fleet(site, redis_url, tmp_path)
+    with fleet.running(2) as processes:
+        wait_for(site, 20)
+        site.hold()
+        done = scrapy("tune", str(fleet.folder(1)), "max_distance=5")
+        assert done.returncode == 0, done.stderr
+        wait_until(lambda: tuned(redis_url)["max_distance"] == 5)
+        done = scrapy("tune", redis_url, "min_similarity=0.9")
+        assert done.returncode == 0, done.stderr
+        site.go_on()
+        for process in processes:
+            finish(process)
+    for folder in fleet.folders:
+        with closing(open_for_reading(folder)) as connection:
+            newest = history(connection)[-1].parameters
+        assert (newest.max_distance, newest.min_similarity) == (5, 0.9)
+
+
+def tuned(url: str) -> dict[str, object]:
+    """What ``scrapy tune REDIS_URL --json`` says."""
+    found: dict[str, object] = json.loads(scrapy("tune", url, "--json").stdout)["current"]
+    return found
+
+
+def shown(url: str) -> dict[str, dict[str, int]]:
+    """What ``scrapy fleet --json`` says."""
+    done = scrapy("fleet", url, "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, dict[str, int]] = json.loads(done.stdout)
+    return found
+
+
+def test_a_fleet_is_shown_and_forgotten(redis_url: str, tmp_path: Path) -> None:
+    with ManyHosts(12, 2) as site:
+        fleet = Fleet(site, redis_url, tmp_path)
+        fleet.crawl(1)
+        done = scrapy("fleet", redis_url)
+        assert done.returncode == 0, done.stderr
+        assert f"fleet {NAME} at 127.0.0.1" in done.stdout
+        assert "finished, 12 pages fetched" in done.stdout
+        done = scrapy("fleet", redis_url, "--forget", NAME)
+        assert done.returncode == 2
+        assert "--yes" in done.stderr
+        done = scrapy("fleet", redis_url, "--forget", NAME, "--yes")
+        assert done.returncode == 0, done.stderr
+        assert "no fleet test" in scrapy("fleet", redis_url, "--name", NAME).stderr
+        # What the directory holds was fetched for a fleet that Redis knows no more.
+        process = fleet.start(1)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 2
+        assert "a later one of that name" in errors
+
+
+class TestRefused:
+    """What does not go with a fleet is said in one line, before anything is asked for."""
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (("-a", "revisit=yes"), "a fleet visits each page once"),
+            (("-o", "pages.jsonl"), "a feed has the pages of one worker only"),
+            (("-s", "FLEET_NAME=a b"), "FLEET_NAME must be"),
+            (("-s", "FLEET_LEASE_SECS=0"), "FLEET_LEASE_SECS must be at least"),
+            (("-s", "FLEET_REDIS_URL=redis://127.0.0.1:1/0"), "Redis at 127.0.0.1:1"),
+            (("-s", "SCHEDULER=scrapy.core.scheduler.Scheduler"), "needs its own SCHEDULER"),
+        ],
+    )
+    def test_says_why(
+        self, redis_url: str, tmp_path: Path, arguments: tuple[str, ...], said: str
+    ) -> None:
+        with ManyHosts(2, 1) as site:
+            process = Fleet(site, redis_url, tmp_path).start(1, *arguments)
+            _, errors = process.communicate(timeout=60)
+            assert process.returncode == 2, errors
+            assert said in errors
+            assert len(errors.splitlines()) == 1
+            assert site.total == 0
+
+    def test_another_plan(self, redis_url: str, tmp_path: Path) -> None:
+        with ManyHosts(4, 1) as site:
+            fleet = Fleet(site, redis_url, tmp_path)
+            fleet.crawl(1)
+            process = fleet.start(2, "-a", "deny=x")
+            _, errors = process.communicate(timeout=60)
+            assert process.returncode == 2
+            assert "was begun with plan" in errors
+
+    def test_the_directory_of_a_crawl_that_is_alone_and_the_other_way(
+        self, redis_url: str, tmp_path: Path
+    ) -> None:
+        with ManyHosts(4, 1) as site:
+            fleet = Fleet(site, redis_url, tmp_path)
+            alone = ("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={fleet.folder(1)}")
+            assert scrapy(*alone).returncode == 0
+            process = fleet.start(1)
+            _, errors = process.communicate(timeout=60)
+            assert "holds a crawl of its own" in errors
+            fleet.crawl_into(2)
+            done = scrapy(*alone[:-1], f"JOBDIR={fleet.folder(2)}")
+            assert done.returncode == 2
+            assert "belongs to a worker of the fleet" in done.stderr
+
+
+@pytest.mark.parametrize("how", ["paused", "full"])
+def test_workers_wait_for_a_redis_that_does_not_answer(
+    site: ManyHosts, own_redis: RedisServer, tmp_path: Path, how: str
+) -> None:
+    fleet = Fleet(site, own_redis.url, tmp_path)
+    with fleet.running(2) as processes:
+        wait_for(site, PAGES // 4)
+        if how == "paused":
+            own_redis.pause()
+            time.sleep(2 * LEASE_SECS)
+            own_redis.go_on()
+        else:
+            with own_redis.client() as client:
+                client.config_set("maxmemory", "1mb")
+                time.sleep(LEASE_SECS)
+                client.config_set("maxmemory", "0")
+        said = "".join(finish(process) for process in processes)
+    if how == "full":
+        assert "its memory is full" in said
+        assert "answers again" in said
+    assert_nothing_lost_or_kept_twice(fleet)
+
+
+def test_ctrl_c_ends_a_worker_also_where_redis_is_gone(
+    site: ManyHosts, own_redis: RedisServer, tmp_path: Path
+) -> None:
+    fleet = Fleet(site, own_redis.url, tmp_path)
+    with fleet.running(1) as (process,):
+        wait_for(site, PAGES // 4)
+        own_redis.kill()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=40)
+    assert "did not answer: what this worker held waits again" in output
+    assert "Traceback" not in errors, errors
+    own_redis.start()
+    time.sleep(LEASE_SECS)
+    fleet.crawl(1)
+    assert_nothing_lost_or_kept_twice(fleet)
