@@ -1,0 +1,76 @@
+"""SIGKILL of workers and of Redis: nothing lost, nothing kept twice."""
+
+from __future__ import annotations
+
+import random
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from tests.crawls.fleet import (
+    Fleet,
+    assert_nothing_lost_or_kept_twice,
+    end,
+    finish,
+    moments,
+    wait_for,
+)
+from tests.sites.hosts import ManyHosts
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+    from tests.servers.redis import RedisServer
+
+PAGES = 2_000
+HOSTS = 8
+WORKERS = 4
+KILLS = 20
+SERVER_KILLS = 5
+
+
+def test_nothing_is_lost_or_kept_twice_after_kills_of_workers_and_redis(
+    own_redis: RedisServer, tmp_path: Path
+) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed of the moments: {seed}")
+    chance = random.Random(seed)
+    kills = [(at, True) for at in moments(chance.randrange(2**32), KILLS, PAGES)]
+    kills += [(at, False) for at in moments(chance.randrange(2**32), SERVER_KILLS, PAGES)]
+    workers: dict[int, subprocess.Popen[str]] = {}
+    with ManyHosts(PAGES, HOSTS) as site, ExitStack() as stack:
+        fleet = Fleet(site, own_redis.url, tmp_path)
+        stack.callback(lambda: list(map(end, workers.values())))
+        for number in range(1, WORKERS + 1):
+            workers[number] = fleet.start(number)
+        for at, is_worker in sorted(kills):
+            wait_for(site, at)
+            if is_worker:
+                number = chance.choice(list(workers))
+                end(workers[number])
+                workers[number] = fleet.start(number)
+            else:
+                own_redis.kill()
+                time.sleep(chance.uniform(0, 0.5))
+                own_redis.start()
+        for number, process in workers.items():
+            _end_well(fleet, number, process, workers)
+        print(f"fetched again: {site.total - len(site.counts)}")
+        assert_nothing_lost_or_kept_twice(fleet)
+
+
+def _end_well(
+    fleet: Fleet,
+    number: int,
+    process: subprocess.Popen[str],
+    workers: dict[int, subprocess.Popen[str]],
+) -> None:
+    """Wait for the end of a worker, which is started again where it began beside a dead Redis."""
+    output, errors = process.communicate(timeout=120)
+    assert "Traceback" not in errors, errors
+    if process.returncode == 2 and "is it running" in errors:
+        workers[number] = fleet.start(number)
+        finish(workers[number])
+        return
+    assert process.returncode == 0, output + errors
