@@ -129,7 +129,8 @@ class RedisFrontier:
 
         Complexity: one round to the server, two where shards have too little; O(log n) a request.
         """
-        rooms = self._by_shard((host, (host, more)) for host, more in hosts.items() if more > 0)
+        mine = [(host, more) for host, more in hosts.items() if host in self.owned and more > 0]
+        rooms = self._by_shard((host, (host, more)) for host, more in mine)
         leasing = Leasing(
             most,
             max(0, most_hosts - len(self.owned)),

@@ -20,9 +20,14 @@ end
 
 local function return_from(where)
   local found = redis.call('HSCAN', where, 0, 'COUNT', most)[2]
+  local held, ids = {}, {}
   for at = 1, #found, 2 do
-    put_back(found[at], found[at + 1])
-    redis.call('HDEL', where, found[at])
+    ids[#ids + 1], held[found[at]] = found[at], found[at + 1]
+  end
+  table.sort(ids)
+  for _, id in ipairs(ids) do
+    put_back(id, held[id])
+    redis.call('HDEL', where, id)
   end
   return redis.call('EXISTS', where) == 1
 end
