@@ -1,13 +1,13 @@
 -- End leases: of what is through, and of what broke.
 --
--- ARGV, after that of each call: most tries, then 'done' or 'failed' and the id of each. Answer: what
--- the call is.
+-- ARGV, after that of each call: most tries, then 'done' or 'failed' and the id of each.
+-- Answer: what the call is.
 --
 -- What was returned to the queue because the worker was taken for dead, and still waits, is
 -- through all the same.
 
-local most_tries = tonumber(ARGV[5])
-local is, mine = begin()
+local most_tries = tonumber(ARGV[6])
+local is, mine = begin('call')
 if is == 'again' then
   return {is}
 end
@@ -50,7 +50,7 @@ local function fail(id, rest_of_it)
 end
 
 local ended = 0
-for at = 6, #ARGV, 2 do
+for at = 7, #ARGV, 2 do
   local outcome, id = ARGV[at], ARGV[at + 1]
   local rest_of_it = is ~= 'lost' and held(id)
   if outcome == 'failed' then

@@ -24,6 +24,10 @@ class Journal:
     def __init__(self) -> None:
         self._pushed: deque[tuple[float, Sequence[QueuedLink]]] = deque()
 
+    def __bool__(self) -> bool:
+        """Whether there is anything."""
+        return bool(self._pushed)
+
     def note(self, links: Sequence[QueuedLink], now: float) -> None:
         """Take note of links that the server has."""
         self._pushed.append((now, links))

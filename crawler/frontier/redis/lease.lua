@@ -4,8 +4,8 @@
 -- of each of these, then host (8 bytes) and room of each host that may have more.
 -- Answer: what the call is, and the requests, in order.
 
-local name, most, more_hosts, room = ARGV[1], tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local is, mine, answered = begin()
+local name, most, more_hosts, room = ARGV[1], tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local is, mine, answered = begin('call')
 if is == 'lost' then
   return {is, {}}
 end
@@ -48,7 +48,7 @@ local function line_up(entry)
   table.insert(owned, low, entry)
 end
 
-for at = 8, #ARGV, 2 do
+for at = 9, #ARGV, 2 do
   local place = place_of(ARGV[at])
   if place.state == OWNED and place.owner == name and place.priority then
     line_up({host = ARGV[at], room = tonumber(ARGV[at + 1]), priority = place.priority,
@@ -111,7 +111,7 @@ end
 for at, id in ipairs(ids) do
   redis.call('HSET', mine.leases, id, string.sub(leased[at], ID + 1))
 end
-remember(mine, table.concat(ids))
+remember(mine, 'call', table.concat(ids))
 if #ids > 0 then
   changed()
 end

@@ -54,6 +54,6 @@ if known[1] then
 end
 if ARGV[5] then
   redis.call('SADD', WORKERS, worker)
-  redis.call('HSET', mine.record, 'incarnation', ARGV[5], 'call', 0, 'answer', '', 'rest', ARGV[6])
+  redis.call('HSET', mine.record, 'incarnation', ARGV[5], 'rest', ARGV[6])
 end
 return 0

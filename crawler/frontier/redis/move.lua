@@ -7,8 +7,8 @@
 --   release host ms...  nobody owns the hosts any more; each rests for so long
 -- Answer: what the call is, and for park and unpark a character for each id, 1 where it is so now.
 
-local worker, move = ARGV[1], ARGV[5]
-local is, mine, answered = begin()
+local worker, move = ARGV[1], ARGV[6]
+local is, mine, answered = begin('call')
 if is ~= 'new' then
   return {is, answered or ''}
 end
@@ -51,18 +51,18 @@ end
 
 local answer = {}
 if move == 'release' then
-  for at = 6, #ARGV, 2 do
+  for at = 7, #ARGV, 2 do
     if redis.call('SREM', mine.hosts, ARGV[at]) == 1 then
       rest(ARGV[at], tonumber(ARGV[at + 1]))
     end
   end
 else
-  for at = 6, #ARGV do
+  for at = 7, #ARGV do
     answer[#answer + 1] = moves[move](ARGV[at]) and '1' or '0'
   end
 end
-if #ARGV > 5 then
+if #ARGV > 6 then
   changed()
 end
-remember(mine, table.concat(answer))
+remember(mine, 'call', table.concat(answer))
 return {is, table.concat(answer)}

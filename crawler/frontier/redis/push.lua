@@ -5,14 +5,14 @@
 --
 -- A worker that was taken for dead may still push: what it found is there, whoever fetches it.
 
-local is, mine, answered = begin()
+local is, mine, answered = begin('push')
 if is == 'again' then
   return {is, answered}
 end
 
 local queued, stands = {}, {}
 local number = tonumber(redis.call('HGET', base, 'number') or '0')
-for at = 5, #ARGV, 3 do
+for at = 6, #ARGV, 3 do
   local head, key = ARGV[at], ARGV[at + 1]
   if key == '' or see(key) then
     number = number + 1
@@ -36,6 +36,6 @@ if string.find(answer, '1', 1, true) then
   changed()
 end
 if is == 'new' then
-  remember(mine, answer)
+  remember(mine, 'push', answer)
 end
 return {is, answer}

@@ -119,27 +119,28 @@ end
 
 -- Whether a call is to be carried out, its worker's keys, and what was answered the last time.
 --
--- ARGV begins with worker, incarnation, number of the call, and number of the last one that the
--- worker had an answer to. The first value is
+-- ARGV begins with worker, incarnation, number of the call, and the numbers of the last push and of
+-- the last other call that the worker had an answer to. Pushes are numbered apart: they wait where
+-- the server is full, and the ends of leases, which free memory, do not. The first value is
 --   new    yes
 --   again  no: it came before, and its answer was lost, or it was on its way for long
 --   lost   the worker was taken for dead, or the server has lost a call that it had answered, as
 --          one that is killed may: what the worker holds is to be returned
-local function begin()
-  local worker, number, answered = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
-  local mine = keys_of(worker)
-  local known = redis.call('HMGET', mine.record, 'incarnation', 'call', 'answer')
-  local last = tonumber(known[2])
-  if known[1] ~= ARGV[2] or last < answered then
+local function begin(kind)
+  local mine, number = keys_of(ARGV[1]), tonumber(ARGV[3])
+  local known = redis.call('HMGET', mine.record, 'incarnation', 'push', 'call', kind .. ' answer')
+  local pushes, calls = tonumber(known[2] or '0'), tonumber(known[3] or '0')
+  if known[1] ~= ARGV[2] or pushes < tonumber(ARGV[4]) or calls < tonumber(ARGV[5]) then
     return 'lost', mine
   end
+  local last = kind == 'push' and pushes or calls
   if number > last then
-    redis.call('HSET', mine.record, 'call', number)
+    redis.call('HSET', mine.record, kind, number)
     return 'new', mine
   end
-  return 'again', mine, number == last and known[3] or ''
+  return 'again', mine, number == last and known[4] or ''
 end
 
-local function remember(mine, answer)
-  redis.call('HSET', mine.record, 'answer', answer)
+local function remember(mine, kind, answer)
+  redis.call('HSET', mine.record, kind .. ' answer', answer)
 end

@@ -31,11 +31,30 @@ Part = bytes | str | int
 T = TypeVar("T")
 
 
+class Calls:
+    """Numbered calls, one after the other.
+
+    Attributes:
+        turn: Held while one is under way.
+        made: The number of the last one.
+        answered: The number of the last one that had an answer.
+    """
+
+    def __init__(self) -> None:
+        self.turn = asyncio.Lock()
+        self.made = self.answered = 0
+
+    def begin_anew(self) -> None:
+        """Number from the first again."""
+        self.made = self.answered = 0
+
+
 class Shard:
     """The calls of one worker to one shard, one after the other.
 
     Each call has a number. The shard knows that of the last one, and what it
     answered: a call that is sent twice, because its answer was lost, is carried out once.
+    Pushes are numbered apart, since they may wait for long where the server is full.
 
     Args:
         server: Where it is.
@@ -52,30 +71,46 @@ class Shard:
         self._keys = [f"{{{server.prefix}:s{number:02}}}"]
         self._worker = worker
         self._incarnation = ""
-        self._calls = self._answered = 0
-        self._turn = asyncio.Lock()
+        self._pushes, self._calls = Calls(), Calls()
         self._journal = Journal()
         self.is_lost = False
 
     async def _call(self, script: Script, *args: Part) -> Any:
         """Make a call; what was pushed lately is pushed again where it may be lost."""
-        async with self._turn:
-            answer = await self._call_in_turn(script, *args)
-            for some in _parts(self._journal.take()) if self.is_lost else ():
-                await self._call_in_turn(scripts.PUSH, *_flat(map(pack, some)))
+        async with self._calls.turn:
+            answer = await self._call_in_turn(self._calls, script, *args)
+        if self.is_lost and self._journal:
+            async with self._pushes.turn:
+                await self._push_again()
         return answer
 
-    async def _call_in_turn(self, script: Script, *args: Part) -> Any:
+    async def _push(self, links: Sequence[QueuedLink]) -> Any:
+        async with self._pushes.turn:
+            answer = await self._push_in_turn(links)
+            self._journal.note(links, time.monotonic())
+            if self.is_lost:
+                await self._push_again()
+        return answer
+
+    async def _push_again(self) -> None:
+        for some in _parts(self._journal.take()):
+            await self._push_in_turn(some)
+
+    async def _push_in_turn(self, links: Sequence[QueuedLink]) -> Any:
+        return await self._call_in_turn(self._pushes, scripts.PUSH, *_flat(map(pack, links)))
+
+    async def _call_in_turn(self, calls: Calls, script: Script, *args: Part) -> Any:
         began = time.monotonic()
-        self._calls += 1
-        first = (self._worker, self._incarnation, self._calls, self._answered)
+        calls.made += 1
+        answered = (self._pushes.answered, self._calls.answered)
+        first = (self._worker, self._incarnation, calls.made, *answered)
         try:
             state, *answer = await self._server.call(script, self._keys, [*first, *args])
         except asyncio.CancelledError:
             # Whether it was carried out is not known, nor what was leased then.
             self.is_lost = self.is_lost or script is scripts.LEASE
             raise
-        self._answered = self._calls
+        calls.answered = calls.made
         if state == b"lost":
             self.is_lost = True
         elif not self.is_lost:
@@ -89,9 +124,11 @@ class Shard:
             incarnation: Its name.
             rest_secs: How long the worker's hosts are to rest when it dies.
         """
-        async with self._turn:
+        async with self._pushes.turn, self._calls.turn:
             await self._leave(self._worker, "", "", incarnation, _ms(rest_secs))
-            self._incarnation, self._calls, self._answered = incarnation, 0, 0
+            self._incarnation = incarnation
+            self._pushes.begin_anew()
+            self._calls.begin_anew()
             self.is_lost = False
 
     async def leave(self) -> None:
@@ -115,9 +152,7 @@ class Shard:
         """Queue the links whose keys are new; say which were."""
         new: list[bool] = []
         for some in _parts(links):
-            answer = await self._call(scripts.PUSH, *_flat(map(pack, some)))
-            self._journal.note(some, time.monotonic())
-            new += [one == ord("1") for one in answer]
+            new += [one == ord("1") for one in await self._push(some)]
         return new
 
     async def lease(self, wish: Wish, room: int) -> list[Leased]:

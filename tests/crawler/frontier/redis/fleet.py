@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
+import pytest
 import xxhash
 
 from crawler.frontier.redis.frontier import RedisFrontier
 from crawler.frontier.redis.records import QueuedLink
 from neardup.storage.redis.connecting import connect
+from tests.servers.redis import ServerUnavailableError, redis_server
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
+
+    from tests.servers.redis import RedisServer
 
 PLAN = "http://x/"
 A, B, C = 1, 2, 3
@@ -50,3 +54,16 @@ async def worker(
         yield frontier
     finally:
         await server.close()
+
+
+@contextmanager
+def durable_server(*options: str) -> Iterator[RedisServer]:
+    """A server that loses nothing that it answered, whenever it is killed.
+
+    With ``appendfsync everysec`` it may: it writes nothing while it waits for a sync.
+    """
+    try:
+        with redis_server("--appendfsync", "always", *options) as server:
+            yield server
+    except ServerUnavailableError as lack:
+        pytest.skip(f"no Redis here: {lack}")

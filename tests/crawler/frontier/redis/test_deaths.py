@@ -1,0 +1,183 @@
+"""Workers that die, stand still or are cut off, and servers that do."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+from tests.crawler.frontier.redis.fleet import A, B, durable_server, link, links, worker
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawler.frontier.redis.frontier import Beat, RedisFrontier
+    from tests.servers.redis import RedisServer
+
+LEASE_SECS = 0.6
+
+
+async def beat_for(secs: float, *frontiers: RedisFrontier) -> list[Beat]:
+    """Let workers beat for a time; tell what they were told."""
+    beats, end = [], time.monotonic() + secs
+    while time.monotonic() < end:
+        beats += await asyncio.gather(*(frontier.beat() for frontier in frontiers))
+        await asyncio.sleep(0.05)
+    return beats
+
+
+def test_what_a_dead_worker_had_waits_again(redis_url: str) -> None:
+    async def test() -> None:
+        async with worker(redis_url, "two", lease_secs=LEASE_SECS) as two:
+            async with worker(redis_url, lease_secs=LEASE_SECS) as one:
+                await one.push([*links(A, 2), *links(B, 2)])
+                held = await one.lease(4, {}, most_hosts=2)
+                await one.park(held[:1])
+            returned = [beat.returned for beat in await beat_for(3 * LEASE_SECS, two)]
+            assert [names for names in returned if names] == [("one",)]
+            counts = await two.counts()
+            assert (counts.waiting, counts.leased, counts.parked) == (4, 0, 0)
+            assert counts.workers == 1
+            assert len(await two.lease(4, {}, most_hosts=2)) == 4
+
+    asyncio.run(test())
+
+
+def test_the_hosts_of_a_dead_worker_rest_as_it_wanted(redis_url: str) -> None:
+    async def test() -> None:
+        async with worker(redis_url, "two", lease_secs=LEASE_SECS) as two:
+            async with worker(redis_url, lease_secs=LEASE_SECS, rest_secs=30) as one:
+                await one.push(links(A, 2))
+                await one.lease(1, {}, most_hosts=1)
+            await beat_for(2 * LEASE_SECS, two)
+            assert (await two.counts()).waiting == 2
+            assert await two.lease(4, {}, most_hosts=2) == []
+
+    asyncio.run(test())
+
+
+def test_who_was_taken_for_dead_is_told_so_and_begins_anew(redis_url: str) -> None:
+    async def test() -> None:
+        one_of = worker(redis_url, lease_secs=LEASE_SECS)
+        async with one_of as one, worker(redis_url, "two", lease_secs=LEASE_SECS) as two:
+            await one.push(links(A, 3))
+            held = await one.lease(2, {}, most_hosts=1)
+            await beat_for(2 * LEASE_SECS, two)
+            assert one.is_overdue
+            assert not two.is_overdue
+            assert await one.lease(2, {A: 5}, most_hosts=5) == []
+            assert await two.lease(1, {}, most_hosts=1) == held[:1]
+            # It was fetched already, and still waits.
+            await one.finish(held[1:], [])
+            assert (await one.beat()).lost
+            assert not (await one.beat()).lost
+            assert one.owned == set()
+            counts = await one.counts()
+            assert (counts.waiting, counts.leased, counts.done) == (1, 1, 1)
+
+    asyncio.run(test())
+
+
+def test_a_server_that_stands_still_kills_nobody(own_redis: RedisServer) -> None:
+    async def test() -> None:
+        one_of = worker(own_redis.url, lease_secs=LEASE_SECS)
+        async with one_of as one, worker(own_redis.url, "two", lease_secs=LEASE_SECS) as two:
+            await one.push(links(A, 3))
+            held = await one.lease(2, {}, most_hosts=1)
+            await beat_for(LEASE_SECS, one, two)
+            own_redis.pause()
+            beats = asyncio.gather(one.beat(), two.beat())
+            await asyncio.sleep(2 * LEASE_SECS)
+            own_redis.go_on()
+            assert not any(beat.lost or beat.returned for beat in await beats)
+            after = await beat_for(LEASE_SECS, one, two)
+            assert not any(beat.lost or beat.returned for beat in after)
+            await one.finish(held, [])
+            assert (await two.counts()).done == 2
+
+    asyncio.run(test())
+
+
+def test_calls_that_a_killed_server_did_not_answer_are_carried_out_once() -> None:
+    async def test(server: RedisServer) -> None:
+        async with worker(server.url) as one:
+            await one.push(links(A, 20))
+            leased = []
+            for _ in range(4):
+                server.kill()
+                call = asyncio.create_task(one.lease(5, {A: 5}, most_hosts=1, room=5))
+                await asyncio.sleep(0.05)
+                server.start()
+                leased += await call
+            assert [found.request for found in leased] == [b"%d" % n for n in range(20)]
+            assert not (await one.beat()).lost
+
+    with durable_server() as server:
+        asyncio.run(test(server))
+
+
+def test_a_call_that_comes_twice_is_carried_out_once(redis_url: str) -> None:
+    async def test() -> None:
+        async with worker(redis_url, shards=1) as one:
+            await one.push(links(A, 9))
+            (shard,) = one._shards
+            first = await one.lease(3, {}, most_hosts=1, room=9)
+            shard._calls.made -= 1
+            assert await one.lease(3, {A: 9}, most_hosts=1) == first
+            await one.finish([], first[:1])
+            shard._calls.made -= 1
+            await one.finish([], first[:1])
+            shard._calls.made -= 3  # one that was on its way for long
+            assert await one.lease(3, {A: 9}, most_hosts=1) == []
+            assert (await one.counts()).leased == 2
+            shard._calls.made += 10
+            (again, *_) = await one.lease(3, {A: 9}, most_hosts=1)
+            assert (again.id, again.tries) == (first[0].id, 1)
+
+    asyncio.run(test())
+
+
+def test_what_a_killed_server_lost_is_pushed_again(tmp_path: Path) -> None:
+    files, kept = tmp_path / "files", tmp_path / "kept"
+    files.mkdir()
+
+    async def test(server: RedisServer) -> None:
+        async with worker(server.url) as one:
+            await one.push(links(A, 1))
+            (page,) = await one.lease(1, {}, most_hosts=1)
+            shutil.copytree(files, kept)
+            await one.push([link(A, "found"), link(B, "found")])
+            await one.finish([page], [])
+            server.kill()
+            shutil.rmtree(files)
+            shutil.copytree(kept, files)
+            server.start()
+            assert (await one.beat()).lost
+            counts = await one.counts()
+            assert (counts.waiting, counts.leased, counts.done) == (3, 0, 0)
+            assert not (await one.beat()).lost
+
+    with durable_server("--dir", str(files)) as server:
+        asyncio.run(test(server))
+
+
+def test_a_full_server_takes_ends_and_beats_and_is_waited_for(own_redis: RedisServer) -> None:
+    async def test() -> None:
+        async with worker(own_redis.url) as one:
+            await one.push(links(A, 50))
+            held = await one.lease(50, {}, most_hosts=1, room=50)
+            with own_redis.client() as client:
+                client.config_set("maxmemory", "1mb")
+                call = asyncio.create_task(one.push([link(A, "new")]))
+                await asyncio.sleep(0.3)
+                assert not call.done()
+                assert not (await one.beat()).lost
+                client.config_set("maxmemory", "0")
+                assert await call == [True]
+                client.config_set("maxmemory", "1mb")
+                await one.finish(held, [])
+                counts = await one.counts()
+                assert (counts.done, counts.waiting, counts.leased) == (50, 1, 0)
+
+    asyncio.run(test())
