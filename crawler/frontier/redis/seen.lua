@@ -1,8 +1,11 @@
--- The seen set of a shard: keys of 16 bytes in buckets, each a hash small enough to be a listpack.
+-- The seen set of a shard: keys of 16 bytes in buckets, each a list small enough for one listpack.
 --
 -- Linear hashing (Litwin 1980): with n keys there are about n / LOAD buckets. Each time that there
 -- are to be more, the next bucket in turn gives half of its keys to a new one, so that a set of any
 -- size takes some 20 bytes a key and nothing is ever rebuilt.
+--
+-- Where the server has Bloom filters, one stands in front: for what it has never met no bucket is
+-- searched. Whether there is one is decided at the first key; it must know every other.
 
 local LOAD = 128 -- keys a bucket; one that is still to be split has twice as many
 
@@ -40,27 +43,61 @@ end
 -- The bucket that is next in turn gives those keys away that belong into the new one.
 local function split()
   local from, to = bucket_name(buckets - power), bucket_name(buckets)
-  local moved, added = {}, {}
-  for _, key in ipairs(redis.call('HKEYS', from)) do
-    if hash_of(key) % (power * 2) == buckets then
-      moved[#moved + 1] = key
-      added[#added + 1] = key
-      added[#added + 1] = ''
-    end
+  local stay, move = {}, {}
+  for _, key in ipairs(redis.call('LRANGE', from, 0, -1)) do
+    local part = hash_of(key) % (power * 2) == buckets and move or stay
+    part[#part + 1] = key
   end
-  if #moved > 0 then
-    redis.call('HSET', to, unpack(added))
-    redis.call('HDEL', from, unpack(moved))
+  redis.call('DEL', from)
+  for name, keys in pairs({[from] = stay, [to] = move}) do
+    if #keys > 0 then
+      redis.call('RPUSH', name, unpack(keys))
+    end
   end
   buckets = buckets + 1
   power = doubled(buckets)
 end
 
--- Add a key; say whether it is a new one.
-local function see(key)
-  if redis.call('HSETNX', bucket_of(key), key, '') == 0 then
+local FILTER = base .. ':filter'
+local filter = redis.call('HGET', base, 'filter')
+
+local function set_filter(state)
+  filter = state
+  redis.call('HSET', base, 'filter', state)
+end
+
+local function begin_filter()
+  local known = redis.pcall('COMMAND', 'INFO', 'BF.RESERVE')
+  if seen_keys == 0 and known[1] then
+    redis.call('BF.RESERVE', FILTER, '0.001', '100000')
+    set_filter('on')
+  else
+    set_filter('off')
+  end
+end
+
+-- Whether the filter has never met a key, which it knows from then on.
+local function is_never_met(key)
+  if not filter then
+    begin_filter()
+  end
+  if filter == 'off' then
     return false
   end
+  local added = redis.pcall('BF.ADD', FILTER, key)
+  if type(added) == 'table' then -- an error: this server has none any more
+    set_filter('off')
+  end
+  return added == 1
+end
+
+-- Add a key; say whether it is a new one.
+local function see(key)
+  local bucket = bucket_of(key)
+  if not is_never_met(key) and redis.call('LPOS', bucket, key) then
+    return false
+  end
+  redis.call('RPUSH', bucket, key)
   seen_keys = seen_keys + 1
   while buckets < buckets_for(seen_keys) do
     split()
