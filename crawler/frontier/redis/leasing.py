@@ -72,8 +72,12 @@ class Leasing:
         self._rooms[shard] = {host: more for host, more in rooms.items() if more > 0}
         self.leased += leased
         self.taken |= taken
-        is_spent = len(leased) < wish.requests and len(taken) < max(1, wish.more_hosts)
-        if is_spent:
+        if len(leased) == wish.requests:
+            return
+        if not wish.more_hosts:
+            # Its free hosts may still be asked for, where another shard does not take them all.
+            self._rooms[shard] = {}
+        elif len(taken) < wish.more_hosts:
             self._order.remove(shard)
 
 
