@@ -18,6 +18,7 @@ A commit whose reply is lost is sent again, meets its own entry, is refused, and
 the text to be its own.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from neardup.storage.redis.head_format import HEAD_BYTES, Head, unpack_head
@@ -52,10 +53,11 @@ class Look:
 
 @dataclass(slots=True)
 class _Window:
-    """Entries that this process knows, all from ``low`` to below ``next``."""
+    """Entries that this process knows, all from ``low`` to below ``next``, and the ``last``."""
 
     low: int = 0
     next: int = 0
+    last: bytes = b""
     entries: dict[int, bytes] = field(default_factory=dict)
 
 
@@ -66,9 +68,14 @@ class CommitLog:
         ``state``: ``next`` number, ``low`` and ``oldest``, the first head that is held.
         ``heads``: number to head, with the second of its commit (4 bytes, big endian).
         ``bodies``: number to record, until it is written elsewhere.
+
+    Args:
+        server: Where it is.
+        forget: Called when the server has lost what it had told: numbers name other texts now.
     """
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, forget: Callable[[], None]) -> None:
+        self._forget = forget
         tag = f"{server.prefix}{{{server.prefix}log}}:"
         self._server = server
         self._state, self._heads, self._bodies = f"{tag}state", f"{tag}heads", f"{tag}bodies"
@@ -76,16 +83,20 @@ class CommitLog:
 
     async def look(self) -> Look:
         """Read what postings and digests may not know yet. O(entries that are new here)."""
-        known = self._window.next
-        reply = await self._server.call(_WINDOW, [self._state, self._heads], [known])
-        low, after, now, first, *packed = reply
-        if after < known:
-            # It was restored from an older state: what is known of later numbers is not true.
+        asked = self._window
+        reply = await self._server.call(
+            _WINDOW, [self._state, self._heads], [asked.next, asked.last]
+        )
+        is_true, low, after, last, now, first, *packed = reply
+        if not is_true and self._window is asked:
             self._window = _Window()
+            self._forget()
         window = self._window
         window.entries.update(enumerate(packed, first))
         # Replies may come in another order than their questions.
-        window.low, window.next = max(window.low, low), max(window.next, after)
+        if after > window.next:
+            window.next, window.last = after, last
+        window.low = max(window.low, low)
         for number in [each for each in window.entries if each < window.low]:
             del window.entries[number]
         entries = dict(sorted(window.entries.items()))

@@ -57,7 +57,9 @@ class Cutting:
         each, further = divmod(radius, len(self._bits))
         buckets: dict[tuple[int, int], list[bytes]] = defaultdict(list)
         for block, value in enumerate(self._cut(fingerprint)):
-            flipped = each if block <= further else each - 1
+            # Those of a radius below the number of blocks need not be asked for; they find what a
+            # list that is full left out.
+            flipped = each if block <= further else max(each - 1, 0)
             for mask in _masks(self._bits[block], flipped):
                 place = self._place(block, value ^ mask)
                 buckets[place.block, place.bucket].append(place.field)

@@ -78,6 +78,10 @@ class RedisDocuments:
                 self._cache.add(number, found[number])
         return found
 
+    def forget(self) -> None:
+        """Read records anew from now on."""
+        self._cache = _Cache()
+
     def _text_key(self, number: int) -> str:
         return f"{self._server.prefix}t:{number}"
 

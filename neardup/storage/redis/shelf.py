@@ -40,7 +40,7 @@ class Shelf:
         self._server = server
         self._documents = RedisDocuments(server)
         self._postings = RedisPostings(server, blocks=blocks)
-        self.log = CommitLog(server)
+        self.log = CommitLog(server, self._documents.forget)
         self.claim = self._documents.claim
 
     async def find(self, head: Head, look: Look, radius: int) -> Findings:

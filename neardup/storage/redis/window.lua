@@ -2,15 +2,20 @@
 --
 -- KEYS: state, heads (one slot)
 -- ARGV: from      entries below are known to the reader
--- Reply: low, the oldest entry that is not written elsewhere; the next number; the time in seconds;
---        the first entry that is told, and the heads from there on
-local from = tonumber(ARGV[1])
+--       last      the entry before, as the reader knows it; empty if it knows none
+-- Reply: 1 if what the reader knows is true, 0 if the server has lost some of it; low, the oldest
+--        entry that is not written elsewhere; the next number; the entry before that; the time in
+--        seconds; the first entry that is told, and the entries from there on
+local from, last = tonumber(ARGV[1]), ARGV[2]
 local state = redis.call('HMGET', KEYS[1], 'low', 'next')
 local low, next = tonumber(state[1] or 0), tonumber(state[2] or 0)
-local first = math.max(low, from)
--- The server has lost entries that the reader knows: it forgets them.
-if from > next then first = low end
-local reply = {low, next, tonumber(redis.call('TIME')[1]), first}
+-- A server that was cut off from power gives numbers again.
+local is_true = last == '' or redis.call('HGET', KEYS[2], from - 1) == last
+local first = is_true and math.max(low, from) or low
+local reply = {
+  is_true and 1 or 0, low, next, redis.call('HGET', KEYS[2], next - 1) or '',
+  tonumber(redis.call('TIME')[1]), first,
+}
 for number = first, next - 1 do
   reply[#reply + 1] = redis.call('HGET', KEYS[2], number)
 end

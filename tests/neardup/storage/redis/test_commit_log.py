@@ -1,0 +1,256 @@
+"""What happens between two judges, or when one dies at a bad moment."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from neardup import Parameters, Verdict
+from neardup.storage.redis import commit_log as module
+from neardup.storage.redis.connecting import connect
+from neardup.storage.redis.head_format import recorded
+from neardup.storage.redis.shelf import Shelf
+from tests.neardup.storage.redis.judges import Page, SharedJudge, document_of, owner_of
+from tests.neardup.texts import changed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from neardup.storage.redis.commit_log import Look
+    from neardup.storage.redis.server import Server
+
+PARAMETERS = Parameters()
+NEW = Verdict("new")
+
+
+def _text(seed: int) -> str:
+    """A text that shares no word with others, so that nothing but a copy of it is a candidate."""
+    return " ".join(f"word{seed}x{number}" for number in range(400))
+
+
+PAGE, FAR = _text(1), _text(2)
+NEAR = changed(PAGE, 1)
+
+
+@pytest.fixture(params=["redis_url", "cluster_url"])
+def url(request: pytest.FixtureRequest) -> str:
+    found: str = request.getfixturevalue(request.param)
+    return found
+
+
+@dataclass
+class Fleet:
+    """Judges, and a sender that can stop at any of its steps."""
+
+    server: Server
+    judge: SharedJudge
+    other: SharedJudge
+    shelf: Shelf
+
+    async def commit(self, page: Page, look: Look, *, keeps: bool = False) -> int | None:
+        about = b'{"number": %d}' % page.number
+        record = recorded(owner_of(page.number), document_of(page, PARAMETERS), about)
+        return await self.shelf.log.commit(
+            record.head, record.packed(), look, radius=PARAMETERS.radius, keeps=keeps
+        )
+
+    async def unwritten(self) -> int:
+        return int(await self.server.run("HLEN", "test:{test:log}:bodies"))
+
+
+@asynccontextmanager
+async def _fleet(url: str) -> AsyncIterator[Fleet]:
+    servers = [await connect(url, "test:") for _ in range(3)]
+    try:
+        judge, other = [await SharedJudge.opened(server, PARAMETERS) for server in servers[:2]]
+        yield Fleet(servers[2], judge, other, Shelf(servers[2], blocks=4))
+    finally:
+        for server in servers:
+            await server.close()
+
+
+def _with(url: str, use: Callable[[Fleet], Awaitable[None]]) -> None:
+    async def used() -> None:
+        async with _fleet(url) as fleet:
+            await use(fleet)
+
+    asyncio.run(used())
+
+
+def test_a_near_text_that_came_between_is_looked_at_again(url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        look = await fleet.shelf.log.look()
+        await fleet.judge.judge(Page(1, PAGE))
+        assert await fleet.commit(Page(2, NEAR), look) is None
+        assert await fleet.commit(Page(2, PAGE), look) is None
+        assert await fleet.commit(Page(3, FAR), look) == 1
+        assert await fleet.commit(Page(1, NEAR), look) == 2
+
+    _with(url, use)
+
+
+def test_equal_short_texts_that_came_between_are_looked_at_again(url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        look = await fleet.shelf.log.look()
+        await fleet.judge.judge(Page(1, "a few words"))
+        assert await fleet.commit(Page(2, "A few words"), look) is None
+        assert await fleet.commit(Page(2, "a few others"), look) == 1
+        assert await fleet.commit(Page(3, "a few words"), look, keeps=True) == 2
+
+    _with(url, use)
+
+
+def test_equal_bytes_that_came_between_are_looked_at_again(url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        look = await fleet.shelf.log.look()
+        await fleet.judge.judge(Page(1, PAGE, b"p" * 16))
+        assert await fleet.commit(Page(2, FAR, b"p" * 16), look) is None
+        assert await fleet.commit(Page(2, FAR, b"q" * 16), look) == 1
+
+    _with(url, use)
+
+
+def test_a_commit_whose_reply_was_lost_is_found_to_be_ones_own(url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        look = await fleet.shelf.log.look()
+        assert await fleet.commit(Page(1, PAGE), look) == 0
+        assert await fleet.commit(Page(1, PAGE), look) is None
+        assert await fleet.commit(Page(1, PAGE), look, keeps=True) is None
+        assert await fleet.unwritten() == 1
+        # Judged again, as after the death of its judge, it is written elsewhere too.
+        assert await fleet.judge.judge(Page(1, PAGE)) == NEW
+        assert await fleet.unwritten() == 0
+        assert await fleet.judge.deduplicator.count() == 1
+
+    _with(url, use)
+
+
+def test_what_a_dead_judge_left_in_the_log_is_found_and_told(url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        await fleet.commit(Page(1, PAGE, b"p" * 16), await fleet.shelf.log.look())
+        assert (await fleet.judge.judge(Page(2, NEAR))).duplicate_of == 1
+        assert (await fleet.judge.judge(Page(3, PAGE))).duplicate_of == 1
+        assert (await fleet.judge.judge(Page(4, FAR, b"p" * 16))).duplicate_of == 1
+        assert await fleet.judge.find_payload(b"p" * 16, 4) is not None
+        assert [held.text async for held in fleet.judge.deduplicator.kept()] == [PAGE]
+        assert await fleet.unwritten() == 1
+
+    _with(url, use)
+
+
+def test_what_a_dead_judge_left_behind_is_written_by_another(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_LEFT_BEHIND_SECS", 0)
+
+    async def use(fleet: Fleet) -> None:
+        for number in range(3):
+            page = Page(number, _text(number))
+            await fleet.commit(page, await fleet.shelf.log.look())
+        for number in range(3):
+            near = Page(10, changed(_text(number), 1))
+            assert (await fleet.judge.judge(near)).duplicate_of is not None
+            assert await fleet.unwritten() == 2 - number
+        look = await fleet.shelf.log.look()
+        assert look.recent == {}
+        assert look.next == 3
+        # Found by its postings now.
+        assert (await fleet.other.judge(Page(11, changed(_text(1), 2)))).is_duplicate
+
+    _with(url, use)
+
+
+def test_what_is_written_twice_is_held_once(redis_url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        page = Page(1, PAGE, b"p" * 16)
+        number = await fleet.commit(page, await fleet.shelf.log.look())
+        assert number is not None
+        packed = await fleet.shelf.log.body(number)
+        assert packed is not None
+        await fleet.shelf.post(number, packed)
+        held = await _everything(fleet.server)
+        await fleet.shelf.post(number, packed)
+        assert await _everything(fleet.server) == held
+
+    _with(redis_url, use)
+
+
+async def _everything(server: Server) -> dict[bytes, bytes]:
+    return {key: await server.run("DUMP", key) for key in await server.run("KEYS", "*")}
+
+
+def test_a_judge_that_was_away_too_long_looks_again(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_KEPT_HEADS", 2)
+
+    async def use(fleet: Fleet) -> None:
+        look = await fleet.shelf.log.look()
+        for number in range(5):
+            await fleet.judge.judge(Page(number, _text(number)))
+        assert await fleet.server.run("HLEN", "test:{test:log}:heads") == 2
+        assert await fleet.commit(Page(9, FAR), look) is None
+        assert await fleet.commit(Page(9, FAR), await fleet.shelf.log.look()) == 5
+        assert await fleet.judge.judge(Page(10, _text(99))) == NEW
+
+    _with(url, use)
+
+
+def test_a_server_that_lost_texts_is_asked_anew(redis_url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        for number in range(5):
+            await fleet.judge.judge(Page(number, _text(number)))
+            # Read, so that it is remembered.
+            await fleet.judge.judge(Page(100 + number, changed(_text(number), 1)))
+        await fleet.server.run("FLUSHALL")
+        for number in range(10, 20):
+            page = Page(number, _text(number))
+            number_there = await fleet.commit(page, await fleet.shelf.log.look())
+            assert number_there == number - 10
+        for number in range(10, 20):
+            near = await fleet.judge.judge(Page(200 + number, changed(_text(number), 1)))
+            assert near.kind == "near_duplicate"
+        # Of what was lost nothing is known.
+        assert await fleet.judge.judge(Page(300, changed(_text(1), 2))) == NEW
+
+    _with(redis_url, use)
+
+
+def test_of_near_texts_judged_at_one_moment_one_is_kept(url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        for cluster in range(20):
+            pages = [
+                Page(100 * cluster + number, changed(_text(cluster), number))
+                for number in range(12)
+            ]
+            judges = [fleet.judge, fleet.other] * 6
+            verdicts = await asyncio.gather(
+                *(judge.judge(page) for judge, page in zip(judges, pages, strict=True))
+            )
+            (kept,) = [
+                page.number
+                for page, verdict in zip(pages, verdicts, strict=True)
+                if not verdict.is_duplicate
+            ]
+            assert {verdict.duplicate_of for verdict in verdicts} == {None, kept}
+        assert await fleet.judge.deduplicator.count() == 20
+        assert await fleet.unwritten() == 0
+
+    _with(url, use)
+
+
+def test_a_page_judged_by_two_at_one_moment_is_kept_once(url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        for number in range(20):
+            page = Page(number, _text(number))
+            verdicts = await asyncio.gather(
+                *(judge.judge(page) for judge in [fleet.judge, fleet.other] * 3)
+            )
+            assert verdicts == [NEW] * 6
+        assert await fleet.judge.deduplicator.count() == 20
+
+    _with(url, use)
