@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from redis.asyncio import Redis, RedisCluster
-from redis.exceptions import NoScriptError, RedisClusterException, RedisError
+from redis.exceptions import NoScriptError
 
 from neardup.errors import ClosedError, ServerError
 from neardup.storage.redis.outage import Outage
 from neardup.storage.redis.script import Argument, Call, Script
-from neardup.storage.redis.transient import is_of_topology, why_to_wait
+from neardup.storage.redis.transient import FAILURES, is_of_topology, why_to_wait
 
 Client: TypeAlias = Redis | RedisCluster
 Command: TypeAlias = tuple[Argument, ...] | Call
@@ -137,7 +137,7 @@ class Server:
             for command in commands:
                 pipeline.execute_command(*command)
             return list(await pipeline.execute(raise_on_error=False))
-        except (RedisError, RedisClusterException, OSError) as error:
+        except FAILURES as error:
             return [error] * len(commands)
 
     def _reason(self, error: Exception) -> str:
@@ -152,7 +152,7 @@ class Server:
             return
         try:
             await self.client.nodes_manager.initialize()
-        except (RedisError, RedisClusterException, OSError):
+        except FAILURES:
             return  # The next try finds out.
 
 

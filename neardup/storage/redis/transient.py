@@ -13,11 +13,18 @@ from redis.exceptions import (
     OutOfMemoryError,
     ReadOnlyError,
     RedisClusterException,
+    RedisError,
     ResponseError,
     SlotNotCoveredError,
     TimeoutError,  # noqa: A004  (as the library calls it)
     TryAgainError,
 )
+
+# The client of a cluster closes connections under calls to other nodes when it finds one node gone:
+# such a call meets a reader or a writer that is None.
+_CUT_OFF = AttributeError
+FAILURES = (RedisError, RedisClusterException, OSError, _CUT_OFF)
+"""All that a client raises that has to do with its server."""
 
 _REFUSED = (AuthenticationError, AuthorizationError)
 _MOVING = (AskError, ClusterError, MovedError, SlotNotCoveredError, TryAgainError)
@@ -42,7 +49,7 @@ def why_to_wait(error: BaseException) -> str | None:
         if isinstance(error, kind):
             return reason
     said = _first_line(error)
-    if isinstance(error, ConnectionError | OSError):
+    if isinstance(error, ConnectionError | OSError) or _is_cut_off(error):
         return f"no connection ({said})"
     if isinstance(error, _MOVING) or _is_unfound(error):
         return f"its cluster is not whole ({said})"
@@ -52,6 +59,10 @@ def why_to_wait(error: BaseException) -> str | None:
 def is_of_topology(error: BaseException) -> bool:
     """Whether a cluster's slots may lie on other nodes now."""
     return isinstance(error, (ConnectionError, TimeoutError, OSError, *_MOVING))
+
+
+def _is_cut_off(error: BaseException) -> bool:
+    return isinstance(error, _CUT_OFF) and "'NoneType' object" in str(error)
 
 
 def _is_unfound(error: BaseException) -> bool:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from neardup import ClosedError, ServerError
 from neardup.storage.redis.script import Call
 from tests.neardup.storage.redis.running import script, using
+from tests.servers.redis import ServerUnavailableError, redis_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,3 +167,33 @@ class TestOutages:
 
         # What was sent before the pause is done too: a command may be executed twice.
         assert using(own_redis.url, use) in range(1, 5)
+
+
+def test_a_node_of_a_cluster_that_is_killed_is_waited_for() -> None:
+    with ExitStack() as stack:
+        try:
+            nodes = stack.enter_context(redis_cluster())
+        except ServerUnavailableError as lack:
+            pytest.skip(f"no Redis here: {lack}")
+
+        async def use(server: Server) -> None:
+            for node in nodes[:2]:
+                node.kill()
+                calls = [asyncio.create_task(_add(server, number)) for number in range(30)]
+                assert (await _waits(server)).startswith("no connection")
+                async with asyncio.timeout(30):
+                    # The others answer meanwhile.
+                    while not any(call.done() for call in calls):
+                        await asyncio.sleep(0.01)
+                    node.start()
+                    await asyncio.gather(*calls)
+            assert server.waiting is None
+            counts = await server.pipeline([("SCARD", f"set {number}") for number in range(30)])
+            assert counts == [2] * 30
+
+        using(nodes[0].url, use)
+
+
+async def _add(server: Server, number: int) -> None:
+    await server.run("GET", f"set of nobody {number}")
+    await server.pipeline([Call(_ADD, [f"set {number}"], [word]) for word in "ab"])
