@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
-from neardup import Parameters, Verdict
+from neardup import Parameters, ServerError, Verdict
 from neardup.storage.redis import commit_log as module
+from neardup.storage.redis import server as waiting
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.head_format import recorded
 from neardup.storage.redis.shelf import Shelf
+from tests.neardup.storage.redis.cutting_off import cut
 from tests.neardup.storage.redis.judges import Page, SharedJudge, document_of, owner_of
 from tests.neardup.texts import changed
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
     from neardup.storage.redis.commit_log import Look
     from neardup.storage.redis.server import Server
+    from tests.servers.redis import RedisServer
 
 PARAMETERS = Parameters()
 NEW = Verdict("new")
@@ -241,6 +245,41 @@ def test_of_near_texts_judged_at_one_moment_one_is_kept(url: str) -> None:
         assert await fleet.unwritten() == 0
 
     _with(url, use)
+
+
+def test_replies_that_are_lost_change_nothing(
+    own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clusters, pages = 12, 8
+    monkeypatch.setattr(waiting, "_LONGEST_WAIT_SECS", 0.01)
+    monkeypatch.setattr(waiting, "_FIRST_WAIT_SECS", 0.01)
+
+    async def use() -> None:
+        async with cut(own_redis.port, random.Random(5)) as port, _fleet(own_redis.url) as fleet:
+            servers = [await _connected(f"redis://127.0.0.1:{port}/0") for _ in range(2)]
+            judges = [await SharedJudge.opened(server, PARAMETERS) for server in servers]
+            for cluster in range(clusters):
+                texts = [changed(_text(cluster), number) for number in range(pages)]
+                verdicts = await asyncio.gather(*(
+                    judges[number % 2].judge(Page(100 * cluster + number, text))
+                    for number, text in enumerate(texts)
+                ))  # fmt: skip
+                assert [verdict.is_duplicate for verdict in verdicts].count(False) == 1
+            assert await fleet.judge.deduplicator.count() == clusters
+            assert await fleet.unwritten() == 0
+            for server in servers:
+                await server.close()
+
+    asyncio.run(use())
+
+
+async def _connected(url: str) -> Server:
+    while True:
+        try:
+            return await connect(url, "test:")
+        except ServerError:
+            # Its first question was cut off.
+            await asyncio.sleep(0.01)
 
 
 def test_a_page_judged_by_two_at_one_moment_is_kept_once(url: str) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neardup import Match, ScanIndex
 from neardup.storage.redis import postings as module
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.cutting import Cutting
+from neardup.storage.redis.cutting import Cutting, Place
 from neardup.storage.redis.postings import RedisPostings
 
 if TYPE_CHECKING:
@@ -107,3 +107,8 @@ def test_a_common_value_of_a_block_does_not_make_lists_grow_without_end(
         assert _found(redis_url, held, fingerprint, 0) == [Match(number, 0)]
     # Where all blocks are common, those that came first are found.
     assert [match.id for match in _found(redis_url, [(5, n) for n in range(6)], 5, 0)] == [0, 1, 2]
+
+
+def test_the_example_of_the_documentation_is_true() -> None:
+    lowest, *_ = Cutting(4).places(0x0123456789ABCDEF)
+    assert lowest == Place(0, 0xC, bytes.fromhex("0def"))
