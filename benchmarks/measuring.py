@@ -174,8 +174,16 @@ def table(rows: Mapping[str, Mapping[Any, float]], head: str, unit: str = "") ->
     return "\n".join(lines)
 
 
-def write(script: str, tables: Sequence[str]) -> None:
+_TURNS = f"CPU time of one core, medians of {ROUNDS} rounds in which all take turns."
+
+
+def write(script: str, tables: Sequence[str], how: str = _TURNS) -> None:
     """Replace a benchmark's section of the documentation.
+
+    Args:
+        script: Its name.
+        tables: What was measured.
+        how: It was measured.
 
     Raises:
         ValueError: The document has not both marks.
@@ -186,9 +194,6 @@ def write(script: str, tables: Sequence[str]) -> None:
     _, ended, after = rest.partition(end)
     if not (begun and ended):
         raise ValueError(f"{DOCUMENT}: the marks {begin} and {end} are wanted")
-    measured = (
-        f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}; CPU time of one core, "
-        f"medians of {ROUNDS} rounds in which all take turns."
-    )
+    measured = f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}; {how}"
     section = "\n\n".join([begin, measured, *tables, end])
     DOCUMENT.write_text(before + section + after, encoding="utf-8")

@@ -1,0 +1,230 @@
+"""The shared index of fingerprints: what a question and a text cost its Redis and its clients.
+
+    python benchmarks/fleet.py [--sizes 1e5 1e6] [--clients 1 4] [--secs 5] [--json] [--write]
+
+Starts a Redis of its own, on 127.0.0.1, fills it with random fingerprints and asks it from several
+processes. Since these share the machine with it, both are told in CPU time: what a server could do
+that has a core for itself, and how many cores of clients that keeps busy. Nothing is written unless
+--write is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import random
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from measuring import table, write
+
+from neardup import Document, Parameters
+from neardup.storage.redis.connecting import connect
+from neardup.storage.redis.deduplicator import SharedDeduplicator
+from neardup.storage.redis.postings import RedisPostings
+from tests.servers.redis import redis_server
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    import redis
+
+    from neardup.storage.redis.server import Server
+    from tests.servers.redis import RedisServer
+
+PREFIX = "bench:"
+DEEDS = ("insert", "query within 3 bits", "query within 8 bits", "judge a new text")
+HOW = (
+    "Redis and its clients on the same cores, so that less is done a second than apart; "
+    "a text of 200 words that is like no other, its fingerprint made before."
+)
+_AT_ONCE = 8
+_BATCH = 200
+_WORDS = 200
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one client does."""
+
+    url: str
+    deed: str
+    seed: int
+    secs: float
+    count: int = 0
+    """So many, without a limit of time, where it is not 0."""
+
+
+def fingerprints(seed: int) -> random.Random:
+    """A source of fingerprints; those of two seeds have none in common."""
+    return random.Random(seed)
+
+
+async def insert(server: Server, source: random.Random) -> int:
+    """Add a batch of fingerprints."""
+    postings = RedisPostings(server)
+    calls = []
+    for _ in range(_BATCH):
+        calls += postings.additions(source.getrandbits(64), source.getrandbits(39))
+    await server.pipeline(calls)
+    return _BATCH
+
+
+def querying(radius: int) -> Callable[[Server, random.Random], Awaitable[int]]:
+    """A deed that asks for one fingerprint."""
+
+    async def query(server: Server, source: random.Random) -> int:
+        await RedisPostings(server).query(source.getrandbits(64), radius)
+        return 1
+
+    return query
+
+
+def judging(server: Server) -> Callable[[Server, random.Random], Awaitable[int]]:
+    """A deed that judges one text that is like no other."""
+    deduplicator = SharedDeduplicator(server, Parameters())
+    text = " ".join(f"word{number}" for number in range(_WORDS))
+
+    async def judge(_: Server, source: random.Random) -> int:
+        # What a text is made of is measured elsewhere.
+        digest, fingerprint = source.randbytes(16), source.getrandbits(64)
+        document = Document(_WORDS, digest, fingerprint, f"{text} {digest.hex()}", digest)
+        await deduplicator.judge(source.randbytes(16), document, b"{}")
+        return 1
+
+    return judge
+
+
+def deed_of(name: str, server: Server) -> Callable[[Server, random.Random], Awaitable[int]]:
+    """The deed of a name."""
+    if name == "insert":
+        return insert
+    return judging(server) if name.startswith("judge") else querying(int(name.split()[2]))
+
+
+async def _work(task: Task) -> tuple[int, float]:
+    server = await connect(task.url, PREFIX)
+    deed, source, done = deed_of(task.deed, server), fingerprints(task.seed), 0
+    await deed(server, source)
+    started, ends = time.process_time(), time.monotonic() + task.secs
+
+    async def worker() -> None:
+        nonlocal done
+        while done < task.count if task.count else time.monotonic() < ends:
+            # In two steps: what is read before an await is old after it.
+            more = await deed(server, source)
+            done += more
+
+    await asyncio.gather(*(worker() for _ in range(_AT_ONCE)))
+    spent = time.process_time() - started
+    await server.close()
+    return done, spent
+
+
+def work(task: Task) -> tuple[int, float]:
+    """Do a task in this process; how often it was done, and CPU seconds."""
+    return asyncio.run(_work(task))
+
+
+def measured(
+    server: RedisServer, deed: str, clients: int, secs: float, seed: int
+) -> dict[str, float]:
+    """What a deed costs, done by so many processes at once."""
+    tasks = [Task(server.url, deed, seed + number, secs) for number in range(clients)]
+    with server.client() as client, multiprocessing.get_context("spawn").Pool(clients) as pool:
+        pool.map(work, [Task(server.url, deed, seed + 500 + n, 0) for n in range(clients)])
+        before, started = _server_secs(client), time.monotonic()
+        found = pool.map(work, tasks, chunksize=1)
+        passed, spent = time.monotonic() - started, _server_secs(client) - before
+    done = sum(count for count, _ in found)
+    return {
+        "a second": done / passed,
+        "CPU us, server": 1e6 * spent / done,
+        "CPU us, client": 1e6 * sum(cpu for _, cpu in found) / done,
+    }
+
+
+def _server_secs(client: redis.Redis) -> float:
+    about = client.info("cpu")
+    return float(about["used_cpu_user"]) + float(about["used_cpu_sys"])
+
+
+def fill(server: RedisServer, start: int, stop: int) -> None:
+    """Add random fingerprints until there are so many."""
+    each = (stop - start) // 2
+    tasks = [Task(server.url, "insert", start + number, 0, each) for number in range(2)]
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        pool.map(work, tasks, chunksize=1)
+
+
+def held_bytes(server: RedisServer) -> int:
+    """Memory of the server."""
+    with server.client() as client:
+        return int(client.info("memory")["used_memory"])
+
+
+def measure(sizes: list[int], clients: list[int], secs: float) -> dict[int, dict[str, object]]:
+    """All figures by size."""
+    found: dict[int, dict[str, object]] = {}
+    with redis_server("--appendonly", "no") as server:
+        empty, held = held_bytes(server), 0
+        for size in sizes:
+            fill(server, held, size)
+            held = size
+            memory = (held_bytes(server) - empty) / size
+            rows = {
+                f"{deed}, {count} process{'es' * (count > 1)}": measured(
+                    server, deed, count, secs, 1_000_000 * size + 1000 * count
+                )
+                for deed in DEEDS[1:]
+                for count in clients
+            }
+            rows |= {
+                f"insert, {count} process{'es' * (count > 1)}": measured(
+                    server, "insert", count, min(secs, 2), 2_000_000 * size + 1000 * count
+                )
+                for count in clients
+            }
+            found[size] = {"bytes a fingerprint": memory, "rows": rows}
+            print(f"{size:,}: {found[size]}", file=sys.stderr)
+    return found
+
+
+def tables(found: dict[int, dict[str, object]]) -> list[str]:
+    """The figures as Markdown."""
+    parts = []
+    for size, figures in found.items():
+        rows = figures["rows"]
+        assert isinstance(rows, dict)
+        parts += [
+            f"**{size:,} random fingerprints**, {figures['bytes a fingerprint']:.0f} bytes each in "
+            "Redis (in 4 lists; texts apart)",
+            table(rows, "of fingerprints and texts"),
+        ]
+    return parts
+
+
+def main() -> None:
+    """Measure, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--sizes", type=float, nargs="+", default=[1e5, 1e6])
+    parser.add_argument("--clients", type=int, nargs="+", default=[1, 4])
+    parser.add_argument("--secs", type=float, default=5.0, help="of each measurement")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.md")
+    arguments = parser.parse_args()
+    found = measure(sorted(map(int, arguments.sizes)), arguments.clients, arguments.secs)
+    print(json.dumps(found) if arguments.json else "\n\n".join(tables(found)))
+    if arguments.write:
+        write("fleet.py", tables(found), how=HOW)
+
+
+if __name__ == "__main__":
+    main()
