@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -74,3 +76,13 @@ def test_a_server_without_a_file_is_warned_about(own_redis: RedisServer) -> None
         client.config_set("appendonly", "no")
     (warning,) = using(own_redis.url, _about)[3]
     assert "CONFIG SET appendonly yes" in warning
+
+
+def test_without_redis_client_the_rest_works_and_this_says_what_to_install() -> None:
+    tried = (
+        "import sys; sys.modules['redis'] = None; import neardup\n"
+        "try:\n    import neardup.storage.redis.connecting\n"
+        "except neardup.ServerError as lack:\n    print(lack)"
+    )
+    said = subprocess.run([sys.executable, "-c", tried], capture_output=True, text=True, check=True)
+    assert said.stdout == "Redis needs its client; pip install 'crawl-once[redis]'\n"
