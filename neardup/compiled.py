@@ -22,7 +22,7 @@ _config: Any = numba.config
 _PACKAGE = Path(__file__).parent
 _COMPLETE = "complete"
 _KEPT_SECS = 30 * 24 * 3600.0
-_ROOMS = frozenset({"evaluation", "features", "fingerprints", "indexes"})
+_ROOMS = frozenset({"batch", "evaluation", "features", "fingerprints", "indexes"})
 
 
 def compiled(signature: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -35,7 +35,7 @@ resembles it), precision and recall over all pairs; by the distance alone, then 
 --min-similarity."""
 
 
-class _Parser(ArgumentParser):
+class Parser(ArgumentParser):
     """Raises where argparse would print its usage and leave."""
 
     def error(self, message: str) -> NoReturn:
@@ -69,7 +69,7 @@ def find_options(arguments: Sequence[str]) -> Namespace:
     _add_fields(parser, "url")
     parser.add_argument("--out", metavar="FILE", help="where the clusters go (standard output)")
     parser.add_argument("--all", action="store_true", help="also texts that nothing repeats")
-    _add_parameters(parser, with_distance=True)
+    add_parameters(parser, with_distance=True)
     return parser.parsed(arguments)
 
 
@@ -82,7 +82,7 @@ def compare_options(arguments: Sequence[str]) -> Namespace:
     parser.add_argument(
         "--context", type=int, default=10, metavar="N", help="equal words around changes (10)"
     )
-    _add_parameters(parser, with_distance=True)
+    add_parameters(parser, with_distance=True)
     options = parser.parsed(arguments)
     if options.context < 0:
         parser.error(f"--context must be at least 0, got {options.context}")
@@ -96,7 +96,7 @@ def evaluate_options(arguments: Sequence[str]) -> Namespace:
     parser.add_argument("pairs", metavar="PAIRS", help="csv with columns a, b and the measure")
     _add_fields(parser, "g")
     parser.add_argument("--measure", default="j5", metavar="NAME", help="column of PAIRS (j5)")
-    _add_parameters(parser, with_distance=False)
+    add_parameters(parser, with_distance=False)
     return parser.parsed(arguments)
 
 
@@ -124,9 +124,14 @@ def parameters_of(options: Namespace) -> Parameters:
     )
 
 
-def _parser(command: str, description: str, more: str = "") -> _Parser:
-    return _Parser(
-        prog=f"{_PROGRAM} {command}".strip(),
+def _parser(command: str, description: str, more: str = "") -> Parser:
+    return parser_of(f"{_PROGRAM} {command}".strip(), description, more)
+
+
+def parser_of(program: str, description: str, more: str = "") -> Parser:
+    """Return a parser that knows no option yet."""
+    return Parser(
+        prog=program,
         description=description,
         epilog=more,
         formatter_class=RawDescriptionHelpFormatter,
@@ -135,7 +140,7 @@ def _parser(command: str, description: str, more: str = "") -> _Parser:
     )
 
 
-def _add_fields(parser: _Parser, id_field: str) -> None:
+def _add_fields(parser: Parser, id_field: str) -> None:
     parser.add_argument("--format", choices=FORMATS, help="where the ending does not say it")
     parser.add_argument(
         "--text-field", default="text", metavar="NAME", help="field of the text (text)"
@@ -145,7 +150,9 @@ def _add_fields(parser: _Parser, id_field: str) -> None:
     )
 
 
-def _add_parameters(parser: _Parser, *, with_distance: bool) -> None:
+def add_parameters(parser: Parser, *, with_distance: bool) -> None:
+    """Add the options that ``parameters_of`` reads."""
+
     def add(name: str, kind: type, default: object, meaning: str) -> None:
         parser.add_argument(name, type=kind, default=default, metavar="N", help=meaning)
 

@@ -1,0 +1,123 @@
+"""Parts of files become rows: each text with what verdicts rest on."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neardup.batch.files import Part
+from neardup.batch.page import Page
+from neardup.batch.parsing import Fields, read_part
+from neardup.batch.sketches import PERMUTATIONS, sketch_of
+from neardup.document import analyse
+from neardup.fingerprints.minhash import minhash
+from neardup.parameters import Parameters
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+POSITION_BITS = 41
+
+READ = (
+    "id long, name string, source string, position long, title string, date string, words int, "
+    "is_main boolean, digest binary, fingerprint long, low long, high long, signature binary, "
+    "text string, left_out string, count long"
+)
+"""Rows of pages; and of what was left out, with the reason and how often."""
+
+_PARTS = "number long, path string, format string, start long, end long"
+_NAMES = tuple(column.split()[0] for column in READ.split(", "))
+_ROWS_AT_ONCE = 512
+_CHARACTERS_AT_ONCE = 1 << 23
+_SIGN = 1 << 63
+
+Row = dict[str, Any]
+
+
+def analysed(
+    spark: "SparkSession", parts: list[Part], fields: Fields, parameters: Parameters
+) -> "DataFrame":
+    """Read parts of files, each in a task, and compute what verdicts on their texts rest on."""
+    rows = [(p.number, p.path, p.format, p.start, p.end) for p in parts]
+    tasks = spark.sparkContext.parallelize(rows, max(1, len(rows)))
+    return spark.createDataFrame(tasks, _PARTS).mapInArrow(_analysed(fields, parameters), READ)
+
+
+def _analysed(fields: Fields, parameters: Parameters) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for values in batch.to_pylist():
+                yield from _batches(_rows(Part(**values), fields, parameters))
+
+    return run
+
+
+def _batches(rows: Iterator[Row]) -> Iterator[Any]:
+    """Yield rows as batches of Arrow, bounded in rows and in text."""
+    collected: list[Row] = []
+    characters = 0
+    for row in rows:
+        collected.append(row)
+        characters += len(row["text"] or "")
+        if len(collected) == _ROWS_AT_ONCE or characters > _CHARACTERS_AT_ONCE:
+            yield _batch(collected)
+            collected, characters = [], 0
+    if collected:
+        yield _batch(collected)
+
+
+def _batch(rows: list[Row]) -> Any:
+    import pyarrow as pa  # noqa: PLC0415  (optional)
+
+    kinds = {
+        "long": pa.int64(), "string": pa.string(), "int": pa.int32(),
+        "boolean": pa.bool_(), "binary": pa.binary(),
+    }  # fmt: skip
+    schema = pa.schema([(name, kinds[kind]) for name, kind in map(str.split, READ.split(", "))])
+    return pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+def _rows(part: Part, fields: Fields, parameters: Parameters) -> Iterator[Row]:
+    left_out: Counter[str] = Counter()
+    nothing = dict.fromkeys(_NAMES)
+    for found in read_part(part, fields):
+        if isinstance(found, Page):
+            number = part.number << POSITION_BITS | found.position
+            yield {**nothing, "id": number, "source": part.path, **row_of(found, parameters)}
+        else:
+            left_out[found.reason] += 1
+    for reason, count in left_out.items():
+        yield {**nothing, "source": part.path, "left_out": reason, "count": count}
+
+
+def row_of(page: Page, parameters: Parameters) -> Row:
+    """Return what is stored of a page; fingerprint and sketch as signed numbers.
+
+    A text that a fingerprint cannot stand for, or of too few words for one, repeats only what
+    shows the same: as online, its digest is then that of all that its page shows.
+    """
+    document = analyse(page.text, replace(parameters, min_words=1))
+    digest, fingerprint = document.digest, document.fingerprint
+    if not page.is_main or document.words < parameters.min_words:
+        digest, fingerprint = page.visible_digest or digest, None
+    size = parameters.verify_shingle_size
+    signature = None
+    low, high = None, None
+    if document.words:
+        signature = minhash(page.text, permutations=PERMUTATIONS, shingle_size=size)
+    if signature is not None and fingerprint is not None:
+        low, high = sketch_of(signature).view(np.int64).tolist()
+    return {
+        "name": page.name, "position": page.position, "title": page.title, "date": page.date,
+        "words": document.words, "is_main": page.is_main, "digest": digest,
+        "fingerprint": _signed(fingerprint), "low": low, "high": high,
+        "signature": None if signature is None else signature.tobytes(), "text": page.text,
+    }  # fmt: skip
+
+
+def _signed(fingerprint: int | None) -> int | None:
+    if fingerprint is None or fingerprint < _SIGN:
+        return fingerprint
+    return fingerprint - (_SIGN << 1)

@@ -1,0 +1,99 @@
+"""Connected components of pairs, in few rounds whatever their shape.
+
+Each round hangs what it can on the smallest neighbour: the large star of a node joins its larger
+neighbours to the smallest of all, the small star its smaller ones. A path of n nodes takes
+O(log n) rounds where passing on the smallest id takes n, and no node ever has to hold its cluster.
+
+Reference: Kiveris et al., Connected Components in MapReduce and Beyond, SoCC 2014.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from neardup.clusters import clusters
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FEW = 1 << 19
+"""Pairs that one machine joins sooner than a cluster of them begins."""
+
+_ROOTS = "id long, root long"
+
+
+class _State(NamedTuple):
+    """What two rounds that changed nothing have in common."""
+
+    edges: int
+    checksum: int
+
+
+def components(
+    spark: "SparkSession",
+    pairs: "DataFrame",
+    keep: Callable[["DataFrame", str], "DataFrame"],
+    *,
+    few: int = FEW,
+) -> tuple["DataFrame", int]:
+    """Return the component of each node that has a pair, and how many rounds that took.
+
+    Args:
+        spark: The session.
+        pairs: ``first``, ``second``, different ones, each pair in whatever order.
+        keep: Writes rows under a name and reads them back, so that no round is done twice.
+        few: So many pairs are joined by the driver, in no round.
+
+    Returns:
+        ``id``, ``root``: the smallest id of the component, which has a row too.
+    """
+    edges = keep(
+        pairs.selectExpr("greatest(first, second) AS id", "least(first, second) AS root")
+        .where("id <> root")
+        .distinct(),
+        "edges-0",
+    )
+    if edges.count() <= few:
+        return _by_driver(spark, edges), 0
+    state, rounds = _state(edges), 0
+    while True:
+        rounds += 1
+        edges = keep(_small_star(_large_star(edges)), f"edges-{rounds}")
+        before, state = state, _state(edges)
+        if state == before:
+            roots = edges.selectExpr("root AS id", "root").distinct()
+            return edges.unionByName(roots), rounds
+
+
+def _by_driver(spark: "SparkSession", edges: "DataFrame") -> "DataFrame":
+    import pyarrow as pa  # noqa: PLC0415  (optional)
+
+    table = edges.toArrow()
+    pairs = zip(table["id"].to_pylist(), table["root"].to_pylist(), strict=True)
+    rows = [(node, c.representative) for c in clusters(pairs) for node in c.members]
+    columns = {"id": [node for node, _ in rows], "root": [root for _, root in rows]}
+    kinds = pa.schema([("id", pa.int64()), ("root", pa.int64())])
+    return spark.createDataFrame(pa.table(columns, schema=kinds))
+
+
+def _large_star(edges: "DataFrame") -> "DataFrame":
+    """Join the larger neighbours of each node to the smallest of it and its neighbours."""
+    both = edges.selectExpr("id AS node", "root AS other").unionByName(
+        edges.selectExpr("root AS node", "id AS other")
+    )
+    least = "least(node, min(other) OVER (PARTITION BY node)) AS root"
+    found = both.selectExpr("node", "other", least).where("other > node")
+    return found.selectExpr("other AS id", "root").distinct()
+
+
+def _small_star(edges: "DataFrame") -> "DataFrame":
+    """Join each node and its smaller neighbours to the smallest of these."""
+    least = "min(root) OVER (PARTITION BY id) AS least"
+    found = edges.selectExpr("id", "root", least)
+    others = found.where("root <> least").selectExpr("root AS id", "least AS root")
+    return found.selectExpr("id", "least AS root").unionByName(others).distinct()
+
+
+def _state(edges: "DataFrame") -> _State:
+    checksum = "CAST(sum(CAST(xxhash64(id, root) AS decimal(38, 0))) AS string) AS checksum"
+    row = edges.selectExpr("count(*) AS edges", checksum).first()
+    return _State(row["edges"], int(row["checksum"] or 0)) if row else _State(0, 0)

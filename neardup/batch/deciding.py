@@ -1,0 +1,92 @@
+"""Which texts are kept: each that no kept text before it is near to.
+
+As online, texts are taken in the order of their ids, so that every text that is dropped has a kept
+one that it was compared with, and no chain of small differences ends far from what is kept. A
+representative of each cluster would not do: in a chain of three the ends need not be alike.
+
+The decision on a text rests on all before it in its cluster, so each cluster is decided by one
+task, in one pass over its sorted pairs.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from neardup.batch.expressions import expr
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_DROPPED = "id long"
+
+
+def dropped(pairs: "DataFrame", roots: "DataFrame") -> "DataFrame":
+    """Return the texts that repeat a kept text before them: ``id``.
+
+    Args:
+        pairs: ``first``, ``second``, the smaller id first; every ``first`` that is not among the
+            ``second`` is kept.
+        roots: ``id``, ``root``: something that all texts of a cluster share.
+
+    Complexity: O(pairs) after a sort; a task holds what is dropped of the cluster that it decides.
+    """
+    sides = pairs.select("first", "second").join(roots.selectExpr("id AS second", "root"), "second")
+    sorted_pairs = sides.repartition("root").sortWithinPartitions("root", "second", "first")
+    return sorted_pairs.select("root", "first", "second").mapInArrow(_decide, _DROPPED)
+
+
+def _decide(batches: Iterator[Any]) -> Iterator[Any]:
+    import pyarrow as pa  # noqa: PLC0415  (optional)
+
+    root: int | None = None
+    gone: set[int] = set()
+    for batch in batches:
+        found: list[int] = []
+        columns = (batch[name].to_pylist() for name in ("root", "first", "second"))
+        for of, first, second in zip(*columns, strict=True):
+            if of != root:
+                root, gone = of, set()
+            # In order of the second: what becomes of the first is known by now.
+            if first not in gone and second not in gone:
+                gone.add(second)
+                found.append(second)
+        yield pa.RecordBatch.from_pydict({"id": pa.array(found, pa.int64())})
+
+
+def originals(pairs: "DataFrame", gone: "DataFrame", kept_from: "DataFrame") -> "DataFrame":
+    """Return for each text that is dropped, and each copy of it, the nearest kept one before it.
+
+    As online, where a later copy of a dropped text may be nearer to what was kept since.
+
+    Args:
+        pairs: ``first``, ``second``, ``distance``, ``similarity``.
+        gone: ``id`` of the texts that are dropped.
+        kept_from: ``id``, ``text_id``: documents, with the text that they have.
+
+    Returns:
+        ``id``, ``duplicate_of``, ``distance``, ``similarity``: of documents whose text is dropped.
+    """
+    both = pairs.selectExpr("first AS text_id", "second AS other", "distance", "similarity")
+    both = both.unionByName(
+        pairs.selectExpr("second AS text_id", "first AS other", "distance", "similarity")
+    )
+    near = both.join(gone.selectExpr("id AS text_id"), "text_id", "left_semi")
+    near = near.join(gone.selectExpr("id AS other"), "other", "left_anti")
+    near = _ever_nearer(near)
+    found = kept_from.join(near, "text_id").where("other < id")
+    best = "min(struct(distance, other, similarity)) AS best"
+    chosen = found.groupBy("id").agg(expr(best))
+    return chosen.selectExpr(
+        "id",
+        "best.other AS duplicate_of",
+        "best.distance AS distance",
+        "best.similarity AS similarity",
+    )
+
+
+def _ever_nearer(near: "DataFrame") -> "DataFrame":
+    """Leave out what is no nearer than a kept text before it: at most nine are left of a text."""
+    before = (
+        "min(distance) OVER (PARTITION BY text_id ORDER BY other "
+        "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before"
+    )
+    return near.selectExpr("*", before).where("before IS NULL OR distance < before").drop("before")

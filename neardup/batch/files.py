@@ -1,0 +1,195 @@
+"""Which files a word names, and into which parts they are cut for tasks."""
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from neardup.command_line.errors import InputError
+
+WARC, JSON_LINES, PARQUET = FORMATS = ("warc", "jsonl", "parquet")
+PART_BYTES = 64 << 20
+MOST_FILES = 1 << 22
+"""An id is the number of a file and a position in it: 22 and 41 bits."""
+
+_ENDINGS = {
+    ".warc": WARC, ".warc.gz": WARC, ".wet": WARC, ".wet.gz": WARC, ".warc.gz.open": WARC,
+    ".jsonl": JSON_LINES, ".ndjson": JSON_LINES, ".jl": JSON_LINES, ".json": JSON_LINES,
+    ".jsonl.gz": JSON_LINES, ".ndjson.gz": JSON_LINES, ".jl.gz": JSON_LINES,
+    ".json.gz": JSON_LINES, ".parquet": PARQUET,
+}  # fmt: skip
+_LISTS = (".paths", ".paths.gz", ".list", ".txt")
+_WILD = "*?["
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of the input.
+
+    Attributes:
+        path: As pyarrow opens it: a path, or a URI of a file system that it knows.
+        format: One of ``FORMATS``.
+        size: Bytes.
+    """
+
+    path: str
+    format: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one task reads at once.
+
+    Attributes:
+        number: Of the file, among all files of all runs; the order of ids.
+        path: Of the file.
+        format: Of the file.
+        start: The first byte; a line belongs to the part in which it begins. 0 of what is not cut.
+        end: The byte behind the last.
+    """
+
+    number: int
+    path: str
+    format: str
+    start: int
+    end: int
+
+
+def find_files(word: str, format_name: str | None = None, prefix: str = "") -> list[File]:
+    """Return the files that a word names, in the order of their paths.
+
+    Args:
+        word: A file, a folder (with all folders in it), a pattern such as ``crawl/*.warc.gz``, or
+            a list of those, one a line, as Common Crawl's ``warc.paths.gz``. Paths of a list are
+            kept in the order of the list.
+        format_name: One of ``FORMATS``; None: what the ending of each file says.
+        prefix: What stands before the paths of a list, such as ``s3://commoncrawl/``; empty: those
+            that are not absolute lie beside the list.
+
+    Raises:
+        InputError: There is none, or a format is not known.
+    """
+    if word.lower().endswith(_LISTS) and format_name is None:
+        files = [file for line in _lines(word, prefix) for file in _named(line, None)]
+    else:
+        files = _named(word, format_name)
+    if not files:
+        raise InputError(f"{word}: no files of {', '.join(FORMATS)} in it")
+    if len(files) > MOST_FILES:
+        raise InputError(f"{word}: at most {MOST_FILES:,} files, got {len(files):,}")
+    return files
+
+
+def parts_of(files: list[File], first: int) -> Iterator[Part]:
+    """Yield the parts of files; only lines that are not packed can be cut.
+
+    Args:
+        files: In order.
+        first: The number of the first one.
+    """
+    for number, file in enumerate(files, start=first):
+        is_cut = file.format == JSON_LINES and not file.path.lower().endswith(".gz")
+        step = PART_BYTES if is_cut else max(1, file.size)
+        for start in range(0, max(1, file.size), step):
+            yield Part(number, file.path, file.format, start, min(start + step, file.size))
+
+
+def _lines(path: str, prefix: str) -> Iterator[str]:
+    system, inner = file_system(path)
+    try:
+        with system.open_input_file(inner) as file:
+            data = file.read()
+    except OSError as error:
+        raise InputError(f"{path}: {_why(error)}") from None
+    text = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    beside = path.rpartition("/")[0]
+    for line in text.decode("utf-8", "replace").splitlines():
+        name = line.strip()
+        if not name or name.startswith("#"):
+            continue
+        is_absolute = name.startswith("/") or "://" in name
+        if prefix and not is_absolute:
+            yield prefix.rstrip("/") + "/" + name
+        else:
+            yield name if is_absolute or not beside else f"{beside}/{name}"
+
+
+def _named(word: str, format_name: str | None) -> list[File]:
+    from pyarrow import fs  # noqa: PLC0415  (optional)
+
+    system, inner = file_system(word)
+    try:
+        if any(sign in inner for sign in _WILD):
+            return _matching(system, word, inner, format_name)
+        info = system.get_file_info(inner)
+        if info.type == fs.FileType.NotFound:
+            raise InputError(f"{word}: no such file or folder")
+        if info.type == fs.FileType.File:
+            return [File(word, format_name or _format_of(word), info.size)]
+        found = system.get_file_info(fs.FileSelector(inner, recursive=True))
+    except OSError as error:
+        raise InputError(f"{word}: {_why(error)}") from None
+    return _chosen(found, word, inner, format_name)
+
+
+def _matching(system: Any, word: str, inner: str, format_name: str | None) -> list[File]:
+    from fnmatch import fnmatchcase  # noqa: PLC0415  (rare)
+
+    from pyarrow import fs  # noqa: PLC0415  (optional)
+
+    plain = inner[: min(inner.find(sign) for sign in _WILD if sign in inner)]
+    root = plain.rpartition("/")[0] or ("/" if plain.startswith("/") else ".")
+    if system.get_file_info(root).type != fs.FileType.Directory:
+        raise InputError(f"{word}: no such folder: {root}")
+    found = [
+        info
+        for info in system.get_file_info(fs.FileSelector(root, recursive=True))
+        if info.path.count("/") == inner.count("/") + (root == ".") * info.path.startswith("./")
+        and fnmatchcase(info.path.removeprefix("./"), inner)
+    ]
+    return _chosen(found, word, inner, format_name)
+
+
+def _chosen(found: list[Any], word: str, inner: str, format_name: str | None) -> list[File]:
+    head = word.removesuffix(inner)  # the scheme, which pyarrow takes off
+    files = []
+    for info in found:
+        name = info.base_name.lower()
+        kind = format_name or next((k for e, k in _ENDINGS.items() if name.endswith(e)), None)
+        if info.is_file and kind is not None and not name.startswith(("_", ".")):
+            files.append(File(head + info.path, kind, info.size))
+    return sorted(files, key=lambda file: file.path)
+
+
+def _format_of(path: str) -> str:
+    name = path.lower()
+    for ending, kind in _ENDINGS.items():
+        if name.endswith(ending):
+            return kind
+    raise InputError(
+        f"{path}: its ending says no format; choose with --format {', '.join(FORMATS)}"
+    )
+
+
+def file_system(path: str) -> tuple[Any, str]:
+    """Return pyarrow's file system of a path or URI, and the path in it.
+
+    Raises:
+        InputError: pyarrow knows no such file system.
+    """
+    import pyarrow as pa  # noqa: PLC0415  (optional)
+    from pyarrow import fs  # noqa: PLC0415
+
+    if "://" not in path:
+        return fs.LocalFileSystem(), path
+    try:
+        system, inner = fs.FileSystem.from_uri(path)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path}: {_why(error)}") from None
+    return system, inner
+
+
+def _why(error: Exception) -> str:
+    strerror = getattr(error, "strerror", None)
+    return str(strerror or error).splitlines()[0]

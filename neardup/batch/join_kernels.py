@@ -1,0 +1,87 @@
+"""Texts that meet under a key, compared: the compiled loop of the join."""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from neardup.batch.join_rows import Limits, Rows
+from neardup.compiled import compiled
+from neardup.indexes.instructions import part, set_bits
+
+_array: Any = types.Array
+_named: Any = types.NamedTuple
+_uniform: Any = types.NamedUniTuple
+_WORDS, _INTS = _array(types.uint64, 1, "C"), _array(types.int64, 1, "C")
+_ROWS = _named((_WORDS, _INTS, _WORDS, _WORDS, _WORDS), Rows)
+_LIMITS = _uniform(types.int64, 5, Limits)
+
+
+@part
+def _is_near(rows: Rows, one: int, other: int, limits: Limits) -> bool:
+    if set_bits(rows.fingerprints[one] ^ rows.fingerprints[other]) > limits.radius:
+        return False
+    unequal = set_bits(rows.low[one] ^ rows.low[other])
+    unequal += set_bits(rows.high[one] ^ rows.high[other])
+    return bool(unequal <= limits.unequal)
+
+
+@part
+def _is_first(rows: Rows, one: int, other: int, masks: NDArray[np.uint64]) -> bool:
+    """Whether two do not meet in an earlier table."""
+    different = rows.fingerprints[one] ^ rows.fingerprints[other]
+    own = int(rows.keys[one] >> np.uint64(48))
+    for table in range(min(len(masks), own)):  # noqa: SIM110  (numba has no all)
+        if not different & masks[table]:
+            return False
+    return True
+
+
+@compiled(types.int64(_ROWS, types.int64, _WORDS, _LIMITS, _INTS, _INTS))
+def near_in_runs(
+    rows: Rows,
+    begin: int,
+    masks: NDArray[np.uint64],
+    limits: Limits,
+    earlier: NDArray[np.int64],
+    later: NDArray[np.int64],
+) -> int:
+    """Compare each row from ``begin`` on with those of its key before it.
+
+    Args:
+        rows: By key, then by id.
+        begin: The first row that was not compared yet.
+        masks: Of the tables; a pair is found in the first one only in which it meets.
+        limits: Of the search.
+        earlier: int64: takes the places of what is found, the smaller of each pair.
+        later: int64: the larger; both have room for 2 * most_found a row.
+
+    Returns:
+        How many pairs were found.
+
+    Complexity: O(min(length of run, 2 * most_compared)) a row.
+    """
+    found, start = 0, 0
+    for row in range(len(rows.keys)):
+        if row and rows.keys[row] != rows.keys[row - 1]:
+            start = row
+        if row < begin or rows.ids[row] < limits.first_new:
+            continue
+        other, taken = start, 0
+        stop = min(row, start + limits.most_compared)
+        while other < stop and taken < limits.most_found:
+            if _is_near(rows, other, row, limits) and _is_first(rows, other, row, masks):
+                earlier[found], later[found] = other, row
+                found += 1
+                taken += 1
+            other += 1
+        least, taken = max(other, row - limits.most_compared), 0
+        other = row - 1
+        while other >= least and taken < limits.most_found:
+            if _is_near(rows, other, row, limits) and _is_first(rows, other, row, masks):
+                earlier[found], later[found] = other, row
+                found += 1
+                taken += 1
+            other -= 1
+    return found

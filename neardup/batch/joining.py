@@ -1,0 +1,144 @@
+"""Candidates: texts that are within reach of each other, found without comparing all with all.
+
+Each text gets a row for each table of a scheme; rows are sorted by key, and what stands under one
+key is compared. A key that many texts share, as a boilerplate page makes it, must not make the
+square of them: a text is compared with the first ``MOST_COMPARED`` texts of its key and with the
+last ones before it, and ``MOST_FOUND`` candidates are taken of each of both. The first ones of a
+key are those that are kept, the last ones those that were written at the same time. What stands
+between them is not looked at, so at worst a duplicate is kept; no page is lost to it.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.batch.join_rows import Limits, Rows
+from neardup.batch.schemes import Blocks, Scheme
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+MOST_COMPARED = 1 << 15
+MOST_FOUND = 32
+
+_KEYED = "key long, id long, fingerprint long, low long, high long"
+_CANDIDATES = "first long, second long, distance short"
+_ROWS_AT_ONCE = 1 << 14
+
+
+def candidates(
+    texts: "DataFrame", scheme: Scheme, radius: int, most_unequal: int, first_new: int
+) -> "DataFrame":
+    """Return the pairs of texts that are near by fingerprint and sketch.
+
+    Args:
+        texts: ``id``, ``fingerprint``, ``low``, ``high``, and ``signature`` for bands.
+        scheme: By which keys they meet.
+        radius: Bits between fingerprints.
+        most_unequal: Bits between sketches; 128 compares no sketches.
+        first_new: The least id of this run: of two older texts nothing is said.
+
+    Returns:
+        ``first``, ``second``, ``distance``; each pair once, the smaller id first.
+    """
+    is_exact = isinstance(scheme, Blocks)
+    columns = ["id", "fingerprint", "low", "high"] + ([] if is_exact else ["signature"])
+    limits = Limits(radius, most_unequal, first_new, MOST_COMPARED, MOST_FOUND)
+    keyed = texts.select(columns).mapInArrow(_keyed(scheme), _KEYED)
+    sorted_rows = keyed.repartition("key").sortWithinPartitions("key", "id")
+    found = sorted_rows.mapInArrow(_compared(scheme.masks, limits), _CANDIDATES)
+    # Bands do not tell in which of them a pair meets first.
+    return found if is_exact else found.distinct()
+
+
+def _keyed(scheme: Scheme) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa  # noqa: PLC0415  (optional)
+
+        for batch in batches:
+            # So that its rows, a hundred times as many, do not fill memory.
+            step = max(1, _ROWS_AT_ONCE // scheme.tables)
+            for start in range(0, batch.num_rows, step):
+                part = batch.slice(start, step)
+                keys = scheme.keys(words(part["fingerprint"]), _signatures(part))
+                columns = {"key": pa.array(keys.ravel().view(np.int64))}
+                for name in ("id", "fingerprint", "low", "high"):
+                    values = part[name].to_numpy(zero_copy_only=False)
+                    columns[name] = pa.array(np.repeat(values, scheme.tables))
+                yield pa.RecordBatch.from_pydict(columns)
+
+    return run
+
+
+def _signatures(batch: Any) -> NDArray[np.uint32] | None:
+    if "signature" not in batch.schema.names:
+        return None
+    joined = b"".join(batch["signature"].to_pylist())
+    return np.frombuffer(joined, np.uint32).reshape(batch.num_rows, -1)
+
+
+def words(column: Any) -> NDArray[np.uint64]:
+    """Return a column of signed numbers as the 64 bits that they are."""
+    return cast("NDArray[np.uint64]", column.to_numpy(zero_copy_only=False).view(np.uint64))
+
+
+def _compared(
+    masks: NDArray[np.uint64], limits: Limits
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa  # noqa: PLC0415  (optional)
+
+        for first, second, distance in _pairs(map(_rows, batches), masks, limits):
+            columns = {"first": first, "second": second, "distance": distance}
+            yield pa.RecordBatch.from_pydict({k: pa.array(v) for k, v in columns.items()})
+
+    return run
+
+
+def _rows(batch: Any) -> Rows:
+    ids = batch["id"].to_numpy(zero_copy_only=False)
+    names = ("fingerprint", "low", "high")
+    return Rows._make([words(batch["key"]), ids, *(words(batch[name]) for name in names)])
+
+
+def _pairs(
+    batches: Iterator[Rows], masks: NDArray[np.uint64], limits: Limits
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int16]]]:
+    """Yield pairs; a run of rows may go on in the next batch."""
+    from neardup.batch.join_kernels import near_in_runs  # noqa: PLC0415  (numba takes long)
+
+    open_run: Rows | None = None
+    for batch in batches:
+        for start in range(0, len(batch.keys), _ROWS_AT_ONCE):
+            new = Rows._make(column[start : start + _ROWS_AT_ONCE] for column in batch)
+            begin = 0 if open_run is None else len(open_run.keys)
+            both = new if open_run is None else _joined(open_run, new)
+            room = 2 * limits.most_found * len(new.keys)
+            earlier, later = np.empty(room, np.int64), np.empty(room, np.int64)
+            count = near_in_runs(_in_one_piece(both), begin, masks, limits, earlier, later)
+            if count:
+                one, other = earlier[:count], later[:count]
+                different = both.fingerprints[one] ^ both.fingerprints[other]
+                distances = np.bitwise_count(different).astype(np.int16)
+                yield both.ids[one], both.ids[other], distances
+            open_run = _last_run(both, limits.most_compared)
+
+
+def _joined(first: Rows, second: Rows) -> Rows:
+    return Rows._make(np.concatenate(pair) for pair in zip(first, second, strict=True))
+
+
+def _in_one_piece(rows: Rows) -> Rows:
+    return Rows._make(np.require(column, requirements=["C", "W"]) for column in rows)
+
+
+def _last_run(rows: Rows, most: int) -> Rows:
+    """Return the rows of the last key that those to come can be compared with."""
+    start = int(np.searchsorted(rows.keys.view(np.int64), rows.keys.view(np.int64)[-1]))
+    if len(rows.keys) - start <= 2 * most:
+        return Rows._make(column[start:] for column in rows)
+    ends = (slice(start, start + most), slice(-most, None))
+    return Rows._make(np.concatenate([column[end] for end in ends]) for column in rows)

@@ -1,0 +1,112 @@
+"""Pages of a part of a file."""
+
+import gzip
+import io
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from neardup.batch.files import JSON_LINES, PARQUET, Part, file_system
+from neardup.batch.page import LeftOut, Page
+from neardup.batch.readers import reader_of
+
+_ROWS_AT_ONCE = 256
+
+
+class Fields(NamedTuple):
+    """What the fields of rows are called."""
+
+    text: str = "text"
+    name: str = "url"
+    title: str = "title"
+    date: str = "date"
+
+
+def read_part(part: Part, fields: Fields) -> Iterator[Page | LeftOut]:
+    """Yield what stands in a part; what is damaged is left out with a word, and nothing raised.
+
+    Raises:
+        InputError: Nobody here reads the format.
+    """
+    try:
+        yield from _pages(part, fields)
+    except (OSError, EOFError) as error:
+        yield LeftOut(f"damaged: {str(error).splitlines()[0] if str(error) else 'it breaks off'}")
+
+
+def _pages(part: Part, fields: Fields) -> Iterator[Page | LeftOut]:
+    system, inner = file_system(part.path)
+    with system.open_input_file(inner) as file:
+        if part.format == PARQUET:
+            yield from _rows(file, part.path, fields)
+        elif part.format == JSON_LINES:
+            yield from _lines(file, part, fields)
+        else:
+            yield from reader_of(part.format)(cast("BinaryIO", file))
+
+
+def _lines(file: Any, part: Part, fields: Fields) -> Iterator[Page | LeftOut]:
+    packed = part.path.lower().endswith(".gz")
+    at = part.start
+    if at:
+        # A line that begins before belongs to the part before; one byte back sees its end.
+        file.seek(at - 1)
+    # pyarrow's files know no lines.
+    stream = io.BufferedReader(gzip.GzipFile(fileobj=file) if packed else file)
+    if at:
+        at += len(stream.readline()) - 1
+    while packed or at < part.end:
+        line = stream.readline()
+        if not line:
+            return
+        if not line.isspace():
+            yield _of_line(line, at, part.path, fields)
+        at += len(line)
+
+
+def _of_line(line: bytes, position: int, path: str, fields: Fields) -> Page | LeftOut:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError):
+        return LeftOut("a line that is no JSON")
+    if not isinstance(values, dict):
+        return LeftOut("a line that is no JSON object")
+    return _page(values, position, path, fields)
+
+
+def _rows(file: Any, path: str, fields: Fields) -> Iterator[Page | LeftOut]:
+    import pyarrow as pa  # noqa: PLC0415  (optional)
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        table = pq.ParquetFile(file)
+        there = [name for name in dict.fromkeys(fields) if name in table.schema_arrow.names]
+        position = 0
+        for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE, columns=there):
+            for values in batch.to_pylist():
+                yield _page(values, position, path, fields)
+                position += 1
+    except pa.ArrowException:
+        yield LeftOut("damaged parquet")
+
+
+def _page(values: dict[str, Any], position: int, path: str, fields: Fields) -> Page | LeftOut:
+    text = values.get(fields.text)
+    if not isinstance(text, str):
+        return LeftOut(f'no text in the field "{fields.text}"')
+    name = values.get(fields.name)
+    if name is None or isinstance(name, bool) or not isinstance(name, str | int):
+        name = f"{path}#{position}"
+    title, date = values.get(fields.title), values.get(fields.date)
+    return Page(
+        position,
+        _sound(str(name)),
+        _sound(text),
+        title=_sound(title) if isinstance(title, str) else None,
+        date=None if date is None else _sound(str(date)),
+    )
+
+
+def _sound(text: str) -> str:
+    # Half of a surrogate pair, which JSON can spell, has no place in a parquet file.
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,210 @@
+"""A whole run: from files to tables."""
+
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from neardup.batch.analysing import POSITION_BITS, analysed
+from neardup.batch.clustering import clusters, contracted
+from neardup.batch.components import FEW, components
+from neardup.batch.deciding import dropped, originals
+from neardup.batch.earlier import Earlier
+from neardup.batch.expressions import expr
+from neardup.batch.files import File, parts_of
+from neardup.batch.joining import candidates
+from neardup.batch.output import About, Folder
+from neardup.batch.parsing import Fields
+from neardup.batch.schemes import Bands, Blocks, bands_for, cheapest, cheapest_blocks
+from neardup.batch.sketches import PERMUTATIONS, most_unequal
+from neardup.batch.verdicts import is_kept, verdicts
+from neardup.batch.verifying import verified
+from neardup.command_line.errors import InputError
+from neardup.fingerprints.digest import EMPTY_DIGEST
+from neardup.parameters import DEFAULTS, Parameters
+from neardup.verdict import NEAR_DUPLICATE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+AUTO, BLOCKS, BANDS = JOINS = ("auto", "blocks", "bands")
+_WORK = "_work"
+_REASONS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a run is to do.
+
+    Attributes:
+        input: As it was given.
+        files: Of the input, in order.
+        parameters: What counts as the same.
+        fields: What the fields of rows are called.
+        against: The run that this one goes on from, if any.
+        join: One of ``JOINS``.
+        few: Pairs whose components the driver finds.
+    """
+
+    input: str
+    files: list[File]
+    parameters: Parameters = DEFAULTS
+    fields: Fields = field(default_factory=Fields)
+    against: str | None = None
+    join: str = AUTO
+    few: int = FEW
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What is known when all texts are compared."""
+
+    documents: "DataFrame"
+    pairs: "DataFrame"
+    roots: "DataFrame"
+    verdicts: "DataFrame"
+
+
+class Run:
+    """Writes the tables of a task into a folder; each step is written, so none is done twice.
+
+    Args:
+        spark: The session.
+        task: What is to be done.
+        folder: Where to; empty.
+        say: Told in a few words what was done.
+    """
+
+    def __init__(
+        self, spark: "SparkSession", task: Task, folder: Folder, say: Callable[[str], object]
+    ) -> None:
+        self._spark, self._task, self._folder, self._say = spark, task, folder, say
+        self._earlier = Earlier(spark, task.against, task.parameters)
+        self._parts = list(parts_of(task.files, self._earlier.end_file))
+        self._counts: dict[str, int | str] = {}
+        self._began = time.monotonic()
+
+    def __call__(self) -> About:
+        """Do it.
+
+        Raises:
+            InputError: There is nothing to read in the files.
+        """
+        read = self._read()
+        documents = self._name_texts(read)
+        pairs = self._join(read, documents)
+        judged = self._judge(documents, pairs)
+        self._write(read, judged)
+        about = About(
+            run=uuid.uuid4().hex,
+            input=self._task.input,
+            parameters=self._task.parameters,
+            first_file=self._earlier.end_file,
+            end_file=self._earlier.end_file + len(self._task.files),
+            against=self._earlier.paths,
+            runs=self._earlier.runs,
+            counts=self._counts,
+        )
+        self._folder.remove(_WORK)
+        self._folder.write_about(about)
+        return about
+
+    def _read(self) -> "DataFrame":
+        task = self._task
+        rows = self._keep(analysed(self._spark, self._parts, task.fields, task.parameters), "read")
+        left_out = rows.where("left_out IS NOT NULL")
+        self._folder.write(left_out.select("source", "left_out", "count").coalesce(1), "left_out")
+        reasons = left_out.groupBy("left_out").agg(expr("sum(count) AS count"))
+        found = [(row["left_out"], row["count"]) for row in reasons.orderBy("left_out").collect()]
+        documents = rows.where("left_out IS NULL")
+        self._count("documents", documents.count(), f"texts in {len(task.files):,} files")
+        for reason, count in found[:_REASONS]:
+            self._say(f"left out: {count:,}: {reason}")
+        self._counts["left_out"] = sum(count for _, count in found)
+        if not self._counts["documents"]:
+            why = f"; {found[0][0]}" if found else ""
+            raise InputError(f"{task.input}: no text in it{why}")
+        return documents
+
+    def _name_texts(self, read: "DataFrame") -> "DataFrame":
+        """Give each document the first one that has its very text, of whatever run."""
+        firsts = read.groupBy("digest").agg(expr("min(id) AS first"))
+        older = self._earlier.texts().selectExpr("digest", "id AS older")
+        firsts = firsts.where(f"digest <> X'{EMPTY_DIGEST.hex()}'").join(older, "digest", "left")
+        firsts = firsts.selectExpr("digest", "coalesce(older, first) AS text_id")
+        named = read.select("id", "digest", "words").join(firsts, "digest", "left").drop("digest")
+        documents = self._keep(named, "documents")
+        self._count("texts", documents.where("id = text_id").count(), "different texts")
+        return documents
+
+    def _join(self, read: "DataFrame", documents: "DataFrame") -> "DataFrame":
+        parameters = self._task.parameters
+        columns = ["id", "fingerprint", "low", "high", "signature"]
+        firsts = documents.where("id = text_id").select("id")
+        texts = read.select(columns).join(firsts, "id")
+        older = self._earlier.texts().join(self._earlier.signatures(), "id").select(columns)
+        texts = texts.unionByName(older).where("fingerprint IS NOT NULL")
+        scheme = self._scheme(texts.count())
+        unequal = most_unequal(parameters.min_similarity) if parameters.verify else PERMUTATIONS
+        first_new = self._parts[0].number << POSITION_BITS
+        near = candidates(texts, scheme, parameters.radius, unequal, first_new)
+        near = self._keep(near, "candidates")
+        self._count("candidates", near.count(), f"candidates, by {scheme}")
+        contents = read.select("id", "text").join(firsts, "id")
+        contents = contents.unionByName(self._earlier.contents())
+        pairs = self._folder.write(verified(near, contents, parameters), "pairs")
+        self._count("pairs", pairs.count(), "of them confirmed")
+        return pairs
+
+    def _scheme(self, texts: int) -> Blocks | Bands:
+        parameters, join = self._task.parameters, self._task.join
+        if join == BLOCKS:
+            return cheapest_blocks(parameters.radius, texts)
+        if join == BANDS:
+            return bands_for(parameters.min_similarity)
+        similarity = parameters.min_similarity if parameters.verify else None
+        return cheapest(parameters.radius, similarity, texts)
+
+    def _judge(self, documents: "DataFrame", pairs: "DataFrame") -> _Judged:
+        merged = contracted(pairs, self._earlier.clusters())
+        roots, rounds = components(self._spark, merged, self._keep, few=self._task.few)
+        roots = self._keep(roots, "roots")
+        self._counts["rounds"] = rounds
+        old = self._earlier.texts().where(f"verdict = '{NEAR_DUPLICATE}'").select("id")
+        open_pairs = pairs.join(old.selectExpr("id AS first"), "first", "left_anti")
+        gone = self._keep(dropped(open_pairs, roots), "dropped").unionByName(old)
+        of_gone = documents.join(gone.selectExpr("id AS text_id"), "text_id", "left_semi")
+        every = pairs.unionByName(self._earlier.pairs())
+        found = originals(every, gone, of_gone.select("id", "text_id"))
+        told = self._keep(verdicts(documents, found, self._task.parameters), "verdicts")
+        return _Judged(documents, pairs, roots, told)
+
+    def _write(self, read: "DataFrame", judged: _Judged) -> None:
+        write = self._folder.write
+        told = judged.verdicts
+        dropped_columns = ("signature", "text", "left_out", "count")
+        documents = write(read.drop(*dropped_columns).join(told, "id"), "documents")
+        for row in documents.groupBy("verdict").count().orderBy("verdict").collect():
+            self._count(row["verdict"], row["count"], row["verdict"])
+        signed = read.select("id", "signature").where("signature IS NOT NULL")
+        write(signed, "signatures")
+        kept_columns = [
+            "id", "name", "source", "position", "title", "date", "words", "is_main", "digest",
+            "fingerprint", "verdict", "text",
+        ]  # fmt: skip
+        kept = read.join(told.where(is_kept()).select("id", "verdict"), "id").select(kept_columns)
+        self._count("kept", write(kept, "kept").count(), "kept")
+        near = told.where(f"verdict = '{NEAR_DUPLICATE}' AND id = text_id").select("id")
+        write(read.select("id", "text").join(near, "id"), "near_texts")
+        found = clusters(judged.documents, judged.roots, self._earlier.clusters())
+        found = write(found, "clusters")
+        count = found.where("id = representative").count()
+        self._count("clusters", count, "clusters of two and more")
+
+    def _keep(self, rows: "DataFrame", name: str) -> "DataFrame":
+        return self._folder.write(rows, f"{_WORK}/{name}")
+
+    def _count(self, name: str, count: int, words: str) -> None:
+        self._counts[name] = count
+        self._say(f"{count:,} {words}, after {time.monotonic() - self._began:.1f} s")

@@ -1,0 +1,152 @@
+"""By which keys texts meet: blocks of fingerprints, or bands of signatures."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.batch.sketches import PERMUTATIONS
+from neardup.features.hashing import GOLDEN, Hashes, mix
+from neardup.indexes.banding import banding
+
+_BITS = 64
+_TABLE_SHIFT = np.uint64(48)
+_MOST_BLOCKS = 16
+_MIN_RECALL = 0.9999
+
+# Seconds of one core, as measured: to make, shuffle and sort a row of a join, and to compare two.
+_ROW_SECS, _COMPARISON_SECS = 2e-6, 1.2e-9
+_MOST_TIMES = 4.0
+"""Blocks find everything, bands nearly everything: so much more time is that worth."""
+
+
+class Scheme(Protocol):
+    """Tables of keys; texts with an equal key in one of them are compared."""
+
+    @property
+    def tables(self) -> int:
+        """Keys that each text has."""
+
+    @property
+    def masks(self) -> Hashes:
+        """The bits of a fingerprint that make the key of each table, uint64, (tables,).
+
+        Empty where they do not tell in which tables two texts meet.
+        """
+
+    def keys(self, fingerprints: Hashes, signatures: NDArray[np.uint32] | None) -> Hashes:
+        """Return the keys of texts, uint64, (texts, tables); the upper 16 bits are the table's."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Permuted blocks: all that is within ``radius`` bits meets in at least one table.
+
+    Fingerprints are cut into blocks, of which at most ``radius`` can differ: so the others are
+    equal, and each choice of that many blocks is a table.
+
+    Attributes:
+        radius: Bits.
+        blocks: More than ``radius``.
+
+    Reference: Manku, Jain, Das Sarma, WWW 2007, section 3.1.
+    """
+
+    radius: int
+    blocks: int
+
+    @property
+    def tables(self) -> int:
+        """Choices of blocks."""
+        return math.comb(self.blocks, self.radius)
+
+    @property
+    def bits(self) -> float:
+        """Of a key, on average."""
+        return _BITS * (self.blocks - self.radius) / self.blocks
+
+    @cached_property
+    def masks(self) -> Hashes:
+        """See the protocol."""
+        edges = [_BITS * block // self.blocks for block in range(self.blocks + 1)]
+        ones = [(1 << high) - (1 << low) for low, high in pairwise(edges)]
+        chosen = combinations(ones, self.blocks - self.radius)
+        return np.array([sum(some) for some in chosen], np.uint64)
+
+    def keys(self, fingerprints: Hashes, signatures: NDArray[np.uint32] | None) -> Hashes:
+        """See the protocol."""
+        return _in_tables(mix(fingerprints[:, np.newaxis] & self.masks))
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Bands of MinHash signatures: nearly all pairs of ``min_similarity`` meet.
+
+    Attributes:
+        tables: Bands.
+        rows: Values in each.
+    """
+
+    tables: int
+    rows: int
+
+    @property
+    def masks(self) -> Hashes:
+        """See the protocol."""
+        return np.zeros(0, np.uint64)
+
+    def keys(self, fingerprints: Hashes, signatures: NDArray[np.uint32] | None) -> Hashes:
+        """See the protocol."""
+        assert signatures is not None
+        values = signatures[:, : self.tables * self.rows].astype(np.uint64)
+        values = values.reshape(-1, self.tables, self.rows)
+        keys = np.zeros(values.shape[:2], np.uint64)
+        for row in range(self.rows):
+            keys = mix(keys * GOLDEN + values[:, :, row])
+        return _in_tables(keys)
+
+
+def _in_tables(keys: Hashes) -> Hashes:
+    tables = np.arange(keys.shape[1], dtype=np.uint64) << _TABLE_SHIFT
+    return keys >> np.uint64(16) | tables
+
+
+def bands_for(min_similarity: float) -> Bands:
+    """Return the bands that find all but one in 10,000 of the pairs at that similarity.
+
+    Raises:
+        ParameterError: There are none for so low a similarity.
+    """
+    found = banding(min_similarity, PERMUTATIONS, _MIN_RECALL)
+    return Bands(found.bands, found.rows)
+
+
+def cheapest_blocks(radius: int, texts: int) -> Blocks:
+    """Return the number of blocks that costs the least for so many texts."""
+    choices = [Blocks(radius, count) for count in range(radius + 1, _MOST_BLOCKS)]
+    return min(choices, key=lambda scheme: _secs(scheme, texts))
+
+
+def cheapest(radius: int, min_similarity: float | None, texts: int) -> Blocks | Bands:
+    """Return the blocks for so many texts, or bands where blocks cost several times as much.
+
+    Args:
+        radius: Bits.
+        min_similarity: Of pairs; None where distances decide alone, which only blocks know.
+        texts: How many are to be joined.
+    """
+    blocks = cheapest_blocks(radius, texts)
+    if min_similarity is None or min_similarity < 0.5:
+        return blocks
+    bands = bands_for(min_similarity)
+    is_dear = _secs(blocks, texts) > _MOST_TIMES * bands.tables * texts * _ROW_SECS
+    return bands if is_dear else blocks
+
+
+def _secs(scheme: Blocks, texts: int) -> float:
+    comparisons = scheme.tables * texts**2 / 2 / 2**scheme.bits
+    return scheme.tables * texts * _ROW_SECS + comparisons * _COMPARISON_SECS

@@ -1,0 +1,138 @@
+"""A Spark session with defaults for one machine, and what to say where there can be none."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.command_line.errors import InputError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_LOGGING = Path(__file__).with_name("log4j2.properties")
+_LEAST_JAVA = 17
+_LEAST_MB, _MOST_MB = 1024, 16 * 1024
+_MEMORY = re.compile(r"[1-9][0-9]*[mgt]", re.IGNORECASE)
+_CLASS = re.compile(r'version "(?:1\.)?([0-9]+)')
+
+_DEFAULTS = {
+    "spark.app.name": "neardup",
+    "spark.ui.enabled": "false",
+    "spark.sql.parquet.compression.codec": "zstd",
+    # Texts are long; batches of the default 10,000 rows of them would be.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
+    "spark.sql.files.maxPartitionBytes": str(64 << 20),
+    "spark.sql.adaptive.enabled": "true",
+    # A table that fits in no memory is not to be sent to all because it was packed well.
+    "spark.sql.autoBroadcastJoinThreshold": str(8 << 20),
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+@contextmanager
+def session(master: str | None, memory: str | None) -> Iterator["SparkSession"]:
+    """Give a session; one that spark-submit configured keeps what that was told.
+
+    Args:
+        master: Where it runs; None: what spark-submit says, else all cores of this machine.
+        memory: Of the JVM, such as ``4g``; None: a quarter of this machine's, at least 1g.
+
+    Raises:
+        InputError: Spark or Java is missing, or does not start.
+    """
+    if memory is not None and not _MEMORY.fullmatch(memory):
+        raise InputError(f"--memory takes a number and m, g or t, such as 4g, got {memory}")
+    check_installed()
+    from pyspark import SparkConf  # noqa: PLC0415  (optional)
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    _prepare_workers()
+    conf = SparkConf()
+    chosen = {**_DEFAULTS, **_local(master or conf.get("spark.master", None), memory)}
+    for name, value in chosen.items():
+        conf.setIfMissing(name, value)
+    try:
+        spark = SparkSession.builder.config(conf=conf).getOrCreate()
+    except PySparkException as error:
+        raise InputError(f"Spark does not start: {str(error).splitlines()[0]}") from None
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+def check_installed() -> None:
+    """Make sure of PySpark, pyarrow, pandas and Java.
+
+    Raises:
+        InputError: One is missing; the message says how to get it.
+    """
+    for name in ("pyspark", "pyarrow", "pandas"):
+        try:
+            __import__(name)
+        except ImportError:
+            raise InputError(f"{name} is missing: pip install 'crawl-once[spark]'") from None
+    java = java_program()
+    if java is None:
+        raise InputError(
+            f"Spark needs Java {_LEAST_JAVA}, and there is none: apt-get install "
+            f"openjdk-{_LEAST_JAVA}-jre-headless, or set JAVA_HOME"
+        )
+    asked = [java, "-version"]
+    said = subprocess.run(asked, capture_output=True, text=True, check=False).stderr  # noqa: S603
+    found = _CLASS.search(said)
+    if found is not None and int(found[1]) < _LEAST_JAVA:
+        raise InputError(f"Spark needs Java {_LEAST_JAVA}, and {java} is Java {found[1]}")
+
+
+def java_program() -> str | None:
+    """Return the Java that Spark will run, None where there is none."""
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which("java", path=str(Path(home, "bin")) if home else None)
+
+
+def _prepare_workers() -> None:
+    """Let the workers of this machine be the Python that runs, with the modules that it has."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    root = str(Path(__file__).resolve().parents[2])
+    known = os.environ.get("PYTHONPATH", "")
+    if root not in known.split(os.pathsep):
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (known, root)))
+
+
+def _local(master: str | None, memory: str | None) -> dict[str, str]:
+    """What one machine needs to be told, and of a cluster what was asked for."""
+    where = master or "local[*]"
+    is_seen = sys.stderr is not None and sys.stderr.isatty()
+    found = {"spark.master": where, "spark.ui.showConsoleProgress": str(is_seen).lower()}
+    if memory is not None:
+        found["spark.driver.memory"] = memory
+    if where.startswith("local"):
+        cores = _cores(where)
+        found["spark.driver.memory"] = memory or f"{_quarter_mb()}m"
+        found["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"
+        found["spark.driver.host"] = "127.0.0.1"
+        found["spark.driver.bindAddress"] = "127.0.0.1"
+        found["spark.sql.shuffle.partitions"] = str(max(8, 4 * cores))
+    return found
+
+
+def _cores(master: str) -> int:
+    told = re.search(r"\[(\d+)", master)
+    if told:
+        return int(told[1])
+    return len(os.sched_getaffinity(0)) if master.startswith("local[") else 1
+
+
+def _quarter_mb() -> int:
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    return min(_MOST_MB, max(_LEAST_MB, whole // 4))

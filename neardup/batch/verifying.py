@@ -1,0 +1,64 @@
+"""Candidates become pairs: their texts are fetched and compared as a deduplicator does it."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from neardup.parameters import Parameters
+from neardup.verification import JaccardVerifier
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_PAIRS = "first long, second long, distance short, similarity double"
+
+
+def verified(candidates: "DataFrame", texts: "DataFrame", parameters: Parameters) -> "DataFrame":
+    """Return the candidates whose similarity confirms them.
+
+    Args:
+        candidates: ``first``, ``second``, ``distance``.
+        texts: ``id``, ``text``.
+        parameters: Of these, ``verify``, ``min_similarity`` and ``verify_shingle_size`` count.
+
+    Returns:
+        ``first``, ``second``, ``distance``, ``similarity``, which is null where distances decide.
+    """
+    if not parameters.verify:
+        return candidates.selectExpr("*", "CAST(NULL AS double) AS similarity")
+    first = texts.selectExpr("id AS first", "text AS first_text")
+    second = texts.selectExpr("id AS second", "text AS second_text")
+    both = candidates.join(first, "first").join(second, "second")
+    wanted = both.select("first", "second", "distance", "first_text", "second_text")
+    return wanted.mapInArrow(_compared(parameters), _PAIRS)
+
+
+def _compared(parameters: Parameters) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa  # noqa: PLC0415  (optional)
+        import pyarrow.compute as pc  # noqa: PLC0415
+
+        similarity = _Similarity(parameters.verify_shingle_size)
+        for batch in batches:
+            texts = zip(batch["first_text"], batch["second_text"], strict=True)
+            found = [similarity(one.as_py(), other.as_py()) for one, other in texts]
+            similarities = pa.array(found, pa.float64())
+            columns = [batch[name] for name in ("first", "second", "distance")]
+            names = ["first", "second", "distance", "similarity"]
+            rows = pa.RecordBatch.from_arrays([*columns, similarities], names)
+            yield rows.filter(pc.greater_equal(similarities, parameters.min_similarity))
+
+    return run
+
+
+class _Similarity:
+    """What a text needs is computed once while it stands in one pair after the other."""
+
+    def __init__(self, shingle_size: int) -> None:
+        self._verifier = JaccardVerifier(shingle_size)
+        self._text: str | None = None
+        self._compared: Callable[[str], float] = lambda _: 0.0
+
+    def __call__(self, one: str, other: str) -> float:
+        if other != self._text:
+            self._text, self._compared = other, self._verifier.compared_with(other)
+        return self._compared(one)

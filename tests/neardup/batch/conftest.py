@@ -1,0 +1,27 @@
+"""One Spark for all tests of a process; where it cannot be had, they are skipped with a word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from neardup.batch.session import check_installed, session
+from neardup.command_line.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A session on both cores, for tables that are small."""
+    try:
+        check_installed()
+    except InputError as lack:
+        pytest.skip(f"no Spark here: {lack}")
+    with session("local[2]", "1g") as found:
+        found.conf.set("spark.sql.shuffle.partitions", "2")
+        yield found

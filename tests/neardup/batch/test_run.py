@@ -1,0 +1,191 @@
+"""A corpus judged by Spark, beside the same corpus judged one text after the other."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import pytest
+
+from neardup import clusters, hamming, jaccard, minhash
+from neardup.batch.output import Folder, new_folder
+from neardup.command_line.errors import InputError
+from neardup.fingerprints.digest import EMPTY_DIGEST
+from neardup.parameters import DEFAULTS
+from tests.neardup.batch.corpus import Result, made, online, run, write_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+TEXTS = 400
+SIGN = 1 << 64
+
+
+class Case:
+    """A corpus, what Spark made of it, and what a deduplicator says."""
+
+    def __init__(self, result: Result, texts: list[str]) -> None:
+        self.result = result
+        rows = sorted(result["documents"], key=lambda row: row["id"])
+        self.rows = {row["id"]: row for row in rows}
+        self.texts = dict(zip(self.rows, texts, strict=True))
+        self.documents, self.verdicts = online(self.texts)
+
+    def pairs(self) -> set[tuple[int, int, int, float]]:
+        """All pairs of different texts that are near and alike, by comparing all with all."""
+        firsts: dict[bytes, int] = {}
+        for number, document in self.documents.items():
+            firsts.setdefault(document.digest, number)
+        found = set()
+        for one, other in combinations(sorted(firsts.values()), 2):
+            ours, theirs = self.documents[one].fingerprint, self.documents[other].fingerprint
+            if ours is None or theirs is None:
+                continue
+            distance = hamming(ours, theirs)
+            if distance <= DEFAULTS.radius:
+                similarity = jaccard(self.texts[one], self.texts[other])
+                if similarity >= DEFAULTS.min_similarity:
+                    found.add((one, other, distance, similarity))
+        return found
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    return made(1, TEXTS)
+
+
+@pytest.fixture(scope="module")
+def case(spark: SparkSession, texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> Case:
+    folder = tmp_path_factory.mktemp("whole")
+    write_lines(folder / "a.jsonl", texts[:250])
+    write_lines(folder / "b.jsonl", texts[250:], first=250)
+    return Case(run(spark, folder, folder / "out"), texts)
+
+
+def test_fingerprints_and_digests_are_those_of_online(case: Case) -> None:
+    for number, document in case.documents.items():
+        row = case.rows[number]
+        fingerprint = None if row["fingerprint"] is None else row["fingerprint"] % SIGN
+        found = (row["words"], row["digest"], fingerprint)
+        assert found == (document.words, document.digest, document.fingerprint)
+
+
+def test_signatures_are_those_of_the_verified_shingles(case: Case) -> None:
+    signatures = {row["id"]: row["signature"] for row in case.result["signatures"]}
+    worded = {number for number, document in case.documents.items() if document.words}
+    assert signatures.keys() == worded
+    for number in list(worded)[:20]:
+        wanted = minhash(case.texts[number], shingle_size=DEFAULTS.verify_shingle_size)
+        assert signatures[number] == wanted.tobytes()
+
+
+def test_pairs_are_all_that_are_near_and_alike(case: Case) -> None:
+    names = ("first", "second", "distance", "similarity")
+    found = [tuple(row[name] for name in names) for row in case.result["pairs"]]
+    assert len(found) == len(set(found)) > 100
+    assert set(found) == case.pairs()
+
+
+def test_verdicts_are_those_of_online(case: Case) -> None:
+    kinds = set()
+    for number, verdict in case.verdicts.items():
+        row = case.rows[number]
+        kinds.add(verdict.kind)
+        found = tuple(
+            row[name] for name in ("verdict", "duplicate_of", "distance", "similarity", "tier")
+        )
+        wanted = (
+            verdict.kind, verdict.duplicate_of, verdict.distance, verdict.similarity, verdict.tier,
+        )  # fmt: skip
+        assert found == wanted
+    assert kinds == {"new", "too_short", "text_duplicate", "near_duplicate"}
+
+
+def test_what_is_dropped_was_verified_against_what_is_kept(case: Case) -> None:
+    kept = {row["id"]: row["text"] for row in case.result["kept"]}
+    dropped = 0
+    for number, row in case.rows.items():
+        if number in kept or row["digest"] == EMPTY_DIGEST:
+            continue
+        dropped += 1
+        assert row["duplicate_of"] in kept
+        text = case.texts[number]
+        assert jaccard(text, kept[row["duplicate_of"]]) >= DEFAULTS.min_similarity
+    assert dropped > 100
+
+
+def test_kept_pages_are_whole(case: Case) -> None:
+    wanted = {
+        number
+        for number, verdict in case.verdicts.items()
+        if not verdict.is_duplicate and case.documents[number].digest != EMPTY_DIGEST
+    }
+    rows = {row["id"]: row for row in case.result["kept"]}
+    assert rows.keys() == wanted
+    for number, row in rows.items():
+        assert row["text"] == case.texts[number]
+        assert row["name"] == case.rows[number]["name"]
+
+
+def test_clusters_are_what_pairs_and_copies_connect(case: Case) -> None:
+    edges = [(one, other) for one, other, _, _ in case.pairs()]
+    firsts: dict[bytes, int] = {}
+    for number, document in case.documents.items():
+        if document.digest != EMPTY_DIGEST:
+            edges.append((firsts.setdefault(document.digest, number), number))
+    wanted = {
+        member: cluster.representative
+        for cluster in clusters(edges)
+        for member in cluster.members
+        if len(cluster.members) > 1
+    }
+    found = {row["id"]: row["representative"] for row in case.result["clusters"]}
+    assert len(case.result["clusters"]) == len(found)
+    assert found == wanted
+
+
+def test_going_on_from_an_earlier_run_is_as_good_as_one_run(
+    spark: SparkSession, case: Case, texts: list[str], tmp_path: Path
+) -> None:
+    write_lines(tmp_path / "a.jsonl", texts[:250])
+    write_lines(tmp_path / "b.jsonl", texts[250:], first=250)
+    first = run(spark, tmp_path / "a.jsonl", tmp_path / "one")
+    second = run(spark, tmp_path / "b.jsonl", tmp_path / "two", against=str(tmp_path / "one"))
+    for table, names in {
+        "documents": ("id", "verdict", "duplicate_of", "distance", "similarity", "name"),
+        "pairs": ("first", "second", "distance", "similarity"),
+        "kept": ("id", "text"),
+        "near_texts": ("id", "text"),
+    }.items():
+        rows = [tuple(row[name] for name in names) for row in first[table] + second[table]]
+        wanted = [tuple(row[name] for name in names) for row in case.result[table]]
+        assert sorted(rows, key=str) == sorted(wanted, key=str)
+    clustered = {row["id"]: row["representative"] for row in first["clusters"]}
+    clustered |= {row["id"]: row["representative"] for row in second["clusters"]}
+    whole = {row["id"]: row["representative"] for row in case.result["clusters"]}
+    assert clustered == whole
+    assert min(row["second"] for row in second["pairs"]) >= 1 << 41
+    with pytest.raises(InputError, match=r"min_words 50, now it is 20; use the same"):
+        run(
+            spark,
+            tmp_path / "b.jsonl",
+            tmp_path / "three",
+            against=str(tmp_path / "one"),
+            parameters=type(DEFAULTS)(min_words=20),
+        )
+    assert not (tmp_path / "three").exists()
+    assert not (tmp_path / "three.unfinished").exists()
+
+
+def test_a_place_that_is_taken_is_left_alone(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "letter").write_text("mine")
+    with (
+        pytest.raises(InputError, match="holds something else"),
+        new_folder(spark, str(tmp_path / "taken"), overwrite=True),
+    ):
+        pass
+    with pytest.raises(InputError, match="no such folder"):
+        Folder(spark, str(tmp_path / "nothing")).read_about()
