@@ -65,6 +65,14 @@ def is_in_use(folder: Path) -> bool:
         return False
 
 
+def identity_of(url_rules: str, features: object) -> dict[str, str]:
+    """What the keys and the fingerprints of a directory depend on, by names that people read."""
+    return {
+        "URL rules (URLS_DISABLED_RULES)": url_rules,
+        "features (NEARDUP_FEATURES)": str(features),
+    }
+
+
 def check_identity(database: Database, identity: Mapping[str, str], folder: Path | None) -> None:
     """Note what a directory is made with, or compare it with what it was made with.
 

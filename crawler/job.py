@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from crawler.directory import check_identity, locked
+from crawler.directory import check_identity, identity_of, locked
 from crawler.frontier.memory import MemoryQueue
 from crawler.frontier.no_url_rules import NoUrlRules
 from crawler.frontier.queue import RequestQueue
@@ -171,11 +171,8 @@ class Job:
 
     def _check_identity(self) -> None:
         """Refuse a directory whose keys or fingerprints mean something else."""
-        parameters = self.options.parameters
-        identity = {
-            "URL rules (URLS_DISABLED_RULES)": self.canonicalizer.version,
-            "features (NEARDUP_FEATURES)": str(parameters.fingerprint_features),
-        }
+        features = self.options.parameters.fingerprint_features
+        identity = identity_of(self.canonicalizer.version, features)
         check_identity(self.database, identity, self.folder)
 
     @property

@@ -8,6 +8,7 @@ import pytest
 
 from neardup.batch.session import check_installed, session
 from neardup.command_line.errors import InputError
+from tests.neardup.batch.corpus import QUICK_JAVA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,14 @@ def spark() -> Iterator[SparkSession]:
         check_installed()
     except InputError as lack:
         pytest.skip(f"no Spark here: {lack}")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in QUICK_JAVA.items():
+            patch.setenv(name, value)
+        yield from _opened()
+
+
+def _opened() -> Iterator[SparkSession]:
     with session("local[2]", "1g") as found:
         found.conf.set("spark.sql.shuffle.partitions", "2")
+        found.conf.set("spark.sql.codegen.wholeStage", "false")
         yield found

@@ -1,0 +1,132 @@
+"""A crawl directory that holds the kept pages of a corpus, as if they had been crawled before.
+
+What a crawl in it fetches is judged against them: a page of the corpus is the original of its
+duplicates like any other, with its URL, and its text is there for candidates to be compared with.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import zstandard
+
+from crawler.directory import check_identity, identity_of, locked
+from crawler.pages.chosen_parameters import settle
+from crawler.pages.database import FILE_NAME, Database
+from crawler.pages.errors import JobError
+from crawler.pages.page import PageRow, to_unsigned
+from crawler.pages.store import PageStore
+from crawler.urls.canonical import MalformedUrl
+from neardup import payload_digest, words_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from crawler.corpus.kept import Corpus, KeptPage
+    from crawler.urls.canonical import Canonicalizer
+
+BEFORE_ALL_VISITS = 0
+_COMMIT_PAGES = 1_000
+
+
+def adopt(
+    corpus: Corpus, folder: Path, canonicalizer: Canonicalizer, advance: Callable[[], None]
+) -> int:
+    """Make a crawl directory of a corpus; say how many pages are in it.
+
+    The fingerprint index is made of them when a crawl opens the directory.
+
+    Args:
+        corpus: Where the pages are.
+        folder: The directory, in which there is no crawl yet.
+        canonicalizer: Makes the keys of pages, as the crawl will.
+        advance: Called once a page.
+
+    Raises:
+        JobError: There is a crawl already, or it cannot be written.
+        StorageError: The disk is full.
+    """
+    if (folder / FILE_NAME).exists():
+        raise JobError(f"{folder}: holds a crawl already; choose another directory")
+    lock = locked(folder)
+    try:
+        with closing(Database(folder)) as database:
+            return _fill(database, corpus, folder, canonicalizer, advance)
+    except BaseException:
+        for file in folder.glob(f"{FILE_NAME}*"):
+            file.unlink()
+        raise
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def _fill(
+    database: Database,
+    corpus: Corpus,
+    folder: Path,
+    canonicalizer: Canonicalizer,
+    advance: Callable[[], None],
+) -> int:
+    parameters = corpus.about.parameters
+    identity = identity_of(canonicalizer.version, parameters.fingerprint_features)
+    check_identity(database, identity, folder)
+    tuned = settle(database, parameters)
+    store, count = PageStore(database), 0
+    compress = zstandard.ZstdCompressor().compress
+    for count, page in enumerate(corpus.pages(), start=1):
+        row = _row(store.new_id(), page, canonicalizer)
+        row.parameters, row.text = tuned.id, compress(page.text.encode("utf-8", "replace"))
+        store.insert(row)
+        advance()
+        if count % _COMMIT_PAGES == 0:
+            database.commit()
+    database.commit()
+    return count
+
+
+def _row(number: int, page: KeptPage, canonicalizer: Canonicalizer) -> PageRow:
+    try:
+        canonical_url, key = canonicalizer(page.name), canonicalizer.key(page.name)
+    except MalformedUrl:  # a corpus may name its texts as it likes
+        canonical_url, key = page.name, payload_digest(page.name.encode())
+    fetched_at = _seconds(page.date)
+    # The bytes that it was taken from are not known. Its text stands for them, as for an item's.
+    payload = payload_digest(page.text.encode())
+    return PageRow(
+        id=number,
+        key=key,
+        url=page.name,
+        canonical_url=canonical_url,
+        latest=1,
+        visit=BEFORE_ALL_VISITS,
+        fetched_at=fetched_at,
+        seen_visit=BEFORE_ALL_VISITS,
+        seen_at=fetched_at,
+        depth=0,
+        status=None,
+        body_bytes=len(page.text.encode()),
+        title=page.title,
+        words=page.words,
+        is_main=int(page.is_main),
+        payload_digest=payload,
+        text_digest=page.digest,
+        last_payload_digest=payload,
+        last_text_digest=page.digest,
+        words_digest=words_digest(page.text),
+        fingerprint=to_unsigned(page.fingerprint),
+        verdict=page.verdict,
+    )
+
+
+def _seconds(date: str | None) -> float:
+    """When a page was fetched, seconds since 1970; today where its date says nothing."""
+    try:
+        found = datetime.fromisoformat(date or "")
+    except ValueError:
+        return time.time()
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,85 @@
+"""The command as a user runs it, up to where Spark would begin; and what Spark's errors become."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from neardup.batch.failures import in_one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PROJECT = Path(__file__).parents[3]
+
+
+def command(
+    *arguments: str, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "neardup.spark", *arguments],
+        cwd=PROJECT,
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_help_names_every_option() -> None:
+    done = command("--help")
+    assert done.returncode == 0
+    for word in ("INPUT", "OUTPUT", "--against", "--overwrite", "--memory", "--master", "--join"):
+        assert word in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["only"], "the following arguments are required: OUTPUT"),
+        (["a", "b", "--agianst", "c"], "is it --against?"),
+        (["no.jsonl", "out"], "no.jsonl: no such file or folder"),
+        (["a", "out", "--max-distance", "9"], "max_distance must be 0..8"),
+        (["README.md", "out", "--format", "jsonl", "--memory", "much"], "--memory takes a number"),
+        (["a", "out", "--join", "bands", "--no-verify"], "use blocks"),
+    ],
+)
+def test_what_a_user_gets_wrong_is_one_line(arguments: list[str], said: str) -> None:
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_missing_java_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "x"}\n')
+    nowhere = {"PATH": str(tmp_path), "JAVA_HOME": ""}
+    done = command(str(tmp_path / "a.jsonl"), str(tmp_path / "out"), environment=nowhere)
+    assert done.returncode == 2
+    assert "Spark needs Java 17, and there is none: apt-get install openjdk-17" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("java.io.IOException: No space left on device\n\tat x", "the disk is full; SPARK_LOCAL"),
+        ("x: java.lang.OutOfMemoryError: Java heap space", "not enough memory"),
+        (
+            "Traceback (most recent call last):\n  File x\n"
+            "neardup.command_line.errors.InputError: nobody here reads warc files\n",
+            "nobody here reads warc files",
+        ),
+        ("Traceback:\n  File\nValueError: odd\n", "Spark gave up: ValueError: odd"),
+        ("", "Spark gave up: nobody says why"),
+    ],
+)
+def test_errors_of_two_languages_become_one_line(message: str, line: str) -> None:
+    assert in_one_line(message).startswith(line)
+    assert "\n" not in in_one_line(message)

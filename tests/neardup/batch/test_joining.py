@@ -1,0 +1,148 @@
+"""The join of texts that are near, against comparing all with all; no Spark is needed for it."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup import hamming, jaccard, minhash
+from neardup.batch.join_rows import Limits, Rows
+from neardup.batch.joining import _pairs
+from neardup.batch.schemes import Bands, Blocks, bands_for, cheapest, cheapest_blocks
+from neardup.batch.sketches import most_unequal, sketch_of
+from tests.neardup.texts import changed, prose
+
+FAR = 128
+Found = list[tuple[int, int, int]]
+
+
+def joined(fingerprints: list[int], scheme: Blocks, limits: Limits, batch: int = 1 << 14) -> Found:
+    """What the join finds among fingerprints whose ids are their places."""
+    values = np.array(fingerprints, np.uint64)
+    keys = scheme.keys(values, None)
+    places = np.repeat(np.arange(len(values)), scheme.tables)
+    order = np.lexsort((places, keys.ravel()))
+    nothing = np.zeros(len(order), np.uint64)
+    rows = Rows(keys.ravel()[order], places[order], values[places[order]], nothing, nothing)
+    parts = (
+        Rows._make(column[start : start + batch] for column in rows)
+        for start in range(0, len(order), batch)
+    )
+    return [
+        found
+        for columns in _pairs(parts, scheme.masks, limits)
+        for found in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def limits(radius: int, **others: int) -> Limits:
+    return Limits(radius, FAR, 0, 1 << 15, 1 << 15)._replace(**others)
+
+
+@st.composite
+def fingerprints(draw: st.DrawFn) -> list[int]:
+    """Some values, and others a few bits from them."""
+    source = draw(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=6))
+    flips = st.lists(st.integers(0, 63), max_size=10)
+    found = []
+    for value in source:
+        for bits in draw(st.lists(flips, min_size=1, max_size=6)):
+            for bit in bits:
+                value ^= 1 << bit  # noqa: PLW2901  (a walk)
+            found.append(value)
+    return draw(st.permutations(found))
+
+
+class TestJoinProperties:
+    @settings(deadline=None, max_examples=60)
+    @given(fingerprints(), st.integers(0, 8), st.integers(1, 3), st.integers(1, 50))
+    def test_it_finds_each_near_pair_once(
+        self, values: list[int], radius: int, more: int, batch: int
+    ) -> None:
+        found = joined(values, Blocks(radius, radius + more), limits(radius), batch)
+        wanted = [
+            (one, other, hamming(values[one], values[other]))
+            for one, other in itertools.combinations(range(len(values)), 2)
+            if hamming(values[one], values[other]) <= radius
+        ]
+        assert sorted(found) == wanted
+
+    @settings(deadline=None, max_examples=30)
+    @given(fingerprints(), st.integers(0, 8), st.integers(0, 40))
+    def test_of_two_older_texts_nothing_is_said(
+        self, values: list[int], radius: int, first_new: int
+    ) -> None:
+        scheme = Blocks(radius, radius + 1)
+        every = joined(values, scheme, limits(radius))
+        found = joined(values, scheme, limits(radius, first_new=first_new))
+        assert sorted(found) == sorted(pair for pair in every if pair[1] >= first_new)
+
+
+@pytest.mark.parametrize("batch", [1 << 14, 777])
+def test_a_key_that_all_share_makes_no_square(batch: int) -> None:
+    texts, most = 20_000, 32
+    few = limits(3, most_found=most, most_compared=100)
+    found = joined([7] * texts, Blocks(3, 4), few, batch)
+    per_text = np.bincount([later for _, later, _ in found], minlength=texts)
+    assert per_text.max() == 2 * most
+    assert len(found) == len(set(found)) < 2 * most * texts
+    # Each is compared with the first one, which is kept; so nothing but this one is.
+    assert {later for first, later, _ in found if first == 0} == set(range(1, texts))
+
+
+def test_the_last_texts_of_a_hot_key_are_compared_too() -> None:
+    source = random.Random(1)
+    strangers = [source.getrandbits(48) << 16 for _ in range(5_000)]
+    late = strangers[-1] ^ (1 << 40)
+    found = joined([*strangers, late], Blocks(3, 4), limits(3, most_compared=50))
+    assert (4_999, 5_000, 1) in found
+
+
+@pytest.mark.parametrize("similarity", [0.5, 0.8, 0.95])
+def test_sketches_of_similar_texts_are_never_too_far(similarity: float) -> None:
+    most = most_unequal(similarity)
+    assert (1 - similarity) / 2 * 128 < most < 80
+    compared = 0
+    # A changed word takes five of some 300 shingles away, and brings five others.
+    words = int(296 * (1 - similarity) / (5 * (1 + similarity)))
+    for seed in range(60):
+        text = prose(seed, 300)
+        other = changed(text, seed, words)
+        if jaccard(text, other) < similarity:
+            continue
+        ours, theirs = (sketch_of(minhash(one, shingle_size=5)) for one in (text, other))
+        compared += 1
+        assert int(np.bitwise_count(ours ^ theirs).sum()) <= most
+    assert compared > 20
+
+
+def test_sketches_of_other_texts_are_too_far() -> None:
+    sketches = [sketch_of(minhash(prose(seed, 300), shingle_size=5)) for seed in range(60)]
+    pairs = list(itertools.combinations(sketches, 2))
+    far = [int(np.bitwise_count(one ^ other).sum()) > most_unequal(0.8) for one, other in pairs]
+    assert sum(far) >= 0.99 * len(pairs)
+
+
+def test_bands_bring_nearly_all_similar_texts_together() -> None:
+    bands = bands_for(0.8)
+    met = 0
+    for seed in range(100):
+        text = prose(seed, 300)
+        signatures = [minhash(one, shingle_size=5) for one in (text, changed(text, seed, 4))]
+        one, other = bands.keys(np.zeros(2, np.uint64), np.array(signatures))
+        met += bool((one == other).any())
+    assert met == 100
+
+
+def test_few_texts_meet_by_blocks_and_many_far_ones_by_bands() -> None:
+    assert isinstance(cheapest(8, 0.8, 10**6), Blocks)
+    assert isinstance(cheapest(8, 0.8, 10**9), Bands)
+    # Within 3 bits blocks serve any number, and alone where nothing is confirmed.
+    assert isinstance(cheapest(3, 0.8, 10**10), Blocks)
+    assert isinstance(cheapest(8, None, 10**9), Blocks)
+    assert cheapest_blocks(3, 10**3).blocks <= cheapest_blocks(3, 10**10).blocks
