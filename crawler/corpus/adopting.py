@@ -21,6 +21,7 @@ from crawler.pages.page import PageRow, to_unsigned
 from crawler.pages.store import PageStore
 from crawler.urls.canonical import MalformedUrl
 from neardup import payload_digest, words_digest
+from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +38,6 @@ def adopt(
     corpus: Corpus, folder: Path, canonicalizer: Canonicalizer, advance: Callable[[], None]
 ) -> int:
     """Make a crawl directory of a corpus; say how many pages are in it.
-
-    The fingerprint index is made of them when a crawl opens the directory.
 
     Args:
         corpus: Where the pages are.
@@ -86,6 +85,7 @@ def _fill(
         if count % _COMMIT_PAGES == 0:
             database.commit()
     database.commit()
+    open_index(folder / "fingerprints", store, radius=parameters.radius).close()
     return count
 
 
