@@ -1,0 +1,129 @@
+"""A corpus of any size from real texts: pages of passages, some of them repeated with edits.
+
+A page is made of three passages of real documentation, so that no two groups share much. Half the
+groups are one page; the others have repetitions with up to 1.5 % of their words changed, whose
+Jaccard similarity of 5-shingles is .86 and more, pages with a quarter of the words changed, below
+.2, which are none, and a copy now and then.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from lxml import etree, html
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ROOT = Path(__file__).resolve().parents[2]
+NUMPY = ROOT.parent / "shared" / "data" / "numpy.docs.jsonl.gz"
+FILE_DOCUMENTS = 25_000
+PASSAGE_WORDS = (60, 110)
+PASSAGES = 3
+GROUP_SIZES = (1, 1, 1, 1, 2, 2, 3, 6)
+LIGHT_SHARE, HEAVY_SHARE = 1 / 66, 1 / 4
+MOST_SITE_FILES = 6_000
+
+SINGLE, REPEATED, OTHER = "single", "repeated", "other"
+
+
+class Document(NamedTuple):
+    """A page; ``kind`` is ``repeated`` where a page before it in its group says the same."""
+
+    name: str
+    text: str
+    kind: str
+
+
+@cache
+def passages() -> Sequence[list[str]]:
+    """The words of real texts: the documentation of NumPy and what Debian packages hold."""
+    texts = list(_numpy())
+    folder = os.environ.get("NEARDUP_SITES")
+    if folder:
+        texts += _sites(Path(folder))
+    found = [text.split() for text in texts]
+    longest = PASSAGE_WORDS[1]
+    return [words for words in found if len(words) > longest]
+
+
+def _numpy() -> Iterator[str]:
+    if NUMPY.exists():
+        with gzip.open(NUMPY, "rt", encoding="utf-8") as file:
+            for line in file:
+                yield json.loads(line)["text"]
+
+
+def _sites(folder: Path) -> Iterator[str]:
+    files = sorted(file for file in folder.rglob("*.html") if file.is_file())
+    random.Random(1).shuffle(files)
+    for file in files[:MOST_SITE_FILES]:
+        try:
+            tree = html.fromstring(file.read_bytes())
+        except (etree.LxmlError, ValueError):
+            continue
+        yield str(tree.text_content())
+
+
+def documents(count: int) -> Iterator[Document]:
+    """Yield so many documents, the same ones every time; those of a group lie near each other.
+
+    A smaller corpus is the beginning of a larger one.
+    """
+    group = made = 0
+    while made < count:
+        source = random.Random(group)
+        group += 1
+        page = _page(source)
+        for place in range(source.choice(GROUP_SIZES)):
+            if made < count:
+                words, kind = (page, SINGLE) if place == 0 else _variant(source, page)
+                yield Document(f"http://made.example/{group}/{place}", " ".join(words), kind)
+                made += 1
+
+
+def _page(source: random.Random) -> list[str]:
+    words: list[str] = []
+    for _ in range(PASSAGES):
+        text = source.choice(passages())
+        size = source.randint(*PASSAGE_WORDS)
+        start = source.randrange(len(text) - size + 1) if len(text) > size else 0
+        words += text[start : start + size]
+    return words
+
+
+def _variant(source: random.Random, page: list[str]) -> tuple[list[str], str]:
+    kind = source.choice(("light", "light", "light", "heavy", "copy"))
+    share = {"light": LIGHT_SHARE, "heavy": HEAVY_SHARE, "copy": 0.0}[kind]
+    words = list(page)
+    for place in source.sample(range(len(words)), int(len(words) * share)):
+        words[place] = source.choice(source.choice(passages()))
+    return words, OTHER if kind == "heavy" else REPEATED
+
+
+def write(folder: Path, count: int) -> Path:
+    """Write so many documents as JSON lines, unless they are there; return their folder."""
+    target = folder / f"{count}"
+    if (target / "complete").exists():
+        return target
+    target.mkdir(parents=True, exist_ok=True)
+    file = None
+    for number, document in enumerate(documents(count)):
+        if number % FILE_DOCUMENTS == 0:
+            if file is not None:
+                file.close()
+            name = f"{number // FILE_DOCUMENTS:05}.jsonl"
+            file = (target / name).open("w", encoding="utf-8")
+        assert file is not None
+        row = {"url": document.name, "id": document.name, "text": document.text}
+        file.write(json.dumps({**row, "kind": document.kind}) + "\n")
+    if file is not None:
+        file.close()
+    (target / "complete").touch()
+    return target
