@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.pages.verdicts import NOT_HTML
+import xxhash
+
+from crawler.pages.verdicts import DUPLICATES, NOT_HTML
 from crawler.urls.learning.evidence import Said
 
 if TYPE_CHECKING:
@@ -104,29 +106,41 @@ class Folds:
         self._database.write("DELETE FROM folds WHERE host = ?", (host,))
 
 
-def said_of(row: PageRow) -> Said | None:
+def said_of(row: PageRow, kept_url: str | None = None) -> Said | None:
     """What a stored page said; None where it has no text, and repeats none.
 
     A file says its bytes. So does a page without words: its text is the digest of them where
     texts are not read.
+
+    Args:
+        row: The page.
+        kept_url: Of the page that it repeats; by it those are told apart that other crawls have.
     """
     if is_file(row):
-        return None if not row.body_bytes else _said(row, row.payload_digest, None)
-    if row.words_digest is None or (row.text is None and row.duplicate_of is None):
+        return None if not row.body_bytes else _said(row, kept_url, row.payload_digest, None)
+    if row.words_digest is None or (row.text is None and row.verdict not in DUPLICATES):
         return None
-    return _said(row, row.words_digest if row.words else row.text_digest, row.links)
+    digest = row.words_digest if row.words else row.text_digest
+    return _said(row, kept_url, digest, row.links)
+
+
+def number_of(url: str) -> int:
+    """What stands for the id of a page that another crawl has; ids of pages are above 0."""
+    return -1 - (xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace")) >> 1)
 
 
 def is_file(row: PageRow) -> bool:
     """Whether what was stored is no page, or repeats what is none."""
-    repeats = row.duplicate_of is not None and row.text_digest is None
+    repeats = row.verdict in DUPLICATES and row.text_digest is None
     return row.verdict == NOT_HTML or repeats
 
 
-def _said(row: PageRow, digest: bytes | None, links: int | None) -> Said | None:
+def _said(
+    row: PageRow, kept_url: str | None, digest: bytes | None, links: int | None
+) -> Said | None:
     if digest is None:
         return None
-    if row.duplicate_of is None:
+    if row.verdict not in DUPLICATES:
         return Said(digest, row.id, 1.0, row.id, links, is_file=is_file(row))
-    similarity = row.similarity or 0.0
-    return Said(digest, row.duplicate_of, similarity, row.id, links, is_file=is_file(row))
+    kept = number_of(kept_url or "") if row.duplicate_of is None else row.duplicate_of
+    return Said(digest, kept, row.similarity or 0.0, row.id, links, is_file=is_file(row))

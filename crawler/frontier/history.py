@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.frontier.folds import number_of
 from crawler.frontier.order import host_number
 from crawler.frontier.states import DONE, LEASED
 from crawler.urls.learning.address import Address
@@ -25,11 +26,13 @@ MOST_RECALLED = 5_000
 is met when the queue is folded."""
 
 _PAGES = """
-SELECT pages.canonical_url, coalesce(iif(words, words_digest, text_digest), payload_digest),
-       duplicate_of, similarity, pages.id, links
+SELECT pages.canonical_url, coalesce(iif(words, words_digest, pages.text_digest), payload_digest),
+       duplicate_of, elsewhere.url, similarity, pages.id, links
 FROM requests JOIN pages ON pages.key = requests.key AND latest = 1
+LEFT JOIN elsewhere ON elsewhere.page = pages.id
 WHERE host = ? AND state > 0 AND state = ? AND max(visit, seen_visit) = ?
-  AND (text IS NOT NULL OR duplicate_of IS NOT NULL OR (verdict = 'not_html' AND body_bytes))
+  AND (text IS NOT NULL OR duplicate_of IS NOT NULL OR elsewhere.page IS NOT NULL
+       OR (verdict = 'not_html' AND body_bytes))
 ORDER BY requests.id DESC LIMIT ?
 """
 
@@ -85,9 +88,12 @@ class History:
             state.database.read(_PAGES, (number, one, state.visit, MOST_RECALLED)).fetchall()
             for one in (LEASED, DONE)
         )
-        for url, words, duplicate_of, similarity, page, links in rows:
+        for url, words, duplicate_of, kept_url, similarity, page, links in rows:
             address = Address.parse(url)
             if address.host != host or not address.is_learnable:
                 continue
-            kept, alike = (page, 1.0) if duplicate_of is None else (duplicate_of, similarity or 0.0)
+            kept, alike = page, 1.0
+            if duplicate_of is not None or kept_url is not None:
+                kept = number_of(kept_url) if duplicate_of is None else duplicate_of
+                alike = similarity or 0.0
             yield _Page(Place.of(state.rules.fold(address)), Said(words, kept, alike, page, links))

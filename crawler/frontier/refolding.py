@@ -10,6 +10,7 @@ from crawler.frontier.folds import said_of
 from crawler.frontier.order import host_number
 from crawler.frontier.skipped import TRY, Skip
 from crawler.frontier.states import DONE, FAILED, LEASED, SKIPPED, TODO
+from crawler.pages.elsewhere import Elsewhere
 from crawler.pages.store import PageStore
 from crawler.urls.learning.address import Address
 
@@ -66,6 +67,7 @@ class Refolding:
         self._trial = trial
         self._database = state.database
         self._store = PageStore(state.database)
+        self._elsewhere = Elsewhere(state.database, self._store)
         self._skipped = state.skipped
         self._folds = state.folds
         self._rules = state.rules
@@ -167,7 +169,7 @@ class Refolding:
             self._folds.mark_explored(fold)
         self._folds.claim(fold, host, key)
         page = self._store.previous(key)
-        said = None if page is None else said_of(page)
+        said = None if page is None else said_of(page, self._elsewhere.kept_url(page))
         if page is not None and said is not None:
             visit = max(page.visit, page.seen_visit)
             self._trial.meet_again(address, said, page, visit)

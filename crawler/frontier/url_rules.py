@@ -181,7 +181,8 @@ class UrlRules:
 
         Complexity: O(hypotheses about its host).
         """
-        address, said = self._state.addresses.parsed(row.canonical_url), said_of(row)
+        address = self._state.addresses.parsed(row.canonical_url)
+        said = said_of(row, kept_url)
         if address is not None and not address.is_learnable:
             self._note_newness(address, row.verdict)
         if said is None:

@@ -37,6 +37,11 @@ SELECT id, url, title, verdict, reason, words, distance, similarity, fetched_at,
 FROM pages WHERE id > ? AND visit = ? ORDER BY id LIMIT {_SLICE}
 """  # noqa: S608
 _OLDER = "SELECT fetched_at, verdict FROM pages WHERE id <= ? AND visit = ?"
+_ORIGINAL = """
+SELECT coalesce(kept.url, elsewhere.url) AS url FROM pages
+LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
+LEFT JOIN elsewhere ON elsewhere.page = pages.id WHERE pages.id = ?
+"""
 _NO_TALLY = Tally({}, 0, 0, 0)
 
 
@@ -149,7 +154,7 @@ class LiveCrawl:
         self._hosts[page.host] += 1
         self._since[page.verdict] += 1
         self._since_bytes += page.body_bytes
-        self._since_saved += page.body_bytes if page.duplicate_of is not None else 0
+        self._since_saved += page.body_bytes if page.verdict in DUPLICATES else 0
         self._note_time(page.fetched_at, page.verdict)
 
     def _note_time(self, at: float, verdict: str) -> None:
@@ -167,16 +172,19 @@ class LiveCrawl:
         took = time.monotonic() - started
         self._tally_due = time.monotonic() + max(_LEAST_SECS, _SHARE_OF_TIME * took)
 
-    def url_of(self, number: int) -> str | None:
-        """The URL of any page of the crawl, by its id.
+    def original_of(self, number: int) -> str | None:
+        """The URL of the page that one repeats, also where another crawl of a fleet has it.
+
+        Args:
+            number: The id of the duplicate.
 
         Raises:
             JobError: It is no crawl directory any more.
             sqlite3.Error: It cannot be read.
         """
         with closing(open_for_reading(self.folder)) as connection:
-            row = connection.execute("SELECT url FROM pages WHERE id = ?", (number,)).fetchone()
-        return None if row is None else str(row["url"])
+            row = connection.execute(_ORIGINAL, (number,)).fetchone()
+        return None if row is None or row["url"] is None else str(row["url"])
 
 
 def _highest(connection: sqlite3.Connection) -> int:

@@ -17,6 +17,22 @@ if TYPE_CHECKING:
 LARGEST = 10
 """Clusters, and URLs of each, that a report names."""
 
+_LARGEST = """
+SELECT duplicate_of, NULL, count(*) FROM pages WHERE latest = 1 AND duplicate_of IS NOT NULL
+GROUP BY duplicate_of
+UNION ALL
+SELECT NULL, elsewhere.key, count(*) FROM elsewhere JOIN pages ON pages.id = page WHERE latest = 1
+GROUP BY elsewhere.key
+ORDER BY 3 DESC, 1, 2 LIMIT ?
+"""
+_HERE = "SELECT url FROM pages WHERE id = ?"
+_THERE = "SELECT url FROM elsewhere WHERE key = ?"
+_MEMBERS = "SELECT url FROM pages WHERE latest = 1 AND duplicate_of = ? ORDER BY id LIMIT ?"
+_MEMBERS_OF_THERE = """
+SELECT pages.url FROM elsewhere JOIN pages ON pages.id = page
+WHERE latest = 1 AND elsewhere.key = ? ORDER BY id LIMIT ?
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
@@ -116,18 +132,16 @@ def _count_reasons(connection: sqlite3.Connection, visit: int) -> dict[str, int]
 
 
 def _clusters(connection: sqlite3.Connection) -> tuple[Cluster, ...]:
-    largest = connection.execute(
-        "SELECT duplicate_of, count(*) FROM pages WHERE latest = 1 AND duplicate_of IS NOT NULL"
-        " GROUP BY duplicate_of ORDER BY 2 DESC, 1 LIMIT ?",
-        (LARGEST,),
-    ).fetchall()
-    return tuple(_cluster(connection, kept, count) for kept, count in largest)
+    largest = connection.execute(_LARGEST, (LARGEST,)).fetchall()
+    return tuple(_cluster(connection, kept, key, count) for kept, key, count in largest)
 
 
-def _cluster(connection: sqlite3.Connection, kept: int, count: int) -> Cluster:
-    url = connection.execute("SELECT url FROM pages WHERE id = ?", (kept,)).fetchone()
-    members = connection.execute(
-        "SELECT url FROM pages WHERE latest = 1 AND duplicate_of = ? ORDER BY id LIMIT ?",
-        (kept, LARGEST),
-    )
-    return Cluster(url[0], count + 1, tuple(row[0] for row in members))
+def _cluster(
+    connection: sqlite3.Connection, kept: int | None, key: bytes | None, count: int
+) -> Cluster:
+    """A cluster by the id of its kept page, or by its key where another crawl has it."""
+    originals, members = (_HERE, _MEMBERS) if key is None else (_THERE, _MEMBERS_OF_THERE)
+    named = kept if key is None else key
+    url = connection.execute(originals, (named,)).fetchone()
+    rows = connection.execute(members, (named, LARGEST))
+    return Cluster(url[0], count + 1, tuple(row[0] for row in rows))

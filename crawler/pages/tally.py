@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import MOST_TRIES
-from crawler.pages.verdicts import UNCHANGED, VERDICTS
+from crawler.pages.verdicts import DUPLICATES, UNCHANGED, VERDICTS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -16,6 +16,7 @@ _QUEUED = """
 SELECT (SELECT count(*) FROM requests WHERE state = 0)
      + (SELECT count(*) FROM requests WHERE state IN (1, 3) AND tries < ?)
 """
+_DUPLICATES = ", ".join(f"'{verdict}'" for verdict in sorted(DUPLICATES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def make_tally(connection: sqlite3.Connection, visit: int) -> Tally:
     return Tally(
         verdicts=_count_verdicts(connection, visit),
         queued=scalar(connection, _QUEUED, MOST_TRIES),
-        saved_bytes=_sum_bytes(connection, visit, "duplicate_of IS NOT NULL"),
+        saved_bytes=_sum_bytes(connection, visit, f"verdict IN ({_DUPLICATES})"),
         fetched_bytes=_sum_bytes(connection, visit, "1"),
     )
 

@@ -102,6 +102,11 @@ def rejudge(directory: CrawlDirectory, watch: Watch, *, dry_run: bool = False) -
     tuned = current(directory.connection)
     if tuned is None:
         raise JobError(f"{directory.folder}: no crawl has begun in it yet")
+    if directory.count("SELECT count(*) FROM elsewhere"):
+        raise JobError(
+            f"{directory.folder}: one crawl of a fleet: others hold originals of its pages; make "
+            f"one of all (scrapy merge OUT {directory.folder} DIR ...) and judge that again"
+        )
     can_queue = directory.plan is not None
     try:
         Judge(directory.connection, tuned.parameters, can_queue=can_queue).judge(watch)

@@ -19,6 +19,7 @@ TEXT = "kept-has-text"
 ORIGINAL = "original-held"
 ONCE = "kept-once"
 NEAR_TEXT = "near-text-owned"
+ELSEWHERE = "elsewhere-owned"
 PARAMETERS = "parameters-known"
 
 _READ_ANEW = "forgets the capture and queues the URL again"
@@ -37,6 +38,8 @@ def listed(words: Collection[str]) -> str:
 
 _NOT_NEWEST = "SELECT max(id), url FROM pages GROUP BY key HAVING sum(latest) <> 1"
 _UNKNOWN = f"SELECT id, url FROM pages WHERE verdict NOT IN ({listed(VERDICTS)})"  # noqa: S608
+# The original of such a duplicate is another crawl's: scrapy merge finds it there.
+_HERE = "NOT EXISTS (SELECT 1 FROM elsewhere WHERE elsewhere.page = {})"
 _NO_TEXT = f"""
 SELECT id, url FROM pages WHERE latest = 1 AND text IS NULL AND verdict IN ({listed(KEPT)})
 """  # noqa: S608
@@ -44,7 +47,7 @@ SELECT id, url FROM pages WHERE latest = 1 AND text IS NULL AND verdict IN ({lis
 ORPHANS = f"""
 SELECT copy.id, copy.url FROM pages AS copy LEFT JOIN pages AS kept ON kept.id = copy.duplicate_of
 WHERE copy.latest = 1 AND (copy.duplicate_of IS NOT NULL OR copy.verdict IN ({listed(DUPLICATES)}))
-  AND (kept.id IS NULL
+  AND (kept.id IS NULL AND {_HERE.format("copy.id")}
        OR kept.verdict <> 'not_html' AND NOT (kept.latest = 1 AND kept.text IS NOT NULL))
 """  # noqa: S608
 # A page that was kept goes on being kept (changed), also where it says what another one says.
@@ -61,8 +64,16 @@ WHERE later.latest = 1 AND later.text IS NOT NULL AND later.words > 0
 _NOT_OWNED = """
 SELECT near_texts.page, coalesce(pages.url, 'page ' || near_texts.page)
 FROM near_texts LEFT JOIN pages ON pages.id = near_texts.page
-WHERE pages.id IS NULL OR pages.latest = 0 OR pages.duplicate_of IS NULL
+WHERE pages.id IS NULL OR pages.latest = 0
+  OR pages.duplicate_of IS NULL AND NOT EXISTS (
+    SELECT 1 FROM elsewhere WHERE elsewhere.page = pages.id)
 """
+_NOT_ELSEWHERE = f"""
+SELECT page, coalesce(pages.url, 'page ' || page)
+FROM elsewhere LEFT JOIN pages ON pages.id = page
+WHERE pages.id IS NULL OR pages.duplicate_of IS NOT NULL
+  OR pages.verdict NOT IN ({listed(DUPLICATES)})
+"""  # noqa: S608
 _NOT_CHOSEN = """
 SELECT id, url FROM pages
 WHERE parameters IS NOT NULL AND parameters NOT IN (SELECT id FROM parameters)
@@ -95,6 +106,12 @@ _RULES = (
         _NOT_OWNED,
         "texts beside the pages that are no duplicate's of today",
         "takes them away",
+    ),
+    (
+        ELSEWHERE,
+        _NOT_ELSEWHERE,
+        "originals of other crawls, named for what is no duplicate of theirs",
+        "takes the names away",
     ),
     (
         PARAMETERS,

@@ -180,6 +180,11 @@ class Mender:
         self._database.write_many("DELETE FROM near_texts WHERE page = ?", rows)
         return f"texts beside the pages taken away: {len(rows):,}"
 
+    def _drop_elsewhere(self, finding: Finding) -> str:
+        rows = [(page_id,) for page_id in finding.ids]
+        self._database.write_many("DELETE FROM elsewhere WHERE page = ?", rows)
+        return f"originals of other crawls taken away: {len(rows):,}"
+
     def _forget_parameters(self, finding: Finding) -> str:
         rows = [(page_id,) for page_id in finding.ids]
         self._database.write_many("UPDATE pages SET parameters = NULL WHERE id = ?", rows)
@@ -253,6 +258,7 @@ _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
     captures.ONCE: Mender._make_duplicates,
     captures.ORIGINAL: Mender._find_originals,
     captures.NEAR_TEXT: Mender._drop_near_texts,
+    captures.ELSEWHERE: Mender._drop_elsewhere,
     captures.PARAMETERS: Mender._forget_parameters,
     frontier.LEASES: Mender._end_leases,
     frontier.SKIPPED: Mender._rule,
@@ -272,6 +278,8 @@ _OF_THE_QUEUE = {
     *(frontier.LEASES, frontier.SKIPPED, frontier.LINES, frontier.SEEN),
     *(url_rules.READABLE, url_rules.HELD, url_rules.STANDS, url_rules.FOLDS),
 }
-_OF_NO_VERDICT = {INDEXES, captures.NEAR_TEXT, captures.PARAMETERS, texts.NEAR_READABLE}
+_OF_NO_VERDICT = {
+    *(INDEXES, captures.NEAR_TEXT, captures.ELSEWHERE, captures.PARAMETERS, texts.NEAR_READABLE),
+}
 OF_TEXTS = {rule for rule in ORDER if rule not in _OF_NO_VERDICT | _OF_THE_QUEUE}
 """What may change which texts are held, and what is queued."""

@@ -99,11 +99,24 @@ def row(**values: object) -> PageRow:
     [
         (row(words=9, words_digest=b"w", text=b"x"), Said(b"w", 5, 1.0, 5, 0)),
         (
-            row(words=9, words_digest=b"w", text_digest=b"t", duplicate_of=3, similarity=0.9),
+            row(
+                verdict="near_duplicate",
+                text_digest=b"t",
+                words=9,
+                words_digest=b"w",
+                duplicate_of=3,
+                similarity=0.9,
+            ),
             Said(b"w", 3, 0.9, 5, 0),
         ),
         (
-            row(words=9, words_digest=b"w", text_digest=b"t", duplicate_of=3),
+            row(
+                verdict="near_duplicate",
+                text_digest=b"t",
+                words=9,
+                words_digest=b"w",
+                duplicate_of=3,
+            ),
             Said(b"w", 3, 0.0, 5, 0),
         ),
         (

@@ -196,9 +196,15 @@ class TestLook:
         with pytest.raises(JobError, match="no such directory"):
             one.look()
         with pytest.raises(JobError, match="no such directory"):
-            one.url_of(1)
+            one.original_of(1)
 
-    def test_any_page_has_its_url(self, finished: Path) -> None:
-        one = LiveCrawl(finished)
-        assert str(one.url_of(1)).startswith("http://127.0.0.1")
-        assert one.url_of(10**9) is None
+    def test_a_duplicate_has_the_url_of_its_original(
+        self, written: sqlite3.Connection, tmp_path: Path
+    ) -> None:
+        add(written, 2)
+        written.execute("UPDATE pages SET duplicate_of = 1 WHERE id = 2")
+        one = LiveCrawl(tmp_path)
+        (url,) = written.execute("SELECT url FROM pages WHERE id = 1").fetchone()
+        assert one.original_of(2) == url
+        assert one.original_of(1) is None
+        assert one.original_of(10**9) is None

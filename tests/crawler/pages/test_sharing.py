@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.frontier.folds import number_of, said_of
+from crawler.lab.live import LiveCrawl
 from crawler.pages.database import open_for_reading
+from crawler.pages.errors import JobError
 from crawler.pages.export import export_pages
+from crawler.pages.report import Cluster, make_report
 from crawler.reading.reading import Metadata, Reading
+from crawler.rejudging.rejudge import rejudge
+from crawler.verification.directory import CrawlDirectory
+from crawler.verification.finding import NoWatch
+from crawler.verification.verify import repair, verify
 from neardup import Parameters
 from tests.crawler.pages.sharing import OneMemory, fleet
 from tests.crawler.pages.test_capture import OPTIONS, capture, fetched, html
@@ -232,6 +240,44 @@ def test_bytes_that_another_crawl_keeps_are_read_for_their_links_alone(tmp_path:
     assert [link.url for link in found[1].links] == ["http://example.com/next"]
     assert found[1].row.text_digest == found[0].row.text_digest
     assert extract_secs == 0
+
+
+def test_whoever_reads_a_crawl_of_a_fleet_knows_where_originals_are(tmp_path: Path) -> None:
+    async def crawl(one: Job, two: Job) -> None:
+        await said(one, "/a", Said(LONG))
+        for number, page in enumerate([Said(LONG), Said(LONG, "around"), Said(NEAR)]):
+            captured = await said(two, f"/{number}", page)
+            found = said_of(captured.row, captured.kept_url)
+            assert found is not None
+            assert found.kept == number_of("http://example.com/a") < 0
+
+    first, second = folders(tmp_path)
+    with fleet([first, second], OPTIONS, OneMemory(Parameters())) as jobs:
+        asyncio.run(crawl(*jobs))
+    with closing(CrawlDirectory(second)) as directory:
+        assert verify(directory, NoWatch()).problems == ()
+        with pytest.raises(JobError, match="one crawl of a fleet: others hold originals"):
+            rejudge(directory, NoWatch())
+    with closing(open_for_reading(second)) as connection:
+        report = make_report(connection)
+    urls = tuple(f"http://example.com/{number}" for number in range(3))
+    assert report.clusters == (Cluster("http://example.com/a", 4, urls),)
+    assert report.saved_bytes == report.fetched_bytes > 0
+    live = LiveCrawl(second)
+    live.look()
+    originals = {live.original_of(page.id) for page in live.seen.pages}
+    assert originals == {"http://example.com/a"}
+
+
+def test_an_original_named_for_nobody_is_found_and_taken_away(tmp_path: Path) -> None:
+    (folder,) = folders(tmp_path, 1)
+    with fleet([folder], OPTIONS, OneMemory(Parameters())) as (job,):
+        asyncio.run(said(job, "/a", Said(LONG)))
+        job.database.write("INSERT INTO elsewhere VALUES (1, x'00', 'http://b/', NULL)")
+    with closing(CrawlDirectory(folder)) as directory:
+        found = verify(directory, NoWatch())
+        assert [one.rule for one in found.problems] == ["elsewhere-owned"]
+        assert repair(directory, NoWatch(), found).findings == ()
 
 
 def test_a_crawl_alone_goes_on_with_what_was_one_of_a_fleet(tmp_path: Path) -> None:

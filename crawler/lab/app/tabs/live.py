@@ -156,10 +156,10 @@ class CrawlView:
         if page is None:
             return
         original = None
-        if page.duplicate_of is not None:
+        if page.verdict in DUPLICATES:
             # Where it cannot be read any more, the frame says so.
             with suppress(JobError, sqlite3.Error):
-                original = await self._lab.look(self._crawl.url_of, page.duplicate_of)
+                original = await self._lab.look(self._crawl.original_of, page.id)
         page_dialog(page.url, _facts(page), original)
 
 
