@@ -58,7 +58,7 @@ class Application:
     ) -> None:
         self._connection = connection
         self._database = database
-        self._texts = HeldTexts(connection)
+        self._texts = HeldTexts(connection.execute)
         self._store = PageStore(database)
         self._can_queue = can_queue
         self._queue: QueueAgain | None = None

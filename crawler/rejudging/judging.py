@@ -73,7 +73,7 @@ class Judge:
         self._connection = connection
         self._can_queue = can_queue
         self._parameters = parameters
-        self._texts = HeldTexts(connection)
+        self._texts = HeldTexts(connection.execute)
         self._judged = JudgedPages(connection, self._texts)
 
     def judge(self, watch: Watch) -> None:

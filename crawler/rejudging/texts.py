@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.pages.documents import unpack
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable, Sequence
 
 _OWN = "SELECT 1 FROM pages WHERE id = ? AND text IS NOT NULL"
 _NEAR = "SELECT 1 FROM near_texts WHERE page = ?"
@@ -31,10 +32,14 @@ class Source(NamedTuple):
 
 
 class HeldTexts:
-    """Finds texts in a crawl's database, and reads them one at a time."""
+    """Finds texts in a crawl's database, and reads them one at a time.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    Args:
+        read: Runs a query.
+    """
+
+    def __init__(self, read: Callable[[str, Sequence[Any]], sqlite3.Cursor]) -> None:
+        self._read = read
 
     def find(self, page_id: int, digest: bytes | None, words: int | None) -> Source | None:
         """Where the text of a page stands; None where nobody holds it."""
@@ -53,7 +58,7 @@ class HeldTexts:
         sql = "SELECT text FROM near_texts WHERE page = ?"
         if not source.is_near:
             sql = "SELECT text FROM pages WHERE id = ?"
-        text: bytes = self._connection.execute(sql, (source.page,)).fetchone()[0]
+        text: bytes = self._read(sql, (source.page,)).fetchone()[0]
         return text
 
     def text(self, source: Source) -> str:
@@ -61,5 +66,5 @@ class HeldTexts:
         return unpack(self.packed(source))
 
     def _first(self, sql: str, *parameters: object) -> int | None:
-        row = self._connection.execute(sql, parameters).fetchone()
+        row = self._read(sql, parameters).fetchone()
         return None if row is None else int(row[0])

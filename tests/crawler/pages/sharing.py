@@ -7,12 +7,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import zstandard
+
 from crawler.job import Job
+from crawler.merging.fleet_texts import KeptText
 from crawler.pages.shared import Original, SharedVerdict
 from neardup import Deduplicator, Document, Parameters, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
     from crawler.job_options import JobOptions
@@ -25,6 +28,7 @@ class OneMemory:
         self._deduplicator = Deduplicator(parameters)
         self._pages: list[Original] = []
         self._owners: dict[tuple[bytes, bytes], int] = {}
+        self._texts: list[bytes] = []
         self._files: dict[bytes, tuple[bytes, Original]] = {}
         self.asked: list[str] = []
 
@@ -67,8 +71,14 @@ class OneMemory:
         else:
             self._deduplicator.add_document(number, document)
         self._pages.append(replace(page, key=owner))
+        self._texts.append(zstandard.compress(document.text.encode()))
         self._owners[owner, document.digest] = number
         return new
+
+    async def kept(self) -> AsyncIterator[KeptText]:
+        """All texts, as a merge asks for them."""
+        for page, text in zip(self._pages, self._texts, strict=True):
+            yield KeptText(page, text)
 
     def _own(self, owner: bytes) -> set[int]:
         return {number for (each, _), number in self._owners.items() if each == owner}

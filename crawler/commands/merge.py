@@ -1,0 +1,65 @@
+"""``scrapy merge OUT DIR ...``: make one crawl directory of many."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler.command_line import CommandError, PlainCommand, refuse_options
+from crawler.merge_text import merged_lines
+from crawler.merging.merge import merge
+from crawler.pages.errors import JobError
+from crawler.verification_text import TerminalWatch
+from neardup import NearDupError
+
+if TYPE_CHECKING:
+    import argparse
+
+LOST = 1
+INTERRUPTED = 130
+
+
+class Command(PlainCommand):
+    """Exit status: 0 all is there, 1 texts are lost, 2 it cannot be made."""
+
+    def syntax(self) -> str:
+        """Shown in the usage line."""
+        return "[--json] OUT DIR [DIR ...]"
+
+    def short_desc(self) -> str:
+        """Shown in the list of commands."""
+        return "Make one crawl directory of those of a fleet's workers, or of any crawls"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """The options of this command."""
+        super().add_options(parser)
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Make the directory, which is there when it is whole."""
+        refuse_options(args)
+        if len(args) < 2:
+            raise CommandError("a new directory and one of a crawl are needed, at least")
+        folder, *folders = map(Path, args)
+        watch = TerminalWatch()
+        try:
+            merged = merge(folder, folders, watch)
+        except BrokenPipeError:
+            raise
+        except (JobError, NearDupError, OSError) as error:
+            watch.end()
+            raise CommandError(str(error)) from None
+        except KeyboardInterrupt:
+            watch.end()
+            print(f"scrapy merge: broken off; there is no {folder}", file=sys.stderr)
+            self.exitcode = INTERRUPTED
+            return
+        watch.end()
+        if opts.json:
+            print(json.dumps(merged.to_dict(), indent=2, ensure_ascii=False))
+        else:
+            for line in merged_lines(merged, str(folder)):
+                print(line)
+        self.exitcode = LOST if merged.lost else 0

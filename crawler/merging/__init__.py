@@ -1,0 +1,1 @@
+"""Many crawl directories made one."""
