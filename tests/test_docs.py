@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 PROJECT = Path(__file__).parents[1]
 DOCUMENTS = [*sorted(PROJECT.glob("*.md")), *sorted((PROJECT / "docs").glob("*.md"))]
 # Variables of the environment, for the tests and the benchmarks.
-NO_SETTINGS = {"SCRAPY_PROJECT", "NEARDUP_SITES", "WARC_TOOLS", "RULES_GIT_DIRECTORY", "RULES_SITE_SCRIPTS"}
+NO_SETTINGS = {
+    "SCRAPY_PROJECT",
+    "NEARDUP_SITES",
+    "WARC_TOOLS",
+    "RULES_GIT_DIRECTORY",
+    "RULES_SITE_SCRIPTS",
+}
 
 _IN_TICKS = re.compile(r"`([^`\n]+)`")
 _SETTING = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b|(?<=-s )[A-Z_]+(?==)")
