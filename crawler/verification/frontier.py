@@ -25,6 +25,9 @@ SEEN = "queued-is-seen"
 SKIPPED = "skipped-by-a-rule"
 BLOOM = "bloom-knows-seen"
 
+FLEET = "fleet"
+"""What ``meta`` of a worker's directory names."""
+
 _QUEUED = "SELECT id, url, request, key FROM requests WHERE state IN (0, 1, 4) ORDER BY id"
 _UNFINISHED = "SELECT id, url, request, tries FROM requests WHERE state IN (0, 1, 3, 4) ORDER BY id"
 _WRONG_LINES = """
@@ -81,9 +84,10 @@ def find_unqueued(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
 def unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | None]]:
     """Id, URL and what is stored of each request that no crawl will fetch; None: unreadable.
 
-    Of crawls by our own spiders: elsewhere requests may hold objects of any class.
+    Of crawls by our own spiders: elsewhere requests may hold objects of any class. Not of a fleet's
+    workers, whose requests are lent to them, and packed in another way.
     """
-    if directory.plan is None:
+    if directory.plan is None or FLEET in directory.meta:
         return
     for number, url, packed, tries in directory.connection.execute(_UNFINISHED):
         readable = _parts(packed) is not None

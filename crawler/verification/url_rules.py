@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.frontier.refolding import PENDING
 from crawler.frontier.rule_store import FORGOTTEN, HOLDS, REVOKED, restored
 from crawler.verification.finding import MOST_EXAMPLES, Finding
+from crawler.verification.frontier import FLEET
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +55,8 @@ def find_misruled(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
         )
     if is_refolding(directory):
         return  # the next crawl begins with what these checks are about
+    if FLEET in directory.meta:
+        return  # requests that stand for others may be another worker's
     for rule, sql, what in (
         (HELD, NOT_HELD, "requests skipped by a rule that does not hold"),
         (STANDS, ALONE, "requests skipped for the sake of none that is made"),
