@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.command_line import CommandError, PlainCommand, refuse_options
+from crawler.frontier.redis.errors import FleetError
 from crawler.merge_text import merged_lines
 from crawler.merging.merge import merge
 from crawler.pages.errors import JobError
@@ -16,6 +17,9 @@ from neardup import NearDupError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import AsyncIterator, Callable
+
+    from crawler.merging.fleet_texts import KeptText
 
 LOST = 1
 INTERRUPTED = 130
@@ -26,7 +30,7 @@ class Command(PlainCommand):
 
     def syntax(self) -> str:
         """Shown in the usage line."""
-        return "[--json] OUT DIR [DIR ...]"
+        return "[--redis URL [--name FLEET]] [--json] OUT DIR [DIR ...]"
 
     def short_desc(self) -> str:
         """Shown in the list of commands."""
@@ -35,6 +39,12 @@ class Command(PlainCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """The options of this command."""
         super().add_options(parser)
+        parser.add_argument(
+            "--redis",
+            metavar="URL",
+            help="of the fleet, for texts that were kept by a worker whose directory is lost",
+        )
+        parser.add_argument("--name", help="of the fleet, where the Redis holds several")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -45,10 +55,10 @@ class Command(PlainCommand):
         folder, *folders = map(Path, args)
         watch = TerminalWatch()
         try:
-            merged = merge(folder, folders, watch)
+            merged = merge(folder, folders, watch, _kept_texts(opts))
         except BrokenPipeError:
             raise
-        except (JobError, NearDupError, OSError) as error:
+        except (FleetError, JobError, NearDupError, OSError) as error:
             watch.end()
             raise CommandError(str(error)) from None
         except KeyboardInterrupt:
@@ -63,3 +73,16 @@ class Command(PlainCommand):
             for line in merged_lines(merged, str(folder)):
                 print(line)
         self.exitcode = LOST if merged.lost else 0
+
+
+def _kept_texts(opts: argparse.Namespace) -> Callable[[], AsyncIterator[KeptText]] | None:
+    """What gives the texts of a fleet, of which it is known that it is there; None without one."""
+    if opts.redis is None:
+        if opts.name is not None:
+            raise CommandError("--name is of a fleet; give its --redis URL too")
+        return None
+    from crawler.fleet.kept_texts import kept_texts  # noqa: PLC0415  # needs Redis' client
+    from crawler.fleet.status import at, look  # noqa: PLC0415
+
+    name = at(opts.redis, opts.name, look).name
+    return lambda: kept_texts(opts.redis, name)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.states import DONE, SKIPPED, TODO
+from crawler.verification.frontier import FLEET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,7 @@ VALUES ({DONE}, 0, 0, 0, '', ?, 0, x'')
 _PAGES = f"""
 INSERT OR IGNORE INTO requests (state, tries, priority, host, url, key, fixed, request)
 SELECT {DONE}, 0, 0, 0, '', key, 0, x'' FROM pages
-WHERE latest = 1 AND max(visit, seen_visit) = ? AND verdict NOT IN ('failed', 'unreadable')
+WHERE latest = 1 AND max(visit, seen_visit) = ?
 """  # noqa: S608
 _WAITING = f"""
 SELECT tries, priority, host, url, key, fixed, request FROM requests
@@ -39,6 +40,8 @@ _REDIRECTS = "SELECT key, url, target FROM redirects"
 def merge_requests(database: Database, sources: Sequence[Source], visit: int, watch: Watch) -> None:
     """Take over what was seen, then what waits and no other crawl has asked for.
 
+    What a worker of a fleet holds is lent to it: the fleet has it, or others fetched it.
+
     Complexity: O(requests * log requests).
     """
     database.write(_PAGES, (visit,))
@@ -49,6 +52,7 @@ def merge_requests(database: Database, sources: Sequence[Source], visit: int, wa
         database.write_many("INSERT OR IGNORE INTO redirects VALUES (?, ?, ?)", redirects)
         database.commit()
     for source in sources:
-        database.write_many(_PUSH, source.connection.execute(_WAITING))
+        if FLEET not in source.meta:
+            database.write_many(_PUSH, source.connection.execute(_WAITING))
     RequestQueue(database).line_up()
     database.commit()

@@ -58,9 +58,13 @@ def test_what_cannot_be_is_said_in_one_line(site: ChangingSite, tmp_path: Path) 
         (["--verbos", "out", "one"], "unknown option --verbos"),
         (["one", "one"], "there is something in it already"),
         (["out", "absent"], "no such directory"),
+        (["--name", "fleet", "out", "one"], "--name is of a fleet"),
+        (["--redis", "redis://127.0.0.1:1", "out", "one"], "is it running"),
     ]
     for arguments, message in wrong:
-        places = [one if one.startswith("-") else str(tmp_path / one) for one in arguments]
+        places = [
+            one if one.startswith(("-", "redis:")) else str(tmp_path / one) for one in arguments
+        ]
         done = scrapy("merge", *places)
         assert done.returncode == 2, done.stdout
         assert message in done.stderr

@@ -1,0 +1,49 @@
+"""The directories of a fleet whose worker was killed become one, which goes on alone."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tests.crawler.merging.test_any_deal import exported, problems
+from tests.crawls.command import scrapy
+from tests.crawls.fleet import NAME, Fleet, end, finish, wait_for
+from tests.sites.hosts import ManyHosts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGES, HOSTS = 120, 4
+
+
+def merged(out: Path, status: int, *arguments: str) -> dict[str, Any]:
+    done = scrapy("merge", "--json", *arguments)
+    assert done.returncode == status, done.stderr
+    assert problems(out) == ()
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_what_a_fleet_kept_is_one_crawl(redis_url: str, tmp_path: Path) -> None:
+    with ManyHosts(PAGES, HOSTS, answer_secs=0.02) as site:
+        fleet = Fleet(site, redis_url, tmp_path)
+        with fleet.running(2) as (first, second):
+            wait_for(site, PAGES // 3)
+            end(first)
+            finish(second)
+        assert [problems(folder) for folder in fleet.folders] == [(), ()]
+        out, folders = tmp_path / "out", [str(folder) for folder in fleet.folders]
+        found = merged(out, 0, str(out), *folders)
+        pages = exported(out)
+        assert set(pages) == {site.url_of(number) for number in range(PAGES)}
+        kept = [url for url, page in pages.items() if page["text"] is not None]
+        clusters = {site.cluster_of(number) for number in range(PAGES)}
+        assert len(kept) == found["kept"] == len(clusters)
+        part, asked = tmp_path / "part", ("--redis", redis_url, "--name", NAME)
+        assert merged(part, 0, *asked, str(part), folders[0])["lost"] == []
+        again = ("-s", f"JOBDIR={out}", "-s", "DOWNLOAD_DELAY=0", "-a", "revisit=yes")
+        seeds = ("-a", f"url={site.seeds}", "-a", "scope=host")
+        done = scrapy("crawl", "site", *seeds, *again)
+        assert done.returncode == 0, done.stderr
+        assert problems(out) == ()
+        assert {page["verdict"] for page in exported(out).values()} == {"unchanged"}
