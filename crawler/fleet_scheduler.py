@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _LOOK_AHEAD_SECS = 2.0
 _FEWEST_OF_A_HOST = 2
-_MOST_OF_A_HOST = 16
+_MOST_OF_A_HOST = 32
 
 
 class FleetScheduler(FrontierScheduler):

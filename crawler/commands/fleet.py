@@ -65,23 +65,23 @@ def _show(url: str, opts: argparse.Namespace) -> None:
 
 
 def _forget(url: str, name: str, *, is_sure: bool) -> None:
-    from crawler.fleet.status import at, forget, look  # noqa: PLC0415  # needs Redis' client
+    from crawler.fleet.names import checked_name  # noqa: PLC0415
+    from crawler.fleet.status import at, forget  # noqa: PLC0415  # needs Redis' client
 
     async def act(server: Any, name: str) -> int | None:
-        status = await look(server, name)
-        if not is_sure and not _agrees(name, len(status.workers)):
-            return None
-        return await forget(server)
+        return await forget(server) if is_sure or _agrees(name) else None
 
-    deleted = at(url, name, act)
+    deleted = at(url, checked_name(name), act)
+    if deleted == 0:
+        raise FleetError(f"no fleet {name}: nothing was deleted")
     if deleted is None:
         print("nothing was deleted")
     else:
         print(f"the fleet {name} is forgotten: {deleted:,} keys deleted")
 
 
-def _agrees(name: str, workers: int) -> bool:
+def _agrees(name: str) -> bool:
     if not sys.stdin or not sys.stdin.isatty():
         raise CommandError("--forget deletes for good; give --yes too")
-    print(f"{name}: workers that are known: {workers:,}; their directories stay")
-    return input("delete its frontier and its kept texts? [y/N] ").strip().lower() in {"y", "yes"}
+    print(f"everything that this Redis holds of the fleet {name}; directories of workers stay")
+    return input("delete it? [y/N] ").strip().lower() in {"y", "yes"}

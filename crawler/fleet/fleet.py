@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from crawler.fleet.worker import Worker
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redis.errors import FleetError
 from crawler.frontier.redis.frontier import RedisFrontier
+from crawler.pages.errors import StorageError
 from neardup import ServerError
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.deduplicator import SharedDeduplicator
@@ -202,9 +204,10 @@ class Fleet:
         except (TimeoutError, ServerError) as error:
             logger.debug("left without a word: %r", error)
         finally:
-            self.buffer.clear()
             if self._server is not None:
                 await self._server.close()
+            with suppress(StorageError):
+                self.buffer.clear()
 
     @property
     def is_open(self) -> bool:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from crawler.pages.database import Database
 
-_META = "fleet"
+FLEET = "fleet"
+"""Under this name ``meta`` remembers it."""
 
 
 class Membership:
@@ -31,7 +32,7 @@ class Membership:
     def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
         self._folder = folder
-        stored = database.meta(_META)
+        stored = database.meta(FLEET)
         self._said: dict[str, str] = json.loads(stored) if stored else {}
 
     @property
@@ -94,5 +95,5 @@ class Membership:
         return self._said["worker"]
 
     def _save(self) -> None:
-        self._database.set_meta(_META, json.dumps(self._said))
+        self._database.set_meta(FLEET, json.dumps(self._said))
         self._database.commit()

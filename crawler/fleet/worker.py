@@ -27,6 +27,9 @@ logger = logging.getLogger(__name__)
 
 TICK_SECS = 0.1
 COUNT_SECS = 1.0
+ASK_AGAIN_SECS = 0.5
+"""A frontier that had less than it was asked for is left alone for so long, by this worker: a
+hundred of them that ask in each tick would keep Redis busy."""
 WATCH_SECS = 0.5
 BEATS = 6
 """Signs of life within the time after which a silent worker is taken for dead."""
@@ -70,6 +73,7 @@ class Worker:
         self._crawl = crawl
         self._hosts = HostShare(options.max_hosts)
         self._tasks: list[asyncio.Task[None]] = []
+        self._ask_again = 0.0
         self.is_dry = False
         self.is_finished = False
 
@@ -120,6 +124,8 @@ class Worker:
         if (done or failed or self._outbox) and not self._crawl.save():
             return False
         await self._news.tell()
+        if self._outbox:
+            self._ask_again = 0.0
         for note in await self._outbox.flush(self._frontier.push):
             self._crawl.note_known(note)
         if done or failed:
@@ -145,10 +151,13 @@ class Worker:
             await self._give_back(self._buffer.take_out())
             return
         room = self._options.max_leased - self._buffer.waiting
-        if room < self._options.max_leased // 2:
+        if room < self._options.max_leased // 2 or time.monotonic() < self._ask_again:
             return
         rooms = self._hosts.rooms(self._buffer.hosts, self._crawl.most_of_a_host)
         leased = await self._frontier.lease(room, rooms, most_hosts=self._hosts.share)
+        wanted = min(room, sum(rooms.values()))
+        if len(leased) < wanted or not leased:
+            self._ask_again = time.monotonic() + ASK_AGAIN_SECS
         self.is_dry = not leased and not self._buffer.waiting
         if leased:
             # What led to these pages, such as a seed that was redirected, is known by then.

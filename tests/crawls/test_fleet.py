@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 PAGES = 240
 HOSTS = 6
+DELAY_SECS = 0.3
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_an_interrupted_worker_gives_back_what_it_held_and_the_same_command_goes
 def test_a_worker_that_joins_late_gets_hosts_and_none_is_asked_by_two(
     redis_url: str, tmp_path: Path
 ) -> None:
-    with ManyHosts(PAGES, HOSTS, answer_secs=0.25) as site:
+    with ManyHosts(PAGES, HOSTS, answer_secs=0.02) as site:
         fleet = Fleet(site, redis_url, tmp_path)
         first = fleet.start(1, *slow(HOSTS))
         try:
@@ -93,6 +94,8 @@ def test_a_worker_that_joins_late_gets_hosts_and_none_is_asked_by_two(
             end(first)
         agents = {asked.agent for asked in site.asked}
         assert len(agents) == 2
+        # The delay is kept over a hand-over, too.
+        assert min(site.handovers()) >= DELAY_SECS
         assert set(site.counts.values()) == {1}
         assert list(site.overlaps()) == []
         assert_nothing_lost_or_kept_twice(fleet)
@@ -100,7 +103,7 @@ def test_a_worker_that_joins_late_gets_hosts_and_none_is_asked_by_two(
 
 def slow(hosts: int) -> tuple[str, str]:
     """Settings with which each host is asked one thing at a time."""
-    slots = {f"127.0.0.{n}": {"delay": 0.05, "concurrency": 1} for n in range(1, hosts + 1)}
+    slots = {f"127.0.0.{n}": {"delay": DELAY_SECS, "concurrency": 1} for n in range(1, hosts + 1)}
     return ("-s", f"DOWNLOAD_SLOTS={json.dumps(slots)}")
 
 
@@ -256,3 +259,37 @@ def test_ctrl_c_ends_a_worker_also_where_redis_is_gone(
     time.sleep(LEASE_SECS)
     fleet.crawl(1)
     assert_nothing_lost_or_kept_twice(fleet)
+
+
+def test_directories_of_workers_are_whole(site: ManyHosts, redis_url: str, tmp_path: Path) -> None:
+    fleet = Fleet(site, redis_url, tmp_path)
+    with fleet.running(2) as (first, second):
+        wait_for(site, PAGES // 3)
+        end(first)
+        finish(second)
+    for folder in fleet.folders:
+        done = scrapy("verify", str(folder))
+        assert done.returncode == 0, done.stdout
+
+
+def test_a_redis_that_lost_everything_ends_its_workers(
+    site: ManyHosts, own_redis: RedisServer, tmp_path: Path
+) -> None:
+    fleet = Fleet(site, own_redis.url, tmp_path)
+    with fleet.running(1) as (process,):
+        wait_for(site, PAGES // 4)
+        site.hold()
+        with own_redis.client() as client:
+            client.flushall()
+        time.sleep(0.5)
+        site.go_on()
+        said = finish(process, 1)
+    assert "Redis has lost the fleet" in said
+
+
+def test_a_cluster_serves_a_fleet(site: ManyHosts, cluster_url: str, tmp_path: Path) -> None:
+    fleet = Fleet(site, cluster_url, tmp_path)
+    fleet.crawl(2)
+    assert set(site.counts.values()) == {1}
+    assert_nothing_lost_or_kept_twice(fleet)
+    assert shown(cluster_url)["counts"]["done"] >= PAGES

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Self
 
@@ -161,6 +162,14 @@ class ManyHosts:
                     yield last, one
                 if last is None or one.ended > last.ended:
                     last = one
+
+    def handovers(self) -> Iterator[float]:
+        """Seconds from the last request of an agent to a host to the first one of another."""
+        for host in range(self.hosts):
+            own = sorted((a for a in self.asked if a.host == host), key=lambda a: a.began)
+            for last, one in pairwise(own):
+                if one.agent != last.agent:
+                    yield one.began - last.began
 
 
 class _Server(ThreadingHTTPServer):
