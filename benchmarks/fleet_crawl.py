@@ -1,0 +1,188 @@
+"""Pages a second of a fleet of 1, 2 and 4 workers, and of a crawl that is alone.
+
+    python benchmarks/fleet_crawl.py [--pages N] [--hosts N] [--workers N ...] [--repeat N]
+                                     [--json] [--write]
+
+A made site on loopback addresses answers after a while, as sites do; all take turns. It says what
+the workers, and what Redis, cost in CPU time, since this machine's processors serve them all.
+Nothing is written unless --write is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
+
+from crawl_peers.tables import machine, rewrite  # noqa: E402
+
+from tests.servers.redis import RedisServer, redis_server  # noqa: E402
+from tests.sites.hosts import ManyHosts  # noqa: E402
+
+DOCUMENT = ROOT / "docs" / "benchmarks.md"
+BEGIN = "<!-- written by benchmarks/fleet_crawl.py -->"
+END = "<!-- end of benchmarks/fleet_crawl.py -->"
+ALONE = 0
+LONGEST_SECS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One crawl of the site.
+
+    Attributes:
+        workers: Of the fleet; 0 for a crawl that is alone.
+        pages: That were fetched.
+        wall_secs: From the first request to the last.
+        cpu_secs: Of all workers with their readers.
+        redis_cpu_secs: Of Redis.
+        commands: That Redis was given.
+        redis_bytes: What it held at the end.
+    """
+
+    workers: int
+    pages: int
+    wall_secs: float
+    cpu_secs: float
+    redis_cpu_secs: float
+    commands: int
+    redis_bytes: int
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--pages", type=int, default=2_000, metavar="N", help="default 2,000")
+    parser.add_argument("--hosts", type=int, default=16, metavar="N", help="default 16")
+    parser.add_argument("--workers", type=int, nargs="+", default=[ALONE, 1, 2, 4], metavar="N")
+    parser.add_argument("--answer-secs", type=float, default=0.05, metavar="N", help="default 0.05")
+    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="default 3")
+    parser.add_argument("--json", action="store_true", help="every run as JSON, no table")
+    parser.add_argument("--write", action="store_true", help=f"renew {DOCUMENT.relative_to(ROOT)}")
+    return parser.parse_args()
+
+
+def _command(site: ManyHosts, url: str, folder: Path, number: int, workers: int) -> list[str]:
+    settings = {"JOBDIR": folder / f"worker-{number}", "READING_WORKERS": 1, "DOWNLOAD_DELAY": 0}
+    slots = {f"127.0.0.{n}": {"delay": 0, "concurrency": 2} for n in range(1, site.hosts + 1)}
+    settings |= {"DOWNLOAD_SLOTS": json.dumps(slots), "PROGRESS_ENABLED": False}
+    if workers != ALONE:
+        settings |= {"FLEET_ENABLED": True, "FLEET_REDIS_URL": url, "FLEET_NAME": "bench"}
+    options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+    seeds = ["-a", f"url={site.seeds}", "-a", "scope=host"]
+    return [sys.executable, "-m", "scrapy", "crawl", "site", *seeds, *options]
+
+
+def _run(arguments: argparse.Namespace, workers: int) -> Run:
+    with (
+        ManyHosts(arguments.pages, arguments.hosts, answer_secs=arguments.answer_secs) as site,
+        tempfile.TemporaryDirectory() as folder,
+        redis_server() as server,
+    ):
+        before = os.times()
+        processes = [
+            subprocess.Popen(
+                _command(site, server.url, Path(folder), number, workers),
+                cwd=ROOT,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            for number in range(max(workers, 1))
+        ]
+        # One after the other would leave those that have ended as they are.
+        for process in processes:
+            if process.wait(LONGEST_SECS):
+                raise SystemExit(f"a worker ended with {process.returncode}")
+        after = os.times()
+        asked = site.asked
+        return Run(
+            workers,
+            len(asked),
+            max(one.ended for one in asked) - min(one.began for one in asked),
+            sum(after[2:4]) - sum(before[2:4]),
+            *_of_redis(server),
+        )
+
+
+def _of_redis(server: RedisServer) -> tuple[float, int, int]:
+    with server.client() as client:
+        about = client.info()
+    assert isinstance(about, dict)
+    cpu_secs = about["used_cpu_user"] + about["used_cpu_sys"]
+    return cpu_secs, about["total_commands_processed"], about["used_memory"]
+
+
+def _measure(arguments: argparse.Namespace) -> list[Run]:
+    """All take turns, so that a slow minute hits them all."""
+    runs = []
+    for _ in range(arguments.repeat):
+        for workers in arguments.workers:
+            run = _run(arguments, workers)
+            said = f"{_name(workers)}: {run.pages:,} pages in {run.wall_secs:.1f} s"
+            print(said, file=sys.stderr)
+            runs.append(run)
+    return runs
+
+
+def _name(workers: int) -> str:
+    if workers == ALONE:
+        return "a crawl that is alone"
+    return f"a fleet of {workers}"
+
+
+def _table(runs: list[Run]) -> str:
+    lines = [
+        "| | pages/s | CPU s of workers / 1,000 pages | CPU s of Redis / 1,000 pages "
+        "| commands a page | Redis holds, bytes a page |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for workers in dict.fromkeys(run.workers for run in runs):
+        own = [run for run in runs if run.workers == workers]
+        rate = statistics.median(run.pages / run.wall_secs for run in own)
+        cpu = statistics.median(1_000 * run.cpu_secs / run.pages for run in own)
+        line = f"| {_name(workers)} | {rate:.0f} | {cpu:.1f} |"
+        if workers == ALONE:
+            lines.append(f"{line} | | |")
+            continue
+        redis = statistics.median(1_000 * run.redis_cpu_secs / run.pages for run in own)
+        commands = statistics.median(run.commands / run.pages for run in own)
+        held = statistics.median(run.redis_bytes / run.pages for run in own)
+        lines.append(f"{line} {redis:.2f} | {commands:.1f} | {held:,.0f} |")
+    return "\n".join(lines)
+
+
+def _section(runs: list[Run], arguments: argparse.Namespace) -> str:
+    measured = (
+        f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}; medians of {arguments.repeat}; "
+        f"{arguments.pages:,} pages on {arguments.hosts} hosts, which answer after "
+        f"{arguments.answer_secs * 1000:.0f} ms and are asked two things at a time."
+    )
+    return "\n\n".join([BEGIN, measured, _table(runs), END])
+
+
+def main() -> None:
+    """Measure and print, or write."""
+    arguments = _arguments()
+    started = time.monotonic()
+    runs = _measure(arguments)
+    if arguments.json:
+        print(json.dumps([asdict(run) for run in runs], indent=2))
+        return
+    print(_table(runs))
+    if arguments.write:
+        rewrite(DOCUMENT, _section(runs, arguments))
+    print(f"{time.monotonic() - started:.0f} s in all", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
