@@ -10,7 +10,7 @@ import numpy as np
 from neardup.batch.files import Part
 from neardup.batch.page import Page
 from neardup.batch.parsing import Fields, read_part
-from neardup.batch.sketches import PERMUTATIONS, sketch_of
+from neardup.batch.sketches import PERMUTATIONS, WORDS, sketch_of
 from neardup.document import analyse
 from neardup.fingerprints.minhash import minhash
 from neardup.parameters import Parameters
@@ -22,8 +22,8 @@ POSITION_BITS = 41
 
 READ = (
     "id long, name string, source string, position long, title string, date string, words int, "
-    "is_main boolean, digest binary, fingerprint long, low long, high long, signature binary, "
-    "text string, left_out string, count long"
+    "is_main boolean, digest binary, fingerprint long, sketch0 long, sketch1 long, sketch2 long, "
+    "sketch3 long, signature binary, text string, left_out string, count long"
 )
 """Rows of pages; and of what was left out, with the reason and how often."""
 
@@ -103,16 +103,15 @@ def row_of(page: Page, parameters: Parameters) -> Row:
     if not page.is_main or document.words < parameters.min_words:
         digest, fingerprint = page.visible_digest or digest, None
     size = parameters.verify_shingle_size
-    signature = None
-    low, high = None, None
+    signature, sketch = None, dict.fromkeys(WORDS)
     if document.words:
         signature = minhash(page.text, permutations=PERMUTATIONS, shingle_size=size)
     if signature is not None and fingerprint is not None:
-        low, high = sketch_of(signature).view(np.int64).tolist()
+        sketch = dict(zip(WORDS, sketch_of(signature).view(np.int64).tolist(), strict=True))
     return {
         "name": page.name, "position": page.position, "title": page.title, "date": page.date,
         "words": document.words, "is_main": page.is_main, "digest": digest,
-        "fingerprint": _signed(fingerprint), "low": low, "high": high,
+        "fingerprint": _signed(fingerprint), **sketch,
         "signature": None if signature is None else signature.tobytes(), "text": page.text,
     }  # fmt: skip
 

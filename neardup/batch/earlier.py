@@ -51,8 +51,8 @@ class Earlier:
     def documents(self) -> "DataFrame":
         """All documents, of all runs."""
         columns = (
-            "id long, text_id long, digest binary, fingerprint long, low long, high long, "
-            "verdict string"
+            "id long, text_id long, digest binary, fingerprint long, sketch0 long, sketch1 long, "
+            "sketch2 long, sketch3 long, verdict string"
         )
         return self._union("documents", columns)
 

@@ -14,17 +14,27 @@ _array: Any = types.Array
 _named: Any = types.NamedTuple
 _uniform: Any = types.NamedUniTuple
 _WORDS, _INTS = _array(types.uint64, 1, "C"), _array(types.int64, 1, "C")
-_ROWS = _named((_WORDS, _INTS, _WORDS, _WORDS, _WORDS), Rows)
+_ROWS = _named((_WORDS, _INTS, _WORDS, _WORDS, _WORDS, _WORDS, _WORDS), Rows)
+_LOWER = np.uint64(0x5555555555555555)
+"""The first bit of each two."""
 _LIMITS = _uniform(types.int64, 5, Limits)
+
+
+@part
+def _unequal(different: np.uint64) -> int:
+    """How many of 32 values of two bits differ."""
+    return int(set_bits((different | different >> np.uint64(1)) & _LOWER))
 
 
 @part
 def _is_near(rows: Rows, one: int, other: int, limits: Limits) -> bool:
     if set_bits(rows.fingerprints[one] ^ rows.fingerprints[other]) > limits.radius:
         return False
-    unequal = set_bits(rows.low[one] ^ rows.low[other])
-    unequal += set_bits(rows.high[one] ^ rows.high[other])
-    return bool(unequal <= limits.unequal)
+    unequal = _unequal(rows.sketch0[one] ^ rows.sketch0[other])
+    unequal += _unequal(rows.sketch1[one] ^ rows.sketch1[other])
+    unequal += _unequal(rows.sketch2[one] ^ rows.sketch2[other])
+    unequal += _unequal(rows.sketch3[one] ^ rows.sketch3[other])
+    return unequal <= limits.unequal
 
 
 @part

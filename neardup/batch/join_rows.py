@@ -13,15 +13,16 @@ class Rows(NamedTuple):
         keys: uint64, (rows,); the upper 16 bits are the number of the table.
         ids: int64, (rows,).
         fingerprints: uint64, (rows,).
-        low: uint64, (rows,): the first half of the sketches.
-        high: uint64, (rows,): the other half.
+        sketch0: uint64, (rows,): the first word of the sketches; the others follow.
     """
 
     keys: NDArray[np.uint64]
     ids: NDArray[np.int64]
     fingerprints: NDArray[np.uint64]
-    low: NDArray[np.uint64]
-    high: NDArray[np.uint64]
+    sketch0: NDArray[np.uint64]
+    sketch1: NDArray[np.uint64]
+    sketch2: NDArray[np.uint64]
+    sketch3: NDArray[np.uint64]
 
 
 class Limits(NamedTuple):
@@ -29,7 +30,7 @@ class Limits(NamedTuple):
 
     Attributes:
         radius: Bits between fingerprints.
-        unequal: Bits between sketches.
+        unequal: Values of sketches that differ.
         first_new: The least id that is asked; others are only answers.
         most_compared: Texts of a key that one is compared with from each end: the first ones, and
             the last ones before it.

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from neardup.batch.join_rows import Limits, Rows
 from neardup.batch.schemes import Blocks, Scheme
+from neardup.batch.sketches import WORDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 MOST_COMPARED = 1 << 15
 MOST_FOUND = 32
 
-_KEYED = "key long, id long, fingerprint long, low long, high long"
+_TOLD = ("fingerprint", *WORDS)
+_KEYED = "key long, id long" + "".join(f", {name} long" for name in _TOLD)
 _CANDIDATES = "first long, second long, distance short"
 _ROWS_AT_ONCE = 1 << 14
 
@@ -35,17 +37,17 @@ def candidates(
     """Return the pairs of texts that are near by fingerprint and sketch.
 
     Args:
-        texts: ``id``, ``fingerprint``, ``low``, ``high``, and ``signature`` for bands.
+        texts: ``id``, ``fingerprint``, the words of the sketch, and ``signature`` for bands.
         scheme: By which keys they meet.
         radius: Bits between fingerprints.
-        most_unequal: Bits between sketches; 128 compares no sketches.
+        most_unequal: Values of sketches that may differ; 128 compares no sketches.
         first_new: The least id of this run: of two older texts nothing is said.
 
     Returns:
         ``first``, ``second``, ``distance``; each pair once, the smaller id first.
     """
     is_exact = isinstance(scheme, Blocks)
-    columns = ["id", "fingerprint", "low", "high"] + ([] if is_exact else ["signature"])
+    columns = ["id", *_TOLD, *(() if is_exact else ("signature",))]
     limits = Limits(radius, most_unequal, first_new, MOST_COMPARED, MOST_FOUND)
     keyed = texts.select(columns).mapInArrow(_keyed(scheme), _KEYED)
     sorted_rows = keyed.repartition("key").sortWithinPartitions("key", "id")
@@ -65,7 +67,7 @@ def _keyed(scheme: Scheme) -> Callable[[Iterator[Any]], Iterator[Any]]:
                 part = batch.slice(start, step)
                 keys = scheme.keys(words(part["fingerprint"]), _signatures(part))
                 columns = {"key": pa.array(keys.ravel().view(np.int64))}
-                for name in ("id", "fingerprint", "low", "high"):
+                for name in ("id", *_TOLD):
                     values = part[name].to_numpy(zero_copy_only=False)
                     columns[name] = pa.array(np.repeat(values, scheme.tables))
                 yield pa.RecordBatch.from_pydict(columns)
@@ -100,8 +102,7 @@ def _compared(
 
 def _rows(batch: Any) -> Rows:
     ids = batch["id"].to_numpy(zero_copy_only=False)
-    names = ("fingerprint", "low", "high")
-    return Rows._make([words(batch["key"]), ids, *(words(batch[name]) for name in names)])
+    return Rows._make([words(batch["key"]), ids, *(words(batch[name]) for name in _TOLD)])
 
 
 def _pairs(

@@ -17,7 +17,7 @@ from neardup.batch.joining import candidates
 from neardup.batch.output import About, Folder
 from neardup.batch.parsing import Fields
 from neardup.batch.schemes import Bands, Blocks, bands_for, cheapest, cheapest_blocks
-from neardup.batch.sketches import PERMUTATIONS, most_unequal
+from neardup.batch.sketches import PERMUTATIONS, WORDS, most_unequal
 from neardup.batch.verdicts import is_kept, verdicts
 from neardup.batch.verifying import verified
 from neardup.command_line.errors import InputError
@@ -140,7 +140,7 @@ class Run:
 
     def _join(self, read: "DataFrame", documents: "DataFrame") -> "DataFrame":
         parameters = self._task.parameters
-        columns = ["id", "fingerprint", "low", "high", "signature"]
+        columns = ["id", "fingerprint", *WORDS, "signature"]
         firsts = documents.where("id = text_id").select("id")
         texts = read.select(columns).join(firsts, "id")
         older = self._earlier.texts().join(self._earlier.signatures(), "id").select(columns)

@@ -1,4 +1,4 @@
-"""Sixteen bytes that tell two texts of different words apart before their texts are fetched."""
+"""32 bytes that tell two texts of different words apart before their texts are fetched."""
 
 import math
 
@@ -9,23 +9,28 @@ from neardup.fingerprints.b_bit import b_bit
 from neardup.fingerprints.estimate import Signature
 
 PERMUTATIONS = 128
-"""Values of the signatures of a run, one bit of each of which is in a sketch."""
+"""Values of the signatures of a run, two bits of each of which are in a sketch."""
+
+WORDS = ("sketch0", "sketch1", "sketch2", "sketch3")
+"""The columns of a sketch, 64 bits each."""
 
 _MOST_LOST = 1e-12
 
 
 def sketch_of(signature: Signature) -> Hashes:
-    """Return one bit of each value of a signature: uint64, (2,)."""
-    return np.frombuffer(b_bit(signature, 1).data, np.uint64)
+    """Return two bits of each value of a signature: uint64, (4,)."""
+    return np.frombuffer(b_bit(signature, 2).data, np.uint64)
 
 
 def most_unequal(min_similarity: float) -> int:
-    """Return how many bits of two sketches may differ before the texts need not be compared.
+    """Return how many values of two sketches may differ before the texts need not be compared.
 
-    Bits of texts of similarity s agree with a chance of (1 + s) / 2, so that sketches of texts at
-    ``min_similarity`` differ in more bits once in 10**12 pairs, by Chernoff's bound.
+    The two bits of a value agree by chance once in four times, so that those of texts of similarity
+    s differ with a chance of .75 * (1 - s), and sketches of texts at ``min_similarity`` differ in
+    more values once in 10**12 pairs, by Chernoff's bound. Those of texts that share nothing hardly
+    ever differ in so few.
     """
-    unequal_share = (1.0 - min_similarity) / 2.0
+    unequal_share = 0.75 * (1.0 - min_similarity)
     for unequal in range(PERMUTATIONS):
         share = unequal / PERMUTATIONS
         if share > unequal_share and _tail(share, unequal_share) <= _MOST_LOST:
@@ -34,7 +39,7 @@ def most_unequal(min_similarity: float) -> int:
 
 
 def _tail(share: float, expected: float) -> float:
-    """The chance of at least that share of bits, where another one is expected."""
+    """The chance of at least that share of values, where another one is expected."""
     if expected == 0.0:
         return 0.0
     divergence = share * math.log(share / expected)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-PATH = 4_096
+PATH = 1_024
 
 
 def roots(
