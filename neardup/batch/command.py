@@ -1,5 +1,6 @@
 """From arguments to a status; whatever a user can get wrong ends in one line."""
 
+import logging
 import signal
 import sys
 from argparse import Namespace
@@ -39,6 +40,8 @@ def main(arguments: Sequence[str]) -> int:
         0; 2 for bad options and bad input, and where Spark gave up; 130 after Ctrl-C.
     """
     signal.signal(signal.SIGTERM, _leave)
+    # The gateway to the JVM logs what was interrupted in it, with its trace.
+    logging.disable(logging.CRITICAL)
     try:
         _run(_options(arguments))
     except (InputError, NearDupError) as error:

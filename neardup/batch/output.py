@@ -1,6 +1,7 @@
 """The tables of a run: written beside their place, and moved there when all of them are whole."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -17,6 +18,7 @@ FORMAT = 1
 TABLES = ("documents", "signatures", "pairs", "clusters", "kept", "near_texts", "left_out")
 _ABOUT = "about"
 _UNFINISHED = ".unfinished"
+_PATIENCE_SECS, _QUIET_SECS = 15.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,5 +165,20 @@ def new_folder(spark: "SparkSession", path: str, *, overwrite: bool) -> Iterator
         target.remove()
         folder.move(target)
     except BaseException:
-        folder.remove()
+        spark.sparkContext.cancelAllJobs()
+        _remove_for_good(folder)
         raise
+
+
+def _remove_for_good(folder: Folder) -> None:
+    """Remove a folder into which tasks that were cancelled may write for another moment."""
+    deadline = time.monotonic() + _PATIENCE_SECS
+    quiet_since: float | None = None
+    while time.monotonic() < deadline:
+        if folder.exists():
+            folder.remove()
+            quiet_since = None
+        quiet_since = quiet_since or time.monotonic()
+        if time.monotonic() - quiet_since > _QUIET_SECS:
+            return
+        time.sleep(_QUIET_SECS / 10)

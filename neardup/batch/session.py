@@ -3,8 +3,10 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,6 +65,9 @@ def session(master: str | None, memory: str | None) -> Iterator["SparkSession"]:
         spark = SparkSession.builder.config(conf=conf).getOrCreate()
     except PySparkException as error:
         raise InputError(f"Spark does not start: {str(error).splitlines()[0]}") from None
+    if threading.current_thread() is threading.main_thread():
+        # PySpark's own handler asks the JVM something while its answer to another question is read.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield spark
     finally:
