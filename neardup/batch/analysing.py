@@ -31,6 +31,8 @@ _PARTS = "number long, path string, format string, start long, end long"
 _NAMES = tuple(column.split()[0] for column in READ.split(", "))
 _ROWS_AT_ONCE = 512
 _CHARACTERS_AT_ONCE = 1 << 23
+_MOST_TASKS = 50_000
+"""Of a stage, of which a driver with a few gigabytes keeps account."""
 _SIGN = 1 << 63
 
 Row = dict[str, Any]
@@ -41,7 +43,7 @@ def analysed(
 ) -> "DataFrame":
     """Read parts of files, each in a task, and compute what verdicts on their texts rest on."""
     rows = [(p.number, p.path, p.format, p.start, p.end) for p in parts]
-    tasks = spark.sparkContext.parallelize(rows, max(1, len(rows)))
+    tasks = spark.sparkContext.parallelize(rows, min(len(rows), _MOST_TASKS))
     return spark.createDataFrame(tasks, _PARTS).mapInArrow(_analysed(fields, parameters), READ)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-MOST_COMPARED = 1 << 15
+MOST_COMPARED = 1 << 16
 MOST_FOUND = 32
 
 _TOLD = ("fingerprint", *WORDS)

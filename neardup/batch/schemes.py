@@ -20,6 +20,10 @@ _MIN_RECALL = 0.9999
 
 # Seconds of one core, as measured: to make, shuffle and sort a row of a join, and to compare two.
 _ROW_SECS, _COMPARISON_SECS = 2e-6, 1.2e-9
+_MOST_A_KEY = 1 << 13
+"""Texts under a key on average, if fingerprints were spread evenly: real ones crowd, and from 2**17
+on (``MOST_COMPARED`` from both ends) not all of a key are compared."""
+
 _MOST_TIMES = 4.0
 """Blocks find everything, bands nearly everything: so much more time is that worth."""
 
@@ -128,7 +132,8 @@ def bands_for(min_similarity: float) -> Bands:
 def cheapest_blocks(radius: int, texts: int) -> Blocks:
     """Return the number of blocks that costs the least for so many texts."""
     choices = [Blocks(radius, count) for count in range(radius + 1, _MOST_BLOCKS)]
-    return min(choices, key=lambda scheme: _secs(scheme, texts))
+    short = [scheme for scheme in choices if texts <= _MOST_A_KEY * 2**scheme.bits]
+    return min(short or choices[-1:], key=lambda scheme: _secs(scheme, texts))
 
 
 def cheapest(radius: int, min_similarity: float | None, texts: int) -> Blocks | Bands:

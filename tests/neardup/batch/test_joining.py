@@ -155,3 +155,11 @@ def test_few_texts_meet_by_blocks_and_many_far_ones_by_bands() -> None:
     assert isinstance(cheapest(3, 0.8, 10**10), Blocks)
     assert isinstance(cheapest(8, None, 10**9), Blocks)
     assert cheapest_blocks(3, 10**3).blocks <= cheapest_blocks(3, 10**10).blocks
+
+
+@pytest.mark.parametrize("radius", [0, 3, 8])
+@pytest.mark.parametrize("texts", [1, 10**4, 10**6, 10**8, 10**10])
+def test_keys_of_blocks_are_not_shared_by_very_many(radius: int, texts: int) -> None:
+    scheme = cheapest_blocks(radius, texts)
+    assert texts / 2**scheme.bits <= 1 << 13
+    assert scheme.tables == len(scheme.masks)
