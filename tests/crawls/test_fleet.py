@@ -12,7 +12,7 @@ import pytest
 
 from crawler.pages.database import open_for_reading
 from crawler.pages.tuning import history
-from tests.crawls.command import scrapy
+from tests.crawls.command import report, scrapy
 from tests.crawls.fleet import (
     LEASE_SECS,
     NAME,
@@ -53,6 +53,11 @@ def test_four_workers_fetch_each_page_once_and_keep_what_one_keeps(
     assert list(site.overlaps()) == []
     assert all(f"fleet {NAME}: {PAGES:,} pages by all workers" in said for said in outputs)
     assert len({asked.agent for asked in site.asked}) > 1
+    whole = tmp_path / "whole"
+    done = scrapy("merge", str(whole), *map(str, fleet.folders))
+    assert done.returncode == 0, done.stderr
+    assert scrapy("verify", str(whole)).returncode == 0
+    assert report(whole)["kept"] == len({site.cluster_of(number) for number in range(PAGES)})
 
 
 def test_an_interrupted_worker_gives_back_what_it_held_and_the_same_command_goes_on(
