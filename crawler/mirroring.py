@@ -14,9 +14,11 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from crawler.archives import prepared_archive
 from crawler.command_line import CommandError
 from crawler.directory import locked
+from crawler.fleet_options import is_fleet
 from crawler.jobs import prepare_job
 from crawler.log_lines import tidy_logs
 from crawler.mirror.checking import Checker
+from crawler.mirror.errors import MirrorError
 from crawler.mirror.files import FileTable
 from crawler.mirror.finish import STATE, finish
 from crawler.mirror.finishing import Policy
@@ -104,6 +106,8 @@ class Mirroring:
 
     def run(self) -> int:
         """Crawl, finish, report; return the exit status."""
+        if is_fleet(self._settings):
+            raise MirrorError("a mirror is made by one crawl alone; leave FLEET_ENABLED out")
         job = prepare_job(self._settings)
         archive: Archive | None = None
         try:

@@ -46,6 +46,7 @@ class Command(CrawlCommand):
             self.exitcode = complain(self, str(error))
             return
         self.settings.set("JOBDIR", str(folder), priority="cmdline")
+        self.settings.set("FLEET_ENABLED", False, priority="cmdline")  # it shows one crawl
         with DemoServer() as server:
             opts.spargs = {"url": server.url}
             super().run(["site"], opts)

@@ -40,17 +40,32 @@ class Membership:
         """The name of the fleet; None of a crawl that is alone."""
         return self._said.get("name")
 
+    @property
+    def _has_joined(self) -> bool:
+        return "id" in self._said
+
+    @property
+    def _is_used(self) -> bool:
+        # A worker says what it is to crawl before it can join.
+        is_planned = self.name is None and self._database.meta("plan") is not None
+        return is_planned or self._database.meta("visit") is not None
+
     def check(self, name: str) -> None:
-        """See that the directory is new, or this fleet's.
+        """See that the directory is new, or this fleet's; it is kept for this fleet from now on.
+
+        Where the fleet could not be joined so far, it may be had for any other.
 
         Raises:
             FleetError: It holds something else.
         """
-        if self.name is None and (self._database.meta("visit") or self._database.meta("plan")):
+        if not self._has_joined and self._is_used:
             raise FleetError(
                 f"{self._folder}: holds a crawl of its own, not a worker's; choose another JOBDIR"
             )
-        if self.name is not None and self.name != name:
+        if not self._has_joined:
+            self._said["name"] = name
+            self._save()
+        if self.name != name:
             raise FleetError(
                 f"{self._folder}: belongs to a worker of the fleet {self.name}; "
                 "choose another JOBDIR, or that FLEET_NAME"
@@ -62,7 +77,7 @@ class Membership:
         Raises:
             FleetError: It is.
         """
-        if self.name is not None:
+        if self._has_joined:
             raise FleetError(
                 f"{self._folder}: belongs to a worker of the fleet {self.name}; "
                 "give -s FLEET_ENABLED=True, or choose another JOBDIR"

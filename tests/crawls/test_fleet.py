@@ -200,6 +200,14 @@ class TestRefused:
             assert len(errors.splitlines()) == 1
             assert site.total == 0
 
+    def test_a_mirror(self, tmp_path: Path) -> None:
+        with ManyHosts(2, 1) as site:
+            enabled = ("-s", "FLEET_ENABLED=True")
+            done = scrapy("mirror", site.url, str(tmp_path / "mirror"), *enabled)
+            assert done.returncode == 2
+            assert "a mirror is made by one crawl alone" in done.stderr
+            assert site.total == 0
+
     def test_another_plan(self, redis_url: str, tmp_path: Path) -> None:
         with ManyHosts(4, 1) as site:
             fleet = Fleet(site, redis_url, tmp_path)
