@@ -25,10 +25,14 @@ class Outbox(Generic[N]):
 
     A lease is acknowledged only after everything was sent that was in here when its
     page was through: a worker that dies before loses links, and not their page.
+
+    Attributes:
+        added: Links that were ever added.
     """
 
     def __init__(self) -> None:
         self._links: deque[tuple[QueuedLink, N | None]] = deque()
+        self.added = 0
 
     def add(self, link: QueuedLink, note: N | None = None) -> None:
         """Add a link.
@@ -38,6 +42,7 @@ class Outbox(Generic[N]):
             note: Given back by ``flush`` where the fleet had it already.
         """
         self._links.append((link, note))
+        self.added += 1
 
     async def flush(
         self, push: Callable[[Sequence[QueuedLink]], Awaitable[Sequence[bool]]]

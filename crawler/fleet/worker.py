@@ -53,7 +53,6 @@ class Worker:
 
     Attributes:
         is_dry: Whether the frontier had nothing for this worker when it was last asked.
-        is_finished: Whether nothing is left to do, here or anywhere.
     """
 
     def __init__(  # it is what holds them together
@@ -74,8 +73,8 @@ class Worker:
         self._hosts = HostShare(options.max_hosts)
         self._tasks: list[asyncio.Task[None]] = []
         self._ask_again = 0.0
+        self._finished_at: int | None = None
         self.is_dry = False
-        self.is_finished = False
 
     def start(self) -> None:
         """Begin to work."""
@@ -166,7 +165,6 @@ class Worker:
 
     def _take(self, leased: list[Leased]) -> None:
         now = time.monotonic()
-        self.is_finished = False
         for one in leased:
             self._hosts.note(one.host, now)
             self._buffer.hold(one, is_fixed=self._crawl.is_fixed(one))
@@ -194,7 +192,7 @@ class Worker:
 
     async def _count(self) -> None:
         """See how the fleet stands: whether it is finished, and how many hosts are whose."""
-        is_idle = self._is_idle
+        added, is_idle = self._outbox.added, self._is_idle
         counts = await self._frontier.counts()
         await self._news.hear()
         if self._news.is_lost:
@@ -205,9 +203,14 @@ class Worker:
         surplus = self._hosts.surplus(self._buffer.hosts, self._buffer.has_parked)
         if surplus:
             await self._give_back(self._buffer.take_out(set(surplus)))
-        if counts.is_finished and is_idle and self._is_idle:
-            self.is_finished = True
+        self._finished_at = added if counts.is_finished and is_idle else None
+        if self.is_finished:
             self._crawl.wake()
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left to do, here or anywhere, and nothing was found since."""
+        return self._finished_at == self._outbox.added and self._is_idle
 
     @property
     def _is_idle(self) -> bool:

@@ -1,0 +1,139 @@
+"""A worker's loop on a real Redis: when it ends, and what it does where it was taken for dead."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from crawler.fleet.buffer import Buffer
+from crawler.fleet.news import News
+from crawler.fleet.options import FleetOptions
+from crawler.fleet.outbox import Outbox
+from crawler.fleet.worker import Worker
+from crawler.frontier.queue import RequestQueue
+from crawler.frontier.redis.frontier import RedisFrontier
+from crawler.job import Job
+from crawler.job_options import JobOptions
+from neardup.storage.redis.connecting import connect
+from tests.crawler.frontier.redis.fleet import PLAN, A, link
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from crawler.frontier.redis.records import Leased
+
+PREFIX = "crawl-once:test:"
+SHARDS = 4
+
+
+class Fetcher:
+    """Takes every request, and is at none before it is told so."""
+
+    wants_more = True
+
+    def __init__(self) -> None:
+        self.failures: list[str] = []
+        self.rests: dict[int, float] = {}
+        self.losses = 0
+
+    def watch(self) -> None:
+        """Nothing waits for Redis."""
+
+    def note_through(self) -> None:
+        """Nothing is through."""
+
+    def save(self) -> bool:
+        return True
+
+    def is_fixed(self, leased: Leased) -> bool:
+        return leased.key is None
+
+    def note_known(self, note: Any) -> None:
+        """Nothing was redirected."""
+
+    def most_of_a_host(self, host: int) -> int:
+        return 8
+
+    def rest_secs(self, host: int) -> float:
+        return self.rests.get(host, 0.0)
+
+    def wake(self) -> None:
+        """Nobody sleeps."""
+
+    def lose_all(self) -> None:
+        self.losses += 1
+
+    def fail(self, reason: str) -> None:
+        self.failures.append(reason)
+
+
+class Crawl:
+    """A worker with all that it holds together; its loop does not run by itself."""
+
+    def __init__(self, job: Job, frontier: RedisFrontier, news: News, url: str) -> None:
+        assert isinstance(job.queue, RequestQueue)
+        self.frontier = frontier
+        self.fetcher = Fetcher()
+        self.outbox: Outbox[Any] = Outbox()
+        self.buffer = Buffer(job.database, job.queue, job.url_rules)
+        options = FleetOptions(url, "test", 60, SHARDS, 100, 1_000, 0, 0.5)
+        parts = (frontier, self.buffer, self.outbox, news, options, self.fetcher)
+        self.worker = Worker(*parts)
+
+
+@asynccontextmanager
+async def crawl(url: str, folder: Path) -> AsyncIterator[Crawl]:
+    """A worker that has joined."""
+    server = await connect(url, PREFIX)
+    job = Job(folder, JobOptions())
+    try:
+        job.begin_visit()
+        frontier = RedisFrontier(server, "one", shards=SHARDS)
+        await frontier.open(PLAN, {"rules": "1"})
+        news = News(job, server)
+        await news.begin()
+        yield Crawl(job, frontier, news, url)
+    finally:
+        await server.close()
+        job.close()
+
+
+async def turn(own: Crawl) -> None:
+    """Everything that the loop does once."""
+    await own.worker._count()
+    await own.worker._tick()
+
+
+def test_what_is_found_late_is_work(redis_url: str, tmp_path: Path) -> None:
+    async def run() -> None:
+        async with crawl(redis_url, tmp_path / "one") as own:
+            await turn(own)
+            assert own.worker.is_finished
+            own.outbox.add(link(A, "a seed of a slow list"))
+            assert not own.worker.is_finished
+            await own.worker.deliver()
+            assert not own.worker.is_finished
+
+    asyncio.run(run())
+
+
+def test_what_is_found_and_sent_while_the_fleet_is_counted_is_work(
+    redis_url: str, tmp_path: Path
+) -> None:
+    async def run() -> None:
+        async with crawl(redis_url, tmp_path / "one") as own:
+            counts = own.frontier.counts
+
+            async def counts_late() -> Any:
+                found = await counts()
+                own.outbox.add(link(A, "1"))
+                await own.worker.deliver()
+                return found
+
+            own.frontier.counts = counts_late  # type: ignore[method-assign]
+            await own.worker._count()
+            assert not own.worker.is_finished
+
+    asyncio.run(run())
