@@ -57,7 +57,9 @@ def _numpy() -> Iterator[str]:
     if NUMPY.exists():
         with gzip.open(NUMPY, "rt", encoding="utf-8") as file:
             for line in file:
-                yield json.loads(line)["text"]
+                text = json.loads(line).get("text")  # those of a release before are not repeated
+                if text is not None:
+                    yield text
 
 
 def _sites(folder: Path) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -189,3 +190,32 @@ def test_a_place_that_is_taken_is_left_alone(spark: SparkSession, tmp_path: Path
         pass
     with pytest.raises(InputError, match="no such folder"):
         Folder(spark, str(tmp_path / "nothing")).read_about()
+
+
+def test_an_output_is_whole_or_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
+    write_lines(tmp_path / "a.jsonl", ["a text of a few words"])
+    before = run(spark, tmp_path / "a.jsonl", tmp_path / "out").about
+    with (
+        pytest.raises(InputError, match="exists; --overwrite replaces it"),
+        new_folder(spark, str(tmp_path / "out"), overwrite=False),
+    ):
+        pass
+
+    def break_off() -> None:
+        with new_folder(spark, str(tmp_path / "out"), overwrite=True) as folder:
+            folder.write(spark.range(3), "documents")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        break_off()
+    assert Folder(spark, str(tmp_path / "out")).read_about().run == before.run
+    with new_folder(spark, str(tmp_path / "out"), overwrite=True) as folder:
+        folder.write_about(replace(before, run="another"))
+    assert Folder(spark, str(tmp_path / "out")).read_about().run == "another"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "out"]
+
+
+def test_nothing_to_read_is_said(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"body": "x"}\n')
+    with pytest.raises(InputError, match='no text in it; no text in the field "text"'):
+        run(spark, tmp_path / "a.jsonl", tmp_path / "out")
