@@ -88,7 +88,10 @@ def ours(source: Path, folder: Path, join: str) -> tuple[dict[str, float], set[s
     )
     names = dataset.dataset(str(target / "kept")).to_table(columns=["name"])["name"].to_pylist()
     about = json.loads(dataset.dataset(str(target / "about")).to_table()["about"][0].as_py())
-    said: Row = {**about["counts"], "steps": steps(folder / "ours.log")}
+    said: Row = {
+        **about["counts"],
+        "steps": steps(folder / "ours.log")[:-1],
+    }  # which names a folder
     said["bytes"] = sum(file.stat().st_size for file in target.rglob("*.parquet"))
     shutil.rmtree(target)
     return took, set(names), said
