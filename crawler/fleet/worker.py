@@ -71,6 +71,7 @@ class Worker:
         self._options = options
         self._crawl = crawl
         self._hosts = HostShare(options.max_hosts)
+        frontier.before_return.append(self._lose_all)
         self._tasks: list[asyncio.Task[None]] = []
         self._ask_again = 0.0
         self._finished_at: int | None = None
@@ -153,6 +154,7 @@ class Worker:
         if room < self._options.max_leased // 2 or time.monotonic() < self._ask_again:
             return
         rooms = self._hosts.rooms(self._buffer.hosts, self._crawl.most_of_a_host)
+        incarnation = self._frontier.incarnation
         leased = await self._frontier.lease(room, rooms, most_hosts=self._hosts.share)
         wanted = min(room, sum(rooms.values()))
         if len(leased) < wanted or not leased:
@@ -161,7 +163,16 @@ class Worker:
         if leased:
             # What led to these pages, such as a seed that was redirected, is known by then.
             await self._news.hear()
-            self._take(leased)
+            if incarnation is not None and incarnation == self._frontier.incarnation:
+                self._take(leased)
+            else:
+                await self._let_go(leased)
+
+    async def _let_go(self, leased: list[Leased]) -> None:
+        """Give back what was leased while this worker was taken for dead: some may be held."""
+        await self._give_back(leased)
+        hosts = {one.host for one in leased}
+        await self._frontier.release({host: self._crawl.rest_secs(host) for host in hosts})
 
     def _take(self, leased: list[Leased]) -> None:
         now = time.monotonic()
@@ -181,11 +192,12 @@ class Worker:
             self._hosts.forget(idle)
 
     async def _beat(self) -> None:
-        beat = await self._frontier.beat()
-        if beat.lost:
-            self._buffer.clear()
-            self._hosts.clear()
-            self._crawl.lose_all()
+        await self._frontier.beat()
+
+    def _lose_all(self) -> None:
+        self._buffer.clear()
+        self._hosts.clear()
+        self._crawl.lose_all()
 
     async def _watch(self) -> None:
         self._crawl.watch()

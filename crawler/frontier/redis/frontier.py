@@ -13,7 +13,7 @@ from crawler.frontier.redis.leasing import Leasing
 from crawler.frontier.redis.shard import Shard
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 
     from crawler.frontier.redis.counts import Counts, ShardCounts, WorkerCounts
     from crawler.frontier.redis.records import Leased, QueuedLink
@@ -54,6 +54,11 @@ class RedisFrontier:
         lease_secs: After how long without a beat a worker is dead.
         shards: Parts that may be in different nodes of a cluster; fixed when the fleet begins.
         rest_secs: How long the hosts of this worker rest where it dies.
+
+    Attributes:
+        owned: Hosts that this worker owns.
+        before_return: To be called where this worker was taken for dead, before it begins anew:
+            what it held is not its own any more, what it is given afterwards is.
     """
 
     def __init__(
@@ -70,10 +75,12 @@ class RedisFrontier:
         self._worker = worker
         self._lease_secs = lease_secs
         self._rest_secs = rest_secs
-        self._incarnation = ""
         self._beaten = time.monotonic()
         self._first = 0
         self.owned: set[int] = set()
+        self.before_return: list[Callable[[], None]] = []
+        self._incarnation = ""
+        self._is_entering = False
 
     async def open(self, plan: str, identity: Mapping[str, str]) -> None:
         """Take part in the fleet; what this worker held when it died waits again.
@@ -90,12 +97,21 @@ class RedisFrontier:
         await self._enter()
 
     async def _enter(self) -> None:
-        self._incarnation = secrets.token_hex(8)
+        self._incarnation, self._is_entering = secrets.token_hex(8), True
         self._beaten = time.monotonic()
         # First, so that whoever finds anything of this incarnation in a shard finds it here too.
         await self._fellows.enrol(self._incarnation)
-        self.owned.clear()
         await _all(shard.enter(self._incarnation, self._rest_secs) for shard in self._shards)
+        self.owned.clear()
+        self._is_entering = False
+
+    @property
+    def incarnation(self) -> str | None:
+        """Another one each time that this worker begins; None while it does.
+
+        What is leased while it changes may be held or not: whoever leased it gives it back.
+        """
+        return None if self._is_entering else self._incarnation
 
     async def push(self, links: Sequence[QueuedLink]) -> list[bool]:
         """Queue the links whose keys are new; say of each whether it was queued.
@@ -214,6 +230,8 @@ class RedisFrontier:
         await _all(shard.check() for shard in self._shards)
         lost = not roll.is_known or any(shard.is_lost for shard in self._shards)
         if lost:
+            for act in self.before_return:
+                act()
             await self._enter()
         else:
             self._beaten = began

@@ -16,7 +16,7 @@ from crawler.frontier.redis.frontier import RedisFrontier
 from crawler.job import Job
 from crawler.job_options import JobOptions
 from neardup.storage.redis.connecting import connect
-from tests.crawler.frontier.redis.fleet import PLAN, A, link
+from tests.crawler.frontier.redis.fleet import PLAN, A, B, link, links, worker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -74,7 +74,7 @@ class Crawl:
 
     def __init__(self, job: Job, frontier: RedisFrontier, news: News, url: str) -> None:
         assert isinstance(job.queue, RequestQueue)
-        self.frontier = frontier
+        self.frontier, self.news = frontier, news
         self.fetcher = Fetcher()
         self.outbox: Outbox[Any] = Outbox()
         self.buffer = Buffer(job.database, job.queue, job.url_rules)
@@ -137,3 +137,41 @@ def test_what_is_found_and_sent_while_the_fleet_is_counted_is_work(
             assert not own.worker.is_finished
 
     asyncio.run(run())
+
+
+def test_holds_what_the_frontier_says_after_it_was_taken_for_dead(
+    redis_url: str, tmp_path: Path
+) -> None:
+    async def run() -> None:
+        async with (
+            crawl(redis_url, tmp_path / "one") as own,
+            worker(redis_url, "other", prefix=PREFIX, shards=SHARDS) as other,
+        ):
+            await other.push([*links(A, 20), *links(B, 20)])
+            await turn(own)
+            assert own.buffer.waiting
+            await take_for_dead(own, "one")
+            enter = own.frontier._enter
+
+            async def enter_slowly() -> None:
+                await enter()
+                own.worker._ask_again = 0.0
+                await own.worker._tick()
+
+            own.frontier._enter = enter_slowly  # type: ignore[method-assign]
+            await own.worker._beat()
+            assert own.fetcher.losses == 1
+            await turn(own)
+            counts = await own.frontier.counts()
+            held = (await own.frontier.workers())["one"]
+            assert counts.leased == held.leased == own.buffer.waiting
+            assert held.hosts == len(own.frontier.owned) == len(own.worker._hosts)
+
+    asyncio.run(run())
+
+
+async def take_for_dead(own: Crawl, name: str) -> None:
+    """Do what the others do where a worker beats no more, but for returning what it holds."""
+    server = own.news.board._server
+    key = f"{{{PREFIX}:fleet}}:beats"
+    await server.run("HDEL", key, name)
