@@ -240,6 +240,9 @@ class Worker:
             for parked in self._buffer.parked():
                 await self._frontier.finish(parked, ())
         await self._news.tell(is_last=True)
+        # A host may have to rest for longer than those of a worker that died: by its robots.txt.
+        rests = {host: self._crawl.rest_secs(host) for host in self._frontier.owned}
+        await self._frontier.release(rests)
         await self._frontier.close()
         self._news.counts = await self._frontier.counts()
 

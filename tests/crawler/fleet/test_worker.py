@@ -170,6 +170,27 @@ def test_holds_what_the_frontier_says_after_it_was_taken_for_dead(
     asyncio.run(run())
 
 
+def test_hosts_rest_as_long_as_each_asks_for_where_a_worker_ends(
+    redis_url: str, tmp_path: Path
+) -> None:
+    async def run() -> None:
+        async with (
+            crawl(redis_url, tmp_path / "one") as own,
+            worker(redis_url, "other", prefix=PREFIX, shards=SHARDS) as other,
+        ):
+            await other.push([*links(A, 20), *links(B, 20)])
+            own.fetcher.rests[A] = 30.0
+            own.worker._hosts.share = 2
+            await own.worker._tick()
+            assert own.frontier.owned == {A, B}
+            await own.worker.leave()
+            leased = await other.lease(100, {}, most_hosts=2)
+            assert {one.host for one in leased} == {B}
+            assert (await other.counts()).waiting == 40 - len(leased)
+
+    asyncio.run(run())
+
+
 async def take_for_dead(own: Crawl, name: str) -> None:
     """Do what the others do where a worker beats no more, but for returning what it holds."""
     server = own.news.board._server
