@@ -39,10 +39,21 @@ def prefix_of(name: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """Where a Redis is, without user and password, as it may be printed."""
-    parts = urlsplit(url)
+    """Where a Redis is, without user and password, as it may be printed.
+
+    Raises:
+        FleetError: It is no URL; the message has nothing of it.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 6379
+    except ValueError:  # its message may have a part of the password
+        raise FleetError(
+            "FLEET_REDIS_URL is no URL; redis://USER:PASSWORD@HOST:PORT/0 expected, with what is "
+            "neither letter nor digit in a password written as %XX"
+        ) from None
     if parts.scheme == "unix":
         return parts.path
     host = parts.hostname or "localhost"
     shown = f"[{host}]" if ":" in host else host
-    return f"{shown}:{parts.port or 6379}"
+    return f"{shown}:{port}"

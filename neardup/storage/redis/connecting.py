@@ -49,8 +49,11 @@ async def connect(url: str, prefix: str = "") -> Server:
 def _client(url: str) -> Redis:
     try:
         return Redis.from_url(url, socket_timeout=ANSWER_SECS, retry=Retry(NoBackoff(), 0))
-    except (ValueError, TypeError) as error:
-        raise ServerError(f"no URL of a Redis ({error}); redis://HOST:PORT/0 expected") from error
+    except (ValueError, TypeError):  # their messages may have a part of the password
+        raise ServerError(
+            "no URL of a Redis; redis://HOST:PORT/0 expected, or redis://USER:PASSWORD@HOST:PORT/0 "
+            "with what is neither letter nor digit in a password written as %XX"
+        ) from None
 
 
 def _cluster(url: str, name: str) -> RedisCluster:
