@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 from neardup.storage.redis.script import Script
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from neardup.storage.redis.server import Server
 
 _NOTICE = Script.read("crawler.fleet", "notice.lua")
@@ -38,6 +36,7 @@ class Notices:
         rules_version: The same of the learned rules.
         moved_version: The same of the moved seeds.
         pages: Fetched by all processes of all workers.
+        own_pages: Those of them that the process fetched that reads.
     """
 
     id: str = ""
@@ -47,6 +46,7 @@ class Notices:
     rules_version: int = 0
     moved_version: int = 0
     pages: int = 0
+    own_pages: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,16 @@ class Board:
         found: bytes = await self._server.run("HGET", self._key, "id")
         return found.decode()
 
-    async def read(self) -> Notices:
-        """What stands there now."""
-        found: Mapping[bytes, bytes]
-        found, pages = await self._server.pipeline([("HGETALL", self._key), ("HVALS", self._pages)])
+    async def read(self, process: str = "") -> Notices:
+        """What stands there now.
+
+        Args:
+            process: Who reads, as ``count_pages`` was told.
+        """
+        found, counted = await self._server.pipeline(
+            [("HGETALL", self._key), ("HGETALL", self._pages)]
+        )
+        pages = {name.decode(): int(count) for name, count in _pairs(counted)}
         said = {name.decode(): value.decode() for name, value in _pairs(found)}
         return Notices(
             id=said.get("id", ""),
@@ -90,7 +96,8 @@ class Board:
             parameters_version=int(said.get("parameters_version", 0)),
             rules_version=int(said.get("rules_version", 0)),
             moved_version=int(said.get("moved_version", 0)),
-            pages=sum(map(int, pages)),
+            pages=sum(pages.values()),
+            own_pages=pages.get(process, 0),
         )
 
     async def write_parameters(

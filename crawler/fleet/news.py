@@ -55,7 +55,7 @@ class News:
     @property
     def pages(self) -> int:
         """Pages that the fleet fetched so far, with those of this worker that it was not told."""
-        return self._notices.pages - self._told_pages + self._job.pages
+        return self._notices.pages - self._notices.own_pages + self._job.pages
 
     async def tell(self, *, is_last: bool = False) -> None:
         """Tell what is new here."""
@@ -77,7 +77,7 @@ class News:
 
     async def hear(self) -> None:
         """Take over what is new at the others."""
-        notices = await self.board.read()
+        notices = await self.board.read(self._process)
         if notices.id != self.id:
             self.is_lost = True
             return

@@ -185,6 +185,20 @@ def test_pages_of_all_are_counted(redis_url: str, jobs: list[Job]) -> None:
     together(redis_url, jobs, act)
 
 
+def test_own_pages_count_also_where_they_were_told_and_not_heard_of(
+    redis_url: str, jobs: list[Job]
+) -> None:
+    async def act(news: list[News]) -> None:
+        jobs[0].counts["new"] += 3
+        await news[0].tell(is_last=True)
+        assert news[0].pages == 3
+        await news[0].hear()
+        jobs[0].counts["new"] += 1
+        assert news[0].pages == 4
+
+    together(redis_url, jobs, act)
+
+
 def test_a_redis_that_forgot_the_fleet_is_noticed(redis_url: str, jobs: list[Job]) -> None:
     async def act(news: list[News]) -> None:
         server = await connect(redis_url, PREFIX)
