@@ -1,6 +1,7 @@
 """Which files a word names, and into which parts they are cut for tasks."""
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -100,9 +101,9 @@ def _lines(path: str, prefix: str) -> Iterator[str]:
     try:
         with system.open_input_file(inner) as file:
             data = file.read()
-    except OSError as error:
+        text = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: {_why(error)}") from None
-    text = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     beside = path.rpartition("/")[0]
     for line in text.decode("utf-8", "replace").splitlines():
         name = line.strip()
@@ -120,10 +121,11 @@ def _named(word: str, format_name: str | None) -> list[File]:
 
     system, inner = file_system(word)
     try:
-        if any(sign in inner for sign in _WILD):
-            return _matching(system, word, inner, format_name)
         info = system.get_file_info(inner)
-        if info.type == fs.FileType.NotFound:
+        is_there = info.type != fs.FileType.NotFound  # also where its name looks like a pattern
+        if not is_there and any(sign in inner for sign in _WILD):
+            return _matching(system, word, inner, format_name)
+        if not is_there:
             raise InputError(f"{word}: no such file or folder")
         if info.type == fs.FileType.File:
             return [File(word, format_name or _format_of(word), info.size)]

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -30,7 +31,7 @@ def read_part(part: Part, fields: Fields) -> Iterator[Page | LeftOut]:
     """
     try:
         yield from _pages(part, fields)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         yield LeftOut(f"damaged: {str(error).splitlines()[0] if str(error) else 'it breaks off'}")
 
 
@@ -83,11 +84,28 @@ def _rows(file: Any, path: str, fields: Fields) -> Iterator[Page | LeftOut]:
         there = [name for name in dict.fromkeys(fields) if name in table.schema_arrow.names]
         position = 0
         for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE, columns=there):
-            for values in batch.to_pylist():
+            for values in _values(batch):
                 yield _page(values, position, path, fields)
                 position += 1
     except pa.ArrowException:
         yield LeftOut("damaged parquet")
+
+
+def _values(batch: Any) -> list[dict[str, Any]]:
+    try:
+        found: list[dict[str, Any]] = batch.to_pylist()
+    except (ValueError, OverflowError):  # one of them is no UTF-8, or a date of no year
+        columns = {name: map(_value, batch[name]) for name in batch.schema.names}
+        rows = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+    return found
+
+
+def _value(scalar: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _page(values: dict[str, Any], position: int, path: str, fields: Fields) -> Page | LeftOut:

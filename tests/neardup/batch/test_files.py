@@ -151,3 +151,39 @@ def test_damage_is_left_out_with_a_word(tmp_path: Path, name: str) -> None:
     assert "damaged" in [one.reason for one in found if isinstance(one, LeftOut)][-1]
     gone = replace(part, path=f"{path}.gone")
     assert [type(one) for one in read_part(gone, Fields())] == [LeftOut]
+
+
+def test_what_is_packed_wrongly_ends_its_file_and_not_the_run(tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.jsonl.gz")
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2 :] = b"\xff" * (len(data) - len(data) // 2)
+    path.write_bytes(data)
+    (part,) = parts_of(find_files(str(path)), 0)
+    *_, last = read_part(part, Fields())
+    assert isinstance(last, LeftOut)
+    assert last.reason.startswith("damaged")
+    (tmp_path / "list.paths.gz").write_bytes(data)
+    with pytest.raises(InputError, match=r"list\.paths\.gz"):
+        find_files(str(tmp_path / "list.paths.gz"))
+
+
+def test_a_value_of_parquet_that_python_cannot_hold_costs_its_row_at_most(tmp_path: Path) -> None:
+    letters = pa.array([b"fine", b"\xff\xfe", b"late"])
+    texts = pa.Array.from_buffers(pa.string(), 3, letters.buffers())  # as others write it
+    dates = pa.array([0, 0, 10**15], pa.timestamp("ms"))  # the year 33658
+    table = pa.table({"url": ["a", "b", "c"], "text": texts, "date": dates})
+    pq.write_table(table, tmp_path / "a.parquet")
+    (part,) = parts_of(find_files(str(tmp_path / "a.parquet")), 0)
+    assert list(read_part(part, Fields())) == [
+        Page(0, "a", "fine", date="1970-01-01 00:00:00"),
+        LeftOut('no text in the field "text"'),
+        Page(2, "c", "late"),
+    ]
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_file_whose_name_looks_like_a_pattern_is_found(tmp_path: Path, is_folder: bool) -> None:
+    folder = tmp_path / "a[1]"
+    folder.mkdir()
+    path = lines(folder / "b[2]?.jsonl")
+    assert [file.path for file in find_files(str(folder if is_folder else path))] == [str(path)]
