@@ -29,6 +29,7 @@ def made_whole(folder: Path) -> Iterator[Path]:
         JobError: There is something in the folder, or it cannot be made.
         JobInUseError: Another process is making it.
     """
+    folder = folder.resolve()  # "." has no name, and a link cannot be replaced by a folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise JobError(f"{folder}: there is something in it already; name a new directory")
     part = folder.with_name(f".{folder.name}.part")

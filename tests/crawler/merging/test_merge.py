@@ -327,6 +327,20 @@ class TestRefused:
         (tmp_path / "out").mkdir()
         assert merged(tmp_path, one).kept == 1
 
+    def test_not_a_link_to_one_and_not_the_folder_that_one_is_in(
+        self, tmp_path: Path, one: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "empty").mkdir()
+        (tmp_path / "link").symlink_to(tmp_path / "empty")
+        (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+        for name in ("link", "dangling"):
+            merge(tmp_path / name, [one], NoWatch())
+            assert problems(tmp_path / name) == ()
+        (tmp_path / "here").mkdir()
+        monkeypatch.chdir(tmp_path / "here")
+        merge(Path(), [one], NoWatch())
+        assert problems(tmp_path / "here") == ()
+
     def test_other_features(self, tmp_path: Path, one: Path) -> None:
         parameters = replace(PARAMETERS, features=Features(unit="character", size=4))
         options = replace(OPTIONS, parameters=parameters)
