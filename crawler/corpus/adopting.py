@@ -6,6 +6,7 @@ duplicates like any other, with its URL, and its text is there for candidates to
 
 from __future__ import annotations
 
+import shutil
 import time
 from contextlib import closing
 from datetime import UTC, datetime
@@ -31,13 +32,16 @@ if TYPE_CHECKING:
     from crawler.urls.canonical import Canonicalizer
 
 BEFORE_ALL_VISITS = 0
+INDEX = "fingerprints"
 _COMMIT_PAGES = 1_000
 
 
 def adopt(
     corpus: Corpus, folder: Path, canonicalizer: Canonicalizer, advance: Callable[[], None]
 ) -> int:
-    """Make a crawl directory of a corpus; say how many pages are in it.
+    """Make a crawl directory of a corpus; say how many texts are in it.
+
+    Of several texts of one URL the newest is its page, the others are its older versions.
 
     Args:
         corpus: Where the pages are.
@@ -51,17 +55,29 @@ def adopt(
     """
     if (folder / FILE_NAME).exists():
         raise JobError(f"{folder}: holds a crawl already; choose another directory")
+    before = set(folder.iterdir()) if folder.is_dir() else None
     lock = locked(folder)
     try:
         with closing(Database(folder)) as database:
-            return _fill(database, corpus, folder, canonicalizer, advance)
+            count = _fill(database, corpus, folder, canonicalizer, advance)
     except BaseException:
-        for file in folder.glob(f"{FILE_NAME}*"):
-            file.unlink()
+        _clear(folder, before)
         raise
     finally:
         if lock is not None:
             lock.release()
+    return count
+
+
+def _clear(folder: Path, before: set[Path] | None) -> None:
+    """Take away what was not there before, and the folder where that was not."""
+    for path in set(folder.iterdir()) - (before or set()):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    if before is None:
+        folder.rmdir()
 
 
 def _fill(
@@ -80,20 +96,21 @@ def _fill(
     for count, page in enumerate(corpus.pages(), start=1):
         row = _row(store.new_id(), page, canonicalizer)
         row.parameters, row.text = tuned.id, compress(page.text.encode("utf-8", "replace"))
-        store.insert(row)
+        before = store.previous(row.key)
+        store.insert(row, in_place=before is None or before.fetched_at <= row.fetched_at)
         advance()
         if count % _COMMIT_PAGES == 0:
             database.commit()
     database.commit()
-    open_index(folder / "fingerprints", store, radius=parameters.radius).close()
+    open_index(folder / INDEX, store, radius=parameters.radius).close()
     return count
 
 
 def _row(number: int, page: KeptPage, canonicalizer: Canonicalizer) -> PageRow:
     try:
         canonical_url, key = canonicalizer(page.name), canonicalizer.key(page.name)
-    except MalformedUrl:  # a corpus may name its texts as it likes
-        canonical_url, key = page.name, payload_digest(page.name.encode())
+    except MalformedUrl:  # a corpus may name its texts as it likes, and several alike
+        canonical_url, key = page.name, payload_digest(f"{page.id} {page.name}".encode())
     fetched_at = _seconds(page.date)
     # The bytes that it was taken from are not known. Its text stands for them, as for an item's.
     payload = payload_digest(page.text.encode())
@@ -114,6 +131,8 @@ def _row(number: int, page: KeptPage, canonicalizer: Canonicalizer) -> PageRow:
         words=page.words,
         is_main=int(page.is_main),
         payload_digest=payload,
+        # Of what has no fingerprint the digest is that of all that its page showed.
+        visible_digest=page.digest if page.fingerprint is None else None,
         text_digest=page.digest,
         last_payload_digest=payload,
         last_text_digest=page.digest,

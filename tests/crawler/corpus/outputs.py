@@ -13,7 +13,7 @@ from neardup.batch.page import Page
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 KINDS = {
@@ -32,10 +32,18 @@ def write_output(folder: Path, texts: Mapping[str, str], run: str = "one", **abo
         run: The name of the run.
         about: Further fields of ``About``.
     """
+    pages = [
+        Page(number, name, text, title="A title", date="2026-05-01T12:00:00Z")
+        for number, (name, text) in enumerate(texts.items())
+    ]
+    write_pages(folder, pages, run, **about)
+
+
+def write_pages(folder: Path, pages: Iterable[Page], run: str = "one", **about: Any) -> None:
+    """Write pages as ``write_output`` does; their positions are their ids."""
     rows = []
-    for number, (name, text) in enumerate(texts.items()):
-        page = Page(number, name, text, title="A title", date="2026-05-01T12:00:00Z")
-        row = {"id": number, **row_of(page, DEFAULTS)}
+    for page in pages:
+        row = {"id": page.position, **row_of(page, DEFAULTS)}
         row["verdict"] = "new" if row["words"] >= DEFAULTS.min_words else "too_short"
         rows.append({column: row[column] for column in KINDS})
     (folder / "kept").mkdir(parents=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,9 @@ from crawler.corpus.kept import Corpus
 from crawler.pages.database import open_for_reading
 from crawler.pages.errors import JobError
 from crawler.urls.canonical import Canonicalizer
-from tests.crawler.corpus.outputs import write_output
+from neardup import text_digest
+from neardup.batch.page import Page
+from tests.crawler.corpus.outputs import write_output, write_pages
 from tests.crawler.verification.crawled import check
 from tests.neardup.texts import prose
 
@@ -54,6 +57,36 @@ def test_runs_that_it_goes_on_from_are_adopted_too(tmp_path: Path) -> None:
     assert not (tmp_path / "other").exists()
 
 
+def test_the_digest_of_what_a_page_shows_is_taken_for_that(tmp_path: Path) -> None:
+    """Where no fingerprint stands for its text."""
+    shown = [text_digest("all that one shows"), text_digest("all that the other one shows")]
+    pages = [
+        Page(0, "http://example.org/short", "few words", visible_digest=shown[0]),
+        Page(1, "http://example.org/list", prose(1, 100), is_main=False, visible_digest=shown[1]),
+    ]
+    write_pages(tmp_path / "corpus", pages)
+    assert made(tmp_path / "corpus", tmp_path / "job") == 2
+    assert not check(tmp_path / "job").problems
+
+
+def test_no_text_takes_the_place_of_another_one_but_the_newest_of_a_url(tmp_path: Path) -> None:
+    years = (2025, 2026, 2024)
+    pages = [
+        Page(year, "http://example.org/", prose(year, 100), date=f"{year}-01-01") for year in years
+    ]
+    pages += [Page(number, "17", prose(number, 100)) for number in range(3)]  # an id of each file
+    write_pages(tmp_path / "corpus", pages)
+    assert made(tmp_path / "corpus", tmp_path / "job") == 6
+    with closing(open_for_reading(tmp_path / "job")) as connection:
+        sql = "SELECT url, date(fetched_at, 'unixepoch') FROM pages WHERE latest = 1 ORDER BY id"
+        urls, dates = zip(*connection.execute(sql), strict=True)
+        assert urls == ("http://example.org/", "17", "17", "17")
+        assert dates[0] == "2026-01-01"
+        held = connection.execute("SELECT count(*) FROM pages WHERE text IS NOT NULL")
+        assert held.fetchone()[0] == 6
+    assert not check(tmp_path / "job").problems
+
+
 def test_what_breaks_off_leaves_no_crawl(tmp_path: Path) -> None:
     write_output(tmp_path / "corpus", TEXTS)
 
@@ -62,5 +95,10 @@ def test_what_breaks_off_leaves_no_crawl(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         adopt(Corpus(tmp_path / "corpus"), tmp_path / "job", Canonicalizer(), interrupt)
-    assert not list((tmp_path / "job").glob("crawl.db*"))
+    assert not (tmp_path / "job").exists()
+    (tmp_path / "job" / "fingerprints").mkdir(parents=True)
+    (tmp_path / "job" / "mine").write_text("mine")
+    with pytest.raises(KeyboardInterrupt):
+        adopt(Corpus(tmp_path / "corpus"), tmp_path / "job", Canonicalizer(), interrupt)
+    assert {file.name for file in (tmp_path / "job").iterdir()} == {"fingerprints", "mine"}
     assert made(tmp_path / "corpus", tmp_path / "job") == 20
