@@ -77,9 +77,18 @@ def find_files(word: str, format_name: str | None = None, prefix: str = "") -> l
         files = _named(word, format_name)
     if not files:
         raise InputError(f"{word}: no files of {', '.join(FORMATS)} in it")
-    if len(files) > MOST_FILES:
-        raise InputError(f"{word}: at most {MOST_FILES:,} files, got {len(files):,}")
+    check_count(len(files))
     return files
+
+
+def check_count(files: int) -> None:
+    """Refuse more files, those of earlier runs too, than ids can be made for.
+
+    Raises:
+        InputError: There are more.
+    """
+    if files > MOST_FILES:
+        raise InputError(f"at most {MOST_FILES:,} files in all runs, got {files:,}; begin anew")
 
 
 def parts_of(files: list[File], first: int) -> Iterator[Part]:

@@ -86,6 +86,11 @@ class Folder:
         self.path = str(place)
         self.full_path = str(self._system.makeQualified(place).toString())
 
+    @property
+    def final_path(self) -> str:
+        """Where it is to be moved when it is whole."""
+        return self.full_path.removesuffix(_UNFINISHED)
+
     def exists(self, name: str = "") -> bool:
         """Whether there is such a file or folder in it; without a name, itself."""
         return bool(self._system.exists(self._inside(name)))

@@ -12,7 +12,7 @@ from neardup.batch.components import FEW, components
 from neardup.batch.deciding import dropped, originals
 from neardup.batch.earlier import Earlier
 from neardup.batch.expressions import expr
-from neardup.batch.files import File, parts_of
+from neardup.batch.files import File, check_count, parts_of
 from neardup.batch.joining import candidates
 from neardup.batch.output import About, Folder
 from neardup.batch.parsing import Fields
@@ -81,6 +81,8 @@ class Run:
     ) -> None:
         self._spark, self._task, self._folder, self._say = spark, task, folder, say
         self._earlier = Earlier(spark, task.against, task.parameters)
+        _check_place(folder, self._earlier)
+        check_count(self._earlier.end_file + len(task.files))
         self._parts = list(parts_of(task.files, self._earlier.end_file))
         self._counts: dict[str, int | str] = {}
         self._began = time.monotonic()
@@ -208,3 +210,9 @@ class Run:
     def _count(self, name: str, count: int, words: str) -> None:
         self._counts[name] = count
         self._say(f"{count:,} {words}, after {time.monotonic() - self._began:.1f} s")
+
+
+def _check_place(folder: Folder, earlier: Earlier) -> None:
+    """Let no run take the place of one that it goes on from, and that holds what it does not."""
+    if folder.final_path in earlier.paths:
+        raise InputError(f"{folder.final_path}: is gone on from; choose another folder for the new")

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from neardup import clusters, hamming, jaccard, minhash
-from neardup.batch.output import Folder, new_folder
+from neardup.batch.files import MOST_FILES, File
+from neardup.batch.output import About, Folder, new_folder
+from neardup.batch.run import Run, Task
 from neardup.command_line.errors import InputError
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.parameters import DEFAULTS
@@ -178,6 +180,32 @@ def test_going_on_from_an_earlier_run_is_as_good_as_one_run(
         )
     assert not (tmp_path / "three").exists()
     assert not (tmp_path / "three.unfinished").exists()
+
+
+def test_what_a_run_goes_on_from_is_never_replaced_by_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """It holds what the new one does not, and is whole."""
+    about = About("one", "x", DEFAULTS, 0, MOST_FILES - 1, (), (), {})
+    with new_folder(spark, str(tmp_path / "one"), overwrite=False) as folder:
+        folder.write_about(about)
+    with new_folder(spark, str(tmp_path / "two"), overwrite=False) as folder:
+        folder.write_about(
+            replace(about, run="two", against=(str(tmp_path / "one"),), runs=("one",))
+        )
+    for place in ("one", "two"):
+        with (
+            pytest.raises(InputError, match="is gone on from"),
+            new_folder(spark, str(tmp_path / place), overwrite=True) as folder,
+        ):
+            Run(spark, Task("x", [], against=str(tmp_path / "two")), folder, lambda _: None)
+        assert Folder(spark, str(tmp_path / place)).read_about().run == place
+    many = [File("x.jsonl", "jsonl", 1)] * 2
+    with (
+        pytest.raises(InputError, match="files in all runs"),
+        new_folder(spark, str(tmp_path / "three"), overwrite=False) as folder,
+    ):
+        Run(spark, Task("x", many, against=str(tmp_path / "two")), folder, lambda _: None)
 
 
 def test_a_place_that_is_taken_is_left_alone(spark: SparkSession, tmp_path: Path) -> None:
