@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,10 +19,11 @@ from crawler.merging.meta import merge_meta
 from crawler.merging.originals import name_originals
 from crawler.merging.parameters import merge_parameters
 from crawler.merging.requests import merge_requests
-from crawler.merging.sources import opened
+from crawler.merging.sources import blamed, opened
 from crawler.merging.url_rules import merge_url_rules
 from crawler.pages.database import Database
 from crawler.pages.documents import PageDocuments
+from crawler.pages.errors import StorageError
 from crawler.pages.store import PageStore
 from crawler.pages.tuning import newest
 from crawler.verification.captures import ORIGINAL
@@ -92,6 +94,7 @@ def merge(
 
     Raises:
         JobError: One of the directories cannot be used, or they do not go together.
+        StorageError: The disk is full.
 
     Complexity: O(n log n) for n captures; memory of some thousand pages, whatever their number.
     """
@@ -101,8 +104,10 @@ def merge(
             merging = _Merging(database, part, sources, watch)
             merged = merging.merge(kept)
             merging.close()
-        except BaseException:
+        except BaseException as error:
             database.fail("merging was broken off")
+            if isinstance(error, sqlite3.Error | StorageError):
+                raise blamed(sources, error) from error
             raise
         finally:
             database.close()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.errors import JobError, JobVersionError
+from crawler.pages.errors import JobError, JobVersionError, StorageError
 from crawler.verification.directory import CrawlDirectory
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
@@ -41,6 +41,13 @@ class Source:
         """The rows of a table."""
         return int(self.one(f"SELECT count(*) FROM {table}")[0])  # noqa: S608
 
+    def is_damaged(self) -> bool:
+        """Whether its database is. Complexity: O(size)."""
+        try:
+            return bool(self.one("PRAGMA quick_check(1)")[0] != "ok")
+        except sqlite3.Error:
+            return True
+
 
 @contextmanager
 def opened(folders: Sequence[Path]) -> Iterator[list[Source]]:
@@ -64,6 +71,22 @@ def opened(folders: Sequence[Path]) -> Iterator[list[Source]]:
             _checked(directories[0], directory, number, last)
             for number, directory in enumerate(directories)
         ]
+
+
+def blamed(sources: Sequence[Source], error: sqlite3.Error | StorageError) -> JobError:
+    """Return what names the directory that an error comes from.
+
+    SQLite tells a source that cannot be read from a result that cannot be written by no more than
+    the kind of the error.
+    """
+    cause = error.__cause__ if isinstance(error, StorageError) else error
+    damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    if isinstance(cause, sqlite3.Error) and cause.sqlite_errorcode & 0xFF in damage:
+        for source in sources:
+            if source.is_damaged():
+                folder = source.folder
+                return JobError(f"{folder}: damaged ({cause}); scrapy verify {folder} says more")
+    return error if isinstance(error, StorageError) else StorageError(f"cannot be merged: {error}")
 
 
 def _visit(meta: dict[str, str]) -> int:

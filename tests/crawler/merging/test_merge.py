@@ -341,6 +341,36 @@ class TestRefused:
         merge(Path(), [one], NoWatch())
         assert problems(tmp_path / "here") == ()
 
+    def test_one_that_is_damaged(self, tmp_path: Path, one: Path) -> None:
+        pages = [(f"/{number}", Said(prose(str(number), 300))) for number in range(30)]
+        two = crawled(tmp_path / "two", pages)
+        with closing(sqlite3.connect(two / "crawl.db")) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            sql = "SELECT rootpage FROM sqlite_master WHERE name = 'pages'"
+            (page,) = connection.execute(sql).fetchone()
+        data = bytearray((two / "crawl.db").read_bytes())
+        data[(page - 1) * 4096 : page * 4096] = b"\xff" * 4096
+        (two / "crawl.db").write_bytes(data)
+        with pytest.raises(JobError, match=r"two: damaged .* scrapy verify"):
+            merged(tmp_path, one, two)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
+
+    def test_a_full_disk(self, tmp_path: Path, one: Path) -> None:
+        """Stands in for it: no file may be larger."""
+        command = f"ulimit -f 200; exec '{sys.executable}' -m scrapy merge out one"
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert done.stderr.count("\n") == 1
+        assert "cannot be written" in done.stderr
+        assert [path.name for path in tmp_path.iterdir()] == ["one"]
+
     def test_other_features(self, tmp_path: Path, one: Path) -> None:
         parameters = replace(PARAMETERS, features=Features(unit="character", size=4))
         options = replace(OPTIONS, parameters=parameters)
