@@ -127,8 +127,12 @@ class Fleet:
             news = News(self._job, server)
             await news.begin()
             self.membership.join(self.options.name, news.id)
-        except (FleetError, ServerError) as error:
+        except (FleetError, ServerError, StorageError) as error:
             crawl.fail(str(error))
+            return
+        except Exception as error:  # as in a worker: loudly, instead of a crawl that hangs
+            logger.exception("this worker cannot join the fleet")
+            crawl.fail(f"this worker cannot join the fleet: {error!r}")
             return
         self.news = news
         self.worker = Worker(frontier, self.buffer, self.outbox, news, self.options, crawl)

@@ -16,57 +16,16 @@ from crawler.frontier.redis.frontier import RedisFrontier
 from crawler.job import Job
 from crawler.job_options import JobOptions
 from neardup.storage.redis.connecting import connect
+from tests.crawler.fleet.fetcher import Fetcher
 from tests.crawler.frontier.redis.fleet import PLAN, A, B, link, links, worker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from crawler.frontier.redis.records import Leased
 
 PREFIX = "crawl-once:test:"
 SHARDS = 4
-
-
-class Fetcher:
-    """Takes every request, and is at none before it is told so."""
-
-    wants_more = True
-
-    def __init__(self) -> None:
-        self.failures: list[str] = []
-        self.rests: dict[int, float] = {}
-        self.losses = 0
-
-    def watch(self) -> None:
-        """Nothing waits for Redis."""
-
-    def note_through(self) -> None:
-        """Nothing is through."""
-
-    def save(self) -> bool:
-        return True
-
-    def is_fixed(self, leased: Leased) -> bool:
-        return leased.key is None
-
-    def note_known(self, note: Any) -> None:
-        """Nothing was redirected."""
-
-    def most_of_a_host(self, host: int) -> int:
-        return 8
-
-    def rest_secs(self, host: int) -> float:
-        return self.rests.get(host, 0.0)
-
-    def wake(self) -> None:
-        """Nobody sleeps."""
-
-    def lose_all(self) -> None:
-        self.losses += 1
-
-    def fail(self, reason: str) -> None:
-        self.failures.append(reason)
 
 
 class Crawl:

@@ -1,0 +1,49 @@
+"""What a worker asks of the crawl in its process, without one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from crawler.frontier.redis.records import Leased
+
+
+class Fetcher:
+    """Takes every request, and is at none before it is told so."""
+
+    wants_more = True
+
+    def __init__(self) -> None:
+        self.failures: list[str] = []
+        self.rests: dict[int, float] = {}
+        self.losses = 0
+
+    def watch(self) -> None:
+        """Nothing waits for Redis."""
+
+    def note_through(self) -> None:
+        """Nothing is through."""
+
+    def save(self) -> bool:
+        return True
+
+    def is_fixed(self, leased: Leased) -> bool:
+        return leased.key is None
+
+    def note_known(self, note: Any) -> None:
+        """Nothing was redirected."""
+
+    def most_of_a_host(self, host: int) -> int:
+        return 8
+
+    def rest_secs(self, host: int) -> float:
+        return self.rests.get(host, 0.0)
+
+    def wake(self) -> None:
+        """Nobody sleeps."""
+
+    def lose_all(self) -> None:
+        self.losses += 1
+
+    def fail(self, reason: str) -> None:
+        self.failures.append(reason)

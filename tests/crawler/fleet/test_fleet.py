@@ -1,0 +1,54 @@
+"""How a crawl takes part in a fleet: it joins or says why not, and forgets what Redis may have."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from crawler.fleet.fleet import Fleet
+from crawler.fleet.options import FleetOptions
+from crawler.job import Job
+from crawler.job_options import JobOptions
+from neardup.storage.redis.connecting import connect
+from tests.crawler.fleet.fetcher import Fetcher
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+PREFIX = "crawl-once:test:"
+
+
+@asynccontextmanager
+async def joining(url: str, folder: Path) -> AsyncIterator[tuple[Fleet, Fetcher]]:
+    """A crawl that has joined, or has failed to."""
+    job = Job(folder, JobOptions())
+    fetcher = Fetcher()
+    try:
+        fleet = Fleet(job, FleetOptions(url, "test", 60, 4, 100, 1_000, 0, 0.5))
+        job.begin_visit()
+        await fleet._join(fetcher)
+        try:
+            yield fleet, fetcher
+        finally:
+            await fleet.leave()
+    finally:
+        job.close()
+
+
+async def run_in_redis(url: str, *command: str) -> None:
+    """What somebody else does there."""
+    server = await connect(url)
+    await server.run(*command)
+    await server.close()
+
+
+def test_says_why_it_cannot_join(redis_url: str, tmp_path: Path) -> None:
+    async def run() -> None:
+        await run_in_redis(redis_url, "SET", f"{PREFIX}texts", "no JSON")
+        async with joining(redis_url, tmp_path / "worker") as (fleet, fetcher):
+            assert fleet.worker is None
+            assert "cannot join" in fetcher.failures[0]
+
+    asyncio.run(run())
