@@ -134,6 +134,8 @@ class Fleet:
             logger.exception("this worker cannot join the fleet")
             crawl.fail(f"this worker cannot join the fleet: {error!r}")
             return
+        # Redis may have lost links with what this worker held: they are sent again where met again.
+        frontier.before_return.append(self.recent.clear)
         self.news = news
         self.worker = Worker(frontier, self.buffer, self.outbox, news, self.options, crawl)
         self.worker.start()

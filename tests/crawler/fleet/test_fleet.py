@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PREFIX = "crawl-once:test:"
+KEY = b"k" * 16
 
 
 @asynccontextmanager
@@ -42,6 +43,24 @@ async def run_in_redis(url: str, *command: str) -> None:
     server = await connect(url)
     await server.run(*command)
     await server.close()
+
+
+def test_sends_everything_again_where_redis_may_have_lost_it(
+    redis_url: str, tmp_path: Path
+) -> None:
+    async def run() -> None:
+        async with joining(redis_url, tmp_path / "worker") as (fleet, fetcher):
+            assert fetcher.failures == []
+            assert fleet.worker is not None
+            fleet.recent.add(KEY)
+            await fleet.worker._beat()
+            assert KEY in fleet.recent
+            await run_in_redis(redis_url, "DEL", f"{{{PREFIX}:fleet}}:beats")
+            await fleet.worker._beat()
+            assert fetcher.losses == 1
+            assert KEY not in fleet.recent
+
+    asyncio.run(run())
 
 
 def test_says_why_it_cannot_join(redis_url: str, tmp_path: Path) -> None:
