@@ -216,6 +216,8 @@ class ArchivingSpider(Spider):
                 for act in self.job.after_capture:
                     act(response.meta, captured)
         except StorageError as error:
+            # Noted, so that the request does not end as one that is through: it gave nothing.
+            self.job.stop_reason = self.job.stop_reason or str(error)
             raise CloseSpider("storage") from error
         except ReadingError as error:
             self.job.stop_reason = str(error)
