@@ -155,24 +155,24 @@ def new_folder(spark: "SparkSession", path: str, *, overwrite: bool) -> Iterator
         overwrite: Whether a run that is there goes, once the new one is whole.
 
     Raises:
-        InputError: There is something already.
+        InputError: There is something already, or since; then the result stays beside it.
     """
     target = Folder(spark, path)
-    if target.exists() and not target.is_empty():
-        if not target.exists(_ABOUT):
-            raise InputError(f"{path}: holds something else; choose another folder")
-        if not overwrite:
-            raise InputError(f"{path}: exists; --overwrite replaces it")
+    _check_free(target, overwrite=overwrite)
     folder = Folder(spark, target.path + _UNFINISHED)
     folder.remove()
     try:
         yield folder
-        target.remove()
-        folder.move(target)
     except BaseException:
         spark.sparkContext.cancelAllJobs()
         _remove_for_good(folder)
         raise
+    try:
+        _check_free(target, overwrite=overwrite)
+    except InputError as error:
+        raise InputError(f"{error}; the result is in {folder.path}") from None
+    target.remove()
+    folder.move(target)
 
 
 def _remove_for_good(folder: Folder) -> None:
@@ -187,3 +187,12 @@ def _remove_for_good(folder: Folder) -> None:
         if time.monotonic() - quiet_since > _QUIET_SECS:
             return
         time.sleep(_QUIET_SECS / 10)
+
+
+def _check_free(target: Folder, *, overwrite: bool) -> None:
+    if not target.exists() or target.is_empty():
+        return
+    if not target.exists(_ABOUT):
+        raise InputError(f"{target.path}: holds something else; choose another folder")
+    if not overwrite:
+        raise InputError(f"{target.path}: exists; --overwrite replaces it")

@@ -208,6 +208,12 @@ def test_what_a_run_goes_on_from_is_never_replaced_by_it(
         Run(spark, Task("x", many, against=str(tmp_path / "two")), folder, lambda _: None)
 
 
+def write_while_another_writes(folder: Folder, place: Path) -> None:
+    folder.write_about(About("one", "x", DEFAULTS, 0, 1, (), (), {}))
+    place.mkdir()
+    (place / "letter").write_text("mine")
+
+
 def test_a_place_that_is_taken_is_left_alone(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "letter").write_text("mine")
@@ -216,6 +222,15 @@ def test_a_place_that_is_taken_is_left_alone(spark: SparkSession, tmp_path: Path
         new_folder(spark, str(tmp_path / "taken"), overwrite=True),
     ):
         pass
+    assert (tmp_path / "taken" / "letter").read_text() == "mine"
+    late = tmp_path / "late"
+    with (
+        pytest.raises(InputError, match=r"something else.*the result is in .*late\.unfinished"),
+        new_folder(spark, str(late), overwrite=True) as folder,
+    ):
+        write_while_another_writes(folder, late)
+    assert (late / "letter").read_text() == "mine"
+    assert folder.read_about().run == "one"
     with pytest.raises(InputError, match="no such folder"):
         Folder(spark, str(tmp_path / "nothing")).read_about()
 
