@@ -110,7 +110,7 @@ def _row(number: int, page: KeptPage, canonicalizer: Canonicalizer) -> PageRow:
     try:
         canonical_url, key = canonicalizer(page.name), canonicalizer.key(page.name)
     except MalformedUrl:  # a corpus may name its texts as it likes, and several alike
-        canonical_url, key = page.name, payload_digest(f"{page.id} {page.name}".encode())
+        canonical_url, key = page.name, payload_digest(page.digest + page.name.encode())
     fetched_at = _seconds(page.date)
     # The bytes that it was taken from are not known. Its text stands for them, as for an item's.
     payload = payload_digest(page.text.encode())

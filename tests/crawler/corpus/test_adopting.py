@@ -9,9 +9,11 @@ import pytest
 
 from crawler.corpus.adopting import adopt
 from crawler.corpus.kept import Corpus
+from crawler.merging.merge import merge
 from crawler.pages.database import open_for_reading
 from crawler.pages.errors import JobError
 from crawler.urls.canonical import Canonicalizer
+from crawler.verification.finding import NoWatch
 from neardup import text_digest
 from neardup.batch.page import Page
 from tests.crawler.corpus.outputs import write_output, write_pages
@@ -85,6 +87,18 @@ def test_no_text_takes_the_place_of_another_one_but_the_newest_of_a_url(tmp_path
         held = connection.execute("SELECT count(*) FROM pages WHERE text IS NOT NULL")
         assert held.fetchone()[0] == 6
     assert not check(tmp_path / "job").problems
+
+
+def test_texts_of_two_corpora_that_are_named_alike_stay_two_where_they_are_merged(
+    tmp_path: Path,
+) -> None:
+    for number, name in enumerate(("one", "two")):
+        pages = [Page(0, "17", prose(number, 100)), Page(1, "18", prose(18, 100))]
+        write_pages(tmp_path / f"of {name}", pages)
+        made(tmp_path / f"of {name}", tmp_path / name)
+    found = merge(tmp_path / "out", [tmp_path / "one", tmp_path / "two"], NoWatch())
+    assert (found.pages, found.kept, found.fetched_twice) == (3, 3, 1)
+    assert not check(tmp_path / "out").problems
 
 
 def test_what_breaks_off_leaves_no_crawl(tmp_path: Path) -> None:
