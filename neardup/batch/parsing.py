@@ -12,6 +12,8 @@ from neardup.batch.page import LeftOut, Page
 from neardup.batch.readers import reader_of
 
 _ROWS_AT_ONCE = 256
+_MOST_LINE_BYTES = 1 << 28
+_PIECE_BYTES = 1 << 20
 
 
 class Fields(NamedTuple):
@@ -55,14 +57,28 @@ def _lines(file: Any, part: Part, fields: Fields) -> Iterator[Page | LeftOut]:
     # pyarrow's files know no lines.
     stream = io.BufferedReader(gzip.GzipFile(fileobj=file) if packed else file)
     if at:
-        at += len(stream.readline()) - 1
+        at += _read_over(stream, part.end - at + 1) - 1
     while packed or at < part.end:
-        line = stream.readline()
+        line = stream.readline(_MOST_LINE_BYTES)
         if not line:
             return
-        if not line.isspace():
+        if len(line) == _MOST_LINE_BYTES and not line.endswith(b"\n"):
+            at += _read_over(stream)
+            yield LeftOut(f"a line of more than {_MOST_LINE_BYTES >> 20} MB")
+        elif not line.isspace():
             yield _of_line(line, at, part.path, fields)
         at += len(line)
+
+
+def _read_over(stream: BinaryIO, most: int | None = None) -> int:
+    """Read to the end of a line, in bounded memory, or over so many bytes; say how many it were."""
+    length = 0
+    while most is None or length < most:
+        piece = stream.readline(_PIECE_BYTES)
+        length += len(piece)
+        if not piece or piece.endswith(b"\n"):
+            break
+    return length
 
 
 def _of_line(line: bytes, position: int, path: str, fields: Fields) -> Page | LeftOut:

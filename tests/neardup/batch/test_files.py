@@ -107,6 +107,28 @@ def test_each_line_is_in_one_part(tmp_path: Path, step: int) -> None:
     assert positions == sorted(set(positions))
 
 
+@pytest.mark.parametrize("step", [7, 1_000, 1 << 20])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_a_line_without_end_takes_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, step: int
+) -> None:
+    """A file may be one list, in one line."""
+    monkeypatch.setattr("neardup.batch.parsing._MOST_LINE_BYTES", 100)
+    monkeypatch.setattr("neardup.batch.parsing._PIECE_BYTES", 10)
+    wanted = [
+        row["text"] for row in ROWS if len(json.dumps(row, ensure_ascii=False).encode()) < 100
+    ]
+    path = lines(tmp_path / name)
+    (file,) = find_files(str(path))
+    found = []
+    for start in range(0, file.size, step if name.endswith("jsonl") else file.size):
+        part = Part(0, file.path, file.format, start, min(start + step, file.size))
+        found += list(read_part(part, Fields()))
+    assert [page.text for page in found if isinstance(page, Page)] == wanted
+    assert len(found) == len(ROWS)
+    assert 0 < len(wanted) < len(ROWS)
+
+
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.parquet"])
 def test_all_formats_hold_the_same(tmp_path: Path, name: str) -> None:
     if name.endswith("parquet"):
