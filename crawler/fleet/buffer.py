@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from crawler.fleet.held_requests import pack, unpack
 from crawler.frontier.order import QueuedRequest
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from crawler.frontier.redis.records import Leased
     from crawler.frontier.url_rules import UrlRules
     from crawler.pages.database import Database
+
+T = TypeVar("T")
 
 _LAST = "SELECT max(id) FROM requests"
 _OF_KEY = "DELETE FROM requests WHERE key = ?"
@@ -113,9 +115,16 @@ class Buffer:
         return list(self._ended[False]), list(self._ended[True])
 
     def forget_ended(self, done: Collection[Leased], failed: Collection[Leased]) -> None:
-        """Let go of what the frontier was told: the first of what is through, and of what broke."""
-        del self._ended[False][: len(done)]
-        del self._ended[True][: len(failed)]
+        """Let go of what the frontier was told is through, and of what broke.
+
+        All of it may be gone by ``clear`` meanwhile, and other leases have ended.
+        """
+        for is_failed, told in ((False, done), (True, failed)):
+            self._ended[is_failed] = _without(self._ended[is_failed], told)
+
+    def forget_moves(self, told: Collection[tuple[bool, Leased]]) -> None:
+        """Let go of moves that the frontier was told."""
+        self.moves = _without(self.moves, told)
 
     def compare(self) -> None:
         """Notice what rules took out of the queue meanwhile, and what they put back.
@@ -171,3 +180,9 @@ class Buffer:
         for ended in self._ended.values():
             ended.clear()
         self._queue.clear()
+
+
+def _without(some: Iterable[T], told: Iterable[T]) -> list[T]:
+    """Those that are none of these very objects; the same lease may be held anew."""
+    those = {id(one) for one in told}
+    return [one for one in some if id(one) not in those]

@@ -143,7 +143,7 @@ class Worker:
                 await self._frontier.park(leases)
             else:
                 await self._frontier.unpark(leases)
-        del self._buffer.moves[: len(moves)]
+        self._buffer.forget_moves(moves)
 
     async def _refill(self) -> None:
         """Lease what there is room for."""

@@ -103,7 +103,8 @@ def assert_nothing_lost_or_kept_twice(site: ManyPages, jobdir: Path) -> None:
     assert len(paths) == len(wanted), "a URL has two rows"
     said = {page_text(number) for number in range(len(wanted))}
     assert len(set(held)) == len(held), "a text is kept twice"
-    assert len(held) == len(said), f"{len(said) - len(held)} texts lost"
+    without = [(row["url"], row["verdict"], row["reason"]) for row in rows if not row["text"]]
+    assert len(held) == len(said), f"{len(said) - len(held)} texts lost: {without}"
 
 
 def wait_for(site: ManyPages, total: int, process: subprocess.Popen[str]) -> None:

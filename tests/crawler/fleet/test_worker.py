@@ -40,6 +40,15 @@ class Crawl:
         options = FleetOptions(url, "test", 60, SHARDS, 100, 1_000, 0, 0.5)
         parts = (frontier, self.buffer, self.outbox, news, options, self.fetcher)
         self.worker = Worker(*parts)
+        self._job = job
+
+    def end_one(self) -> None:
+        """Fetch the next request."""
+        queued = self._job.url_rules.lease(lambda host: 0)
+        assert queued is not None
+        self.buffer.hand_out(queued)
+        self._job.queue.finish([queued.id], failed=False)
+        self.buffer.end([queued.id], failed=False)
 
 
 @asynccontextmanager
@@ -125,6 +134,38 @@ def test_holds_what_the_frontier_says_after_it_was_taken_for_dead(
             held = (await own.frontier.workers())["one"]
             assert counts.leased == held.leased == own.buffer.waiting
             assert held.hosts == len(own.frontier.owned) == len(own.worker._hosts)
+
+    asyncio.run(run())
+
+
+def test_tells_what_ends_while_it_is_taken_for_dead(redis_url: str, tmp_path: Path) -> None:
+    async def run() -> None:
+        async with (
+            crawl(redis_url, tmp_path / "one") as own,
+            worker(redis_url, "other", prefix=PREFIX, shards=SHARDS) as other,
+        ):
+            await other.push(links(A, 2))
+            await turn(own)
+            own.end_one()
+            finish = own.frontier.finish
+
+            async def finish_slowly(*ended: Any) -> None:
+                own.frontier.finish = finish  # type: ignore[method-assign]
+                await finish(*ended)
+                await take_for_dead(own, "one")
+                await own.worker._beat()
+                own.worker._ask_again = 0.0
+                await own.worker._refill()
+                own.end_one()
+
+            own.frontier.finish = finish_slowly  # type: ignore[method-assign]
+            await own.worker._tick()
+            assert not own.buffer.waiting
+            await own.worker._tick()
+            await own.worker._count()
+            assert own.news.counts is not None
+            assert own.news.counts.done == 2
+            assert own.worker.is_finished
 
     asyncio.run(run())
 
