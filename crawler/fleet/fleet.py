@@ -200,6 +200,7 @@ class Fleet:
         """
         if self._joining is not None:
             self._joining.cancel()
+            await asyncio.wait([self._joining], timeout=CLOSE_SECS)
         self.give_up()
         try:
             if self.worker is not None:
@@ -207,7 +208,7 @@ class Fleet:
                 async with asyncio.timeout(CLOSE_SECS):
                     await self.worker.leave()
                 self.has_left = True
-        except (TimeoutError, ServerError) as error:
+        except (TimeoutError, ServerError, StorageError) as error:
             logger.debug("left without a word: %r", error)
         finally:
             if self._server is not None:

@@ -75,6 +75,7 @@ class Worker:
         self._tasks: list[asyncio.Task[None]] = []
         self._ask_again = 0.0
         self._finished_at: int | None = None
+        self._is_over = False
         self.is_dry = False
 
     def start(self) -> None:
@@ -89,7 +90,7 @@ class Worker:
             self._tasks.append(asyncio.create_task(self._repeat(act, secs)))
 
     async def _repeat(self, act: Callable[[], Awaitable[None]], secs: float) -> None:
-        while await self._attempt(act):
+        while not self._is_over and await self._attempt(act):
             await asyncio.sleep(secs)
 
     async def _attempt(self, act: Callable[[], Awaitable[None]]) -> bool:
@@ -248,6 +249,7 @@ class Worker:
 
     async def stop(self) -> None:
         """Work no more; what was under way in Redis may be done or not."""
+        self._is_over = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

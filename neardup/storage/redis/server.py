@@ -112,6 +112,7 @@ class Server:
         """Note the replies that come; return what to wait for before the others are tried again."""
         if self._closed:
             raise ClosedError(f"the connection to Redis at {self.name} was closed")
+        cancels = _cancels()
         async with self._at_once:
             answers = await self._send([_written(command) for command in commands])
             unmet = [place for place, answer in enumerate(answers) if _is_unmet(answer)]
@@ -119,6 +120,10 @@ class Server:
                 again = [_written(commands[place], unmet=True) for place in unmet]
                 for place, answer in zip(unmet, await self._send(again), strict=True):
                     answers[place] = answer
+        if _cancels() > cancels:
+            # The client waits with asyncio.wait_for, which before Python 3.12 answers instead of
+            # being cancelled where both come together.
+            raise asyncio.CancelledError
         reasons = []
         for place, answer in zip(places, answers, strict=True):
             if isinstance(answer, Exception):
@@ -154,6 +159,12 @@ class Server:
             await self.client.nodes_manager.initialize()
         except FAILURES:
             return  # The next try finds out.
+
+
+def _cancels() -> int:
+    """How often the task of now was cancelled."""
+    task = asyncio.current_task()
+    return task.cancelling() if task is not None else 0
 
 
 def _is_unmet(answer: Any) -> bool:

@@ -158,7 +158,7 @@ def test_tells_what_ends_while_it_is_taken_for_dead(redis_url: str, tmp_path: Pa
                 await own.worker._refill()
                 own.end_one()
 
-            own.frontier.finish = finish_slowly  # type: ignore[method-assign]
+            own.frontier.finish = finish_slowly  # type: ignore[method-assign,assignment]
             await own.worker._tick()
             assert not own.buffer.waiting
             await own.worker._tick()

@@ -169,6 +169,26 @@ class TestOutages:
         assert using(own_redis.url, use) in range(1, 5)
 
 
+def test_whoever_calls_again_and_again_can_be_cancelled_at_any_moment(url: str) -> None:
+    async def call_on(server: Server) -> None:
+        while True:
+            await asyncio.gather(*(server.run("PING") for _ in range(4)))
+            await server.run("PING")
+
+    async def use(server: Server) -> bool:
+        for number in range(200):
+            call = asyncio.create_task(call_on(server))
+            await asyncio.sleep(number * 1e-5)
+            call.cancel()
+            _, left = await asyncio.wait([call], timeout=10)
+            if left:
+                call.cancel()
+                return False
+        return True
+
+    assert using(url, use)
+
+
 def test_a_node_of_a_cluster_that_is_killed_is_waited_for() -> None:
     with ExitStack() as stack:
         try:
