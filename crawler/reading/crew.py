@@ -31,12 +31,17 @@ class Crew:
         self._errands: set[asyncio.Task[None]] = set()
         self._failures = 0
         self._broken: Exception | None = PoolClosedError("the pool was not started")
-        self._leased = 0
+        self._leased: set[WorkerProcess] = set()
 
     @property
     def leased(self) -> int:
         """Workers that are handed out."""
-        return self._leased
+        return len(self._leased)
+
+    @property
+    def leased_pids(self) -> tuple[int, ...]:
+        """Their processes."""
+        return tuple(sorted(worker.pid for worker in self._leased))
 
     @property
     def waiting(self) -> int:
@@ -69,8 +74,8 @@ class Crew:
         if self._broken is not None:
             raise type(self._broken)(*self._broken.args)
         while self._idle:
-            self._leased += 1
             worker = self._idle.pop()
+            self._leased.add(worker)
             if worker.is_alive:
                 return worker
             self.replace(worker)
@@ -88,7 +93,7 @@ class Crew:
 
     def give_back(self, worker: WorkerProcess) -> None:
         """Return a worker that is free again."""
-        self._leased -= 1
+        self._leased.discard(worker)
         if self._broken is None:
             self._offer(worker)
         else:
@@ -96,7 +101,7 @@ class Crew:
 
     def replace(self, worker: WorkerProcess) -> None:
         """Return a worker that is lost or shall be: it is killed, and another started."""
-        self._leased -= 1
+        self._leased.discard(worker)
         self._workers.discard(worker)
         worker.kill()
         self._spawn(worker.end())
@@ -153,7 +158,7 @@ class Crew:
         while self._waiting:
             waiter = self._waiting.popleft()
             if not waiter.done():
-                self._leased += 1
+                self._leased.add(worker)
                 waiter.set_result(worker)
                 return
         self._idle.append(worker)

@@ -30,8 +30,9 @@ _EMPTY_DIGEST = text_digest("")
 _SOON = 2
 """Pages that wait for each worker while others are downloaded."""
 
-_TRIES = 2
-"""A page whose worker is killed is read once more; one that kills its worker, no more often."""
+_TRIES = 3
+"""So often is a page read whose worker is killed: what kills one may kill the next as well, which
+has the page by then. A page that kills its workers itself costs no more than these."""
 
 
 class _PageFailedError(Exception):
@@ -59,6 +60,11 @@ class ReadingPool:
     def busy(self) -> int:
         """The number of workers that have a page."""
         return self._crew.leased
+
+    @property
+    def busy_pids(self) -> tuple[int, ...]:
+        """The processes of those."""
+        return self._crew.leased_pids
 
     @property
     def is_behind(self) -> bool:

@@ -122,3 +122,25 @@ def children(pid: int) -> Iterator[int]:
             yield from map(int, file.read().split())
     except FileNotFoundError:
         return
+
+
+def kill_workers(process: subprocess.Popen[str]) -> int:
+    """Kill all workers of a crawl at one moment for it; how many."""
+    process.send_signal(signal.SIGSTOP)
+    try:
+        workers = list(children(process.pid))
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        # A signal is on its way for a while, and a worker that is not dead may get another page.
+        deadline = time.monotonic() + LONGEST_SECS
+        while not all(map(_is_dead, workers)):
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+    finally:
+        process.send_signal(signal.SIGCONT)
+    return len(workers)
+
+
+def _is_dead(pid: int) -> bool:
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(") ")[2].startswith(("Z", "X"))

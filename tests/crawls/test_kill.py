@@ -30,8 +30,8 @@ from tests.crawls.command import report, scrapy, start_scrapy
 from tests.crawls.kills import (
     KilledCrawl,
     assert_nothing_lost_or_kept_twice,
-    children,
     crawl_command,
+    kill_workers,
     wait_for,
 )
 from tests.sites.many import ManyPages, pages
@@ -105,13 +105,8 @@ def test_dead_workers_cost_no_page(site: ManyPages, tmp_path: Path) -> None:
     killed, target = 0, 50
     while target < FEWER_PAGES - 100:
         wait_for(site, target, process)
-        # A page that is met by two kills is unreadable, and says so. So nothing moves from one
-        # worker to the next between their ends, and the next ones are a hundred pages away.
-        process.send_signal(signal.SIGSTOP)
-        for worker in children(process.pid):
-            os.kill(worker, signal.SIGKILL)
-            killed += 1
-        process.send_signal(signal.SIGCONT)
+        # A page that is met by three kills is unreadable, and says so; these are far apart.
+        killed += kill_workers(process)
         target = site.total + 100
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
