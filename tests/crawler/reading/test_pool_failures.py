@@ -242,11 +242,6 @@ def test_workers_that_do_not_start_are_an_error_with_their_last_words(
     use(ONE, act)
 
 
-def is_busy(pid: int) -> bool:
-    """Whether a process is running at this moment rather than waiting."""
-    return state(pid) == "R"
-
-
 def state(pid: int) -> str:
     with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
         return stat.read().rpartition(")")[2].split()[0]
