@@ -60,14 +60,15 @@ class News:
     async def tell(self, *, is_last: bool = False) -> None:
         """Tell what is new here."""
         await self._moved.tell()
+        # Before their requests are through: where the fleet is finished, all pages are counted.
+        if self._job.pages != self._told_pages:
+            await self.count_pages()
         now = time.monotonic()
         if not is_last and now - self._told_at < INTERVAL_SECS:
             return
         self._told_at = now
         await self._parameters.tell()
         await self._rules.tell()
-        if self._job.pages != self._told_pages:
-            await self.count_pages()
 
     async def count_pages(self) -> None:
         """Tell how many pages this process fetched."""

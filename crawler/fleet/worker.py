@@ -241,6 +241,7 @@ class Worker:
             for parked in self._buffer.parked():
                 await self._frontier.finish(parked, ())
         await self._news.tell(is_last=True)
+        await self._news.hear()
         # A host may have to rest for longer than those of a worker that died: by its robots.txt.
         rests = {host: self._crawl.rest_secs(host) for host in self._frontier.owned}
         await self._frontier.release(rests)

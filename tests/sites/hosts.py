@@ -19,6 +19,7 @@ BRANCHES = 4
 TWIN_EVERY = 20
 NEAR_EVERY = 10
 WORDS = 120
+_ALONE_SECS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +45,24 @@ class ManyHosts:
         hosts: How many addresses serve them.
         answer_secs: How long an answer takes.
         robots: What robots.txt says.
+        agents: Until so many ask for pages an answer takes two seconds, so that all of them are
+            there before the site is crawled, however long they take to start.
     """
 
     def __init__(
-        self, pages: int, hosts: int, *, answer_secs: float = 0.0, robots: str = ""
+        self,
+        pages: int,
+        hosts: int,
+        *,
+        answer_secs: float = 0.0,
+        robots: str = "",
+        agents: int = 1,
     ) -> None:
-        self.pages, self.hosts, self.answer_secs = pages, hosts, answer_secs
+        self.pages, self.hosts = pages, hosts
+        self._answer_secs = answer_secs
         self.robots = robots
+        self._agents_wanted = agents
+        self._agents: set[str] = set()
         self._lock = Lock()
         self._open = Event()
         self._open.set()
@@ -136,6 +148,13 @@ class ManyHosts:
         """How often each page was asked for."""
         return Counter(int(one.path[1:].partition(".")[0]) for one in self.asked)
 
+    def secs_for(self, agent: str) -> float:
+        """How long an answer takes now."""
+        with self._lock:
+            self._agents.add(agent)
+            is_alone = len(self._agents) < self._agents_wanted
+        return max(self._answer_secs, _ALONE_SECS) if is_alone else self._answer_secs
+
     def note(self, asked: Asked) -> None:
         """Remember a request."""
         with self._lock:
@@ -192,11 +211,11 @@ class _Handler(BaseHTTPRequestHandler):
         began = time.monotonic()
         status, location, body = self._answer()
         is_page = self.path.endswith(".html")
-        if is_page and self.site.answer_secs:
-            time.sleep(self.site.answer_secs)
+        agent = self.headers.get("User-Agent", "")
+        if is_page and (secs := self.site.secs_for(agent)):
+            time.sleep(secs)
         self.site.wait()
         if is_page:
-            agent = self.headers.get("User-Agent", "")
             self.site.note(Asked(self.host, self.path, agent, began, time.monotonic()))
         try:
             self.send_response(status)
