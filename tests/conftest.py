@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
@@ -12,6 +14,14 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 pytest_plugins = ["tests.sites.fixtures", "tests.browsing.fixtures", "tests.servers.fixtures"]
+
+
+CRAWLS = Path(__file__).with_name("crawls")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with files of whole crawls, which take minutes: none of them runs alone at the end."""
+    items.sort(key=lambda item: CRAWLS not in item.path.parents)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from trafilatura.utils import detect_encoding
 from w3lib.encoding import (
     html_body_declared_encoding,
     http_content_type_encoding,
@@ -107,6 +106,9 @@ def _by_declaration(body: bytes, header: str | None, meta: str | None) -> str:
 
 
 def _guess(body: bytes) -> str:
+    # Few bodies need it, and every command would take a seventh of a second longer to start.
+    from trafilatura.utils import detect_encoding  # noqa: PLC0415
+
     guesses = [guess for guess in detect_encoding(body) if _fits(body, guess)]
     if not guesses or (guesses[0] == _MISTAKEN_FOR_FALLBACK and _FALLBACK in guesses):
         return _FALLBACK
