@@ -33,6 +33,7 @@ _SLICE = 64
 _SLICE_BYTES = 1 << 26
 _NOT_TO_KEEP = frozenset({"noindex", "none"})
 _WEB = ("http://", "https://")
+_LONGEST = max(map(len, _WEB))
 _OK = range(HTTPStatus.OK, HTTPStatus.MULTIPLE_CHOICES)
 
 
@@ -87,12 +88,10 @@ def _tell(record: Found) -> _Answer | Page | LeftOut | None:
         return _conversion(record)
     if record.kind == "revisit":
         return LeftOut("revisits, whose page is in another record")
-    if record.kind != "response" or not record.url.startswith(_WEB):
+    if record.kind != "response" or not record.url[:_LONGEST].lower().startswith(_WEB):
         return None
     if record.field(KIND_FIELD) not in {None, PAGE} or urlsplit(record.url).path == "/robots.txt":
         return None
-    if record.status not in _OK:
-        return LeftOut("HTTP errors and redirects")
     return _answer(record)
 
 
@@ -104,6 +103,10 @@ def _conversion(record: Found) -> Page | LeftOut:
 
 
 def _answer(record: Found) -> _Answer | LeftOut:
+    if record.http is None:  # warcio looks for them where the scheme is in small letters only
+        return LeftOut("responses whose HTTP headers are not read")
+    if record.status not in _OK:
+        return LeftOut("HTTP errors and redirects")
     if record.payload is None:
         return LeftOut(_too_large())
     if _NOT_TO_KEEP & robots_words(_fields(record, "x-robots-tag"), ""):

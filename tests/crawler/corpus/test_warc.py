@@ -74,6 +74,20 @@ def test_what_is_no_page_is_left_out_with_a_word(
     assert of_folder(tmp_path) == [LeftOut(reason)]
 
 
+def test_scheme_in_capitals_is_left_out_with_a_word_and_what_is_no_web_page_without() -> None:
+    file = io.BytesIO()
+    writer = WARCWriter(file, gzip=True)
+    for url in ("HTTP://Example.org/a", "dns:example.org", "httpsomething:b"):
+        answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + html(prose(1, 100))
+        payload, kind = io.BytesIO(answer), "application/http; msgtype=response"
+        writer.write_record(
+            writer.create_warc_record(
+                url, "response", payload=payload, length=len(answer), warc_content_type=kind
+            )
+        )
+    assert list(read(file)) == [LeftOut("responses whose HTTP headers are not read")]
+
+
 def test_damage_costs_the_records_that_it_hits(tmp_path: Path) -> None:
     record_all(tmp_path, *(exchange(f"/{n}", html(prose(n, 100)), secs=n) for n in range(5)))
     (file,) = tmp_path.glob("*.warc.gz")
