@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import time
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from crawler.fleet.host_share import HostShare
-from crawler.pages.errors import StorageError
-from neardup import ServerError
+from crawler.fleet.repeating import Repeating
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from crawler.fleet.buffer import Buffer
     from crawler.fleet.crawl import Crawl
     from crawler.fleet.news import News
@@ -22,8 +17,6 @@ if TYPE_CHECKING:
     from crawler.fleet.outbox import Outbox
     from crawler.frontier.redis.frontier import RedisFrontier
     from crawler.frontier.redis.records import Leased
-
-logger = logging.getLogger(__name__)
 
 TICK_SECS = 0.1
 COUNT_SECS = 1.0
@@ -72,10 +65,9 @@ class Worker:
         self._crawl = crawl
         self._hosts = HostShare(options.max_hosts)
         frontier.before_return.append(self._lose_all)
-        self._tasks: list[asyncio.Task[None]] = []
+        self._repeating = Repeating(crawl.fail)
         self._ask_again = 0.0
         self._finished_at: int | None = None
-        self._is_over = False
         self.is_dry = False
 
     def start(self) -> None:
@@ -87,26 +79,7 @@ class Worker:
             (self._count, COUNT_SECS),
             (self._watch, WATCH_SECS),
         ):
-            self._tasks.append(asyncio.create_task(self._repeat(act, secs)))
-
-    async def _repeat(self, act: Callable[[], Awaitable[None]], secs: float) -> None:
-        while not self._is_over and await self._attempt(act):
-            await asyncio.sleep(secs)
-
-    async def _attempt(self, act: Callable[[], Awaitable[None]]) -> bool:
-        """Do something; say whether it can be done again."""
-        try:
-            await act()
-        except StorageError:  # the job remembers it, and the crawl ends
-            return False
-        except ServerError as error:
-            self._crawl.fail(str(error))
-            return False
-        except Exception as error:  # a fault of ours: loudly, instead of a crawl that hangs
-            logger.exception("this worker of the fleet cannot go on")
-            self._crawl.fail(f"this worker cannot go on: {error!r}")
-            return False
-        return True
+            self._repeating.start(act, secs)
 
     async def _tick(self) -> None:
         if await self.deliver():
@@ -250,8 +223,4 @@ class Worker:
 
     async def stop(self) -> None:
         """Work no more; what was under way in Redis may be done or not."""
-        self._is_over = True
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._tasks.clear()
+        await self._repeating.stop()
