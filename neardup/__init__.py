@@ -12,59 +12,63 @@
 ('near_duplicate', 1, True)
 """
 
-from neardup.bloom import BloomFilter, ScalableBloomFilter
-from neardup.clusters import Cluster, clusters
-from neardup.comparison.containment import containment
-from neardup.comparison.diff import Run, diff
-from neardup.comparison.edits import edit_ratio
-from neardup.comparison.rendering import render_diff
-from neardup.deduplicator import Deduplicator
-from neardup.document import Document, analyse
-from neardup.errors import (
-    ClosedError,
-    DocumentError,
-    DocumentsFileError,
-    DuplicateIdError,
-    FingerprintError,
-    IndexFileError,
-    IndexLockedError,
-    NearDupError,
-    ParameterError,
-    ServerError,
-    StorageError,
-)
-from neardup.evaluation.crawl_order import Outcome, count_errors
-from neardup.evaluation.labelled import read_similar
-from neardup.evaluation.metrics import Scores, labelled_pairs, score_pairs
-from neardup.evaluation.near_pairs import NearPairs, near_pairs
-from neardup.evaluation.sweep import SweepRow, sweep
-from neardup.features.features import Features
-from neardup.features.folding import fold
-from neardup.features.idf_table import IdfTable
-from neardup.features.tokens import tokens
-from neardup.fingerprints.b_bit import BBitSignature, b_bit
-from neardup.fingerprints.bottom_k import BottomK, bottom_k
-from neardup.fingerprints.digest import payload_digest, text_digest, words_digest
-from neardup.fingerprints.estimate import Estimate, similarity
-from neardup.fingerprints.minhash import minhash, minhash_many
-from neardup.fingerprints.simhash import hamming, simhash, simhash_many
-from neardup.fingerprints.weighted import simhash_weighted
-from neardup.indexes.banding import Banding
-from neardup.indexes.design import Design
-from neardup.indexes.hamming import HammingIndex
-from neardup.indexes.lsh import Candidate, Candidates, LshIndex
-from neardup.indexes.match import Match, Matches
-from neardup.indexes.scan import ScanIndex
-from neardup.parameters import Parameters
-from neardup.preparation import prepare
-from neardup.semantic.embedding import EmbeddingVerifier
-from neardup.semantic.tf_idf import TfIdfVerifier
-from neardup.storage.documents import Documents
-from neardup.storage.memory import MemoryDocuments
-from neardup.storage.sqlite import SqliteDocuments
-from neardup.verdict import Verdict
-from neardup.verification import JaccardVerifier, jaccard
-from neardup.verifier import Verifier
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from neardup.bloom import BloomFilter, ScalableBloomFilter
+    from neardup.clustering import Cluster, clusters
+    from neardup.comparison.containment import containment
+    from neardup.comparison.diff import Run, diff
+    from neardup.comparison.edits import edit_ratio
+    from neardup.comparison.rendering import render_diff
+    from neardup.deduplicator import Deduplicator
+    from neardup.document import Document, analyse
+    from neardup.errors import (
+        ClosedError,
+        DocumentError,
+        DocumentsFileError,
+        DuplicateIdError,
+        FingerprintError,
+        IndexFileError,
+        IndexLockedError,
+        NearDupError,
+        ParameterError,
+        ServerError,
+        StorageError,
+    )
+    from neardup.evaluation.crawl_order import Outcome, count_errors
+    from neardup.evaluation.labelled import read_similar
+    from neardup.evaluation.metrics import Scores, labelled_pairs, score_pairs
+    from neardup.evaluation.near_pairs import NearPairs, near_pairs
+    from neardup.evaluation.sweep import SweepRow, sweep
+    from neardup.features.features import Features
+    from neardup.features.folding import fold
+    from neardup.features.idf_table import IdfTable
+    from neardup.features.tokens import tokens
+    from neardup.fingerprints.b_bit import BBitSignature, b_bit
+    from neardup.fingerprints.bottom_k import BottomK, bottom_k
+    from neardup.fingerprints.digest import payload_digest, text_digest, words_digest
+    from neardup.fingerprints.estimate import Estimate, similarity
+    from neardup.fingerprints.minhash import minhash, minhash_many
+    from neardup.fingerprints.simhash import hamming, simhash, simhash_many
+    from neardup.fingerprints.weighted import simhash_weighted
+    from neardup.indexes.banding import Banding
+    from neardup.indexes.design import Design
+    from neardup.indexes.hamming import HammingIndex
+    from neardup.indexes.lsh import Candidate, Candidates, LshIndex
+    from neardup.indexes.match import Match, Matches
+    from neardup.indexes.scan import ScanIndex
+    from neardup.parameters import Parameters
+    from neardup.preparation import prepare
+    from neardup.semantic.embedding import EmbeddingVerifier
+    from neardup.semantic.tf_idf import TfIdfVerifier
+    from neardup.storage.documents import Documents
+    from neardup.storage.memory import MemoryDocuments
+    from neardup.storage.sqlite import SqliteDocuments
+    from neardup.verdict import Verdict
+    from neardup.verification import JaccardVerifier, jaccard
+    from neardup.verifier import Verifier
 
 __all__ = [
     "BBitSignature",
@@ -140,3 +144,74 @@ __all__ = [
     "tokens",
     "words_digest",
 ]
+
+_NAMES = {
+    "bloom": ("BloomFilter", "ScalableBloomFilter"),
+    "clustering": ("Cluster", "clusters"),
+    "comparison.containment": ("containment",),
+    "comparison.diff": ("Run", "diff"),
+    "comparison.edits": ("edit_ratio",),
+    "comparison.rendering": ("render_diff",),
+    "deduplicator": ("Deduplicator",),
+    "document": ("Document", "analyse"),
+    "errors": (
+        "ClosedError",
+        "DocumentError",
+        "DocumentsFileError",
+        "DuplicateIdError",
+        "FingerprintError",
+        "IndexFileError",
+        "IndexLockedError",
+        "NearDupError",
+        "ParameterError",
+        "ServerError",
+        "StorageError",
+    ),
+    "evaluation.crawl_order": ("Outcome", "count_errors"),
+    "evaluation.labelled": ("read_similar",),
+    "evaluation.metrics": ("Scores", "labelled_pairs", "score_pairs"),
+    "evaluation.near_pairs": ("NearPairs", "near_pairs"),
+    "evaluation.sweep": ("SweepRow", "sweep"),
+    "features.features": ("Features",),
+    "features.folding": ("fold",),
+    "features.idf_table": ("IdfTable",),
+    "features.tokens": ("tokens",),
+    "fingerprints.b_bit": ("BBitSignature", "b_bit"),
+    "fingerprints.bottom_k": ("BottomK", "bottom_k"),
+    "fingerprints.digest": ("payload_digest", "text_digest", "words_digest"),
+    "fingerprints.estimate": ("Estimate", "similarity"),
+    "fingerprints.minhash": ("minhash", "minhash_many"),
+    "fingerprints.simhash": ("hamming", "simhash", "simhash_many"),
+    "fingerprints.weighted": ("simhash_weighted",),
+    "indexes.banding": ("Banding",),
+    "indexes.design": ("Design",),
+    "indexes.hamming": ("HammingIndex",),
+    "indexes.lsh": ("Candidate", "Candidates", "LshIndex"),
+    "indexes.match": ("Match", "Matches"),
+    "indexes.scan": ("ScanIndex",),
+    "parameters": ("Parameters",),
+    "preparation": ("prepare",),
+    "semantic.embedding": ("EmbeddingVerifier",),
+    "semantic.tf_idf": ("TfIdfVerifier",),
+    "storage.documents": ("Documents",),
+    "storage.memory": ("MemoryDocuments",),
+    "storage.sqlite": ("SqliteDocuments",),
+    "verdict": ("Verdict",),
+    "verification": ("JaccardVerifier", "jaccard"),
+    "verifier": ("Verifier",),
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
+
+
+if not TYPE_CHECKING:  # which would take any name for one of these
+
+    def __getattr__(name: str) -> object:
+        """Load what is asked for, with what that needs: NumPy alone takes a tenth of a second."""
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

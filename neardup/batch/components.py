@@ -10,7 +10,7 @@ Reference: Kiveris et al., Connected Components in MapReduce and Beyond, SoCC 20
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from neardup.clusters import clusters
+from neardup.clustering import clusters
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import HammingIndex
-from neardup.clusters import Cluster, clusters
+from neardup.clustering import Cluster, clusters
 
 PAIRS = st.lists(st.tuples(st.integers(0, 15), st.integers(0, 15)), max_size=20)
 
