@@ -6,8 +6,11 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from tests.crawls.forking import Forks
 
 PROJECT = Path(__file__).parents[2]
 TIMEOUT_SECS = 300
@@ -20,6 +23,8 @@ def scrapy(
     environment: dict[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end; the output is text."""
+    if cwd == PROJECT and environment is None and sys.platform == "linux":
+        return _forks().run(arguments, stdin, TIMEOUT_SECS)
     return subprocess.run(
         [sys.executable, "-m", "scrapy", *arguments],
         cwd=cwd,
@@ -30,6 +35,11 @@ def scrapy(
         check=False,
         env={**os.environ, **(environment or {})},
     )
+
+
+@cache
+def _forks() -> Forks:
+    return Forks(PROJECT)
 
 
 def start_scrapy(*arguments: str, cwd: Path = PROJECT) -> subprocess.Popen[str]:
