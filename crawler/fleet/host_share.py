@@ -73,6 +73,8 @@ class HostShare:
         self, held: Mapping[int, int], is_bound: Callable[[int], bool], now: float
     ) -> list[int]:
         """Hosts that can be given back: nothing of them is here, or will come soon."""
+        # What was leased before a host was to be left may be skipped by a rule: so it stays.
+        self._leaving = {host for host in self._leaving if not is_bound(host)}
         for host in held:
             self.note(host, now)
         return [

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_AGAIN_SECS = 1.0
+
 
 class Repeating:
     """Tasks that each do one thing at intervals; none of them dies in silence.
@@ -34,10 +36,12 @@ class Repeating:
     async def stop(self) -> None:
         """Do nothing more; what was under way may be done or not."""
         self._is_over = True
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._tasks.clear()
+        while self._tasks:
+            for task in self._tasks:
+                task.cancel()
+            # Again, where one did not notice.
+            _, left = await asyncio.wait(self._tasks, timeout=_AGAIN_SECS)
+            self._tasks = list(left)
 
     async def _repeat(self, act: Callable[[], Awaitable[None]], secs: float) -> None:
         while not self._is_over and await self._attempt(act):

@@ -43,20 +43,19 @@ class SharedRules:
 
     async def tell(self) -> None:
         """Tell of the rules that this worker learned, narrowed or revoked."""
-        news = list(self._news())
+        rows = [] if self._rules is None else self._database.read(_ALL).fetchall()
+        news = self._news(rows)
         if news:
             await self._board.write_rules(news)
             self._told.update((shared.rule, shared.holds) for shared in news)
+        self._texts = {number: rule for number, _, rule, _ in rows}
 
-    def _news(self) -> list[SharedRule]:
-        if self._rules is None:
-            return []
+    def _news(self, rows: list[tuple[int, int, str, str | None]]) -> list[SharedRule]:
         news = {}
-        for number, state, rule, reason in self._database.read(_ALL).fetchall():
+        for number, state, rule, reason in rows:
             before = self._texts.get(number)
             if before is not None and before != rule:
                 news[before] = SharedRule(before, holds=False, reason=_NARROWED)
-            self._texts[number] = rule
             news[rule] = SharedRule(rule, state == HOLDS, reason or "")
         return [one for one in news.values() if self._told.get(one.rule) != one.holds]
 

@@ -160,6 +160,8 @@ class Worker:
             await self._frontier.give_back(leased)
 
     async def _give_back_hosts(self) -> None:
+        # What rules put back while this task waited binds a host: its lease is not known yet.
+        self._buffer.compare()
         idle = self._hosts.idle(self._buffer.hosts, self._buffer.has_parked, time.monotonic())
         if idle:
             await self._frontier.release({host: self._crawl.rest_secs(host) for host in idle})
@@ -195,8 +197,11 @@ class Worker:
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing is left to do, here or anywhere, and nothing was found since."""
-        return self._finished_at == self._outbox.added and self._is_idle
+        """Whether nothing is left to do, here or anywhere, and nothing was found since.
+
+        A worker that is not dry has not tried its rules by what they skip, as the last thing.
+        """
+        return self._finished_at == self._outbox.added and self._is_idle and self.is_dry
 
     @property
     def _is_idle(self) -> bool:

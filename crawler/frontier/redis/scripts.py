@@ -25,7 +25,8 @@ _FREES = "allow-oom"
 _READS = "no-writes"
 
 PUSH = _script("shard", "seen", "push")
-LEASE = _script("shard", "lease")
+# It only moves; and a worker whose lease waits shows no sign of life.
+LEASE = _script("shard", "lease", flags=_FREES)
 FINISH = _script("shard", "finish", flags=_FREES)
 MOVE = _script("shard", "move", flags=_FREES)
 LEAVE = _script("shard", "leave", flags=_FREES)

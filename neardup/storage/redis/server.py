@@ -83,10 +83,15 @@ class Server:
         replies: dict[int, Any] = {}
         left = list(range(len(commands)))
         wait_secs, waits = _FIRST_WAIT_SECS, False
+        cancels = _cancels()
         try:
             while left:
                 reason = await self._try([commands[place] for place in left], left, replies)
                 left = [place for place in left if place not in replies]
+                if _cancels() > cancels:
+                    # The client waits with asyncio.wait_for, which before Python 3.12 answers
+                    # instead of being cancelled where both come together.
+                    raise asyncio.CancelledError
                 if reason is None:
                     continue
                 if not waits:
@@ -112,7 +117,6 @@ class Server:
         """Note the replies that come; return what to wait for before the others are tried again."""
         if self._closed:
             raise ClosedError(f"the connection to Redis at {self.name} was closed")
-        cancels = _cancels()
         async with self._at_once:
             answers = await self._send([_written(command) for command in commands])
             unmet = [place for place, answer in enumerate(answers) if _is_unmet(answer)]
@@ -120,10 +124,6 @@ class Server:
                 again = [_written(commands[place], unmet=True) for place in unmet]
                 for place, answer in zip(unmet, await self._send(again), strict=True):
                     answers[place] = answer
-        if _cancels() > cancels:
-            # The client waits with asyncio.wait_for, which before Python 3.12 answers instead of
-            # being cancelled where both come together.
-            raise asyncio.CancelledError
         reasons = []
         for place, answer in zip(places, answers, strict=True):
             if isinstance(answer, Exception):

@@ -29,6 +29,15 @@ def owning(*hosts: int, share: int) -> HostShare:
     return found
 
 
+def test_keeps_a_host_that_is_bound_after_it_was_to_be_left() -> None:
+    hosts = owning(1, 2, share=1)
+    for _ in range(PATIENCE):
+        chosen = hosts.surplus({1: 1}, nothing)
+    assert chosen == [2]
+    assert hosts.idle({1: 1}, lambda host: host == 2, 0.0) == []
+    assert hosts.rooms({1: 1}, lambda host: 8) == {1: 7, 2: 8}
+
+
 def test_leaves_the_surplus_once_it_lasts() -> None:
     hosts = owning(1, 2, 3, 4, share=2)
     held = {1: 5, 2: 1, 3: 3, 4: 2}

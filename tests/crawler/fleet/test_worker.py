@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from crawler.fleet.buffer import Buffer
+from crawler.fleet.host_share import IDLE_SECS
 from crawler.fleet.news import News
 from crawler.fleet.options import FleetOptions
 from crawler.fleet.outbox import Outbox
@@ -41,6 +42,24 @@ class Crawl:
         parts = (frontier, self.buffer, self.outbox, news, options, self.fetcher)
         self.worker = Worker(*parts)
         self._job = job
+
+    @property
+    def queued(self) -> int:
+        """How many requests wait in the crawl's own queue."""
+        return len(self._job.queue)
+
+    def skip(self) -> None:
+        """Skip everything that waits, as a rule does that was learned just now."""
+        self._change("UPDATE requests SET state = 4, rule = 1, fold = 'f' WHERE state = ?", 0, -1)
+
+    def put_back(self) -> None:
+        """Put back everything that a rule skips, as one does that is revoked."""
+        sql = "UPDATE requests SET state = 0, rule = NULL, fold = NULL WHERE state = ?"
+        self._change(sql, 4, 1)
+
+    def _change(self, sql: str, state: int, more: int) -> None:
+        assert isinstance(self._job.queue, RequestQueue)
+        self._job.queue.count(more * self._job.queue.change(A, sql, [(state,)]))
 
     def end_one(self) -> None:
         """Fetch the next request."""
@@ -103,6 +122,59 @@ def test_what_is_found_and_sent_while_the_fleet_is_counted_is_work(
             own.frontier.counts = counts_late  # type: ignore[method-assign]
             await own.worker._count()
             assert not own.worker.is_finished
+
+    asyncio.run(run())
+
+
+def test_tries_its_rules_before_the_fleet_is_finished(redis_url: str, tmp_path: Path) -> None:
+    async def run() -> None:
+        async with crawl(redis_url, tmp_path / "one") as own:
+            own.outbox.add(link(A, "1"))
+            await own.worker._tick()
+            own.outbox.add(link(A, "2"))
+            own.end_one()
+            await own.worker._tick()
+            own.end_one()  # before the frontier was asked again
+            await own.worker._tick()
+            await own.worker._count()
+            assert not own.worker.is_finished
+            own.worker._ask_again = 0.0
+            await own.worker._tick()
+            assert own.worker.is_dry
+            assert own.worker.is_finished
+
+    asyncio.run(run())
+
+
+def test_keeps_a_host_of_which_a_rule_puts_something_back(redis_url: str, tmp_path: Path) -> None:
+    async def run() -> None:
+        async with crawl(redis_url, tmp_path / "one") as own:
+            own.outbox.add(link(A, "1"))
+            await own.worker._tick()
+            own.skip()
+            await own.worker._tick()
+            assert (await own.frontier.counts()).parked == 1
+            own.worker._hosts._active[A] -= IDLE_SECS
+            own.worker._ask_again = 0.0
+            lease = own.frontier.lease
+
+            async def lease_meanwhile(*wish: Any, **more: Any) -> Any:
+                own.put_back()
+                return await lease(*wish, **more)
+
+            own.frontier.lease = lease_meanwhile  # type: ignore[method-assign]
+            await own.worker._tick()
+            own.frontier.lease = lease  # type: ignore[method-assign]
+            assert own.frontier.owned == {A}
+            own.worker._ask_again = 0.0
+            await own.worker._tick()
+            own.end_one()
+            own.worker._ask_again = 0.0
+            await turn(own)
+            await own.worker._count()
+            assert own.queued == 0
+            assert own.worker.is_finished
+            assert (await own.frontier.counts()).done == 1
 
     asyncio.run(run())
 

@@ -176,8 +176,9 @@ def test_a_full_server_takes_ends_and_beats_and_is_waited_for(own_redis: RedisSe
                 client.config_set("maxmemory", "0")
                 assert await call == [True]
                 client.config_set("maxmemory", "1mb")
+                assert [page.url for page in await one.lease(1, {A: 1}, most_hosts=1)]
                 await one.finish(held, [])
                 counts = await one.counts()
-                assert (counts.done, counts.waiting, counts.leased) == (50, 1, 0)
+                assert (counts.done, counts.waiting, counts.leased) == (50, 0, 1)
 
     asyncio.run(test())
