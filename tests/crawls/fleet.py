@@ -51,12 +51,7 @@ class Fleet:
     def start(self, number: int, *arguments: str) -> subprocess.Popen[str]:
         """Start a worker, which names itself by number and process to the site."""
         self._started[number] += 1
-        settings = {
-            "FLEET_ENABLED": "True",
-            "FLEET_NAME": NAME,
-            "FLEET_REDIS_URL": self.url,
-            "FLEET_LEASE_SECS": str(LEASE_SECS),
-            "JOBDIR": str(self.folder(number)),
+        settings = fleet_settings(self.url, self.folder(number)) | {
             "USER_AGENT": f"worker-{number}-{self._started[number]}",
             "READING_WORKERS": "1",
             "READING_TIMEOUT_SECS": "120",
@@ -107,6 +102,17 @@ class Fleet:
     def kept(self) -> dict[str, str]:
         """Text by URL of what is kept; what two workers kept of one URL is one."""
         return {row["url"]: row["text"] for row in self.rows() if row["text"] is not None}
+
+
+def fleet_settings(url: str, folder: Path) -> dict[str, str]:
+    """What makes a crawl a worker."""
+    return {
+        "FLEET_ENABLED": "True",
+        "FLEET_NAME": NAME,
+        "FLEET_REDIS_URL": url,
+        "FLEET_LEASE_SECS": str(LEASE_SECS),
+        "JOBDIR": str(folder),
+    }
 
 
 def finish(process: subprocess.Popen[str], status: int = 0) -> str:

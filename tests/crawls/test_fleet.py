@@ -12,7 +12,7 @@ import pytest
 
 from crawler.pages.database import open_for_reading
 from crawler.pages.tuning import history
-from tests.crawls.command import report, scrapy
+from tests.crawls.command import report, scrapy, start_scrapy
 from tests.crawls.fleet import (
     LEASE_SECS,
     NAME,
@@ -20,6 +20,7 @@ from tests.crawls.fleet import (
     assert_nothing_lost_or_kept_twice,
     end,
     finish,
+    fleet_settings,
     wait_for,
     wait_until,
 )
@@ -300,6 +301,27 @@ def test_a_redis_that_lost_everything_ends_its_workers(
         site.go_on()
         said = finish(process, 1)
     assert "Redis has lost the fleet" in said
+
+
+def test_a_worker_that_fails_reads_no_long_list_on(own_redis: RedisServer, tmp_path: Path) -> None:
+    addresses = tmp_path / "list.txt"
+    addresses.write_text("".join(f"http://127.0.0.1:1/{n}\n" for n in range(60_000)))
+    settings = fleet_settings(own_redis.url, tmp_path / "worker") | {"RETRY_ENABLED": "False"}
+    options = [part for pair in settings.items() for part in ("-s", "=".join(pair))]
+    process = start_scrapy("crawl", "urls", "-a", f"file={addresses}", *options)
+    try:
+        with own_redis.client() as client:
+            wait_until(lambda: client.dbsize() > 0 and queued_in(own_redis.url) > 0)
+            client.flushall()
+        said = finish(process, 1)
+    finally:
+        end(process)
+    assert "Redis has lost the fleet" in said
+
+
+def queued_in(url: str) -> int:
+    """Requests that wait in the only fleet of a Redis."""
+    return int(shown(url)["counts"]["waiting"])
 
 
 def test_a_cluster_serves_a_fleet(site: ManyHosts, cluster_url: str, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -187,6 +187,25 @@ def test_whoever_calls_again_and_again_can_be_cancelled_at_any_moment(url: str) 
         return True
 
     assert using(url, use)
+
+
+def test_whoever_waits_for_a_server_can_be_cancelled_where_the_client_does_not_notice(
+    own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def use(server: Server) -> bool:
+        async def look_around() -> None:
+            with suppress(asyncio.CancelledError):  # as asyncio.wait_for does before Python 3.12
+                await asyncio.sleep(60)
+
+        monkeypatch.setattr(server, "_look_around", look_around)
+        own_redis.kill()
+        call = asyncio.create_task(server.run("PING"))
+        await asyncio.sleep(0.3)
+        call.cancel()
+        await asyncio.wait([call], timeout=5)
+        return call.cancelled()
+
+    assert using(own_redis.url, use)
 
 
 def test_a_node_of_a_cluster_that_is_killed_is_waited_for() -> None:
