@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+_running: list[Browsers] = []
+
+
 @pytest.fixture(scope="session")
 def browsers() -> Iterator[Browsers]:
     """Chromium twice: without a network, and with this machine alone."""
@@ -24,4 +27,16 @@ def browsers() -> Iterator[Browsers]:
             online = stack.enter_context(chromium(has_network=True))
         except SiteUnavailableError as lack:
             pytest.skip(f"no browser here: {lack}")
-        yield Browsers(offline, online)
+        found = Browsers(offline, online)
+        _running.append(found)
+        yield found
+        _running.clear()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _browsers_rest() -> Iterator[None]:
+    """Leave no page of tests that are over: it would work on, for as long as others run."""
+    yield
+    for found in _running:
+        for browser in (found.offline, found.online):
+            browser.driver.get("about:blank")
