@@ -78,11 +78,14 @@ class Forks:
             self._channel.settimeout(timeout)
             try:
                 status = int(self._channel.recv(_LONGEST))
-            except TimeoutError:
+            except BaseException as error:
+                # Its end is not to be taken for that of the next one.
                 os.kill(pid, signal.SIGKILL)
                 self._channel.settimeout(None)
                 self._channel.recv(_LONGEST)
-                raise subprocess.TimeoutExpired(["scrapy", *arguments], timeout) from None
+                if isinstance(error, TimeoutError):
+                    raise subprocess.TimeoutExpired(["scrapy", *arguments], timeout) from None
+                raise
             self._channel.settimeout(None)
             out.seek(0)
             err.seek(0)

@@ -1,5 +1,7 @@
 import doctest
 import inspect
+import subprocess
+import sys
 
 import pytest
 
@@ -21,8 +23,16 @@ def test_every_public_name_is_explained_with_its_public_methods(name: str) -> No
 
 def test_the_names_are_sorted_and_whole() -> None:
     assert neardup.__all__ == sorted(neardup.__all__)
+    assert set(neardup.__all__) <= set(dir(neardup))
+    with pytest.raises(AttributeError, match="module 'neardup' has no attribute 'nonsense'"):
+        _ = neardup.nonsense  # type: ignore[attr-defined]
     raised = {name for name, value in vars(errors).items() if inspect.isclass(value)}
     assert raised <= set(neardup.__all__)
+
+
+def test_importing_the_package_loads_nothing_else() -> None:
+    program = "import sys, neardup; assert 'numpy' not in sys.modules; neardup.tokens('a b')"
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.parametrize("name", sorted(vars(errors).keys() & set(neardup.__all__)))
