@@ -14,11 +14,11 @@ import xxhash
 from rbloom import Bloom
 
 from neardup.errors import ParameterError
+from neardup.fingerprints.digest import DIGEST_BYTES
 from neardup.indexes.files.bloom_format import KINDS, BloomHeader, StoredFilter
 from neardup.indexes.files.bloom_reader import read_filters
 from neardup.indexes.files.bloom_writer import write_filters
 
-KEY_BYTES = 16
 GROWTH = 2
 """Each filter of a stack is made for so many times the keys of the one before it."""
 
@@ -59,7 +59,15 @@ class BloomFilter:
         return self._count
 
     def __contains__(self, key: bytes) -> bool:
-        return _number(key) in self._bits
+        return _hashed(key) in self._bits
+
+    def has_digest(self, digest: bytes) -> bool:
+        """Return whether :meth:`add_digest`, or :meth:`add` of its key, was called before.
+
+        Raises:
+            ParameterError: The digest has fewer than 16 bytes.
+        """
+        return _number(digest) in self._bits
 
     @property
     def bits(self) -> int:
@@ -72,12 +80,20 @@ class BloomFilter:
         return self._bits.size_in_bits // 8
 
     def add(self, key: bytes) -> bool:
-        """Hold the key, and return whether it is new.
+        """Hold a key of any length, and return whether it is new. It is hashed with xxh3-128."""
+        return self._add_number(_hashed(key))
+
+    def add_digest(self, digest: bytes) -> bool:
+        """Hold a key that is a good hash already, and return whether it is new.
 
         Args:
-            key: 16 bytes of a good hash, taken as they are; others are hashed with xxh3-128.
+            digest: Its first 16 bytes count, and are taken as they are. Bytes that are no hash,
+                such as a counter, are taken for one another.
+
+        Raises:
+            ParameterError: It has fewer than 16 bytes.
         """
-        return self._add_number(_number(key))
+        return self._add_number(_number(digest))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the filter to a file, which is replaced in one step and durable afterwards.
@@ -146,7 +162,15 @@ class ScalableBloomFilter:
         return sum(map(len, self._filters))
 
     def __contains__(self, key: bytes) -> bool:
-        return self._contains_number(_number(key))
+        return self._contains_number(_hashed(key))
+
+    def has_digest(self, digest: bytes) -> bool:
+        """Return whether :meth:`add_digest`, or :meth:`add` of its key, was called before.
+
+        Raises:
+            ParameterError: The digest has fewer than 16 bytes.
+        """
+        return self._contains_number(_number(digest))
 
     @property
     def capacity(self) -> int:
@@ -164,20 +188,20 @@ class ScalableBloomFilter:
         return sum(one.size_bytes for one in self._filters)
 
     def add(self, key: bytes) -> bool:
-        """Hold the key, and return whether it is new.
+        """Hold a key of any length, and return whether it is new. It is hashed with xxh3-128."""
+        return self._add_number(_hashed(key))
+
+    def add_digest(self, digest: bytes) -> bool:
+        """Hold a key that is a good hash already, and return whether it is new.
 
         Args:
-            key: 16 bytes of a good hash, taken as they are; others are hashed with xxh3-128.
+            digest: Its first 16 bytes count, and are taken as they are. Bytes that are no hash,
+                such as a counter, are taken for one another.
+
+        Raises:
+            ParameterError: It has fewer than 16 bytes.
         """
-        number = _number(key)
-        if self._contains_number(number):
-            return False
-        if self._filters[-1]._count >= self._filters[-1].capacity:
-            self._grow()
-        newest = self._filters[-1]
-        newest._bits.add(number)
-        newest._count += 1
-        return True
+        return self._add_number(_number(digest))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all filters to one file, which is replaced in one step and durable afterwards.
@@ -205,6 +229,16 @@ class ScalableBloomFilter:
             loaded._push(BloomFilter._from_stored(stored))
         return loaded
 
+    def _add_number(self, number: int) -> bool:
+        if self._contains_number(number):
+            return False
+        if self._filters[-1]._count >= self._filters[-1].capacity:
+            self._grow()
+        newest = self._filters[-1]
+        newest._bits.add(number)
+        newest._count += 1
+        return True
+
     def _contains_number(self, number: int) -> bool:
         # A loop, not any(): that takes twice as long.
         for bits in self._newest_first:  # noqa: SIM110
@@ -223,11 +257,18 @@ class ScalableBloomFilter:
         self._newest_first.insert(0, newest._bits)
 
 
-def _number(key: bytes) -> int:
-    """Return the key as the signed 128-bit number that rbloom takes its bits from."""
-    if len(key) != KEY_BYTES:
-        key = xxhash.xxh3_128_digest(key)
-    return int.from_bytes(key, "little", signed=True)
+def _hashed(key: bytes) -> int:
+    return int.from_bytes(xxhash.xxh3_128_digest(key), "little", signed=True)
+
+
+def _number(digest: bytes) -> int:
+    """Return the digest as the signed 128-bit number that rbloom takes its bits from."""
+    if len(digest) < DIGEST_BYTES:
+        raise ParameterError(
+            f"a digest must be at least {DIGEST_BYTES} bytes, got {len(digest)}; "
+            "a key that is no hash goes to add"
+        )
+    return int.from_bytes(digest[:DIGEST_BYTES], "little", signed=True)
 
 
 def _checked(capacity: int, error_rate: float) -> tuple[int, float]:
@@ -269,5 +310,5 @@ def _rate_given(capacity: int, rate: float, keys: float) -> float:
 def _probe() -> int:
     """Return a digest of the bits that rbloom sets for a key: files with others are of no use."""
     known = Bloom(100, 0.001, operator.index)
-    known.add(_number(b"a file of neardup"))
+    known.add(_hashed(b"a file of neardup"))
     return xxhash.xxh3_64_intdigest(known.save_bytes())

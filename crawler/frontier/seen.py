@@ -39,7 +39,7 @@ nearly every link of a page was met a moment ago, and a look into SQLite takes 5
 
 
 class SeenSet:
-    """Keys of 16 bytes: a Bloom filter first, the exact set in ``crawl.db`` after it.
+    """Request fingerprints, which are hashes: a Bloom filter first, the exact set in ``crawl.db`` after it.
 
     The filter says "never" for certain and at once; what it believes to have
     met is looked up in the table ``requests``, so that no page is ever lost to a
@@ -84,13 +84,13 @@ class SeenSet:
             return bloom
         bloom = ScalableBloomFilter(BLOOM_CAPACITY, BLOOM_ERROR_RATE)
         for (key,) in self._database.read(f"SELECT key {_KEYS}"):
-            bloom.add(key)
+            bloom.add_digest(key)
         return bloom
 
     def __contains__(self, key: bytes) -> bool:
         if key in self._young:
             return True
-        if key in self._old or (key in self._bloom and self._is_stored(key)):
+        if key in self._old or (self._bloom.has_digest(key) and self._is_stored(key)):
             self._remember(key)
             return True
         return False
@@ -102,7 +102,7 @@ class SeenSet:
         if len(self._unwritten) >= MOST_UNWRITTEN:
             self._write()
         self._unwritten.add(key)
-        self._bloom.add(key)
+        self._bloom.add_digest(key)
         self._count += 1
         self._remember(key)
         return True
@@ -115,7 +115,7 @@ class SeenSet:
         self._write()
         self._count += self._database.write(f"{_MARK_ALL} ({select})", parameters).rowcount
         for (key,) in self._database.read(select, parameters):
-            self._bloom.add(key)
+            self._bloom.add_digest(key)
 
     def take(self, key: bytes) -> bytes | None:
         """The key, for the row of its request that is written next; None where it has a row."""

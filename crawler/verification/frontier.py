@@ -186,7 +186,7 @@ def find_forgotten(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]
     watch.begin("Bloom filter", directory.count(f"SELECT count(*) {keys}"))
     lacking = 0
     for (key,) in directory.connection.execute(f"SELECT key {keys}"):
-        lacking += key not in bloom
+        lacking += not bloom.has_digest(key)
         watch.advance()
     if lacking:
         what = f"seen URLs that the Bloom filter does not know: {lacking:,}"

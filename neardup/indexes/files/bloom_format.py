@@ -6,7 +6,7 @@ from typing import NamedTuple
 import xxhash
 
 MAGIC = b"NDUPBLM\n"
-VERSION = 1
+VERSION = 2
 KINDS = {1: "BloomFilter", 2: "ScalableBloomFilter"}
 
 _HEADER = struct.Struct("<8sIIIIQdQ")
