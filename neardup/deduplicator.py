@@ -162,7 +162,8 @@ class Deduplicator:
             id: 0..2**63-1, the name of this text in later verdicts.
             text: Any text; an empty one is too short, never a duplicate and never kept.
             payload: The bytes that the text was taken from, such as the body of an answer. Where a
-                kept text was taken from the same bytes, nothing else is looked at.
+                kept text was taken from the same bytes, nothing else is looked at. None and no
+                bytes say nothing.
             exclude: Ids that this text cannot repeat, such as earlier captures of the same page.
 
         Raises:
@@ -175,7 +176,7 @@ class Deduplicator:
         Complexity: O(length), one query of the index, and O(length of both texts) for each
         candidate until one is confirmed.
         """
-        if payload is None:
+        if not payload:
             return self.judge_document(id, analyse(text, self._parameters), exclude=exclude)
         digest = payload_digest(payload)
         number = checked_id(id)
@@ -188,7 +189,8 @@ class Deduplicator:
     def find_payload(self, digest: bytes, *, exclude: Collection[int] = ()) -> Verdict | None:
         """Return the verdict on what was taken from bytes with this ``payload_digest``, if known.
 
-        The cheapest layer, for whoever wants to ask before there is a text.
+        The cheapest layer, for whoever wants to ask before there is a text. The digest of no bytes
+        is never known.
 
         Raises:
             StorageError: The texts cannot be read.

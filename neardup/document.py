@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from neardup.errors import DocumentError
 from neardup.features.occurrences import count_words
 from neardup.features.texts import folded_bytes, word_bytes
-from neardup.fingerprints.digest import DIGEST_BYTES, payload_digest
+from neardup.fingerprints.digest import DIGEST_BYTES, EMPTY_DIGEST, payload_digest
 from neardup.fingerprints.simhash import check_fingerprint, sketch
 from neardup.parameters import DEFAULTS, Parameters
 
@@ -20,7 +20,8 @@ class Document:
         fingerprint: Its SimHash; None for a text of fewer than ``min_words`` words.
         text: The text as it came.
         payload: The ``payload_digest`` of the bytes that the text was taken from, 16 bytes; None
-            where they are not known.
+            where they are not known. The digest of no bytes becomes None: a text was never taken
+            from those.
 
     Raises:
         DocumentError: ``words`` is negative or a digest has another length.
@@ -39,6 +40,8 @@ class Document:
         for name, value in (("digest", self.digest), ("payload", self.payload)):
             if value is not None and len(value) != DIGEST_BYTES:
                 raise DocumentError(f"{name} must be {DIGEST_BYTES} bytes, got {len(value)}")
+        if self.payload == EMPTY_DIGEST:
+            object.__setattr__(self, "payload", None)
         if self.fingerprint is not None:
             check_fingerprint(self.fingerprint)
 

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from neardup.document import Document
+from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.indexes.hamming import HammingIndex
 from neardup.parameters import Parameters
 from neardup.storage.documents import Documents
@@ -55,7 +56,8 @@ class Funnel:
 
     def find_payload(self, digest: bytes, excluded: Collection[int]) -> Verdict | None:
         """Return the verdict on what came from the bytes of a kept text; None: they are new."""
-        found = self.documents.find_payload(digest, excluded)
+        # Texts of other stores may have been taken from an empty body.
+        found = None if digest == EMPTY_DIGEST else self.documents.find_payload(digest, excluded)
         if found is None:
             return None
         return Verdict(EXACT_DUPLICATE, found, distance=0, similarity=1.0, tier=PAYLOAD_TIER)

@@ -109,3 +109,14 @@ class TestPayloads:
         deduplicator = Deduplicator()
         assert deduplicator.judge(1, "", payload=b"<p>") == TOO_SHORT
         assert deduplicator.judge(2, "", payload=b"<p>") == TOO_SHORT
+
+    @pytest.mark.parametrize("place", ["memory", "disk"])
+    def test_an_empty_payload_makes_no_duplicate(self, tmp_path: Path, place: str) -> None:
+        digest = payload_digest(b"")
+        with Deduplicator(path=tmp_path if place == "disk" else None) as deduplicator:
+            assert deduplicator.judge(1, PAGE, payload=b"") == NEW
+            assert deduplicator.judge(2, FAR, payload=b"") == NEW
+            assert deduplicator.find_payload(digest) is None
+            document = replace(analyse("a third text " * 60), payload=digest)
+            assert deduplicator.judge_document(3, document) == NEW
+            assert deduplicator.judge_document(4, document) == equal(3)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.indexes.match import Match
 from neardup.parameters import Parameters
 from neardup.storage.redis.documents import Held, mark_of
@@ -60,6 +61,8 @@ class SharedFunnel:
         self, owner: bytes, payload: bytes | None, found: Sequence[Held]
     ) -> SharedVerdict | None:
         """Return the verdict on what came from the bytes of another owner's text."""
+        if payload == EMPTY_DIGEST:
+            return None
 
         def is_original(other: Head) -> bool:
             return other.payload == payload and other.owner != owner

@@ -89,7 +89,7 @@ TEXTS = st.one_of(
         st.integers(0, 3),
     ),
 )
-PAYLOADS = st.one_of(st.none(), st.sampled_from([payload_digest(b"a"), payload_digest(b"b")]))
+PAYLOADS = st.one_of(st.none(), st.sampled_from([payload_digest(b) for b in (b"a", b"b", b"")]))
 ANY_PARAMETERS = st.builds(
     Parameters,
     max_distance=st.sampled_from([0, 2, 3]),
@@ -145,6 +145,18 @@ class TestContract:
 
         exact = Verdict("exact_duplicate", 1, 0, 1.0, "payload")
         assert backend(PARAMETERS, use) == (None, NEW, None, exact, exact)
+
+    def test_no_bytes_tell_nothing(self, backend: Backend) -> None:
+        digest = payload_digest(b"")
+
+        async def use(judge: Judge) -> tuple[Verdict | None, ...]:
+            return (
+                await judge.judge(Page(1, PAGE, digest)),
+                await judge.find_payload(digest, 2),
+                await judge.judge(Page(2, FAR, digest)),
+            )
+
+        assert backend(PARAMETERS, use) == (NEW, None, NEW)
 
     @given(
         parameters=ANY_PARAMETERS,
