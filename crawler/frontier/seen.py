@@ -39,7 +39,7 @@ nearly every link of a page was met a moment ago, and a look into SQLite takes 5
 
 
 class SeenSet:
-    """Request fingerprints, which are hashes: a Bloom filter first, the exact set in ``crawl.db`` after it.
+    """Request fingerprints: a Bloom filter first, the exact set in ``crawl.db`` after it.
 
     The filter says "never" for certain and at once; what it believes to have
     met is looked up in the table ``requests``, so that no page is ever lost to a
