@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
+from scrapy.extensions.spiderstate import SpiderState
 from scrapy.utils.misc import load_object
 from scrapy.utils.reactor import _asyncio_reactor_path
 
@@ -44,10 +46,10 @@ RECORDING = ("DOWNLOADER_MIDDLEWARES", "crawler.recording.Recording", 990)
 class NearDuplicates:
     """``ADDONS = {"crawler.addon.NearDuplicates": 300}``.
 
-    Sets our defaults, replaces fingerprinter, dupe filter and scheduler, and
-    adds the pipeline, middlewares and extensions. Whatever the project sets
-    itself wins; a component is moved or switched off as any other of Scrapy's
-    (``ITEM_PIPELINES = {"crawler.pipelines.NearDuplicatesPipeline": None}``).
+    Sets our defaults, replaces fingerprinter, dupe filter, scheduler and the
+    store of ``spider.state``, and adds the pipeline, middlewares and extensions.
+    Whatever the project sets itself wins; a component is moved or switched off as
+    any other of Scrapy's (``ITEM_PIPELINES = {"crawler.pipelines.NearDuplicatesPipeline": None}``).
     """
 
     @classmethod
@@ -81,3 +83,7 @@ class NearDuplicates:
         pacing = (PACING,) if is_fleet else ()
         for setting, path, order in (*ADDED, *recording, *pacing):
             settings.setdefault_in_component_priority_dict(setting, load_object(path), order)
+        state = load_object("crawler.extensions.StoredState")
+        for setting in ("EXTENSIONS_BASE", "EXTENSIONS"):
+            with suppress(KeyError):  # absent, or switched off
+                settings.replace_in_component_priority_dict(setting, SpiderState, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,9 @@ from scrapy.utils.asyncio import create_looping_call
 from crawler.jobs import job_of
 from crawler.options import Options
 from crawler.pages.database import COMMIT_INTERVAL_SECS
+from crawler.pages.errors import StorageError
 from crawler.progress import LiveProgress, PlainProgress
+from crawler.request_codec import UnstorableError, check_json
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
 
 logger = logging.getLogger(__name__)
+
+_STATE = "spider_state"
 
 
 class JobKeeper:
@@ -64,6 +69,42 @@ class JobKeeper:
     async def _stopped(self) -> None:
         await self._job.close_pool()
         self._job.close()
+
+
+class StoredState:
+    """Keeps ``spider.state`` in ``crawl.db`` as JSON.
+
+    Scrapy's own extension pickles it, and so runs code of whoever made the directory.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not crawler.settings["JOBDIR"]:
+            raise NotConfigured
+        self._database = job_of(crawler).database
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> StoredState:
+        """Keep the state of the crawl's spider."""
+        return cls(crawler)
+
+    def _opened(self, spider: Spider) -> None:
+        stored = self._database.meta(_STATE)
+        spider.state = {} if stored is None else json.loads(stored)  # type: ignore[attr-defined]
+
+    def _closed(self, spider: Spider) -> None:
+        state = spider.state  # type: ignore[attr-defined]
+        if not state and self._database.meta(_STATE) is None:
+            return
+        try:
+            check_json(state, "spider.state")
+            self._database.set_meta(_STATE, json.dumps(state))
+        except UnstorableError as error:
+            logger.error("the last state of the spider stays: %s", error)  # noqa: TRY400
+        except StorageError:  # the job remembers it
+            return
+        self._database.commit()
 
 
 class CrawlDelay:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.defer import deferred_from_coro
 
-from crawler.carried_requests import FIXED, from_json, parts_of, to_json
 from crawler.fleet.held_requests import unpack
 from crawler.frontier.redis.records import QueuedLink
+from crawler.frontier.request_parts import FIXED, decode_parts
+from crawler.request_codec import decode_request, encode_request
 from crawler.scheduler import FrontierScheduler, is_made_anyway
 from crawler.visits import NO
 
@@ -36,7 +37,6 @@ class FleetScheduler(FrontierScheduler):
     """
 
     where = "in Redis for another worker"
-    form = "what JSON can say"
 
     def __init__(self, crawler: Crawler, dupefilter: BaseDupeFilter) -> None:
         super().__init__(crawler, dupefilter)
@@ -61,7 +61,7 @@ class FleetScheduler(FrontierScheduler):
         return deferred_from_coro(self._fleet.leave())
 
     def _stored(self, request: Request) -> bytes:
-        return to_json(request, self._spider, is_fixed=is_made_anyway(request))
+        return encode_request(request, self._spider, is_fixed=is_made_anyway(request))
 
     def _key(self, request: Request) -> bytes | None:
         of = self._crawler.request_fingerprinter.fingerprint
@@ -93,7 +93,7 @@ class FleetScheduler(FrontierScheduler):
 
     def _restored(self, queued: QueuedRequest) -> Request:
         leased = unpack(queued)
-        request = from_json(leased.request, leased.url, leased.priority, self._spider)
+        request = decode_request(leased.request, leased.url, leased.priority, self._spider)
         self._names[leased.host] = str(self._downloader.get_slot_key(request))
         return request
 
@@ -147,7 +147,7 @@ class FleetScheduler(FrontierScheduler):
     def is_fixed(self, leased: Leased) -> bool:
         """Whether a request is made whatever was learned of its URL."""
         try:
-            return leased.key is None or FIXED in parts_of(leased.request)
+            return leased.key is None or FIXED in decode_parts(leased.request)
         except ValueError:
             return True  # who is to make it will say what is wrong with it
 

@@ -12,12 +12,13 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
+from crawler.frontier.request_parts import MalformedRequestError
 from crawler.frontier.skipped import FIXED
 from crawler.host_loads import HostLoads
 from crawler.jobs import job_of
 from crawler.pages.errors import StorageError
 from crawler.pages.verdicts import UNREADABLE
-from crawler.stored_requests import UnstorableRequestError, pack, unpack
+from crawler.request_codec import UnstorableError, decode_request, encode_request
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -49,16 +50,15 @@ class FrontierScheduler(BaseScheduler):
     Scrapy, so ``open`` looks whether it is there and fails where it is not.
 
     The order is that of ``crawler.frontier.order``; a host is what has a slot of
-    its own in the downloader. With JOBDIR a request that cannot be stored (a
-    lambda as callback) is refused, since a kill would lose it; without, requests
-    stay in memory as they are.
+    its own in the downloader. With JOBDIR a request that JSON cannot hold (a
+    lambda as callback, an object in ``meta``) is refused, since a kill would
+    lose it; without, requests stay in memory as they are.
 
     Files:
         crawl.db: the tables ``requests`` and ``hosts``.
     """
 
     where = "in JOBDIR and a kill would lose it (without JOBDIR nothing is stored)"
-    form = "picklable"
 
     def __init__(self, crawler: Crawler, dupefilter: BaseDupeFilter) -> None:
         self._crawler = crawler
@@ -112,7 +112,7 @@ class FrontierScheduler(BaseScheduler):
             return False
         try:
             stored = self._stored(request)
-        except UnstorableRequestError as error:
+        except UnstorableError as error:
             self._refuse(request, error)
             return False
         key = self._key(request) if self._job.folder is not None else None
@@ -122,9 +122,9 @@ class FrontierScheduler(BaseScheduler):
         """A request as the queue holds it.
 
         Raises:
-            UnstorableRequestError: It cannot be written down.
+            UnstorableError: It cannot be written down.
         """
-        return request if self._job.folder is None else pack(request, self._spider)
+        return request if self._job.folder is None else encode_request(request, self._spider)
 
     def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
         """Queue a request, or note it as one that a learned rule skips."""
@@ -142,16 +142,10 @@ class FrontierScheduler(BaseScheduler):
             return None
         return self._job.seen.take(self._crawler.request_fingerprinter.fingerprint(request))
 
-    def _refuse(self, request: Request, error: UnstorableRequestError) -> None:
+    def _refuse(self, request: Request, error: UnstorableError) -> None:
         """Say that a request is not queued; one to the same place that can be stored still is."""
         logger.error(
-            "%s is refused, because it cannot be stored %s: %s. "
-            "Callback and errback must be methods of the spider; what a lambda or a closure "
-            "holds can go into cb_kwargs, which like meta must be %s",
-            request,
-            self.where,
-            error,
-            self.form,
+            "%s is refused, because it cannot be stored %s: %s", request, self.where, error
         )
         self._crawler.stats.inc_value("scheduler/unserializable")
         if not request.dont_filter:
@@ -202,10 +196,10 @@ class FrontierScheduler(BaseScheduler):
         return queued
 
     def _rebuild(self, queued: QueuedRequest) -> Request | None:
-        """Make a request of its stored parts; one that cannot be made is named and set aside."""
+        """Decode a stored request; one that is malformed is named and set aside."""
         try:
             return self._restored(queued)
-        except Exception as error:  # whatever a spider's own classes raise
+        except MalformedRequestError as error:
             logger.error("%s cannot be taken up again: %s", queued.url, error)  # noqa: TRY400
             self._finish([queued.id], failed=True)
             self._job.broken_requests += 1
@@ -213,11 +207,15 @@ class FrontierScheduler(BaseScheduler):
             return None
 
     def _restored(self, queued: QueuedRequest) -> Request:
-        """The request of what the queue held; raises whatever a spider's own classes raise."""
+        """Return the request that the queue held.
+
+        Raises:
+            MalformedRequestError: The stored bytes are no request of this spider.
+        """
         if self._job.folder is None:
             request: Request = queued.request
             return request
-        return unpack(queued, self._spider)
+        return decode_request(queued.request, queued.url, queued.priority, self._spider)
 
     def _finish(self, ids: list[int], *, failed: bool) -> None:
         """End the leases of requests that are through, or of such as broke."""

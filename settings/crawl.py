@@ -51,8 +51,6 @@ SPIDER_MIDDLEWARES = {"scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": 
 CONCURRENT_ITEMS = 1  # of one page; each more costs a task for every page
 
 EXTENSIONS = {
-    # It keeps a pickled dict beside crawl.db, for spiders that have a state of their own.
-    "scrapy.extensions.spiderstate.SpiderState": None,
     "scrapy.extensions.feedexport.FeedExporter": None,
     "crawler.feeds.StoredFeeds": 0,
 }

@@ -23,7 +23,7 @@ from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import SeenSet
 from crawler.pages.database import Database
-from crawler.stored_requests import pack, unpack
+from crawler.request_codec import decode_request, encode_request
 from frontier_peers.processes import Figures, Watch, disk_megabytes, peak_megabytes
 
 if TYPE_CHECKING:
@@ -73,7 +73,10 @@ class Ours:
         """As the scheduler does."""
         key = xxhash.xxh3_128_digest(request.url.encode())
         self._seen.add(key)
-        host, packed = host_number(request.meta["download_slot"]), pack(request, self.spider)
+        host, packed = (
+            host_number(request.meta["download_slot"]),
+            encode_request(request, self.spider),
+        )
         self._queue.push(host, request.url, request.priority, packed, self._seen.take(key))
         self._database.commit_if_due()
 
@@ -82,7 +85,7 @@ class Ours:
         queued = self._queue.lease(lambda _: 0)
         if queued is None:
             return None
-        request = unpack(queued, self.spider)
+        request = decode_request(queued.request, queued.url, queued.priority, self.spider)
         self._under_way.append(queued.id)
         if len(self._under_way) == _UNDER_WAY:
             self._queue.finish(self._under_way)

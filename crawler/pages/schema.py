@@ -5,7 +5,7 @@ Grammar and an example stand in ``docs/formats.md``.
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 TABLES = """
 CREATE TABLE meta (
@@ -24,7 +24,7 @@ CREATE TABLE requests (
     fixed    INTEGER NOT NULL,      -- 1: no rule may skip it
     rule     INTEGER,               -- what skipped it, and NULL in every other state
     fold     BLOB,                  -- then: its address after the rules, as in folds
-    request  BLOB NOT NULL          -- the rest of the request, pickled; empty when done
+    request  BLOB NOT NULL          -- the rest of the request, JSON; empty when done
 );
 CREATE UNIQUE INDEX requests_key ON requests (key) WHERE key IS NOT NULL;
 CREATE INDEX requests_todo ON requests (host, priority DESC, id) WHERE state = 0;

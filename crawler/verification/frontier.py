@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import pickle
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import MOST_TRIES
+from crawler.frontier.request_parts import MalformedRequestError, decode_parts
 from crawler.urls.canonical import MalformedUrl
 from crawler.verification.finding import MOST_EXAMPLES, Finding
 from neardup import IndexFileError, ScalableBloomFilter
@@ -84,15 +83,15 @@ def find_unqueued(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
 def unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | None]]:
     """Id, URL and what is stored of each request that no crawl will fetch; None: unreadable.
 
-    Of crawls by our own spiders: elsewhere requests may hold objects of any class. Not of a fleet's
-    workers, whose requests are lent to them, and packed in another way.
+    Only of crawls by our own spiders. Not of a fleet's workers, whose requests are lent to them,
+    and have another form.
     """
     if directory.plan is None or FLEET in directory.meta:
         return
-    for number, url, packed, tries in directory.connection.execute(_UNFINISHED):
-        readable = _parts(packed) is not None
+    for number, url, encoded, tries in directory.connection.execute(_UNFINISHED):
+        readable = _parts(encoded) is not None
         if not readable or tries >= MOST_TRIES:
-            yield number, url, packed if readable else None
+            yield number, url, encoded if readable else None
 
 
 def _find_unseen(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
@@ -122,8 +121,8 @@ def unseen(directory: CrawlDirectory, watch: Watch) -> Iterator[tuple[int, str, 
     canonicalizer = directory.canonicalizer
     if directory.plan is None or canonicalizer is None:
         return
-    for number, url, packed, stored in directory.connection.execute(_QUEUED):
-        key = _key(canonicalizer, url, packed)
+    for number, url, encoded, stored in directory.connection.execute(_QUEUED):
+        key = _key(canonicalizer, url, encoded)
         if key is not None and stored != key and not (stored is None and _is_seen(directory, key)):
             yield number, url, key
         watch.advance()
@@ -135,9 +134,9 @@ def _is_seen(directory: CrawlDirectory, key: bytes) -> bool:
     return directory.connection.execute(sql, (key,)).fetchone() is not None
 
 
-def _key(canonicalizer: Canonicalizer, url: str, packed: bytes) -> bytes | None:
+def _key(canonicalizer: Canonicalizer, url: str, encoded: bytes) -> bytes | None:
     """The request fingerprint of a plain request, None of one that needs not be seen."""
-    parts = _parts(packed)
+    parts = _parts(encoded)
     if parts is None or parts.get("method", "GET") != "GET":
         return None
     if parts.get("body") or parts.get("dont_filter"):
@@ -148,25 +147,12 @@ def _key(canonicalizer: Canonicalizer, url: str, packed: bytes) -> bytes | None:
         return None
 
 
-def _parts(packed: bytes) -> dict[str, Any] | None:
+def _parts(encoded: bytes) -> dict[str, Any] | None:
     """What is stored of a request; None where it cannot be read."""
     try:
-        parts = _PlainUnpickler(io.BytesIO(packed)).load()
-    except Exception:  # pickle raises anything over bytes that are none of its own
+        return decode_parts(encoded)
+    except MalformedRequestError:
         return None
-    return parts if isinstance(parts, dict) else None
-
-
-class _PlainUnpickler(pickle.Unpickler):
-    """Reads numbers, strings and their collections, and runs nobody's code."""
-
-    def find_class(self, module_name: str, global_name: str) -> Any:
-        """Refuse.
-
-        Raises:
-            UnpicklingError: Always.
-        """
-        raise pickle.UnpicklingError(f"{module_name}.{global_name}")
 
 
 def find_forgotten(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:

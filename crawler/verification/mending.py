@@ -11,7 +11,7 @@ from crawler.pages.verdicts import KEPT
 from crawler.verification import captures, frontier, texts, url_rules
 from crawler.verification.database import INDEXES
 from crawler.verification.finding import NoWatch
-from crawler.verification.queueing import QueueAgain, packed_request
+from crawler.verification.queueing import QueueAgain, encoded_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -103,8 +103,8 @@ class Mender:
             row = self._database.read(sql, (number,)).fetchone()
             if row is not None:  # not replaced in the meantime
                 self._database.write("DELETE FROM requests WHERE id = ?", (number,))
-                parts = packed_request(0) if packed is None else packed
-                self._again.push_packed(url, parts, row[0])
+                parts = encoded_request(0) if packed is None else packed
+                self._again.push_encoded(url, parts, row[0])
         return f"requests queued again: {len(stuck):,}"
 
     def _recompute(self, finding: Finding) -> str:

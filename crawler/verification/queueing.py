@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
+from crawler.frontier.request_parts import encode_parts
 
 if TYPE_CHECKING:
     from crawler.pages.database import Database
@@ -39,15 +39,14 @@ class QueueAgain:
         if self._database.read(sql, (key,)).fetchone() is not None:
             return False
         self._database.write("DELETE FROM requests WHERE key = ?", (key,))
-        self.push_packed(url, packed_request(depth), key)
+        self.push_encoded(url, encoded_request(depth), key)
         return True
 
-    def push_packed(self, url: str, packed: bytes, key: bytes | None) -> None:
-        """Queue a request whose parts are pickled already."""
-        self.requests.push(host_number(urlsplit(url).hostname or ""), url, 0, packed, key)
+    def push_encoded(self, url: str, encoded: bytes, key: bytes | None) -> None:
+        """Queue a request that is encoded already."""
+        self.requests.push(host_number(urlsplit(url).hostname or ""), url, 0, encoded, key)
 
 
-def packed_request(depth: int) -> bytes:
-    """The parts of a request for a page so many links from a seed."""
-    parts = {"errback": _ERRBACK, "meta": {"depth": depth}}
-    return pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
+def encoded_request(depth: int) -> bytes:
+    """Return the stored form of a request for a page so many links from a seed."""
+    return encode_parts({"errback": _ERRBACK, "meta": {"depth": depth}})

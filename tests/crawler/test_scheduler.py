@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sqlite3
 import subprocess
 import sys
@@ -14,6 +15,11 @@ import pytest
 import scrapy
 from packaging.requirements import Requirement
 
+from crawler.frontier.order import host_number
+from crawler.frontier.request_parts import encode_parts
+from crawler.job import Job
+from crawler.pages.database import Database
+from tests.crawler.pages.test_capture import OPTIONS
 from tests.crawler.two_hosts import TwoHosts
 
 PROJECT = Path(__file__).parents[2]
@@ -131,7 +137,8 @@ class TestRefusal:
         result, errors = run(self.REQUESTS.replace("URL", hosts.fast), jobdir)
         assert f"<GET {hosts.fast}/fast/lambda> is refused" in errors
         assert f"<GET {hosts.fast}/fast/meta> is refused" in errors
-        assert "must be methods of the spider" in errors
+        assert "is no method of the spider; make it one" in errors
+        assert "cb_kwargs['lock'] holds <generator" in errors
         assert "Traceback" not in errors
         assert result["stats"]["scheduler/unserializable"] == 2
         assert result["stats"]["scheduler/enqueued"] == 2
@@ -144,6 +151,57 @@ class TestRefusal:
         assert result["got"] == [f"{hosts.fast}/fast/1"]
         assert "scheduler/unserializable" not in result["stats"]
         assert errors == ""
+
+
+class Trap:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, sprung: Path) -> None:
+        self._sprung = sprung
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self._sprung,)
+
+
+class TestDirectoryOfAStranger:
+    def test_runs_no_code_and_names_what_it_cannot_take_up(
+        self, hosts: TwoHosts, tmp_path: Path
+    ) -> None:
+        folder, sprung = tmp_path / "job", tmp_path / "sprung"
+        trap = pickle.dumps(Trap(sprung))
+        with closing(Job(folder, OPTIONS)) as job:
+            job.begin_visit()
+            for name, stored in (("trap", trap), ("plain", encode_parts({"flags": ["x"]}))):
+                job.queue.push(host_number("x"), f"{hosts.fast}/fast/{name}", 0, stored, None)
+        (folder / "spider.state").write_bytes(trap)
+        result, errors = run("yield from ()", {"JOBDIR": str(folder)})
+        assert not sprung.exists()
+        assert sorted(result["got"]) == [f"{hosts.fast}/fast/plain"]
+        assert f"{hosts.fast}/fast/trap cannot be taken up again: no JSON" in errors
+        assert "Traceback" not in errors
+
+
+def state_in(folder: Path) -> Any:
+    with closing(Database(folder)) as database:
+        return json.loads(database.meta("spider_state") or "null")
+
+
+class TestSpiderState:
+    COUNTING = "self.state['starts'] = [*self.state.get('starts', ()), VALUE]; yield from ()"
+
+    def test_goes_on_as_json(self, tmp_path: Path) -> None:
+        jobdir = {"JOBDIR": str(tmp_path / "job")}
+        for value in ("1", "'two'"):
+            _, errors = run(self.COUNTING.replace("VALUE", value), jobdir)
+            assert errors == ""
+        assert state_in(tmp_path / "job") == {"starts": [1, "two"]}
+
+    def test_what_json_cannot_say_is_named_and_the_last_state_stays(self, tmp_path: Path) -> None:
+        jobdir = {"JOBDIR": str(tmp_path / "job")}
+        run(self.COUNTING.replace("VALUE", "1"), jobdir)
+        _, errors = run(self.COUNTING.replace("VALUE", "{2}"), jobdir)
+        assert "spider.state['starts'][1] holds {2}, which JSON cannot say" in errors
+        assert state_in(tmp_path / "job") == {"starts": [1]}
 
 
 class TestScrapysEngine:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
+from crawler.frontier.request_parts import encode_parts
 from crawler.frontier.skipped import Skip
 from crawler.frontier.url_rules import UrlRules
 from crawler.job import Job
@@ -64,7 +64,7 @@ async def _visit(
         for url in queued:
             key = job.canonicalizer.key(url)
             job.seen.add(key)
-            packed = pickle.dumps({"errback": "failed"})
+            packed = encode_parts({"errback": "failed"})
             host = host_number(url.split("/")[2])
             job.queue.push(host, url, 0, packed, job.seen.take(key))
         if queued:
@@ -86,7 +86,7 @@ def _skip(job: Job) -> None:
         # What is made to try the rule is no matter here.
         skip = job.url_rules._admission.admit(url, key, host, is_fixed=False)
         if isinstance(skip, Skip):
-            packed = pickle.dumps({"errback": "failed"})
+            packed = encode_parts({"errback": "failed"})
             job.seen.add(key)
             job.queue.push_skipped(host, url, 0, packed, job.seen.take(key), skip)
     assert len(job.queue) == len(QUEUED)
