@@ -46,7 +46,8 @@ READING_WORKERS = 0
 """Worker processes that read pages; 0 means one a core."""
 
 READING_TIMEOUT_SECS = 20.0
-"""A page that takes longer to read is stored as unreadable, its worker replaced."""
+"""A page that takes two workers longer is stored as unreadable. CPU time and sleep of the worker
+count, not the time in which it or the crawl is stopped, or the machine is suspended."""
 
 READING_MEMORY_LIMIT_MB = 1024
 """A worker that wants more memory for a page gives it up as unreadable."""

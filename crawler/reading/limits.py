@@ -52,10 +52,14 @@ def limit_memory(limit_mb: int) -> None:
 
 
 class Deadman:
-    """Lets the kernel end a worker that is busy too long, in case nobody is left to do it."""
+    """Lets the kernel end a worker that is busy too long, in case nobody is left to do it.
+
+    Not on Linux, where ``die_with`` is enough: a worker that was stopped for a while would die of
+    it as well. A timer of CPU time would not do, since Linux measures that in ticks from then on.
+    """
 
     def __init__(self, secs: float) -> None:
-        self._secs = int(secs) + 1
+        self._secs = 0 if sys.platform == "linux" else int(secs) + 1
 
     def __enter__(self) -> None:
         signal.alarm(self._secs)

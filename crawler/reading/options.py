@@ -24,7 +24,7 @@ class ReadingOptions:
 
     Attributes:
         workers: Processes; 0 means one a core.
-        timeout_secs: Time that one page may take, from the moment a worker has it.
+        timeout_secs: Time that a worker may use for one page, as ``Allowance`` counts it.
         memory_limit_mb: Memory that one worker may use.
         max_links: Distinct links taken from one page.
         max_url_length: Characters of a link; longer ones are counted and left out.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from crawler.reading.allowance import Allowance
 from crawler.reading.crew import Crew
 from crawler.reading.errors import PoolClosedError
 from crawler.reading.fingerprinting import to_extract
 from crawler.reading.kinds import why_not_html
 from crawler.reading.options import ReadingOptions
-from crawler.reading.process import WorkerDiedError, WorkerKilledError
+from crawler.reading.process import WorkerDiedError, WorkerKilledError, WorkerTimeoutError
 from crawler.reading.protocol import extracted_from_wire, parsed_from_wire
 from crawler.reading.reading import Extract, Reading
 from crawler.reading.steps import Job, to_reading
@@ -30,9 +32,10 @@ _EMPTY_DIGEST = text_digest("")
 _SOON = 2
 """Pages that wait for each worker while others are downloaded."""
 
-_TRIES = 3
-"""So often is a page read whose worker is killed: what kills one may kill the next as well, which
-has the page by then. A page that kills its workers itself costs no more than these."""
+_TRIES: dict[type[Exception], int] = {WorkerKilledError: 3, WorkerTimeoutError: 2}
+"""Read a page at most this many times whose worker ends so; once where it ends otherwise. What
+kills or delays one worker may do so to the next, which has the page by then. A page that is to
+blame itself costs no more than these."""
 
 
 class _PageFailedError(Exception):
@@ -128,28 +131,31 @@ class ReadingPool:
             return await self._run(job, lambda _: True)
         return reading
 
-    async def _run(
-        self, job: Job, is_wanted: Callable[[bytes], bool], tries: int = _TRIES
-    ) -> Reading:
+    async def _run(self, job: Job, is_wanted: Callable[[bytes], bool]) -> Reading:
         """Let one worker read a page, up to its text where that is wanted.
 
-        Where somebody kills the worker, who is short of memory perhaps, another one reads it.
+        Another worker reads it where the first one was killed, by a process that is short of
+        memory perhaps, or used up its time.
         """
-        worker = await self._crew.lease()
-        talk = _Talk(worker, job, self._options)
-        try:
-            return await talk.hold(is_wanted)
-        except (WorkerDiedError, _PageFailedError) as error:
-            if self._crew.is_closed:
-                raise PoolClosedError("the pool was closed while the page was read") from None
-            if tries == 1 or not isinstance(error, WorkerKilledError):
-                return replace(talk.reading, failure=str(error))
-        finally:
-            if talk.is_over:
-                self._crew.give_back(worker)
-            else:
-                self._crew.replace(worker)
-        return await self._run(job, is_wanted, tries - 1)
+        tried: Counter[type[Exception]] = Counter()
+        learned = Reading(job.url)
+        while True:
+            worker = await self._crew.lease()
+            talk = _Talk(worker, job, self._options)
+            try:
+                return await talk.hold(is_wanted)
+            except (WorkerDiedError, _PageFailedError) as error:
+                if self._crew.is_closed:
+                    raise PoolClosedError("the pool was closed while the page was read") from None
+                learned = talk.reading if talk.is_parsed else learned
+                tried[type(error)] += 1
+                if tried[type(error)] >= _TRIES.get(type(error), 1):
+                    return replace(learned, failure=str(error))
+            finally:
+                if talk.is_over:
+                    self._crew.give_back(worker)
+                else:
+                    self._crew.replace(worker)
 
 
 class _Errand:
@@ -204,11 +210,13 @@ class _Talk:
     def __init__(self, worker: WorkerProcess, job: Job, options: ReadingOptions) -> None:
         self._worker = worker
         self._job = job
-        self._secs = options.timeout_secs
+        self._allowance = Allowance(worker.pid, options.timeout_secs)
         self._parameters = options.parameters
-        self._too_slow = f"took longer than {self._secs:g} s"
+        self._too_slow = f"took longer than {options.timeout_secs:g} s"
         #: What is known so far.
         self.reading = Reading(job.url)
+        #: Whether that is more than nothing.
+        self.is_parsed = False
         #: Whether the worker is ready for another page.
         self.is_over = False
 
@@ -219,12 +227,10 @@ class _Talk:
             WorkerDiedError: The worker died.
             _PageFailedError: It could not read the page.
         """
-        job, loop = self._job, asyncio.get_running_loop()
-        started = loop.time()
+        job = self._job
         self._worker.tell(("read", job.url, job.content_type, job.links_only), job.body)
         parsed = parsed_from_wire(await self._hear())
-        self._secs -= loop.time() - started
-        self.reading = to_reading(job.url, parsed)
+        self.reading, self.is_parsed = to_reading(job.url, parsed), True
         if job.links_only:
             self.is_over = True
         elif parsed.visible_digest is None:
@@ -241,7 +247,7 @@ class _Talk:
         return self.reading
 
     async def _hear(self) -> Message:
-        answer = await self._worker.hear(max(0.0, self._secs), self._too_slow)
+        answer = await self._worker.hear(self._allowance, self._too_slow)
         if answer[0] == "failed":
             self.is_over = True
             raise _PageFailedError(f"could not be read: {answer[1]}")

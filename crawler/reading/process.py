@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import crawler
+from crawler.reading.allowance import Allowance
 from crawler.reading.limits import OUT_OF_MEMORY
 from crawler.reading.protocol import Inbox, Message, frame
 
@@ -37,6 +38,10 @@ class WorkerKilledError(WorkerDiedError):
     """A signal ended the worker, and not one of ours: the page need not be to blame."""
 
 
+class WorkerTimeoutError(WorkerDiedError):
+    """The worker used up its time, and was killed for it."""
+
+
 class WorkerProcess:
     """One worker. Its owner asks one thing at a time, and calls ``end`` in the end.
 
@@ -49,6 +54,7 @@ class WorkerProcess:
     def __init__(self, options: ReadingOptions) -> None:
         self._options = options
         self._too_slow: str | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._said: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  # closed in end()
         ours, theirs = socket.socketpair()
         self._channel = _Channel(ours)
@@ -74,33 +80,31 @@ class WorkerProcess:
         await self._channel.open()
         options = dataclasses.asdict(self._options)
         del options["parameters"]  # the parent compares texts
-        await self.ask(("options", options), b"", _START_SECS, f"not ready in {_START_SECS:g} s")
+        self.tell(("options", options))
+        allowance = Allowance(self.pid, _START_SECS)
+        await self.hear(allowance, f"not ready in {_START_SECS:g} s")
 
-    async def ask(self, message: Message, payload: bytes, secs: float, too_slow: str) -> Message:
-        """``tell`` and ``hear``."""
-        self.tell(message, payload)
-        return await self.hear(secs, too_slow)
-
-    async def hear(self, secs: float, too_slow: str) -> Message:
+    async def hear(self, allowance: Allowance, too_slow: str) -> Message:
         """Wait for a message.
 
         Args:
-            secs: Time for it; after that the worker is killed.
+            allowance: Time of this worker; the worker is killed when it is spent.
             too_slow: The cause to give then.
 
         Raises:
-            WorkerDiedError: It died, by itself or for its slowness.
+            WorkerDiedError: It died by itself.
             WorkerKilledError: It was killed.
+            WorkerTimeoutError: It used up its time.
         """
-        timer = asyncio.get_running_loop().call_later(secs, self._run_out, too_slow)
+        allowance.begin(asyncio.get_running_loop().time())
+        self._await_slice(allowance, too_slow)
         try:
             return await self._channel.receive()
         except ConnectionError:
-            cause = await self._cause()
-            was_killed = self._too_slow is None and await self._status() < 0
-            raise (WorkerKilledError if was_killed else WorkerDiedError)(cause) from None
+            raise await self._death() from None
         finally:
-            timer.cancel()
+            if self._timer is not None:
+                self._timer.cancel()
 
     def tell(self, message: Message, payload: bytes = b"") -> None:
         """Send a message."""
@@ -120,9 +124,20 @@ class WorkerProcess:
         await self._status()
         self._said.close()
 
-    def _run_out(self, too_slow: str) -> None:
-        self._too_slow = too_slow
-        self.kill()
+    def _await_slice(self, allowance: Allowance, too_slow: str) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(allowance.slice_secs, self._charge, allowance, too_slow)
+
+    def _charge(self, allowance: Allowance, too_slow: str) -> None:
+        # A loop that was busy hears of the answer and of the timer at the same time.
+        if self._channel.has_message:
+            return
+        allowance.charge(asyncio.get_running_loop().time())
+        if allowance.is_spent:
+            self._too_slow = too_slow
+            self.kill()
+        else:
+            self._await_slice(allowance, too_slow)
 
     async def _status(self) -> int:
         """Reap the worker, which is about to end; killed if it is not."""
@@ -134,15 +149,16 @@ class WorkerProcess:
             await asyncio.sleep(_REAP_INTERVAL_SECS)
         return status
 
-    async def _cause(self) -> str:
+    async def _death(self) -> WorkerDiedError:
         status = await self._status()
         if self._too_slow is not None:
-            return self._too_slow
+            return WorkerTimeoutError(self._too_slow)
         if status == OUT_OF_MEMORY:
-            return f"ran out of memory (limit {self._options.memory_limit_mb} MB)"
+            limit_mb = self._options.memory_limit_mb
+            return WorkerDiedError(f"ran out of memory (limit {limit_mb} MB)")
         if status < 0:
-            return f"worker died (signal {-status})"
-        return f"worker died (exit status {status}): {self._last_words()}"
+            return WorkerKilledError(f"worker died (signal {-status})")
+        return WorkerDiedError(f"worker died (exit status {status}): {self._last_words()}")
 
     def _last_words(self) -> str:
         size = self._said.seek(0, os.SEEK_END)
@@ -177,6 +193,11 @@ class _Channel(asyncio.Protocol):
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
+
+    @property
+    def has_message(self) -> bool:
+        """Return whether ``receive`` need not wait."""
+        return bool(self._messages)
 
     async def receive(self) -> Message:
         """Wait for the next message.

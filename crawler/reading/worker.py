@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawler.reading.protocol import Message
     from crawler.reading.steps import Parsed
 
-# The parent's clock runs out first, where there is a parent.
+# The parent ends a worker first, where there is a parent.
 _GRACE_SECS = 30
 # trafilatura walks trees by recursion, and libxml2 makes them up to 2,048 deep.
 _DEPTH = 10_000

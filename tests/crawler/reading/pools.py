@@ -50,6 +50,11 @@ def is_running(pid: int) -> bool:
     return True
 
 
+def state(pid: int) -> str:
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        return stat.read().rpartition(")")[2].split()[0]
+
+
 async def until(
     condition: Callable[[], bool], secs: float = 30.0, *, pause_secs: float = 0.01
 ) -> None:

@@ -14,7 +14,7 @@ from crawler.reading.errors import PoolClosedError, WorkerStartError
 from crawler.reading.options import ReadingOptions
 from crawler.reading.pool import ReadingPool
 from tests.crawler.reading.pages import PROSE, article, heavy_page, slow_page, sluggish_page
-from tests.crawler.reading.pools import ONE, TWO, is_running, nothing_known, read, until, use
+from tests.crawler.reading.pools import ONE, TWO, is_running, nothing_known, read, state, until, use
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -240,11 +240,6 @@ def test_workers_that_do_not_start_are_an_error_with_their_last_words(
                 await pool.read("http://x.example/", b"<p>", None, known=nothing_known)
 
     use(ONE, act)
-
-
-def state(pid: int) -> str:
-    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
-        return stat.read().rpartition(")")[2].split()[0]
 
 
 def test_a_page_does_not_wait_for_workers_that_cannot_be_started(

@@ -1,0 +1,127 @@
+"""A page is charged the time of its worker: whoever was stopped meanwhile loses no page."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.reading.allowance import Allowance
+from crawler.reading.options import ReadingOptions
+from crawler.reading.process import WorkerProcess, WorkerTimeoutError
+from tests.crawler.reading.pages import article, slow_page, sluggish_page
+from tests.crawler.reading.pools import read, state, until, use
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.reading.pool import ReadingPool
+
+PROJECT = Path(__file__).parents[3]
+SECS = 0.5
+BRIEF = ReadingOptions(workers=1, timeout_secs=SECS)
+PARENT = """
+import asyncio
+from crawler.reading.pool import ReadingOptions, ReadingPool
+from tests.crawler.reading.pages import sluggish_page
+from tests.crawler.reading.pools import read, until
+
+async def main():
+    pool = ReadingPool(ReadingOptions(workers=1, timeout_secs=3))
+    await pool.start()
+    reading = asyncio.create_task(read(pool, sluggish_page()))
+    await until(lambda: pool.busy == 1)
+    print(*pool.busy_pids, flush=True)
+    print((await reading).failure, flush=True)
+
+asyncio.run(main())
+"""
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+def test_a_parent_that_is_stopped_loses_no_page() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], cwd=PROJECT, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        os.kill(parent.pid, signal.SIGSTOP)
+        stopped = time.monotonic()
+        # The worker goes on, and then waits for its parent, longer than a page may take.
+        wait(lambda: state(worker) == "S" and time.monotonic() > stopped + 4)
+        os.kill(parent.pid, signal.SIGCONT)
+        assert parent.communicate(timeout=60)[0] == "None\n"
+
+
+def test_a_busy_event_loop_loses_no_page() -> None:
+    async def act(pool: ReadingPool) -> None:
+        await read(pool, article())
+        reading = asyncio.create_task(read(pool, article()))
+        await until(lambda: pool.busy == 1, pause_secs=0)
+        end = time.monotonic() + 3 * SECS
+        wait(lambda: time.monotonic() > end)
+        assert (await reading).failure is None
+
+    use(BRIEF, act)
+
+
+def test_a_worker_that_is_stopped_loses_no_page() -> None:
+    async def act(pool: ReadingPool) -> None:
+        await read(pool, article())
+        before = pool.pids
+        reading = asyncio.create_task(read(pool, sluggish_page()))
+        await until(lambda: pool.busy == 1, pause_secs=0)
+        os.kill(before[0], signal.SIGSTOP)
+        end = time.monotonic() + 4
+        await until(lambda: time.monotonic() > end)
+        assert not reading.done()
+        os.kill(before[0], signal.SIGCONT)
+        assert (await reading).failure is None
+        assert pool.pids == before
+
+    use(ReadingOptions(workers=1, timeout_secs=3), act)
+
+
+def test_a_worker_that_sleeps_is_ended() -> None:
+    async def main() -> None:
+        worker = WorkerProcess(BRIEF)
+        await worker.connect()
+        try:
+            # It was asked for nothing, and so waits in a read that does not end.
+            with pytest.raises(WorkerTimeoutError, match="too slow"):
+                await worker.hear(Allowance(worker.pid, SECS), "too slow")
+        finally:
+            await worker.end()
+
+    asyncio.run(main())
+
+
+def test_a_page_that_uses_up_its_time_is_read_by_two_workers() -> None:
+    pids: set[int] = set()
+
+    async def act(pool: ReadingPool) -> None:
+        reading = asyncio.create_task(read(pool, slow_page()))
+
+        def is_done() -> bool:
+            pids.update(pool.busy_pids)
+            return reading.done()
+
+        await until(is_done)
+        assert (await reading).failure == f"took longer than {SECS} s"
+        assert [link.url for link in (await reading).links] == ["http://host.example/from-slow"]
+
+    use(BRIEF, act)
+    assert len(pids) == 2
