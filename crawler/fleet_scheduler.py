@@ -11,7 +11,7 @@ from crawler.fleet.held_requests import unpack
 from crawler.frontier.redis.records import QueuedLink
 from crawler.frontier.request_parts import FIXED, decode_parts
 from crawler.request_codec import decode_request, encode_request
-from crawler.scheduler import FrontierScheduler, is_made_anyway
+from crawler.scheduler import FrontierScheduler, depth_of, is_made_anyway
 from crawler.visits import NO
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class FleetScheduler(FrontierScheduler):
         return key
 
     def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
-        link = QueuedLink(key, host, request.url, request.priority, stored)
+        link = QueuedLink(key, host, request.url, request.priority, stored, depth_of(request))
         self._fleet.outbox.add(link, request if _sources(request) else None)
         self._crawler.stats.inc_value("scheduler/enqueued")
         return True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import MOST_DEPTH, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_parts import MalformedRequestError
 from crawler.frontier.skipped import FIXED
@@ -130,7 +130,13 @@ class FrontierScheduler(BaseScheduler):
         """Queue a request, or note it as one that a learned rule skips."""
         is_fixed = is_made_anyway(request) or (key is not None and self._job.is_known(key))
         is_queued = self._job.url_rules.push(
-            host, request.url, request.priority, stored, key, is_fixed=is_fixed
+            host,
+            request.url,
+            request.priority,
+            stored,
+            key,
+            depth=depth_of(request),
+            is_fixed=is_fixed,
         )
         outcome = "enqueued" if is_queued else "skipped"
         self._crawler.stats.inc_value(f"scheduler/{outcome}")
@@ -266,6 +272,12 @@ class FrontierScheduler(BaseScheduler):
             self._loads.remove(self._leases.pop(request).host, request)
         self._broken.difference_update(through)
         self._job.half_done.difference_update(through)
+
+
+def depth_of(request: Request) -> int:
+    """How many links lead to a request from a seed, as far as anybody has said."""
+    depth = request.meta.get("depth", 0)
+    return min(depth, MOST_DEPTH) if isinstance(depth, int) and depth > 0 else 0
 
 
 def is_made_anyway(request: Request) -> bool:

@@ -24,10 +24,10 @@ _LAST = "SELECT max(id) FROM requests"
 _OF_KEY = "DELETE FROM requests WHERE key = ?"
 _TAKE_OUT = "DELETE FROM requests WHERE id = ? AND state = 0"
 _PARKED = (
-    "SELECT id, host, url, priority, request FROM requests WHERE id > ? AND state = 4"
+    "SELECT id, host, url, priority, request, depth FROM requests WHERE id > ? AND state = 4"
     " ORDER BY id LIMIT 500"
 )
-_WAITING = "SELECT id, host, url, priority, request FROM requests WHERE state = 0"
+_WAITING = "SELECT id, host, url, priority, request, depth FROM requests WHERE state = 0"
 
 
 class Buffer:
@@ -74,7 +74,13 @@ class Buffer:
             # Of a lease that ended here and was handed out again, or of a link to it.
             self._database.write(_OF_KEY, (leased.key,))
         is_queued = self._rules.push(
-            leased.host, leased.url, leased.priority, pack(leased), leased.key, is_fixed=is_fixed
+            leased.host,
+            leased.url,
+            leased.priority,
+            pack(leased),
+            leased.key,
+            depth=leased.depth,
+            is_fixed=is_fixed,
         )
         if not is_queued:
             self.moves.append((True, leased))
@@ -134,14 +140,14 @@ class Buffer:
         if len(self._queue) == len(self._waiting):
             return
         self._queue.write()
-        rows = {row[0]: row for row in self._database.read(_WAITING).fetchall()}
+        rows = {row[0]: QueuedRequest(*row) for row in self._database.read(_WAITING).fetchall()}
         for row in [row for row in self._waiting if row not in rows]:
             leased = self._waiting.pop(row)
             self._leave(leased.host)
             self.moves.append((True, leased))
-        for row, host, url, priority, request in rows.values():
+        for row, queued in rows.items():
             if row not in self._waiting:
-                self._waiting[row] = self._wake(QueuedRequest(row, host, url, priority, request))
+                self._waiting[row] = self._wake(queued)
 
     def has_parked(self, host: int) -> bool:
         """Whether a rule skips requests of a host."""

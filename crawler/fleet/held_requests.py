@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def pack(leased: Leased) -> bytes:
-    """The lease and the request; URL, host and priority have columns of their own.
+    """The lease and the request; URL, host, priority and depth have columns of their own.
 
     A byte each for the length of the id, for the tries and for the length of the key, then id,
     key, request.
@@ -34,4 +34,5 @@ def unpack(queued: QueuedRequest) -> Leased:
         key=stored[end_of_id:end_of_key] or None,
         request=stored[end_of_key:],
         tries=stored[1],
+        depth=queued.depth,
     )

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from crawler.pages.database import Database
 
-    Row = tuple[int, int, str, bytes]
-    """Negated priority, id, URL, request: rows sort as they are to be handed out."""
+    Row = tuple[int, int, int, str, bytes]
+    """Negated priority, depth, id, URL, request: rows sort as they are to be handed out."""
 
 MOST_OF_A_HOST = 64
 MOST_BYTES = 2**23
@@ -24,8 +24,8 @@ _ROW_BYTES = 250
 """What a row takes beside the characters of its URL and the bytes of its request."""
 
 _NEXT = (
-    "SELECT -priority, id, url, request FROM requests WHERE state = 0 AND host = ?"
-    " ORDER BY priority DESC, id"
+    "SELECT -priority, depth, id, url, request FROM requests WHERE state = 0 AND host = ?"
+    " ORDER BY priority DESC, depth, id"
 )
 
 
@@ -78,7 +78,7 @@ class Heads:
         rows: list[Row] = []
         room = MOST_BYTES // 2
         for row in self._database.read(_NEXT, (host,)):
-            if row[1] in self._gone:
+            if row[2] in self._gone:
                 continue
             rows.append(row)
             room -= _bytes(row)
@@ -132,4 +132,4 @@ class Heads:
 
 
 def _bytes(row: Row) -> int:
-    return len(row[2]) + len(row[3]) + _ROW_BYTES
+    return len(row[3]) + len(row[4]) + _ROW_BYTES

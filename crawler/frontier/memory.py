@@ -18,14 +18,14 @@ class MemoryQueue:
     """Requests of any kind by host, handed out as ``crawler.frontier.order`` says."""
 
     def __init__(self) -> None:
-        self._hosts: dict[int, list[tuple[int, int, QueuedRequest]]] = {}
+        self._hosts: dict[int, list[tuple[int, int, int, QueuedRequest]]] = {}
         # A dict keeps the order in which hosts came to the end of their line.
         self._lines: dict[int, dict[int, None]] = {}
         self._ids = count(1)
         self._waiting = 0
         self.is_untouched = True
 
-    def push(
+    def push(  # noqa: PLR0913  # what a request consists of
         self,
         host: int,
         url: str,
@@ -33,18 +33,19 @@ class MemoryQueue:
         request: Any,
         key: bytes | None = None,
         *,
+        depth: int = 0,
         is_fixed: bool = False,
     ) -> None:
         """Queue a request; what is seen is not known here. Complexity: O(log n of its host)."""
         self.is_untouched = False
-        queued = QueuedRequest(next(self._ids), host, url, priority, request)
+        queued = QueuedRequest(next(self._ids), host, url, priority, request, depth)
         requests = self._hosts.setdefault(host, [])
         urgency = -requests[0][0] if requests else None
         if urgency is None or priority > urgency:
             if urgency is not None:
                 self._leave(host, urgency)
             self._stand(host, priority)
-        heapq.heappush(requests, (-priority, queued.id, queued))
+        heapq.heappush(requests, (-priority, depth, queued.id, queued))
         self._waiting += 1
 
     def lease(self, load: Load) -> QueuedRequest | None:
@@ -53,7 +54,7 @@ class MemoryQueue:
         if host is None:
             return None
         requests = self._hosts[host]
-        queued = heapq.heappop(requests)[2]
+        queued = heapq.heappop(requests)[3]
         self._leave(host, queued.priority)
         if requests:
             self._stand(host, -requests[0][0])

@@ -37,7 +37,7 @@ class NoUrlRules:
         """
         raise ValueError(f"{origin}: URL rules can only be used with {self._why}")
 
-    def push(
+    def push(  # noqa: PLR0913  # what a request consists of
         self,
         host: int,
         url: str,
@@ -45,10 +45,11 @@ class NoUrlRules:
         request: Any,
         key: bytes | None,
         *,
+        depth: int = 0,
         is_fixed: bool,
     ) -> bool:
         """Queue a request."""
-        self._queue.push(host, url, priority, request, key, is_fixed=is_fixed)
+        self._queue.push(host, url, priority, request, key, depth=depth, is_fixed=is_fixed)
         return True
 
     def lease(self, load: Load) -> QueuedRequest | None:

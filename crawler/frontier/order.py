@@ -1,10 +1,10 @@
 """In which order requests are handed out, whoever holds them.
 
 Each host has a queue of its own: the most urgent request first, among equals the
-oldest, which is breadth first. Hosts stand in lines, a line for each priority; a
-host stands in the line of its most urgent request. The most urgent line is served
-first, its hosts in turn: who was served, or came by a more urgent request, goes to
-the end of the line.
+least deep, then the oldest: breadth first, however long a page takes to answer.
+Hosts stand in lines, a line for each priority; a host stands in the line of its most
+urgent request. The most urgent line is served first, its hosts in turn: who was
+served, or came by a more urgent request, goes to the end of the line.
 
 A host that has no room in the downloader is passed over, and one that is being
 asked already lets those go before it that are asked less. So a slow host holds
@@ -24,17 +24,26 @@ if TYPE_CHECKING:
 Load = Callable[[int], int | None]
 """How many requests to a host (by number) are under way, None where there is no room for more."""
 
+MOST_DEPTH = 2**16 - 1
+"""Requests further than so many links from a seed are as deep as one another."""
+
 _SIGNED_BITS = 63
 
 
 class QueuedRequest(NamedTuple):
-    """One request of a queue; ``request`` is whatever the owner handed over."""
+    """One request of a queue.
+
+    Attributes:
+        request: Whatever the owner handed over.
+        depth: How many links lead there from a seed.
+    """
 
     id: int
     host: int
     url: str
     priority: int
     request: Any
+    depth: int = 0
 
 
 class Queue(Protocol):
@@ -44,7 +53,7 @@ class Queue(Protocol):
     def is_untouched(self) -> bool:
         """Whether nothing was queued in this visit yet."""
 
-    def push(
+    def push(  # noqa: PLR0913  # what a request consists of
         self,
         host: int,
         url: str,
@@ -52,6 +61,7 @@ class Queue(Protocol):
         request: Any,
         key: bytes | None = None,
         *,
+        depth: int = 0,
         is_fixed: bool = False,
     ) -> None:
         """Queue a request, with the key that it holds in the seen set where it holds one.

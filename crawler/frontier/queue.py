@@ -26,12 +26,13 @@ _READ_AHEAD = 8_192
 """Requests that are read ahead, of all hosts together."""
 
 _PUSH = (
-    "INSERT INTO requests (state, tries, priority, host, url, key, fixed, request)"
-    " VALUES (0, 0, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO requests (state, tries, priority, depth, host, url, key, fixed, request)"
+    " VALUES (0, 0, ?, ?, ?, ?, ?, ?, ?)"
 )
 _PUSH_SKIPPED = (
-    "INSERT INTO requests (state, tries, priority, host, url, key, fixed, request, rule, fold)"
-    " VALUES (4, 0, ?, ?, ?, ?, 0, ?, ?, ?)"
+    "INSERT INTO requests"
+    " (state, tries, priority, depth, host, url, key, fixed, request, rule, fold)"
+    " VALUES (4, 0, ?, ?, ?, ?, ?, 0, ?, ?, ?)"
 )
 _LEASED = "UPDATE requests SET state = 1 WHERE id = ?"
 _DONE = "UPDATE requests SET state = 2, request = x'' WHERE id = ?"
@@ -92,7 +93,7 @@ class RequestQueue:
         sql = "SELECT 1 FROM requests WHERE url != '' LIMIT 1"
         return self._database.read(sql).fetchone() is None
 
-    def push(
+    def push(  # noqa: PLR0913  # what a request consists of
         self,
         host: int,
         url: str,
@@ -100,6 +101,7 @@ class RequestQueue:
         request: bytes,
         key: bytes | None = None,
         *,
+        depth: int = 0,
         is_fixed: bool = False,
     ) -> None:
         """Queue a request; under its key no other one can be queued. Complexity: O(log n).
@@ -110,19 +112,28 @@ class RequestQueue:
             priority: The higher, the sooner.
             request: The rest of it.
             key: Its fingerprint; None where others may have it too.
+            depth: How many links lead there from a seed.
             is_fixed: Whether no rule may skip it.
         """
-        row = (priority, host, url, key, is_fixed, request)
+        row = (priority, depth, host, url, key, is_fixed, request)
         found = self._database.write(_PUSH, row)
         self._line.stand(host, priority)
-        self._heads.offer(host, (-priority, found.lastrowid or 0, url, request))
+        self._heads.offer(host, (-priority, depth, found.lastrowid or 0, url, request))
         self._todo += 1
 
-    def push_skipped(
-        self, host: int, url: str, priority: int, request: bytes, key: bytes | None, skip: Skip
+    def push_skipped(  # noqa: PLR0913  # what a request consists of
+        self,
+        host: int,
+        url: str,
+        priority: int,
+        request: bytes,
+        key: bytes | None,
+        skip: Skip,
+        *,
+        depth: int = 0,
     ) -> None:
         """Note a request that is not made because another one stands for its page."""
-        row = (priority, host, url, key, request, skip.rule, skip.fold)
+        row = (priority, depth, host, url, key, request, skip.rule, skip.fold)
         self._database.write(_PUSH_SKIPPED, row)
 
     def lease(self, load: Load) -> QueuedRequest | None:
@@ -133,7 +144,8 @@ class RequestQueue:
         host = next_in_turn(self._line, load, self.at_least)
         if host is None:
             return None
-        (less, request_id, url, request), following = self._heads.take(host, self._most_ahead)
+        first, following = self._heads.take(host, self._most_ahead)
+        less, depth, request_id, url, request = first
         if following is None:
             self._line.leave(host)
         else:
@@ -142,7 +154,7 @@ class RequestQueue:
         self._todo -= 1
         if len(self._gone) > MOST_UNWRITTEN:
             self.write()
-        return QueuedRequest(request_id, host, url, -less, request)
+        return QueuedRequest(request_id, host, url, -less, request, depth)
 
     def has_urgent(self, priority: int) -> bool:
         """Whether a request of this priority or a higher one waits."""

@@ -24,12 +24,13 @@ MOST_UNWRITTEN = 10_000
 """So many keys at most wait for a row."""
 
 _MARK = (
-    "INSERT INTO requests (state, tries, priority, host, url, key, fixed, request)"
-    " VALUES (2, 0, 0, 0, '', ?, 1, x'')"
+    "INSERT INTO requests (state, tries, priority, depth, host, url, key, fixed, request)"
+    " VALUES (2, 0, 0, 0, 0, '', ?, 1, x'')"
 )
 _MARK_ALL = (
-    "INSERT OR IGNORE INTO requests (state, tries, priority, host, url, key, fixed, request)"
-    " SELECT 2, 0, 0, 0, '', key, 1, x'' FROM"
+    "INSERT OR IGNORE INTO requests"
+    " (state, tries, priority, depth, host, url, key, fixed, request)"
+    " SELECT 2, 0, 0, 0, 0, '', key, 1, x'' FROM"
 )
 _KEYS = "FROM requests WHERE key IS NOT NULL"
 

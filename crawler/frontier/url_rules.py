@@ -103,7 +103,7 @@ class UrlRules:
         """
         self.trial.let_go(proposal, reason)
 
-    def push(
+    def push(  # noqa: PLR0913  # what a request consists of
         self,
         host: int,
         url: str,
@@ -111,6 +111,7 @@ class UrlRules:
         request: bytes,
         key: bytes | None,
         *,
+        depth: int = 0,
         is_fixed: bool,
     ) -> bool:
         """Queue a request, or note it as one that is skipped; say whether it is queued.
@@ -121,6 +122,7 @@ class UrlRules:
             priority: Lower where pages of its kind are hardly new any more.
             request: As it is stored.
             key: Its request fingerprint; None where it holds none, and nothing skips it.
+            depth: How many links lead there from a seed.
             is_fixed: Whether it is made whatever was learned.
 
         Complexity: O(rules of its host).
@@ -131,10 +133,10 @@ class UrlRules:
         if key is not None:
             admitted = self._admission.admit(url, key, host, is_fixed=is_fixed)
         if isinstance(admitted, Skip):
-            self._state.queue.push_skipped(host, url, priority, request, key, admitted)
+            self._state.queue.push_skipped(host, url, priority, request, key, admitted, depth=depth)
             return False
         is_fixed = is_fixed or admitted == TRY
-        self._state.queue.push(host, url, priority, request, key, is_fixed=is_fixed)
+        self._state.queue.push(host, url, priority, request, key, depth=depth, is_fixed=is_fixed)
         return True
 
     def lease(self, load: Load) -> QueuedRequest | None:

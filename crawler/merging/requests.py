@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from crawler.verification.finding import Watch
 
 # What a rule skipped counts as asked for: another request stood for it.
-_SEEN = f"SELECT key FROM requests WHERE state IN ({DONE}, {SKIPPED}) AND key IS NOT NULL"  # noqa: S608
+_SEEN = f"SELECT key, depth FROM requests WHERE state IN ({DONE}, {SKIPPED}) AND key IS NOT NULL"  # noqa: S608
 _MARK = f"""
-INSERT OR IGNORE INTO requests (state, tries, priority, host, url, key, fixed, request)
-VALUES ({DONE}, 0, 0, 0, '', ?, 0, x'')
+INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, fixed, request)
+VALUES ({DONE}, 0, 0, ?2, 0, '', ?1, 0, x'')
 """  # noqa: S608
 _PAGES = f"""
-INSERT OR IGNORE INTO requests (state, tries, priority, host, url, key, fixed, request)
-SELECT {DONE}, 0, 0, 0, '', key, 0, x'' FROM pages
+INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, fixed, request)
+SELECT {DONE}, 0, 0, depth, 0, '', key, 0, x'' FROM pages
 WHERE latest = 1 AND max(visit, seen_visit) = ?
 """  # noqa: S608
 _WAITING = f"""
-SELECT tries, priority, host, url, key, fixed, request FROM requests
+SELECT tries, priority, depth, host, url, key, fixed, request FROM requests
 WHERE state NOT IN ({DONE}, {SKIPPED}) ORDER BY id
 """  # noqa: S608
 _PUSH = f"""
-INSERT OR IGNORE INTO requests (state, tries, priority, host, url, key, fixed, request)
-VALUES ({TODO}, ?, ?, ?, ?, ?, ?, ?)
+INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, fixed, request)
+VALUES ({TODO}, ?, ?, ?, ?, ?, ?, ?, ?)
 """  # noqa: S608
 _REDIRECTS = "SELECT key, url, target FROM redirects"
 

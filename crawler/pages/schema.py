@@ -14,10 +14,11 @@ CREATE TABLE meta (
 ) WITHOUT ROWID;
 
 CREATE TABLE requests (
-    id       INTEGER PRIMARY KEY,   -- order of arrival: breadth first
+    id       INTEGER PRIMARY KEY,   -- order of arrival
     state    INTEGER NOT NULL,      -- 0 todo, 1 leased, 2 done, 3 broke in a callback, 4 skipped
     tries    INTEGER NOT NULL,      -- how often it broke
     priority INTEGER NOT NULL,
+    depth    INTEGER NOT NULL,      -- links that lead there from a seed
     host     INTEGER NOT NULL,      -- hash of the host's name, 63 bits
     url      TEXT NOT NULL,         -- empty: seen without a request of its own, and done
     key      BLOB,                  -- request fingerprint, 16 bytes; NULL: others may have it too
@@ -27,7 +28,7 @@ CREATE TABLE requests (
     request  BLOB NOT NULL          -- the rest of the request, JSON; empty when done
 );
 CREATE UNIQUE INDEX requests_key ON requests (key) WHERE key IS NOT NULL;
-CREATE INDEX requests_todo ON requests (host, priority DESC, id) WHERE state = 0;
+CREATE INDEX requests_todo ON requests (host, priority DESC, depth, id) WHERE state = 0;
 CREATE INDEX requests_unfinished ON requests (id) WHERE state IN (1, 3);
 CREATE INDEX requests_skipped ON requests (fold) WHERE state = 4;
 CREATE INDEX requests_of_host ON requests (host, state) WHERE state > 0;

@@ -99,12 +99,12 @@ class Mender:
     def _queue_stuck(self, finding: Finding) -> str:
         stuck = list(frontier.unfetchable(self._directory))
         for number, url, packed in stuck:
-            sql = "SELECT key FROM requests WHERE id = ?"
+            sql = "SELECT key, depth FROM requests WHERE id = ?"
             row = self._database.read(sql, (number,)).fetchone()
             if row is not None:  # not replaced in the meantime
                 self._database.write("DELETE FROM requests WHERE id = ?", (number,))
-                parts = encoded_request(0) if packed is None else packed
-                self._again.push_encoded(url, parts, row[0])
+                parts = encoded_request(row[1]) if packed is None else packed
+                self._again.push_encoded(url, parts, *row)
         return f"requests queued again: {len(stuck):,}"
 
     def _recompute(self, finding: Finding) -> str:

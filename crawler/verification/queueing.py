@@ -39,12 +39,13 @@ class QueueAgain:
         if self._database.read(sql, (key,)).fetchone() is not None:
             return False
         self._database.write("DELETE FROM requests WHERE key = ?", (key,))
-        self.push_encoded(url, encoded_request(depth), key)
+        self.push_encoded(url, encoded_request(depth), key, depth)
         return True
 
-    def push_encoded(self, url: str, encoded: bytes, key: bytes | None) -> None:
+    def push_encoded(self, url: str, encoded: bytes, key: bytes | None, depth: int) -> None:
         """Queue a request that is encoded already."""
-        self.requests.push(host_number(urlsplit(url).hostname or ""), url, 0, encoded, key)
+        host = host_number(urlsplit(url).hostname or "")
+        self.requests.push(host, url, 0, encoded, key, depth=depth)
 
 
 def encoded_request(depth: int) -> bytes:

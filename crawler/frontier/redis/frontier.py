@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.frontier.redis.shard import Move
     from neardup.storage.redis.server import Server
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Raised with every change of what stands in Redis."""
 
 T = TypeVar("T")

@@ -3,11 +3,11 @@
 ::
 
     record  := id rest
-    id      := host:u64 urgency:u64 number:u64
+    id      := host:u64 urgency:u64 depth:u16 number:u48
     rest    := tries:u8 key_bytes:u8 key url_bytes:u32 url request
 
 Big-endian, so that records sort as they are to be handed out: those of a host
-together, the most urgent first, among equals the oldest.
+together, the most urgent first, among equals the least deep, then the oldest.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ MIDDLE = 2**52
 ID_BYTES = 24
 KEY_BYTES = 16
 
-_HEAD = struct.Struct(">QQ")
-_ID = struct.Struct(">QQQ")
+_HEAD = struct.Struct(">QQH")
 _TRIES_AND_KEY = struct.Struct(">BB")
 _LENGTH = struct.Struct(">I")
 
@@ -37,6 +36,7 @@ class QueuedLink(NamedTuple):
         url: Where it leads.
         priority: The higher, the sooner.
         request: The rest of it.
+        depth: How many links lead there from a seed.
     """
 
     key: bytes | None
@@ -44,6 +44,7 @@ class QueuedLink(NamedTuple):
     url: str
     priority: int
     request: bytes
+    depth: int = 0
 
 
 class Leased(NamedTuple):
@@ -56,6 +57,7 @@ class Leased(NamedTuple):
     key: bytes | None
     request: bytes
     tries: int
+    depth: int = 0
 
 
 def pack_host(host: int) -> bytes:
@@ -64,18 +66,18 @@ def pack_host(host: int) -> bytes:
 
 
 def pack(link: QueuedLink) -> tuple[bytes, bytes, bytes]:
-    """Head (host and urgency), key, and rest of a link; its number comes between them."""
+    """Head (host, urgency, depth), key, and rest of a link; its number comes between them."""
     urgency = MIDDLE - max(1 - MIDDLE, min(MIDDLE - 1, link.priority))
     key, url = link.key or b"", link.url.encode("utf-8", "surrogatepass")
     rest = b"".join(
         (_TRIES_AND_KEY.pack(0, len(key)), key, _LENGTH.pack(len(url)), url, link.request)
     )
-    return _HEAD.pack(link.host, urgency), key, rest
+    return _HEAD.pack(link.host, urgency, link.depth), key, rest
 
 
 def unpack(record: bytes) -> Leased:
     """The request of a record."""
-    host, urgency, _ = _ID.unpack_from(record)
+    host, urgency, depth = _HEAD.unpack_from(record)
     tries, key_bytes = _TRIES_AND_KEY.unpack_from(record, ID_BYTES)
     start = ID_BYTES + _TRIES_AND_KEY.size
     key = record[start : start + key_bytes] or None
@@ -84,4 +86,4 @@ def unpack(record: bytes) -> Leased:
     start += _LENGTH.size
     url = record[start : start + url_bytes].decode("utf-8", "surrogatepass")
     request = record[start + url_bytes :]
-    return Leased(record[:ID_BYTES], host, url, MIDDLE - urgency, key, request, tries)
+    return Leased(record[:ID_BYTES], host, url, MIDDLE - urgency, key, request, tries, depth)

@@ -7,7 +7,7 @@ local base = KEYS[1]
 local QUEUE, LINE, HOSTS = base .. ':queue', base .. ':line', base .. ':hosts'
 local RESTING, FAILED, WORKERS = base .. ':resting', base .. ':failed', base .. ':workers'
 
-local ID, HEAD = 24, 16 -- bytes of host, urgency and number; of the first two
+local ID, HEAD = 24, 16 -- bytes of host, urgency, depth and number; of the first two
 local MIDDLE = 2 ^ 52   -- urgency is this less the priority, so that it sorts as a string
 local LINED, OWNED, RESTS = 'L', 'O', 'R'
 

@@ -20,6 +20,7 @@ class ModelRequest:
     id: int
     host: int
     priority: int
+    depth: int = 0
     tries: int = 0
 
 
@@ -34,8 +35,8 @@ class ModelQueue:
         self.lines: dict[int, tuple[int, int]] = {}
         self._turn = 0
 
-    def push(self, request_id: int, host: int, priority: int) -> None:
-        self.todo.append(ModelRequest(request_id, host, priority))
+    def push(self, request_id: int, host: int, priority: int, depth: int = 0) -> None:
+        self.todo.append(ModelRequest(request_id, host, priority, depth))
         self._stand(host, priority)
 
     def _stand(self, host: int, priority: int) -> None:
@@ -45,7 +46,7 @@ class ModelQueue:
 
     def _queue_of(self, host: int) -> list[ModelRequest]:
         mine = [request for request in self.todo if request.host == host]
-        return sorted(mine, key=lambda request: (-request.priority, request.id))
+        return sorted(mine, key=lambda one: (-one.priority, one.depth, one.id))
 
     def lease(self, load: Load) -> ModelRequest | None:
         loads = {host: load(host) for host in self.lines}

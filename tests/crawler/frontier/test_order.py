@@ -69,6 +69,16 @@ class TestOrder:
         ]
         assert queue.lease(idle) is None
 
+    def test_what_is_less_deep_goes_first_whenever_it_came(self, queue: Queue) -> None:
+        for depth in (2, 1, 3, 1, 0):
+            queue.push(A, str(depth), 0, b"", depth=depth)
+        assert [lease(queue).depth for _ in range(5)] == [0, 1, 1, 2, 3]
+
+    def test_what_is_urgent_goes_first_however_deep(self, queue: Queue) -> None:
+        queue.push(A, "near", 0, b"", depth=1)
+        queue.push(A, "urgent", 1, b"", depth=9)
+        assert [lease(queue).url for _ in range(2)] == ["urgent", "near"]
+
     def test_hosts_are_taken_in_turn(self, queue: Queue) -> None:
         push(queue, A, A, A, A, B, B, C)
         assert hosts_of(queue) == [A, B, C, A, B, A, A]
@@ -134,7 +144,7 @@ class TestOrder:
 
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("push"), st.integers(0, 4), st.integers(-2, 2)),
+        st.tuples(st.just("push"), st.integers(0, 4), st.integers(-2, 2), st.integers(0, 2)),
         st.tuples(
             st.just("lease"),
             st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=5, max_size=5),
@@ -152,10 +162,10 @@ class TestMemoryQueueProperties:
         pushed = 0
         for step in steps:
             match step:
-                case "push", host, priority:
+                case "push", host, priority, depth:
                     pushed += 1
-                    queue.push(host, str(pushed), priority, pushed)
-                    model.push(pushed, host, priority)
+                    queue.push(host, str(pushed), priority, pushed, depth=depth)
+                    model.push(pushed, host, priority, depth)
                 case "lease", loads:
                     found = queue.lease(loads.__getitem__)
                     expected = model.lease(loads.__getitem__)

@@ -59,11 +59,11 @@ class QueueMachine(RuleBasedStateMachine):
         self.database = Database(self.folder)
         self.queue = RequestQueue(self.database)
 
-    @rule(host=st.integers(0, HOSTS - 1), priority=st.integers(-2, 2))
-    def push(self, host: int, priority: int) -> None:
+    @rule(host=st.integers(0, HOSTS - 1), priority=st.integers(-2, 2), depth=st.integers(0, 2))
+    def push(self, host: int, priority: int, depth: int) -> None:
         self.pushed += 1
-        self.queue.push(host, str(self.pushed), priority, b"%d" % self.pushed)
-        self.model.push(self.pushed, host, priority)
+        self.queue.push(host, str(self.pushed), priority, b"%d" % self.pushed, depth=depth)
+        self.model.push(self.pushed, host, priority, depth)
 
     @rule(loads=LOADS)
     def lease(self, loads: list[int | None]) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Driver(Protocol):
     """A frontier with one worker that is never busy."""
 
-    def push(self, host: int, name: str, priority: int = 0) -> bool:
+    def push(self, host: int, name: str, priority: int = 0, depth: int = 0) -> bool:
         """Queue a page of a host; say whether it is new."""
 
     def lease(self, busy: frozenset[int] = frozenset()) -> str | None:
@@ -56,12 +56,12 @@ class SqliteDriver:
         self._queue = RequestQueue(self._database)
         self._seen = SeenSet(self._database, None)
 
-    def push(self, host: int, name: str, priority: int = 0) -> bool:
-        key, _, url, _, request = link(host, name, priority)
+    def push(self, host: int, name: str, priority: int = 0, depth: int = 0) -> bool:
+        key, _, url, _, request, _ = link(host, name, priority, depth)
         assert key is not None
         if not self._seen.add(key):
             return False
-        self._queue.push(host, url, priority, request, self._seen.take(key))
+        self._queue.push(host, url, priority, request, self._seen.take(key), depth=depth)
         return True
 
     def lease(self, busy: frozenset[int] = frozenset()) -> str | None:
@@ -105,8 +105,8 @@ class RedisDriver:
         self.frontier = RedisFrontier(self._server, self._worker, shards=self._shards)
         self.run(self.frontier.open(PLAN, {}))
 
-    def push(self, host: int, name: str, priority: int = 0) -> bool:
-        (is_new,) = self.run(self.frontier.push([link(host, name, priority)]))
+    def push(self, host: int, name: str, priority: int = 0, depth: int = 0) -> bool:
+        (is_new,) = self.run(self.frontier.push([link(host, name, priority, depth)]))
         return bool(is_new)
 
     def lease(self, busy: frozenset[int] = frozenset()) -> str | None:

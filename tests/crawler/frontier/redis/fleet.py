@@ -22,11 +22,13 @@ PLAN = "http://x/"
 A, B, C = 1, 2, 3
 
 
-def link(host: int, name: str, priority: int = 0, *, has_key: bool = True) -> QueuedLink:
+def link(
+    host: int, name: str, priority: int = 0, depth: int = 0, *, has_key: bool = True
+) -> QueuedLink:
     """A link to a page of a host."""
     url = f"http://{host}/{name}"
     key = xxhash.xxh3_128_digest(url.encode("utf-8", "surrogatepass")) if has_key else None
-    return QueuedLink(key, host, url, priority, name.encode("utf-8", "surrogatepass"))
+    return QueuedLink(key, host, url, priority, name.encode("utf-8", "surrogatepass"), depth)
 
 
 def links(host: int, count: int) -> list[QueuedLink]:

@@ -16,6 +16,7 @@ class ModelRequest:
     host: int
     page: str
     priority: int
+    depth: int
     state: str = "waits"
     worker: int | None = None
     tries: int = 0
@@ -25,8 +26,8 @@ class ModelRequest:
         return self.page, self.priority, self.tries
 
     @property
-    def rank(self) -> tuple[int, int]:
-        return -self.priority, self.number
+    def rank(self) -> tuple[int, int, int]:
+        return -self.priority, self.depth, self.number
 
 
 class FleetModel:
@@ -39,11 +40,11 @@ class FleetModel:
         self._turns = count(1)
         self.done = self.failed = 0
 
-    def push(self, host: int, name: str, priority: int) -> bool:
+    def push(self, host: int, name: str, priority: int, depth: int) -> bool:
         page = f"{host}/{name}"
         if page in self._requests:
             return False
-        self._requests[page] = ModelRequest(len(self._requests), host, page, priority)
+        self._requests[page] = ModelRequest(len(self._requests), host, page, priority, depth)
         self._stand(host, priority)
         return True
 

@@ -59,6 +59,12 @@ class TestFrontierContract:
         push(frontier, A, 20)
         assert drain(frontier) == [f"1/0.{number}" for number in range(20)]
 
+    def test_what_is_less_deep_goes_first_whenever_it_came(self, frontier: Driver) -> None:
+        for depth in (2, 1, 300, 65_535, 0):
+            frontier.push(A, str(depth), 0, depth)
+        frontier.push(A, "urgent", 1, 9)
+        assert drain(frontier) == [f"1/{one}" for one in ("urgent", 0, 1, 2, 300, 65_535)]
+
     def test_hosts_are_taken_in_turn(self, frontier: Driver) -> None:
         for host, count in ((A, 4), (B, 2), (C, 1)):
             push(frontier, host, count)

@@ -63,10 +63,13 @@ def test_what_holds_no_key_is_queued_each_time(url: str) -> None:
 def test_a_request_comes_back_as_it_was(url: str) -> None:
     async def test() -> None:
         async with worker(url) as one:
-            pushed = link(2**63 - 1, "ü\udcff", -(10**15))._replace(request=bytes(range(256)) * 20)
+            pushed = link(2**63 - 1, "ü\udcff", -(10**15), 7)._replace(
+                request=bytes(range(256)) * 20
+            )
             await one.push([pushed])
             (found,) = await one.lease(5, {}, most_hosts=1)
-            assert (found.key, found.host, found.url, found.priority, found.request) == pushed
+            sent = (found.key, found.host, found.url, found.priority, found.request, found.depth)
+            assert sent == pushed
             assert found.tries == 0
 
     run(test())

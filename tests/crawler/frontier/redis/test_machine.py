@@ -42,10 +42,16 @@ class FleetMachine(RuleBasedStateMachine):
         self.drivers = [RedisDriver(self.url, str(number)) for number in range(WORKERS)]
         self.model = FleetModel()
 
-    @rule(worker=WORKER, host=HOST, name=st.integers(0, 12), priority=st.integers(-2, 2))
-    def push(self, worker: int, host: int, name: int, priority: int) -> None:
-        is_new = self.drivers[worker].push(host, str(name), priority)
-        assert is_new == self.model.push(host, str(name), priority)
+    @rule(
+        worker=WORKER,
+        host=HOST,
+        name=st.integers(0, 12),
+        priority=st.integers(-2, 2),
+        depth=st.integers(0, 2),
+    )
+    def push(self, worker: int, host: int, name: int, priority: int, depth: int) -> None:
+        is_new = self.drivers[worker].push(host, str(name), priority, depth)
+        assert is_new == self.model.push(host, str(name), priority, depth)
 
     @rule(worker=WORKER, rooms=ROOMS, most=st.integers(0, 6), limits=LIMITS)
     def lease(self, worker: int, rooms: list[int], most: int, limits: tuple[int, int]) -> None:

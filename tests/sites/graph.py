@@ -1,0 +1,164 @@
+"""A site that is nothing but a graph of links, and that answers in the order that it is told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Condition, Thread
+from typing import TYPE_CHECKING, Self
+
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+PATIENCE_SECS = 20
+
+
+class GraphSite:
+    """Serves pages on a loopback port while a ``with`` block lasts.
+
+    Args:
+        links: Where each page leads, by path; what starts with ``>`` is where it redirects.
+        waits: Pages that are answered only after another one was asked for, or never more.
+        texts: Pages that say what another page says, by path; all others say something new.
+    """
+
+    def __init__(
+        self,
+        links: Mapping[str, Sequence[str]],
+        waits: Mapping[str, str] | None = None,
+        texts: Mapping[str, str] | None = None,
+    ) -> None:
+        self.links = links
+        self._waits = dict(waits or {})
+        self._texts = texts or {}
+        self._asked: list[str] = []
+        self._changed = Condition()
+        handler = type("BoundHandler", (_Handler,), {"site": self})
+        self._server = _Server(("127.0.0.1", 0), handler)
+        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def asked(self) -> list[str]:
+        """Every page so far, in the order of arrival."""
+        with self._changed:
+            return list(self._asked)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each page was asked for so far."""
+        return Counter(self.asked)
+
+    def wait_for(self, path: str) -> None:
+        """Return when a page was asked for."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: path in self._asked, PATIENCE_SECS)
+
+    def release(self, path: str) -> None:
+        """Answer a page that waits."""
+        with self._changed:
+            self._waits.pop(path, None)
+            self._changed.notify_all()
+
+    def forget(self) -> None:
+        """Begin to count anew."""
+        with self._changed:
+            self._asked.clear()
+
+    def text_of(self, path: str) -> str:
+        """What a page says."""
+        return prose(self._texts.get(path, path), 80)
+
+    def answer(self, path: str) -> Sequence[str] | None:
+        """Where a page leads, when it is to be answered; None where there is none."""
+        if path not in self.links:
+            return None
+        with self._changed:
+            self._asked.append(path)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._may_answer(path), PATIENCE_SECS)
+        return self.links[path]
+
+    def _may_answer(self, path: str) -> bool:
+        return path not in self._waits or self._waits[path] in self._asked
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        with self._changed:
+            self._waits.clear()
+            self._changed.notify_all()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def nearest(links: Mapping[str, Sequence[str]], start: str) -> dict[str, int]:
+    """How many links each page is away from the start, at least: plain breadth first."""
+    depths = {start: 0}
+    ring: Iterable[str] = [start]
+    while ring := list(ring):
+        following = []
+        for path in ring:
+            for to in links[path]:
+                if to not in depths:
+                    depths[to] = depths[path] + 1
+                    following.append(to)
+        ring = following
+    return depths
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing: clients are killed in the middle."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+    wbufsize = -1
+    disable_nagle_algorithm = True
+    site: GraphSite
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        links = self.site.answer(path)
+        try:
+            if links and links[0].startswith(">"):
+                self._send(302, b"", Location=links[0][1:])
+            elif links is None:
+                self._send(404, b"")
+            else:
+                self._send(200, self._page(path, links))
+        except (TimeoutError, ConnectionError):
+            self.close_connection = True
+
+    def _page(self, path: str, links: Sequence[str]) -> bytes:
+        anchors = "".join(f'<a href="{to}">{to}</a> ' for to in links)
+        return (
+            f"<!DOCTYPE html><html lang=en><title>{path}</title><body><main><article>"
+            f"<h1>Graph</h1><p>{self.site.text_of(path)}</p></article></main>"
+            f"<nav>{anchors}</nav></body></html>"
+        ).encode()
+
+    def _send(self, status: int, body: bytes, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing."""
