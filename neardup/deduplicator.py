@@ -42,7 +42,8 @@ class Deduplicator:
     One owner: neither threads nor processes may share it.
 
     Files:
-        ``path/documents.sqlite``: the kept texts, the truth.
+        ``path/documents.sqlite``: the kept texts, the truth; ``documents.sqlite-promise`` beside
+            it says how many there are at least.
         ``path/index/``: fingerprints; made anew from the texts when it is damaged or missing.
 
     Args:

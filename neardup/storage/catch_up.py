@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import Protocol
 import numpy as np
 
 from neardup.errors import IndexFileError
+from neardup.indexes.files.layout import is_ours
 from neardup.indexes.hamming import HammingIndex
 
 _logger = logging.getLogger(__name__)
 
 _BATCH = 1 << 16
-_INDEX_FILE = re.compile(r"\d{8}(-\d{8})?\.(seg|log)")
 
 
 class Postings(Protocol):
@@ -73,7 +72,7 @@ def open_index(
 def _anew(folder: Path, radius: int) -> HammingIndex:
     # Only what an index calls its own: the folder may be somebody else's.
     for file in folder.iterdir():
-        if _INDEX_FILE.fullmatch(file.name):
+        if is_ours(file.name):
             file.unlink()
     return HammingIndex(folder, radius=radius)
 

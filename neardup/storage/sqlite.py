@@ -12,7 +12,8 @@ from neardup.document import Document
 from neardup.errors import ClosedError, DocumentsFileError, DuplicateIdError
 from neardup.indexes.arrays import checked_id
 from neardup.parameters import DEFAULTS
-from neardup.storage.sqlite_format import open_database
+from neardup.storage.promised_count import PromisedCount
+from neardup.storage.sqlite_format import count_documents, open_database
 from neardup.storage.texts import compress, decompress
 
 # A run that never flushes loses no more than so many documents.
@@ -33,6 +34,8 @@ class SqliteDocuments:
     Files:
         ``path``: SQLite in WAL mode; ``neardup.storage.sqlite_format`` draws its tables. While it
         is open, ``path-wal`` stands beside it.
+        ``path-promise``: How many documents were promised, so that a file which lacks some is
+        noticed. It belongs to ``path``.
 
     Args:
         path: The file; made where there is none, in a folder that exists.
@@ -40,8 +43,8 @@ class SqliteDocuments:
         min_words: Texts of fewer words have none; what the file holds may be of more words.
 
     Raises:
-        DocumentsFileError: The file is damaged, foreign, of other features or open in
-            another process. Later calls raise it when the file cannot be read or written.
+        DocumentsFileError: The file is damaged, shorter than promised, foreign, of other features
+            or open in another process. Later calls raise it where they cannot read or write it.
         ClosedError: Used after ``close``.
     """
 
@@ -54,9 +57,16 @@ class SqliteDocuments:
     ) -> None:
         self._path = Path(path)
         self._unflushed = 0
+        self._promised = PromisedCount(self._path)
         self._database: sqlite3.Connection | None = None
         with _errors(self._path):
-            self._database = open_database(self._path, features, min_words)
+            promised = self._promised.read()
+            self._database = open_database(self._path, features, min_words, promised)
+        try:
+            self._promise()
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -146,6 +156,7 @@ class SqliteDocuments:
         """Make durable what was added."""
         if self._open().in_transaction:
             self._ask("COMMIT")
+            self._promise()
         self._unflushed = 0
 
     def close(self) -> None:
@@ -157,6 +168,11 @@ class SqliteDocuments:
         finally:
             database, self._database = self._database, None
             database.close()
+            self._promised.close()
+
+    def _promise(self) -> None:
+        with _errors(self._path):
+            self._promised.write(count_documents(self._open()))
 
     def _open(self) -> sqlite3.Connection:
         if self._database is None:

@@ -41,11 +41,18 @@ PRAGMA user_version = {VERSION};
 _WAIT_SECS = 1.0
 
 
-def open_database(path: Path, features: str, min_words: int) -> sqlite3.Connection:
+def open_database(path: Path, features: str, min_words: int, promised: int) -> sqlite3.Connection:
     """Open the file for this process alone, and make it where there is none.
 
+    Args:
+        path: The file.
+        features: Those of its fingerprints.
+        min_words: Texts of fewer words have none.
+        promised: So many documents it holds at least.
+
     Raises:
-        DocumentsFileError: Foreign, of another version or of other features.
+        DocumentsFileError: Foreign, of another version, of other features, or it holds fewer
+            documents.
         sqlite3.Error: Damaged, or open in another process.
     """
     database = sqlite3.connect(path, timeout=_WAIT_SECS, isolation_level=None)
@@ -54,8 +61,10 @@ def open_database(path: Path, features: str, min_words: int) -> sqlite3.Connecti
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
         database.execute("BEGIN EXCLUSIVE")
         if _is_empty(database):
+            _check_count(path, 0, promised)
             _create(database, features, min_words)
         _check(database, path, features)
+        _check_count(path, count_documents(database), promised)
         _check_words(database, path, min_words)
         database.execute("COMMIT")
         # After the check, since it changes the file.
@@ -65,6 +74,12 @@ def open_database(path: Path, features: str, min_words: int) -> sqlite3.Connecti
         database.close()
         raise
     return database
+
+
+def count_documents(database: sqlite3.Connection) -> int:
+    """Return how many documents there are. O(log n)."""
+    (last,) = database.execute("SELECT max(seq) FROM documents").fetchone()
+    return int(last or 0)
 
 
 def _is_empty(database: sqlite3.Connection) -> bool:
@@ -89,7 +104,7 @@ def _check(database: sqlite3.Connection, path: Path, features: str) -> None:
             f"{path}: version {VERSION} expected, got {version}; open it with the neardup that "
             "made it, or choose another path"
         )
-    held = database.execute("SELECT value FROM about WHERE name = 'features'").fetchone()[0]
+    held = _about(database, "features")
     if held != features:
         raise DocumentsFileError(
             f"{path}: its fingerprints are of the features {held}, got {features}; ask for the "
@@ -99,13 +114,29 @@ def _check(database: sqlite3.Connection, path: Path, features: str) -> None:
 
 def _check_words(database: sqlite3.Connection, path: Path, min_words: int) -> None:
     """Refuse texts that were stored as too short and now are not: they have no fingerprint."""
-    row = database.execute("SELECT value FROM about WHERE name = 'min_words'").fetchone()
-    if min_words < int(row[0]):
+    held = _about(database, "min_words")
+    if min_words < int(held):
         raise DocumentsFileError(
-            f"{path}: texts of fewer than {row[0]} words have no fingerprint, min_words "
-            f"{min_words} asks for it; ask for at least {row[0]}, or choose another path"
+            f"{path}: texts of fewer than {held} words have no fingerprint, min_words "
+            f"{min_words} asks for it; ask for at least {held}, or choose another path"
         )
     database.execute("UPDATE about SET value = ? WHERE name = 'min_words'", (str(min_words),))
+
+
+def _check_count(path: Path, count: int, promised: int) -> None:
+    if count < promised:
+        raise DocumentsFileError(
+            f"{path}: {promised} documents were promised, found {count}: it was cut short, or "
+            f"lacks its {path.name}-wal; restore all of its files from a copy, or delete all to "
+            "begin anew"
+        )
+
+
+def _about(database: sqlite3.Connection, name: str) -> str:
+    row = database.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
+    if row is None:
+        raise sqlite3.DatabaseError(f"no {name} in it")
+    return str(row[0])
 
 
 def _pragma(database: sqlite3.Connection, name: str) -> int:

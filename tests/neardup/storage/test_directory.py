@@ -1,6 +1,9 @@
 import logging
+import shutil
 import subprocess
 import sys
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -64,6 +67,17 @@ def check(path: Path, ids: list[int], radius: int = 3) -> None:
             assert (number, 0) in index.query(fingerprint)
 
 
+def killed(path: Path, steps: list[str]) -> None:
+    """Let a process take some steps, which then kills itself."""
+    ran = subprocess.run(
+        [sys.executable, "-c", KILLED, str(path), *steps],
+        env={"PYTHONPATH": ":".join([str(Path(__file__).parents[3]), *sys.path])},
+        check=False,
+        timeout=60,
+    )
+    assert ran.returncode == -9
+
+
 @pytest.fixture
 def filled(tmp_path: Path) -> Path:
     fill(tmp_path, IDS)
@@ -95,13 +109,7 @@ def test_an_empty_directory_is_made_with_its_parents(tmp_path: Path) -> None:
 def test_a_kill_at_any_step_leaves_what_was_flushed_and_an_index_in_step(
     tmp_path: Path, steps: list[str], stored: int
 ) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path), *steps],
-        env={"PYTHONPATH": ":".join([str(Path(__file__).parents[3]), *sys.path])},
-        check=False,
-        timeout=60,
-    )
-    assert ran.returncode == -9
+    killed(tmp_path, steps)
     check(tmp_path, list(range(stored)))
     fill(tmp_path, [100])
     check(tmp_path, [*range(stored), 100])
@@ -134,7 +142,8 @@ def test_an_index_that_ran_ahead_with_low_ids_is_made_anew(tmp_path: Path) -> No
 
 def test_an_index_of_other_texts_under_the_same_ids_is_made_anew(tmp_path: Path) -> None:
     fill(tmp_path, [1, 2])
-    (tmp_path / "documents.sqlite").unlink()
+    for file in tmp_path.glob("documents.sqlite*"):
+        file.unlink()
     with SqliteDocuments(tmp_path / "documents.sqlite") as documents:
         documents.add(1, analyse(prose(11)))
         documents.add(2, analyse(prose(12)))
@@ -152,9 +161,58 @@ def test_an_index_of_other_texts_is_made_anew(filled: Path, tmp_path: Path) -> N
     check(filled, ids)
 
 
-def test_an_index_whose_texts_are_gone_holds_nothing(filled: Path) -> None:
+def test_texts_that_are_gone_are_missed(filled: Path) -> None:
     (filled / "documents.sqlite").unlink()
+    with pytest.raises(DocumentsFileError, match="40 documents were promised, found 0: it was cut"):
+        open_directory(filled, Parameters())
+
+
+def test_an_index_whose_texts_are_gone_holds_nothing(filled: Path) -> None:
+    for file in filled.glob("documents.sqlite*"):
+        file.unlink()
     check(filled, [])
+
+
+def test_any_cut_of_any_file_makes_an_error_or_no_difference(tmp_path: Path) -> None:
+    steps = ["0-10", "documents", "index", "10-20", "documents", "index"]
+    for folder, more in (("closed", []), ("killed", ["index", "20-30"])):
+        killed(tmp_path / folder, [*steps, *more])
+    fill(tmp_path / "closed", [100])
+    again, cuts = tmp_path / "again", 0
+    for folder, ids in (("closed", [*range(20), 100]), ("killed", list(range(20)))):
+        files = [file for file in (tmp_path / folder).rglob("*") if file.is_file()]
+        for file, place in product(files, range(20)):
+            shutil.copytree(tmp_path / folder, again)
+            cut = again / file.relative_to(tmp_path / folder)
+            cut.write_bytes(file.read_bytes()[: file.stat().st_size * place // 20])
+            with suppress(DocumentsFileError):
+                check(again, ids)
+            shutil.rmtree(again)
+            cuts += 1
+    assert cuts > 150
+
+
+def test_texts_whose_file_is_cut_short_are_missed(tmp_path: Path) -> None:
+    killed(tmp_path, ["0-10", "documents", "10-20", "documents"])
+    (tmp_path / "documents.sqlite-wal").write_bytes(b"")
+    with pytest.raises(
+        DocumentsFileError, match=r"20 documents were promised, found 0: .* restore"
+    ):
+        open_directory(tmp_path, Parameters())
+
+
+def test_a_damaged_promise_is_named(filled: Path) -> None:
+    promise = filled / "documents.sqlite-promise"
+    whole = promise.read_bytes()
+    for damaged in (b"", whole[:-1], whole + b"\0", whole[:3] + b"\1" + whole[4:]):
+        promise.write_bytes(damaged)
+        with pytest.raises(
+            DocumentsFileError, match=r"documents\.sqlite-promise: expected .* or del"
+        ):
+            open_directory(filled, Parameters())
+    promise.unlink()
+    check(filled, IDS)
+    assert promise.read_bytes() == whole
 
 
 @pytest.mark.parametrize("damage", ["cut", "garbled", "gone", "empty"])
