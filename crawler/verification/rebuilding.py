@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.seen import SeenSet
 from crawler.pages.store import PageStore
+from neardup.indexes.files.layout import is_ours
 from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def remove_index(directory: CrawlDirectory) -> None:
     """Throw the files of the fingerprint index away; who opens it next makes them again."""
     if directory.index.is_dir():
         for file in directory.index.iterdir():
-            if file.suffix in _INDEX_ENDINGS:
+            if file.suffix in _INDEX_ENDINGS or is_ours(file.name):
                 file.unlink()
 
 

@@ -1,27 +1,45 @@
 """Appends to a file; what it has returned from is durable, and a failure leaves no trace."""
 
 import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
+from typing import BinaryIO
+
+from neardup.indexes.files.durable import write_durably
+from neardup.indexes.files.promise import PROMISE_BYTES, Promise
+
+TAIL = re.compile(r"(.+)\.tail-\d+")
+"""The name of what was set aside, after that of its file."""
+
+_CHUNK_BYTES = 1 << 20
 
 
 class AppendingFile:
-    """A file that only grows, by whole batches.
+    """A file that only grows, by whole batches, and says how long it is at least.
 
     Args:
         path: A file that exists.
-        end: Its size without a torn tail, which is cut off.
-        count: The entries that it names.
+        promise_at: Where in it its promise stands.
+        whole: Where its last whole batch ends. What stands behind that is a torn tail.
 
-    Files: the file itself, open until :meth:`close`.
+    Files: the file itself, open until :meth:`close`; ``<name>.tail-1`` and so on are torn tails.
     """
 
-    def __init__(self, path: Path, end: int, count: int) -> None:
+    def __init__(self, path: Path, promise_at: int, whole: Promise) -> None:
         self.path = path
+        self._promise_at = promise_at
         # One attribute, so that an interrupt never finds one of the two ahead of the other.
-        self._written = (end, count)
+        self._written = whole
         self._file = path.open("r+b", buffering=0)
         try:
-            self._cut_to_end()
+            if os.fstat(self._file.fileno()).st_size > whole.end:
+                _set_aside(path, whole.end)
+                self._cut_to_end()
+            if self._read_promise() != whole.to_bytes():
+                self._write_promise(whole)
         except BaseException:
             self._file.close()
             raise
@@ -29,10 +47,10 @@ class AppendingFile:
     @property
     def count(self) -> int:
         """How many entries the file names durably."""
-        return self._written[1]
+        return self._written.entries
 
     def append_bytes(self, data: bytes, entries: int) -> None:
-        """Write one batch and make it durable.
+        """Write one batch, make it durable, and promise it.
 
         Raises:
             OSError: The disk is full, or the like; the next call starts where this one did.
@@ -40,19 +58,49 @@ class AppendingFile:
         # Half a batch of a failed call, in front of this one, would be damage.
         self._cut_to_end()
         end, count = self._written
-        self._file.seek(end)
-        left = memoryview(data)
-        while left:
-            left = left[self._file.write(left) :]
-        os.fsync(self._file.fileno())
-        self._written = (end + len(data), count + entries)
+        try:
+            self._write(end, data)
+            os.fsync(self._file.fileno())
+        except OSError:
+            with suppress(OSError):
+                self._cut_to_end()
+            raise
+        written = Promise(end + len(data), count + entries)
+        self._write_promise(written)
+        self._written = written
 
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
 
+    def _read_promise(self) -> bytes:
+        self._file.seek(self._promise_at)
+        return self._file.read(PROMISE_BYTES) or b""
+
+    def _write_promise(self, promise: Promise) -> None:
+        self._write(self._promise_at, promise.to_bytes())
+
+    def _write(self, place: int, data: bytes) -> None:
+        self._file.seek(place)
+        left = memoryview(data)
+        while left:
+            left = left[self._file.write(left) :]
+
     def _cut_to_end(self) -> None:
-        end = self._written[0]
+        end = self._written.end
         if os.fstat(self._file.fileno()).st_size != end:
             self._file.truncate(end)
             os.fsync(self._file.fileno())
+
+
+def _set_aside(path: Path, end: int) -> None:
+    """Copy what stands in a file from ``end`` on to a file beside it, durably."""
+    names = (path.with_name(f"{path.name}.tail-{number}") for number in count(1))
+    with path.open("rb") as file:
+        file.seek(end)
+        write_durably(next(name for name in names if not name.exists()), _chunks(file))
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(_CHUNK_BYTES):
+        yield chunk

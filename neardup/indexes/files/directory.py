@@ -13,7 +13,7 @@ from neardup.indexes.columns import Array, Shape, Tables
 from neardup.indexes.files.complaints import HALF_WAY, unusable
 from neardup.indexes.files.durable import put_in_place
 from neardup.indexes.files.layout import LAST_LOG, Span, log_name
-from neardup.indexes.files.log_format import HEADER_BYTES, Batch, LogHeader
+from neardup.indexes.files.log_format import EMPTY, Batch, LogHeader
 from neardup.indexes.files.log_reader import LogContent, read_log
 from neardup.indexes.files.log_writer import LogWriter, create_log, stage_log
 from neardup.indexes.files.opening import layout_in, locked
@@ -41,6 +41,7 @@ class IndexDirectory:
         index.lock: Locked while the directory is open; otherwise without meaning.
         00000001-00000004.seg: Segments; see ``segment_format``.
         00000005.log: What is in no segment yet; see ``log_format``.
+        00000005.log.tail-1: A torn tail of it, which was never promised; for whoever looks.
     """
 
     def __init__(self, path: Path, lock: FileLock) -> None:
@@ -80,7 +81,7 @@ class IndexDirectory:
         # Only now is it certain that what replaces these files can be read.
         self._obsolete = layout.obsolete
         self.settle()
-        self._log = LogWriter(self._log_path, content.end, content.rows)
+        self._log = LogWriter(self._log_path, content.whole)
         return Content(segments, content.batches)
 
     @property
@@ -114,7 +115,7 @@ class IndexDirectory:
             self._log.close()
             self._number += 1
             put_in_place(log, self._log_path)
-            self._log = LogWriter(self._log_path, HEADER_BYTES, 0)
+            self._log = LogWriter(self._log_path, EMPTY)
             return map_tables(path, tables.shape, tables.max_id)
 
     def open_merge(self, first: int, count: int, shape: Shape) -> "MergeFile":

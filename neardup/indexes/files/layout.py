@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from neardup.indexes.files.appending import TAIL
 from neardup.indexes.files.durable import TEMPORARY_SUFFIX
 
 LOCK_NAME = "index.lock"
@@ -82,8 +83,10 @@ def layout_of(names: Iterable[str]) -> Layout:
             spans.append(Span(int(found[1]), int(found[2])))
         elif found := _LOG.fullmatch(name):
             logs.append(int(found[1]))
-        elif name.endswith(TEMPORARY_SUFFIX) and _is_ours(name.removesuffix(TEMPORARY_SUFFIX)):
+        elif name.endswith(TEMPORARY_SUFFIX) and is_ours(name.removesuffix(TEMPORARY_SUFFIX)):
             obsolete.append(name)
+        elif is_ours(name):
+            continue  # a tail that was set aside
         elif name.endswith(_OURS):
             odd.append(name)
         else:
@@ -101,7 +104,10 @@ def layout_of(names: Iterable[str]) -> Layout:
     return Layout(kept, log, log in logs, obsolete)
 
 
-def _is_ours(name: str) -> bool:
+def is_ours(name: str) -> bool:
+    """Whether an index gives a file such a name, but for the lock and for a temporary file."""
+    if tail := TAIL.fullmatch(name):
+        name = tail[1]
     return bool(_SEGMENT.fullmatch(name) or _LOG.fullmatch(name))
 
 

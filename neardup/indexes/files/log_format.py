@@ -7,15 +7,19 @@ import numpy as np
 import xxhash
 
 from neardup.indexes.arrays import Rows
+from neardup.indexes.files.promise import PROMISE_BYTES, Promise
 from neardup.indexes.files.segment_format import IDENTITY_BYTES
 
 MAGIC = b"NDUPLOG\n"
-VERSION = 2
+VERSION = 3
 _HEADER = struct.Struct(f"<8sII{IDENTITY_BYTES}sQ")
 _BATCH = struct.Struct("<4sIIIQ")
 _CHECKSUM = struct.Struct("<Q")
 
 HEADER_BYTES = _HEADER.size + _CHECKSUM.size
+EMPTY = Promise(HEADER_BYTES + PROMISE_BYTES, 0)
+"""What a log without entries promises; its first batch begins there."""
+
 BATCH_MARK = b"NDB\n"
 BATCH_HEADER_BYTES = _BATCH.size + _CHECKSUM.size
 END_MARK = b"NDBEND\r\n"
@@ -37,6 +41,10 @@ class LogHeader(NamedTuple):
     def to_bytes(self) -> bytes:
         """Return the header as it stands in the file."""
         return _sealed(_HEADER.pack(MAGIC, VERSION, 0, *self))
+
+    def empty_log(self) -> bytes:
+        """Return a log without entries."""
+        return self.to_bytes() + EMPTY.to_bytes()
 
 
 class Batch(NamedTuple):

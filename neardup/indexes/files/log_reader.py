@@ -1,4 +1,4 @@
-"""Reads a log, cuts off a tail that was never promised, and names every other damage.
+"""Reads a log, leaves out a tail that was never promised, and names every other damage.
 
 A batch is written by one write and promised only after the fsync that follows it. So a process
 that is killed, or a machine that loses power, leaves at most one batch that ends too early, or
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from neardup.indexes.files.complaints import unusable
 from neardup.indexes.files.log_format import (
     BATCH_HEADER_BYTES,
+    EMPTY,
     END_MARK,
     HEADER_BYTES,
     MAGIC,
@@ -22,6 +23,7 @@ from neardup.indexes.files.log_format import (
     parsed_header,
     version_of,
 )
+from neardup.indexes.files.promise import Promise, check_promise, parsed_promise
 
 
 class LogContent(NamedTuple):
@@ -30,38 +32,34 @@ class LogContent(NamedTuple):
     Attributes:
         header: Of the log.
         batches: All that were promised, in the order in which they came.
-        end: Bytes of the file up to the end of the last whole batch.
+        whole: Where the last whole batch ends.
     """
 
     header: LogHeader
     batches: list[Batch]
-    end: int
-
-    @property
-    def rows(self) -> int:
-        """How many entries the batches name."""
-        return sum(batch.rows for batch in self.batches)
+    whole: Promise
 
 
 def read_log(path: Path) -> LogContent:
     """Return what the log holds, without its torn tail.
 
     Raises:
-        IndexFileError: The file is damaged, foreign or of another version.
+        IndexFileError: The file is damaged, foreign or of another version, or ends before what it
+            promised.
     """
     data = path.read_bytes()
     header = _checked_header(path, data)
     batches: list[Batch] = []
-    end, count = HEADER_BYTES, 0
-    while end < len(data):
-        found = _batch_at(path, data, end, count)
+    promise = parsed_promise(path, data[HEADER_BYTES : EMPTY.end])
+    ends = [EMPTY]
+    while ends[-1].end < len(data):
+        found = _batch_at(path, data, ends[-1])
         if found is None:
             break
-        batch, size = found
-        batches.append(batch)
-        end += size
-        count += batch.rows
-    return LogContent(header, batches, end)
+        batches.append(found[0])
+        ends.append(found[1])
+    check_promise(path, promise, set(ends))
+    return LogContent(header, batches, ends[-1])
 
 
 def _checked_header(path: Path, data: bytes) -> LogHeader:
@@ -77,8 +75,9 @@ def _checked_header(path: Path, data: bytes) -> LogHeader:
     return header
 
 
-def _batch_at(path: Path, data: bytes, start: int, count: int) -> tuple[Batch, int] | None:
-    """Return the batch that starts there and its size; None: a tail that was never promised."""
+def _batch_at(path: Path, data: bytes, before: Promise) -> tuple[Batch, Promise] | None:
+    """Return the batch after what stands before it, and where it ends; None: a torn tail."""
+    start, count = before
     if len(data) - start < BATCH_HEADER_BYTES:
         return None
     header = parsed_batch_header(data[start : start + BATCH_HEADER_BYTES])
@@ -94,4 +93,4 @@ def _batch_at(path: Path, data: bytes, start: int, count: int) -> tuple[Batch, i
         if len(data) == end and not any(data[-len(END_MARK) :]):
             return None
         raise unusable(path, f"a batch with its checksum at byte {start}", "another checksum")
-    return batch, header.batch_bytes
+    return batch, Promise(end, count + batch.rows)

@@ -7,11 +7,12 @@ from typing import Self
 from filelock import FileLock
 
 from neardup.errors import IndexFileError
+from neardup.indexes.files.appending import TAIL
 from neardup.indexes.files.durable import TEMPORARY_SUFFIX
 from neardup.indexes.files.layout import LOCK_NAME
 from neardup.indexes.files.opening import lock_directory
 from neardup.indexes.lsh_rows import Rows
-from neardup.indexes.signature_files.format import BATCH_ROWS, FILE_NAME, HEADER_BYTES, Header
+from neardup.indexes.signature_files.format import BATCH_ROWS, EMPTY, FILE_NAME, Header
 from neardup.indexes.signature_files.reader import read_batches, read_header
 from neardup.indexes.signature_files.writer import BatchWriter, create_file
 
@@ -22,6 +23,7 @@ class SignatureDirectory:
     Files:
         index.lock: Locked while the directory is open; otherwise without meaning.
         documents.lsh: All documents, in the order in which they came; see ``format``.
+        documents.lsh.tail-1: A torn tail of it, which was never promised; for whoever looks.
     """
 
     def __init__(self, path: Path, lock: FileLock) -> None:
@@ -41,7 +43,8 @@ class SignatureDirectory:
         lock = _locked(path)
         try:
             directory = cls(path, lock)
-            (path / (FILE_NAME + TEMPORARY_SUFFIX)).unlink(missing_ok=True)
+            for name in filter(_is_temporary, [file.name for file in path.iterdir()]):
+                (path / name).unlink()
             if directory._file.exists():
                 directory.header = read_header(directory._file)
         except BaseException:
@@ -66,11 +69,11 @@ class SignatureDirectory:
         if self.header is None:
             create_file(self._file, header)
             self.header = header
-        end, count = HEADER_BYTES, 0
+        whole = EMPTY
         for rows, batch_end in read_batches(self._file, header):
             restore(rows)
-            end, count = batch_end, count + len(rows.ids)
-        self._writer = BatchWriter(self._file, end, count)
+            whole = batch_end
+        self._writer = BatchWriter(self._file, whole)
 
     def append(self, rows: Rows, written: Callable[[int], None]) -> None:
         """Make documents durable, batch by batch.
@@ -105,9 +108,19 @@ def _locked(path: Path) -> FileLock:
 def _check_names(path: Path) -> None:
     """Leave no lock behind in a directory of other files, and begin no index in it."""
     names = {file.name for file in path.iterdir()}
-    others = sorted(names - {LOCK_NAME, FILE_NAME, FILE_NAME + TEMPORARY_SUFFIX})
+    others = sorted(name for name in names - {LOCK_NAME} if not _is_ours(name))
     if others and FILE_NAME not in names:
         raise IndexFileError(
             f"{path}: expected an LshIndex or an empty directory, found {others[0]!r}; "
             "name another path"
         )
+
+
+def _is_ours(name: str) -> bool:
+    name = name.removesuffix(TEMPORARY_SUFFIX)
+    tail = TAIL.fullmatch(name)
+    return (tail[1] if tail else name) == FILE_NAME
+
+
+def _is_temporary(name: str) -> bool:
+    return name.endswith(TEMPORARY_SUFFIX) and _is_ours(name)

@@ -7,18 +7,22 @@ import numpy as np
 import xxhash
 
 from neardup.indexes.banding import Banding
+from neardup.indexes.files.promise import PROMISE_BYTES, Promise
 from neardup.indexes.lsh_layout import words_of
 from neardup.indexes.lsh_rows import Rows
 
 FILE_NAME = "documents.lsh"
 MAGIC = b"NDUPLSH\n"
-VERSION = 1
+VERSION = 2
 
 _HEADER = struct.Struct("<8sIIIIdQ")
 _BATCH = struct.Struct("<4sIQ")
 _CHECKSUM = struct.Struct("<Q")
 
 HEADER_BYTES = _HEADER.size + _CHECKSUM.size
+EMPTY = Promise(HEADER_BYTES + PROMISE_BYTES, 0)
+"""What a file without documents promises; its first batch begins there."""
+
 BATCH_MARK = b"NDB\n"
 BATCH_HEADER_BYTES = _BATCH.size + _CHECKSUM.size
 END_MARK = b"NDBEND\r\n"

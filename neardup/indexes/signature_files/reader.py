@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from neardup.indexes.files.complaints import unusable
+from neardup.indexes.files.promise import Promise, check_promise, parsed_promise
 from neardup.indexes.lsh_rows import Rows
 from neardup.indexes.signature_files.format import (
     BATCH_HEADER_BYTES,
+    EMPTY,
     END_MARK,
     HEADER_BYTES,
     MAGIC,
@@ -31,11 +33,11 @@ class Batch(NamedTuple):
 
     Attributes:
         rows: The documents, mapped into memory.
-        end: Bytes of the file up to the end of the batch.
+        whole: Where the batch ends.
     """
 
     rows: Rows
-    end: int
+    whole: Promise
 
 
 def read_header(path: Path) -> Header:
@@ -63,21 +65,24 @@ def read_batches(path: Path, header: Header) -> Iterator[Batch]:
     """Yield all batches that were promised, in the order in which they came.
 
     Raises:
-        IndexFileError: The file is damaged.
+        IndexFileError: The file is damaged, or ends before what it promised.
     """
     with path.open("rb") as file:
         data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    end, count = HEADER_BYTES, 0
-    while end < len(data):
-        batch = _batch_at(path, header, data, end, count)
+    promise = parsed_promise(path, bytes(data[HEADER_BYTES : EMPTY.end]))
+    ends = [EMPTY]
+    while ends[-1].end < len(data):
+        batch = _batch_at(path, header, data, ends[-1])
         if batch is None:
-            return
+            break
         yield batch
-        end, count = batch.end, count + len(batch.rows.ids)
+        ends.append(batch.whole)
+    check_promise(path, promise, set(ends))
 
 
-def _batch_at(path: Path, header: Header, data: memoryview, start: int, count: int) -> Batch | None:
-    """Return the batch that starts there; None: a tail that was never promised."""
+def _batch_at(path: Path, header: Header, data: memoryview, before: Promise) -> Batch | None:
+    """Return the batch after what stands before it; None: a tail that was never promised."""
+    start, count = before
     if len(data) - start < BATCH_HEADER_BYTES:
         return None
     batch = parsed_batch_header(bytes(data[start : start + BATCH_HEADER_BYTES]))
@@ -93,4 +98,4 @@ def _batch_at(path: Path, header: Header, data: memoryview, start: int, count: i
         if len(data) == end and not any(data[-len(END_MARK) :]):
             return None
         raise unusable(path, f"a batch with its checksum at byte {start}", "another checksum")
-    return Batch(rows, end)
+    return Batch(rows, Promise(end, count + batch.documents))

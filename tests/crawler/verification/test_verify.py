@@ -98,6 +98,16 @@ def flip_log(folder: Path) -> None:
     log.write_bytes(data)
 
 
+def cut_log(size: int) -> Callable[[Path], None]:
+    """A log of fingerprints of which only so many bytes are left; below 0, but for so many."""
+
+    def cut(folder: Path) -> None:
+        (log,) = (folder / "fingerprints").glob("*.log")
+        log.write_bytes(log.read_bytes()[:size])
+
+    return cut
+
+
 def empty_bloom(folder: Path) -> None:
     ScalableBloomFilter(1000, 0.001).save(folder / "seen.bloom")
 
@@ -192,6 +202,9 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "an index with a hole": (without_one, "index-right"),
     "an index with another page": (with_another, "index-right"),
     "an index with a flipped bit": (flip_log, "index-right"),
+    "an index cut off at its first entry": (cut_log(72), "index-right"),
+    "an index that lacks a byte": (cut_log(-1), "index-right"),
+    "an index of no bytes": (cut_log(0), "index-right"),
     "a request that cannot be read": (
         sql("UPDATE requests SET request = x'80ff' WHERE state IN (0, 1)"),
         "queued-can-be-fetched",
@@ -273,6 +286,21 @@ def test_what_is_broken_is_found_and_mended(folder: Path, name: str) -> None:
     assert mended.findings == ()
     assert check(folder).findings == ()
     Job(folder, OPTIONS).close()
+
+
+@pytest.mark.parametrize("size", [0, 72, -1])
+def test_a_crawl_goes_on_with_an_index_made_anew(
+    folder: Path, size: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with HammingIndex(folder / "fingerprints") as index:
+        held = len(index)
+    cut_log(size)(folder)
+    Job(folder, OPTIONS).close()
+    assert "index made anew: " in caplog.text
+    assert "restore it from a copy, or delete the index directory" in caplog.text
+    with HammingIndex(folder / "fingerprints") as index:
+        assert len(index) == held
+    assert check(folder).findings == ()
 
 
 @pytest.mark.parametrize("name", LEFT)

@@ -9,6 +9,7 @@ import xxhash
 
 from neardup import Candidate, HammingIndex, IndexFileError, LshIndex, ParameterError
 from neardup.indexes.banding import Banding
+from neardup.indexes.files.promise import Promise
 from neardup.indexes.signature_files.reader import read_batches, read_header
 from neardup.indexes.signatures import Signatures
 from tests.neardup.indexes.lsh_flushing import PERMUTATIONS, signature_of
@@ -42,6 +43,11 @@ def ids_in(path: Path) -> list[int]:
 def batches_in(path: Path) -> list[int]:
     """Return how many documents there are in each batch of a file."""
     return [len(batch.rows.ids) for batch in read_batches(path, read_header(path))]
+
+
+def promising(file: bytes, end: int, documents: int) -> bytes:
+    """Return a file that promises another length."""
+    return file[:48] + Promise(end, documents).to_bytes() + file[72:]
 
 
 def keys_of(signature: Signatures, bands: int, rows: int) -> list[int]:
@@ -84,20 +90,21 @@ class TestBytes:
             return xxhash.xxh3_64_intdigest(part)
 
         *header, probe, header_checksum = struct.unpack("<8sIIIIdQQ", data[:48])
-        assert header == [b"NDUPLSH\n", 1, PERMUTATIONS, 2, 12, least]
+        assert header == [b"NDUPLSH\n", 2, PERMUTATIONS, 2, 12, least]
         assert header_checksum == checksum(data[:40])
         signature = np.arange(PERMUTATIONS, dtype=np.uint32) * np.uint32(0x9E3779B1)
         assert probe == checksum(
             struct.pack("<2I2Q", *keys_of(signature, 2, 12), *sketch_of(signature))
         )
-        assert struct.unpack("<4sIQQ", data[48:72]) == (b"NDB\n", 2, 0, checksum(data[48:64]))
-        end = 72 + 2 * ROW_BYTES
-        ids, words, keys = data[72:88], data[88:120], data[120:end]
+        assert struct.unpack("<QQQ", data[48:72]) == (len(data), 2, checksum(data[48:64]))
+        assert struct.unpack("<4sIQQ", data[72:96]) == (b"NDB\n", 2, 0, checksum(data[72:88]))
+        end = 96 + 2 * ROW_BYTES
+        ids, words, keys = data[96:112], data[112:144], data[144:end]
         assert struct.unpack("<2q", ids) == (2**63 - 1, 3)
         both = (signature_of(5), signature_of(6))
         assert struct.unpack("<4Q", words) == tuple(w for one in both for w in sketch_of(one))
         assert struct.unpack("<4I", keys) == tuple(k for one in both for k in keys_of(one, 2, 12))
-        assert struct.unpack("<Q8s", data[end:]) == (checksum(data[72:end]), b"NDBEND\r\n")
+        assert struct.unpack("<Q8s", data[end:]) == (checksum(data[96:end]), b"NDBEND\r\n")
 
     def test_the_example_of_the_documentation_is_a_file(self, tmp_path: Path) -> None:
         text = (Path(__file__).parents[3] / "docs" / "lsh_format.md").read_text("utf-8")
@@ -127,20 +134,50 @@ class TestDamage:
                 with pytest.raises(IndexFileError):
                     LshIndex(path=tmp_path)
 
-    def test_a_tail_cut_at_any_byte_leaves_the_batches_before_it(self, tmp_path: Path) -> None:
+    def test_a_file_that_is_shorter_than_it_promised_is_refused_at_every_byte(
+        self, tmp_path: Path
+    ) -> None:
         sizes = made(tmp_path)
         whole = (tmp_path / FILE).read_bytes()
-        for size in range(sizes[0], len(whole) + 1):
+        for size in range(len(whole)):
             (tmp_path / FILE).write_bytes(whole[:size])
-            batches = sum(end <= size for end in sizes[1:])
-            assert batches_in(tmp_path / FILE) == BATCHES[:batches]
+            with pytest.raises(IndexFileError, match=f"{FILE}: expected .*; restore it from a co"):
+                batches_in(tmp_path / FILE)
             if size % 20 == 0 or size in sizes:
-                assert ids_in(tmp_path) == list(range(sum(BATCHES[:batches])))
-                assert (tmp_path / FILE).stat().st_size == sizes[batches]
+                with pytest.raises(IndexFileError):
+                    LshIndex(path=tmp_path)
+        assert (tmp_path / FILE).read_bytes() == whole[:-1]
 
-    def test_a_tail_whose_blocks_were_never_written_is_cut_off(self, tmp_path: Path) -> None:
+    def test_a_tail_that_was_never_promised_is_set_aside(self, tmp_path: Path) -> None:
         sizes = made(tmp_path)
         whole = (tmp_path / FILE).read_bytes()
+        for batch, promised in enumerate(sizes):
+            file = promising(whole, promised, sum(BATCHES[:batch]))
+            for size in range(promised, len(whole) + 1):
+                (tmp_path / FILE).write_bytes(file[:size])
+                batches = sum(end <= size for end in sizes[1:])
+                assert batches_in(tmp_path / FILE) == BATCHES[:batches]
+                if size in {promised + 1, *sizes}:
+                    assert ids_in(tmp_path) == list(range(sum(BATCHES[:batches])))
+                    assert (tmp_path / FILE).stat().st_size == sizes[batches]
+                    # From now on what is whole is promised.
+                    (tmp_path / FILE).write_bytes((tmp_path / FILE).read_bytes()[:-1])
+                    with pytest.raises(IndexFileError):
+                        LshIndex(path=tmp_path)
+        tails = [tmp_path / f"{FILE}.tail-{n}" for n in (1, 2, 3)]
+        assert [tail.read_bytes() for tail in tails] == [whole[end : end + 1] for end in sizes[:-1]]
+
+    def test_nothing_but_a_tail_is_no_index(self, tmp_path: Path) -> None:
+        (tmp_path / f"{FILE}.tail-1").write_bytes(b"NDB")
+        (tmp_path / f"{FILE}.tail-2.tmp").write_bytes(b"NDB")
+        with LshIndex(0.8, path=tmp_path) as index:
+            assert len(index) == 0
+        assert not (tmp_path / f"{FILE}.tail-2.tmp").exists()
+        assert (tmp_path / f"{FILE}.tail-1").exists()
+
+    def test_a_tail_whose_blocks_were_never_written_is_left_out(self, tmp_path: Path) -> None:
+        sizes = made(tmp_path)
+        whole = promising((tmp_path / FILE).read_bytes(), sizes[2], 3)
         for kept in range(sizes[2], len(whole) - 8):
             (tmp_path / FILE).write_bytes(whole[:kept] + bytes(len(whole) - kept))
             assert batches_in(tmp_path / FILE) == BATCHES[:2]
@@ -153,7 +190,10 @@ class TestDamage:
         whole = (tmp_path / FILE).read_bytes()
         first, second = whole[: sizes[1]], whole[sizes[1] : sizes[2]]
         broken = [whole[:size] for size in range(sizes[0])]
-        broken += [whole[: sizes[0]] + second, first + first[sizes[0] :], whole + second]
+        broken += [
+            promising(data, sizes[0], 0)
+            for data in (whole[: sizes[0]] + second, first + first[sizes[0] :], whole + second)
+        ]
         for data in broken:
             (tmp_path / FILE).write_bytes(data)
             with pytest.raises(IndexFileError):
@@ -164,7 +204,7 @@ class TestDamage:
         header = (tmp_path / FILE).read_bytes()[:40]
         for place, value, complaint in (
             (0, b"SQLite f", r"starting with b'NDUPLSH\\n', found b'SQLite f'"),
-            (8, b"\x02", "expected version 1, found version 2; restore it from a copy, or delete"),
+            (8, b"\x01", "expected version 2, found version 1; restore it from a copy, or delete"),
             (32, b"12345678", "as this version makes them, found others .probe 3837363534333231"),
         ):
             data = header[:place] + value + header[place + len(value) :]

@@ -323,6 +323,37 @@ def test_a_full_disk_during_a_merge_changes_nothing(path: Path, max_rows: int | 
         assert len(index) == 10
 
 
+def test_a_log_cut_at_any_byte_is_refused_and_left_as_it_is(path: Path) -> None:
+    log = path / "00000003.log"
+    whole, before = log.read_bytes(), names_in(path)
+    for size in range(len(whole)):
+        log.write_bytes(whole[:size])
+        with pytest.raises(
+            IndexFileError, match=rf"{log}: expected .*; restore it from a copy, or"
+        ):
+            HammingIndex(path)
+        assert log.read_bytes() == whole[:size]
+    assert names_in(path) == before
+
+
+def test_a_torn_tail_is_set_aside(path: Path) -> None:
+    log = path / "00000003.log"
+    whole, before = log.read_bytes(), names_in(path)
+    for tail in (b"NDB", b"NDB\n"):
+        log.write_bytes(log.read_bytes() + tail)
+        with HammingIndex(path, radius=0) as index:
+            assert len(index) == 10
+    assert log.read_bytes() == whole
+    tails = {f"{log.name}.tail-1", f"{log.name}.tail-2"}
+    assert names_in(path) == before | tails
+    # A crash while it is set aside.
+    (path / f"{log.name}.tail-3.tmp").write_bytes(b"NDB")
+    with HammingIndex(path) as index:
+        assert len(index) == 10
+    assert names_in(path) == before | tails
+    assert (path / f"{log.name}.tail-2").read_bytes() == b"NDB\n"
+
+
 class Steps:
     """Copies a directory before each step that changes it, as a crash there would leave it."""
 

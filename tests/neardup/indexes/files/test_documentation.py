@@ -9,7 +9,8 @@ from neardup.indexes.arrays import Rows
 from neardup.indexes.building import built
 from neardup.indexes.columns import no_rows
 from neardup.indexes.files.layout import Span
-from neardup.indexes.files.log_format import Batch, LogHeader, batch_bytes
+from neardup.indexes.files.log_format import EMPTY, Batch, LogHeader, batch_bytes
+from neardup.indexes.files.promise import Promise
 from neardup.indexes.files.segment_writer import Label, stage_segment
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "formats.md"
@@ -39,5 +40,7 @@ def test_a_segment_is_as_documented(tmp_path: Path) -> None:
 
 def test_a_log_is_as_documented() -> None:
     batch = Batch(rows_of((0, 1)), rows_of((2**64 - 1, 3)))
-    data = LogHeader(IDENTITY, 2).to_bytes() + batch_bytes(batch, 0)
+    added = batch_bytes(batch, 0)
+    promise = Promise(EMPTY.end + len(added), 2)
+    data = LogHeader(IDENTITY, 2).to_bytes() + promise.to_bytes() + added
     assert documented("4e 44 55 50 4c 4f 47 0a") == data

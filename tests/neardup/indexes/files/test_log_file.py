@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from neardup.errors import IndexFileError
 from neardup.indexes.arrays import Rows
-from neardup.indexes.files.log_format import HEADER_BYTES, Batch, LogHeader, batch_bytes
+from neardup.indexes.files.log_format import EMPTY, Batch, LogHeader, batch_bytes
 from neardup.indexes.files.log_reader import read_log
 from neardup.indexes.files.log_writer import LogWriter, create_log
+from neardup.indexes.files.promise import Promise
 
 HEADER = LogHeader(bytes(range(16)), 3)
 Entries = list[tuple[int, int]]
@@ -46,9 +47,19 @@ def batches_of(path: Path) -> list[tuple[Removed, Added]]:
     return found
 
 
+def new_log(path: Path) -> LogWriter:
+    create_log(path, HEADER)
+    return LogWriter(path, EMPTY)
+
+
+def promising(log: bytes, end: int, entries: int) -> bytes:
+    """Return a log that promises another length."""
+    return log[:48] + Promise(end, entries).to_bytes() + log[EMPTY.end :]
+
+
 def written(path: Path, batches: list[tuple[Removed, Added]]) -> list[int]:
     """Write a log and return its size after each batch."""
-    log = LogWriter(path, create_log(path, HEADER), 0)
+    log = new_log(path)
     sizes = [path.stat().st_size]
     for batch in batches:
         log.append(batch_of(*batch))
@@ -66,7 +77,7 @@ def test_batches_come_back_in_order(path: Path) -> None:
     sizes = written(path, BATCHES)
     assert batches_of(path) == BATCHES
     assert read_log(path).header == HEADER
-    assert read_log(path).end == sizes[-1]
+    assert read_log(path).whole == (sizes[-1], 7)
 
 
 def test_the_bytes_are_those_of_the_documentation(path: Path) -> None:
@@ -77,62 +88,116 @@ def test_the_bytes_are_those_of_the_documentation(path: Path) -> None:
         return xxhash.xxh3_64_intdigest(part)
 
     header = struct.unpack("<8sII16sQQ", data[:48])
-    assert header == (b"NDUPLOG\n", 2, 0, bytes(range(16)), 3, checksum(data[:40]))
-    batch = struct.unpack("<4sIIIQQ", data[48:80])
-    assert batch == (b"NDB\n", 1, 2, 0, 0, checksum(data[48:72]))
-    assert struct.unpack("<Qq", data[80:96]) == (2**64 - 1, 2**63 - 1)
-    assert struct.unpack("<2Q2q", data[96:128]) == (7, 0, 8, 0)
-    assert struct.unpack("<Q8s", data[128:]) == (checksum(data[80:128]), b"NDBEND\r\n")
+    assert header == (b"NDUPLOG\n", 3, 0, bytes(range(16)), 3, checksum(data[:40]))
+    assert struct.unpack("<QQQ", data[48:72]) == (168, 3, checksum(data[48:64]))
+    batch = struct.unpack("<4sIIIQQ", data[72:104])
+    assert batch == (b"NDB\n", 1, 2, 0, 0, checksum(data[72:96]))
+    assert struct.unpack("<Qq", data[104:120]) == (2**64 - 1, 2**63 - 1)
+    assert struct.unpack("<2Q2q", data[120:152]) == (7, 0, 8, 0)
+    assert struct.unpack("<Q8s", data[152:]) == (checksum(data[104:152]), b"NDBEND\r\n")
 
 
 def test_a_log_goes_on_after_what_it_holds(path: Path) -> None:
     sizes = written(path, BATCHES[:2])
-    log = LogWriter(path, sizes[-1], 4)
+    log = LogWriter(path, Promise(sizes[-1], 4))
     log.append(batch_of(*BATCHES[2]))
     assert log.count == 7
     log.close()
     assert batches_of(path) == BATCHES
 
 
-def test_a_tail_cut_at_any_byte_leaves_the_batches_before_it(path: Path) -> None:
-    sizes = written(path, BATCHES)
-    whole = path.read_bytes()
-    for size in range(HEADER_BYTES, len(whole) + 1):
-        path.write_bytes(whole[:size])
-        batches = sum(end <= size for end in sizes[1:])
-        assert batches_of(path) == BATCHES[:batches]
-        assert read_log(path).end == sizes[batches]
+ENTRIES = [0, 2, 4, 7]
+"""Those that the log names after each batch."""
 
 
-def test_a_tail_whose_blocks_were_never_written_is_cut_off(path: Path) -> None:
+def test_a_log_that_is_shorter_than_it_promised_is_refused_at_every_byte(path: Path) -> None:
     sizes = written(path, BATCHES)
     whole = path.read_bytes()
+    for promised, entries in zip(sizes, ENTRIES, strict=True):
+        log = promising(whole, promised, entries)
+        for size in range(promised):
+            path.write_bytes(log[:size])
+            with pytest.raises(IndexFileError, match=f"{path}: expected .*; restore it from"):
+                read_log(path)
+
+
+def test_what_is_missing_is_named(path: Path) -> None:
+    sizes = written(path, BATCHES)
+    path.write_bytes(path.read_bytes()[: sizes[1]])
+    with pytest.raises(IndexFileError) as caught:
+        read_log(path)
+    assert str(caught.value) == (
+        f"{path}: expected at least the 7 entries in {sizes[3]} bytes that it promised, found 2 "
+        f"entries in {sizes[1]} bytes; restore it from a copy, or delete the index directory and "
+        "add its documents again"
+    )
+
+
+def test_a_tail_that_was_never_promised_may_be_cut_at_any_byte(path: Path) -> None:
+    sizes = written(path, BATCHES)
+    whole = path.read_bytes()
+    for promised, entries in zip(sizes, ENTRIES, strict=True):
+        log = promising(whole, promised, entries)
+        for size in range(promised, len(whole) + 1):
+            path.write_bytes(log[:size])
+            batches = sum(end <= size for end in sizes[1:])
+            assert batches_of(path) == BATCHES[:batches]
+            assert read_log(path).whole == (sizes[batches], ENTRIES[batches])
+
+
+def test_a_promise_that_no_batch_ends_at_is_damage(path: Path) -> None:
+    sizes = written(path, BATCHES)
+    whole = path.read_bytes()
+    for promise in ((sizes[1], 3), (sizes[1] - 1, 2), (0, 0), (sizes[3] + 1, 7)):
+        path.write_bytes(promising(whole, *promise))
+        with pytest.raises(IndexFileError, match="that it promised"):
+            read_log(path)
+
+
+def test_a_tail_whose_blocks_were_never_written_is_left_out(path: Path) -> None:
+    sizes = written(path, BATCHES)
+    whole = promising(path.read_bytes(), sizes[2], 4)
     for kept in range(sizes[2], len(whole) - 8):
         path.write_bytes(whole[:kept] + bytes(len(whole) - kept))
         assert batches_of(path) == BATCHES[:2]
 
 
-def test_a_cut_tail_is_removed_before_anything_is_added(path: Path) -> None:
+def test_a_torn_tail_is_set_aside_before_anything_is_added(path: Path) -> None:
     sizes = written(path, BATCHES[:2])
-    path.write_bytes(path.read_bytes() + batch_bytes(batch_of(*BATCHES[2]), 4)[:-1])
-    log = LogWriter(path, read_log(path).end, 4)
-    assert path.stat().st_size == sizes[-1]
+    tails = [batch_bytes(batch_of(*BATCHES[2]), 4)[:-1], b"NDB"]
+    for tail in tails:
+        path.write_bytes(path.read_bytes() + tail)
+        log = LogWriter(path, read_log(path).whole)
+        assert path.stat().st_size == sizes[-1]
+        log.close()
+    log = LogWriter(path, read_log(path).whole)
     log.append(batch_of([], [(5, 5)]))
     log.close()
     assert batches_of(path) == [*BATCHES[:2], ([], [(5, 5)])]
+    assert [path.with_name(f"{path.name}.tail-{n}").read_bytes() for n in (1, 2)] == tails
+    assert len(list(path.parent.iterdir())) == 3
 
 
-def test_half_a_batch_of_a_failed_call_is_removed_by_the_next(path: Path) -> None:
+def test_what_is_whole_beyond_the_promise_is_promised_when_it_is_opened(path: Path) -> None:
+    sizes = written(path, BATCHES)
+    path.write_bytes(promising(path.read_bytes(), sizes[1], 2))
+    LogWriter(path, read_log(path).whole).close()
+    path.write_bytes(path.read_bytes()[: sizes[2]])
+    with pytest.raises(IndexFileError, match="that it promised"):
+        read_log(path)
+
+
+def test_half_a_batch_of_a_failed_call_is_removed(path: Path) -> None:
     resource = pytest.importorskip("resource", reason="file sizes cannot be limited here")
-    log = LogWriter(path, create_log(path, HEADER), 0)
+    log = new_log(path)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (HEADER_BYTES + 70, limits[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (EMPTY.end + 70, limits[1]))
     try:
         with pytest.raises(OSError, match="File too large"):
             log.append(batch_of(*BATCHES[2]))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert path.stat().st_size == HEADER_BYTES + 70
+    assert path.stat().st_size == EMPTY.end
     assert batches_of(path) == []
     assert log.count == 0
     log.append(batch_of(*BATCHES[1]))
@@ -164,7 +229,7 @@ def test_zeros_before_the_tail_are_damage(path: Path) -> None:
 
 def test_an_unwritten_tail_hides_no_damage_before_it(path: Path) -> None:
     sizes = written(path, BATCHES)
-    whole = path.read_bytes()
+    whole = promising(path.read_bytes(), sizes[2], 4)
     for place in range(sizes[0], sizes[2]):
         data = bytearray(whole[:-20] + bytes(20))
         data[place] ^= 0x10
@@ -178,7 +243,7 @@ def test_a_batch_that_is_missing_or_doubled_is_damage(path: Path) -> None:
     whole = path.read_bytes()
     first, second = whole[: sizes[1]], whole[sizes[1] : sizes[2]]
     for data in (whole[: sizes[0]] + second, first + first[sizes[0] :], whole + second):
-        path.write_bytes(data)
+        path.write_bytes(promising(data, *EMPTY))
         with pytest.raises(IndexFileError):
             read_log(path)
 
@@ -186,7 +251,7 @@ def test_a_batch_that_is_missing_or_doubled_is_damage(path: Path) -> None:
 def test_a_log_without_its_header_is_damage(path: Path) -> None:
     written(path, BATCHES)
     whole = path.read_bytes()
-    for size in range(HEADER_BYTES):
+    for size in range(EMPTY.end):
         path.write_bytes(whole[:size])
         with pytest.raises(IndexFileError):
             read_log(path)
@@ -199,7 +264,7 @@ def test_another_file_and_another_version_are_named(path: Path) -> None:
     data = bytearray(HEADER.to_bytes())
     data[8] = 9
     path.write_bytes(data)
-    with pytest.raises(IndexFileError, match="expected version 2, found version 9"):
+    with pytest.raises(IndexFileError, match="expected version 3, found version 9"):
         read_log(path)
 
 
@@ -212,7 +277,7 @@ class TestLogProperties:
         st.lists(st.tuples(entries, entries).filter(any), max_size=6),
         st.data(),
     )
-    def test_any_cut_leaves_whole_batches(
+    def test_any_cut_is_noticed_or_leaves_what_was_promised(
         self,
         tmp_path_factory: pytest.TempPathFactory,
         batches: list[tuple[Removed, Added]],
@@ -220,14 +285,18 @@ class TestLogProperties:
     ) -> None:
         path = tmp_path_factory.mktemp("log") / "00000003.log"
         sizes = written(path, batches)
-        size = data.draw(st.integers(HEADER_BYTES, sizes[-1]))
-        path.write_bytes(path.read_bytes()[:size])
-        whole = sum(end <= size for end in sizes[1:])
-        assert batches_of(path) == batches[:whole]
+        size, promised = (data.draw(st.integers(0, end)) for end in (sizes[-1], len(batches)))
+        entries = sum(len(removed) + len(added) for removed, added in batches[:promised])
+        path.write_bytes(promising(path.read_bytes(), sizes[promised], entries)[:size])
+        if size < sizes[promised]:
+            with pytest.raises(IndexFileError):
+                read_log(path)
+        else:
+            assert batches_of(path) == batches[: sum(end <= size for end in sizes[1:])]
 
 
 def test_a_log_that_cannot_be_cut_is_closed_again(path: Path) -> None:
     create_log(path, HEADER)
     with pytest.raises(OSError, match="Invalid argument"):
-        LogWriter(path, -1, 0)
+        LogWriter(path, Promise(-1, 0))
     gc.collect()  # of an open file this would warn
