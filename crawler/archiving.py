@@ -22,6 +22,7 @@ from crawler.pages.errors import StorageError
 from crawler.pages.fetched import Captured, Fetched
 from crawler.reading.errors import ReadingError
 from crawler.robots_header import robots_words
+from crawler.shorter_ways import AGAIN, follow_again, take_shortest_way
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.requested import requestable
 from crawler.visits import NO, REVISITS
@@ -170,6 +171,11 @@ class ArchivingSpider(Spider):
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
         """Capture a page, yield it, then the requests for its links."""
+        if AGAIN in response.meta:
+            for request in follow_again(self, response):
+                yield request
+            return
+        take_shortest_way(self, response)
         captured = await self._capture(response)
         if captured is None:
             yield self._whole(response)
@@ -185,6 +191,15 @@ class ArchivingSpider(Spider):
         if self.follow_duplicates or not captured.is_duplicate:
             for request in self.follow(response, captured):
                 yield request
+
+    def links_of(self, key: bytes, response: Response | None = None) -> Captured | None:
+        """Return what is stored of a page and its links; None where that does not do.
+
+        Args:
+            key: Of the page.
+            response: What ``follow`` will be given with them.
+        """
+        return self.job.archivist.stored_links(key)
 
     def _learn(self, response: Response, captured: Captured) -> None:
         try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.dupefilters import BaseDupeFilter
 
+from crawler.frontier.order import depth_of
 from crawler.jobs import job_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class SeenFilter(BaseDupeFilter):
     def request_seen(self, request: Request) -> bool:
         """Whether the request was queued before; from now on it was."""
         fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
-        if self._seen.add(fingerprint):
+        if self._seen.add(fingerprint, depth_of(request.meta)):
             return False
         return not self._is_own_redirect(request, fingerprint)
 

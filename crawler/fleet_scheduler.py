@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.defer import deferred_from_coro
 
 from crawler.fleet.held_requests import unpack
+from crawler.frontier.order import depth_of
 from crawler.frontier.redis.records import QueuedLink
 from crawler.frontier.request_parts import FIXED, decode_parts
 from crawler.request_codec import decode_request, encode_request
-from crawler.scheduler import FrontierScheduler, depth_of, is_made_anyway
+from crawler.scheduler import FrontierScheduler, is_made_anyway
 from crawler.visits import NO
 
 if TYPE_CHECKING:
@@ -63,6 +64,9 @@ class FleetScheduler(FrontierScheduler):
     def _stored(self, request: Request) -> bytes:
         return encode_request(request, self._spider, is_fixed=is_made_anyway(request))
 
+    def _stored_again(self, request: Request) -> None:
+        """Queue nothing here: each request of the buffer has a lease of the fleet."""
+
     def _key(self, request: Request) -> bytes | None:
         of = self._crawler.request_fingerprinter.fingerprint
         key = super()._key(request)
@@ -72,7 +76,7 @@ class FleetScheduler(FrontierScheduler):
         return key
 
     def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
-        link = QueuedLink(key, host, request.url, request.priority, stored, depth_of(request))
+        link = QueuedLink(key, host, request.url, request.priority, stored, depth_of(request.meta))
         self._fleet.outbox.add(link, request if _sources(request) else None)
         self._crawler.stats.inc_value("scheduler/enqueued")
         return True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from crawler.frontier.order import MOST_DEPTH, host_number
+from crawler.frontier.order import ShorterWay, depth_of, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_parts import MalformedRequestError
 from crawler.frontier.skipped import FIXED
@@ -19,6 +19,7 @@ from crawler.jobs import job_of
 from crawler.pages.errors import StorageError
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
+from crawler.shorter_ways import request_again
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -108,6 +109,7 @@ class FrontierScheduler(BaseScheduler):
         if request.meta.get("redirect_urls"):
             self._note_redirect(request, seen=seen)
         if seen:
+            self._note_way(request, host)
             self._dupefilter.log(request, self._spider)
             return False
         try:
@@ -115,8 +117,25 @@ class FrontierScheduler(BaseScheduler):
         except UnstorableError as error:
             self._refuse(request, error)
             return False
-        key = self._key(request) if self._job.folder is not None else None
-        return self._push(request, host, stored, key)
+        return self._push(request, host, stored, self._key(request))
+
+    def _note_way(self, request: Request, host: int) -> None:
+        """Let a page that was queued before be as near to a seed as this request for it is."""
+        key, depth = (
+            self._crawler.request_fingerprinter.fingerprint(request),
+            depth_of(request.meta),
+        )
+        known = self._job.seen.depth(key)
+        if known is None or known <= depth:
+            return
+        self._job.seen.lower(key, depth)
+        again = self._stored_again(request)
+        self._job.queue.lower(ShorterWay(key, depth, host, request.url, request.priority, again))
+
+    def _stored_again(self, request: Request) -> Any:
+        """Return what is queued to follow the links of a page anew; None where nothing is."""
+        again = request_again(request, self._spider)
+        return None if again is None else self._stored(again)
 
     def _stored(self, request: Request) -> Any:
         """A request as the queue holds it.
@@ -135,7 +154,7 @@ class FrontierScheduler(BaseScheduler):
             request.priority,
             stored,
             key,
-            depth=depth_of(request),
+            depth=depth_of(request.meta),
             is_fixed=is_fixed,
         )
         outcome = "enqueued" if is_queued else "skipped"
@@ -146,7 +165,8 @@ class FrontierScheduler(BaseScheduler):
         """The fingerprint that the request holds in the seen set, None of one that holds none."""
         if request.dont_filter:
             return None
-        return self._job.seen.take(self._crawler.request_fingerprinter.fingerprint(request))
+        key = self._crawler.request_fingerprinter.fingerprint(request)
+        return key if self._job.folder is None else self._job.seen.take(key)
 
     def _refuse(self, request: Request, error: UnstorableError) -> None:
         """Say that a request is not queued; one to the same place that can be stored still is."""
@@ -204,13 +224,16 @@ class FrontierScheduler(BaseScheduler):
     def _rebuild(self, queued: QueuedRequest) -> Request | None:
         """Decode a stored request; one that is malformed is named and set aside."""
         try:
-            return self._restored(queued)
+            request = self._restored(queued)
         except MalformedRequestError as error:
             logger.error("%s cannot be taken up again: %s", queued.url, error)  # noqa: TRY400
             self._finish([queued.id], failed=True)
             self._job.broken_requests += 1
             self._job.url_rules.note_failure([queued.url])
             return None
+        if queued.depth < depth_of(request.meta):
+            request.meta["depth"] = queued.depth
+        return request
 
     def _restored(self, queued: QueuedRequest) -> Request:
         """Return the request that the queue held.
@@ -272,12 +295,6 @@ class FrontierScheduler(BaseScheduler):
             self._loads.remove(self._leases.pop(request).host, request)
         self._broken.difference_update(through)
         self._job.half_done.difference_update(through)
-
-
-def depth_of(request: Request) -> int:
-    """How many links lead to a request from a seed, as far as anybody has said."""
-    depth = request.meta.get("depth", 0)
-    return min(depth, MOST_DEPTH) if isinstance(depth, int) and depth > 0 else 0
 
 
 def is_made_anyway(request: Request) -> bool:

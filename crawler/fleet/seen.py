@@ -16,31 +16,33 @@ class RecentKeys:
 
     def __init__(self, generation: int = GENERATION) -> None:
         self._generation = generation
-        self._young: set[bytes] = set()
-        self._old: set[bytes] = set()
+        self._young: dict[bytes, int] = {}
+        self._old: dict[bytes, int] = {}
         self._untaken: set[bytes] = set()
 
     def __contains__(self, key: bytes) -> bool:
-        if key in self._young:
-            return True
-        if key in self._old:
-            self.note(key)
-            return True
-        return False
+        return self.depth(key) is not None
 
-    def add(self, key: bytes) -> bool:
-        """Add a key; say whether it is new here."""
+    def depth(self, key: bytes) -> int | None:
+        """Return how many links lead to a page, as far as it is known here; None: not met."""
+        depth = self._young.get(key)
+        if depth is None and (depth := self._old.get(key)) is not None:
+            self.lower(key, depth)
+        return depth
+
+    def add(self, key: bytes, depth: int = 0) -> bool:
+        """Add a key, and how many links lead to its page; say whether it is new here."""
         if key in self:
             return False
-        self.note(key)
+        self.lower(key, depth)
         self._untaken.add(key)
         return True
 
-    def note(self, key: bytes) -> None:
-        """Remember a key that the fleet has."""
-        self._young.add(key)
+    def lower(self, key: bytes, depth: int) -> None:
+        """Remember a key that the fleet has, and how many links lead to its page."""
+        self._young[key] = depth
         if len(self._young) >= self._generation:
-            self._old, self._young = self._young, set()
+            self._old, self._young = self._young, {}
 
     def take(self, key: bytes) -> bytes | None:
         """The key, for its request that is sent next; None where it was added before."""
@@ -52,16 +54,17 @@ class RecentKeys:
     def discard(self, key: bytes) -> None:
         """Make a key new again that was just added, whose request cannot be sent."""
         if self.take(key) is not None:
-            self._young.discard(key)
-            self._old.discard(key)
+            self._young.pop(key, None)
+            self._old.pop(key, None)
 
     def clear(self) -> None:
         """Forget every key."""
-        for keys in (self._young, self._old, self._untaken):
-            keys.clear()
+        self._young.clear()
+        self._old.clear()
+        self._untaken.clear()
 
     def save(self) -> None:
         """Nothing of it is kept: a process that was killed may not have sent what it added."""
 
     def __len__(self) -> int:
-        return len(self._young | self._old)
+        return len(self._young.keys() | self._old.keys())

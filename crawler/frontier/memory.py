@@ -11,7 +11,7 @@ from crawler.frontier.order import QueuedRequest, next_in_turn
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from crawler.frontier.order import Load
+    from crawler.frontier.order import Load, ShorterWay
 
 
 class MemoryQueue:
@@ -23,6 +23,12 @@ class MemoryQueue:
         self._lines: dict[int, dict[int, None]] = {}
         self._ids = count(1)
         self._waiting = 0
+        # By key, what waits; by id, the keys of what is under way, and what is queued after it.
+        self._by_key: dict[bytes, QueuedRequest] = {}
+        self._under_way: dict[int, bytes] = {}
+        self._again: dict[bytes, QueuedRequest] = {}
+        self._keys: dict[int, bytes] = {}
+        self._replaced: set[tuple[int, int]] = set()
         self.is_untouched = True
 
     def push(  # noqa: PLR0913  # what a request consists of
@@ -37,8 +43,14 @@ class MemoryQueue:
         is_fixed: bool = False,
     ) -> None:
         """Queue a request; what is seen is not known here. Complexity: O(log n of its host)."""
+        self._push(QueuedRequest(next(self._ids), host, url, priority, request, depth), key)
+
+    def _push(self, queued: QueuedRequest, key: bytes | None) -> None:
         self.is_untouched = False
-        queued = QueuedRequest(next(self._ids), host, url, priority, request, depth)
+        _, host, _, priority, _, depth = queued
+        if key is not None:
+            self._by_key[key] = queued
+            self._keys[queued.id] = key
         requests = self._hosts.setdefault(host, [])
         urgency = -requests[0][0] if requests else None
         if urgency is None or priority > urgency:
@@ -55,7 +67,13 @@ class MemoryQueue:
             return None
         requests = self._hosts[host]
         queued = heapq.heappop(requests)[3]
+        key = self._keys.pop(queued.id, None)
+        if key is not None:
+            self._by_key.pop(key, None)
+            self._under_way[queued.id] = key
         self._leave(host, queued.priority)
+        while requests and self._is_replaced(requests[0][3]):
+            heapq.heappop(requests)
         if requests:
             self._stand(host, -requests[0][0])
         else:
@@ -77,7 +95,39 @@ class MemoryQueue:
             del self._lines[priority]
 
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
-        """Nothing is held of what was handed out."""
+        """Hold nothing of what was handed out, but where a shorter way to it was found."""
+        for number in ids:
+            key = self._under_way.pop(number, None)
+            queued = None if key is None else self._again.pop(key, None)
+            if queued is not None and not failed:
+                self._push_again(queued, key)
+
+    def lower(self, way: ShorterWay) -> None:
+        """Let a page be as near to a seed as a shorter way is; see ``RequestQueue.lower``."""
+        waiting = self._by_key.get(way.key)
+        if waiting is not None:
+            self._waiting -= 1  # the entry that it replaces stays in the heap until it is first
+            self._replaced.add((waiting.id, waiting.depth))
+            self._push_again(waiting._replace(depth=way.depth), way.key)
+        elif way.again is not None:
+            number = next(self._ids)
+            queued = QueuedRequest(number, way.host, way.url, way.priority, way.again, way.depth)
+            if way.key in self._under_way.values():
+                self._again[way.key] = queued
+            else:
+                self._push_again(queued, way.key)
+
+    def _push_again(self, queued: QueuedRequest, key: bytes | None) -> None:
+        """Queue a request; its host goes to the end of the line, as on disk."""
+        self._push(queued, key)
+        urgency = -self._hosts[queued.host][0][0]
+        self._leave(queued.host, urgency)
+        self._stand(queued.host, urgency)
+
+    def _is_replaced(self, queued: QueuedRequest) -> bool:
+        is_replaced = (queued.id, queued.depth) in self._replaced
+        self._replaced.discard((queued.id, queued.depth))
+        return is_replaced
 
     def __len__(self) -> int:
         """Requests that wait."""
@@ -85,6 +135,11 @@ class MemoryQueue:
 
     def clear(self) -> None:
         """Forget every request."""
+        self._by_key.clear()
+        self._under_way.clear()
+        self._again.clear()
+        self._keys.clear()
+        self._replaced.clear()
         self._hosts.clear()
         self._lines.clear()
         self._waiting = 0

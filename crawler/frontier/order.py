@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import xxhash
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
 Load = Callable[[int], int | None]
 """How many requests to a host (by number) are under way, None where there is no room for more."""
@@ -44,6 +44,27 @@ class QueuedRequest(NamedTuple):
     priority: int
     request: Any
     depth: int = 0
+
+
+class ShorterWay(NamedTuple):
+    """A link to a page that was queued before, from nearer to a seed.
+
+    Attributes:
+        key: Fingerprint of the page's request.
+        depth: How many links lead there now.
+        host: As in a request.
+        url: As in a request.
+        priority: As in a request.
+        again: Queued where the page was fetched already, to follow its links anew; None for a
+            page whose links are not to be followed.
+    """
+
+    key: bytes
+    depth: int
+    host: int
+    url: str
+    priority: int
+    again: Any
 
 
 class Queue(Protocol):
@@ -75,11 +96,20 @@ class Queue(Protocol):
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
         """End the leases of requests that are through, or of such as broke."""
 
+    def lower(self, way: ShorterWay) -> None:
+        """Let a page be as near to a seed as a shorter way is, wherever its request is by now."""
+
     def __len__(self) -> int:
         """Requests that wait."""
 
     def clear(self) -> None:
         """Forget every request, for another visit."""
+
+
+def depth_of(meta: Mapping[str, Any]) -> int:
+    """Return how many links lead to a request from a seed, as its ``meta`` says."""
+    depth = meta.get("depth", 0)
+    return min(depth, MOST_DEPTH) if isinstance(depth, int) and depth > 0 else 0
 
 
 def host_number(name: str) -> int:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from crawler.frontier.heads import MOST_OF_A_HOST, Heads
 from crawler.frontier.line import HostLine
 from crawler.frontier.order import QueuedRequest, next_in_turn
+from crawler.frontier.states import DONE, LEASED, TODO
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from crawler.frontier.order import Load
+    from crawler.frontier.order import Load, ShorterWay
     from crawler.frontier.skipped import Skip
     from crawler.pages.database import Database
 
@@ -37,6 +38,13 @@ _PUSH_SKIPPED = (
 _LEASED = "UPDATE requests SET state = 1 WHERE id = ?"
 _DONE = "UPDATE requests SET state = 2, request = x'' WHERE id = ?"
 _FAILED = "UPDATE requests SET state = 3, tries = tries + 1 WHERE id = ?"
+
+_OF_KEY = "SELECT id, host, state FROM requests WHERE key = ? AND depth > ?"
+_NEARER = "UPDATE requests SET depth = ? WHERE id = ?"
+_FOLLOW_AGAIN = (
+    "UPDATE requests SET state = 0, depth = ?, host = ?, url = ?, request = ? WHERE id = ?"
+)
+_WAIT_AGAIN = "UPDATE requests SET state = 0, request = ? WHERE id = ? AND state = 1"
 
 _UNFINISHED = "state IN (1, 3) AND tries < ?"
 
@@ -65,6 +73,8 @@ class RequestQueue:
         self._gone: set[int] = set()
         self._done: list[int] = []
         self._failed: list[int] = []
+        # What is queued anew when the leases of these end.
+        self._again: dict[int, ShorterWay] = {}
         self._line = HostLine(database)
         self._heads = Heads(database, self._gone)
         database.before_commit.append(self.write)
@@ -171,10 +181,43 @@ class RequestQueue:
 
         What is through is emptied: it may hold passwords and cookies.
         """
+        if self._again and not failed:
+            ids = [one for one in ids if not self._follow_later(one)]
         (self._failed if failed else self._done).extend(ids)
         self._database.count_work(len(ids))
         if len(self._done) + len(self._failed) > MOST_UNWRITTEN:
             self.write()
+
+    def lower(self, way: ShorterWay) -> None:
+        """Let a page be as near to a seed as a shorter way is, wherever its request is by now.
+
+        What waits goes forward in the line of its host. What was fetched waits again, so that its
+        links are followed at their new depth; what is under way does so when it is through.
+
+        Complexity: O(log n), and one more look at the head of the host's queue.
+        """
+        self.write()
+        row = self._database.read(_OF_KEY, (way.key, way.depth)).fetchone()
+        if row is None:
+            return
+        number, host, state = row
+        if state == DONE and way.again is not None:
+            values = (way.depth, way.host, way.url, way.again, number)
+            self.count(self.change(way.host, _FOLLOW_AGAIN, [values]))
+        elif state == TODO:
+            self.change(host, _NEARER, [(way.depth, number)])
+        else:
+            self._database.write(_NEARER, (way.depth, number))
+            if state == LEASED and way.again is not None:
+                self._again[number] = way
+
+    def _follow_later(self, number: int) -> bool:
+        """Let a request wait again whose lease ends, where a shorter way was found meanwhile."""
+        way = self._again.pop(number, None)
+        if way is not None:
+            self._database.count_work(1)
+            self.count(self.change(way.host, _WAIT_AGAIN, [(way.again, number)]))
+        return way is not None
 
     def write(self) -> None:
         """Bring the tables up to date.
@@ -229,6 +272,7 @@ class RequestQueue:
         """Forget every request, for another visit."""
         self.write()
         self._todo = 0
+        self._again.clear()
         self._database.write("DELETE FROM requests")
         self._database.write("DELETE FROM hosts")
         self._line = HostLine(self._database)

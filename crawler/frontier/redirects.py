@@ -43,6 +43,15 @@ class Redirects:
             key = bytes(row[1])
         return urls if key == start else []
 
+    def target_url(self, source: bytes) -> str | None:
+        """Return where a source led in this visit; None where it did not, or that is not known."""
+        row = self._database.read(
+            "SELECT requests.url FROM redirects JOIN requests ON requests.key = target"
+            " WHERE redirects.key = ? AND requests.url != ''",
+            (source,),
+        ).fetchone()
+        return None if row is None else str(row[0])
+
     def clear(self) -> None:
         """Forget every redirect, for another visit."""
         self._database.write("DELETE FROM redirects")

@@ -25,17 +25,17 @@ MOST_UNWRITTEN = 10_000
 
 _MARK = (
     "INSERT INTO requests (state, tries, priority, depth, host, url, key, fixed, request)"
-    " VALUES (2, 0, 0, 0, 0, '', ?, 1, x'')"
+    " VALUES (2, 0, 0, ?2, 0, '', ?1, 1, x'')"
 )
 _MARK_ALL = (
     "INSERT OR IGNORE INTO requests"
     " (state, tries, priority, depth, host, url, key, fixed, request)"
-    " SELECT 2, 0, 0, 0, 0, '', key, 1, x'' FROM"
+    " SELECT 2, 0, 0, depth, 0, '', key, 1, x'' FROM"
 )
 _KEYS = "FROM requests WHERE key IS NOT NULL"
 
 RECENT_KEYS = 200_000
-"""Keys of two generations of this size are held as they are, about 90 bytes each:
+"""Keys of two generations of this size are held with their depths, about 100 bytes each:
 nearly every link of a page was met a moment ago, and a look into SQLite takes 5 us."""
 
 
@@ -45,7 +45,7 @@ class SeenSet:
     The filter says "never" for certain and at once; what it believes to have
     met is looked up in the table ``requests``, so that no page is ever lost to a
     false positive. At ten million keys it takes about 2 bytes a key for the
-    filter, 36 MB for recent keys and 32 MB for SQLite's cache.
+    filter, 40 MB for recent keys and 32 MB for SQLite's cache.
 
     A key waits in memory for the row of its request, which ``take`` hands it over
     to: queue and set are one INSERT. What is left at the commit, because its request
@@ -64,9 +64,9 @@ class SeenSet:
     def __init__(self, database: Database, bloom_path: Path | None) -> None:
         self._database = database
         self._bloom_path = bloom_path
-        self._young: set[bytes] = set()
-        self._old: set[bytes] = set()
-        self._unwritten: set[bytes] = set()
+        self._young: dict[bytes, int] = {}
+        self._old: dict[bytes, int] = {}
+        self._unwritten: dict[bytes, int] = {}
         self._count = int(database.read(f"SELECT count(*) {_KEYS}").fetchone()[0])
         self._bloom = self._open_bloom()
         database.before_commit.append(self._write)
@@ -89,40 +89,53 @@ class SeenSet:
         return bloom
 
     def __contains__(self, key: bytes) -> bool:
-        if key in self._young:
-            return True
-        if key in self._old or (self._bloom.has_digest(key) and self._is_stored(key)):
-            self._remember(key)
-            return True
-        return False
+        return self.depth(key) is not None
 
-    def add(self, key: bytes) -> bool:
-        """Add a key; say whether it is a new one."""
+    def depth(self, key: bytes) -> int | None:
+        """Return how many links lead to a page, at least; None where it was never queued."""
+        depth = self._young.get(key)
+        if depth is not None:
+            return depth
+        depth = self._old.get(key)
+        if depth is None and self._bloom.has_digest(key):
+            depth = self._stored_depth(key)
+        if depth is not None:
+            self._remember(key, depth)
+        return depth
+
+    def add(self, key: bytes, depth: int = 0) -> bool:
+        """Add a key, and how many links lead to its page; say whether it is a new one."""
         if key in self:
             return False
         if len(self._unwritten) >= MOST_UNWRITTEN:
             self._write()
-        self._unwritten.add(key)
+        self._unwritten[key] = depth
         self._bloom.add_digest(key)
         self._count += 1
-        self._remember(key)
+        self._remember(key, depth)
         return True
 
+    def lower(self, key: bytes, depth: int) -> None:
+        """Note a shorter way to a page that was queued; the queue changes its row."""
+        if key in self._unwritten:
+            self._unwritten[key] = depth
+        self._remember(key, depth)
+
     def add_selected(self, select: str, parameters: Sequence[object]) -> None:
-        """Add the keys that a query of the crawl's database yields.
+        """Add the keys and depths that a query of the crawl's database yields.
 
         Complexity: O(keys), some microseconds each, in two steps: SQLite's and the filter's.
         """
         self._write()
         self._count += self._database.write(f"{_MARK_ALL} ({select})", parameters).rowcount
-        for (key,) in self._database.read(select, parameters):
+        for key, _ in self._database.read(select, parameters):
             self._bloom.add_digest(key)
 
     def take(self, key: bytes) -> bytes | None:
         """The key, for the row of its request that is written next; None where it has a row."""
         if key not in self._unwritten:
             return None
-        self._unwritten.remove(key)
+        del self._unwritten[key]
         return key
 
     def discard(self, key: bytes) -> None:
@@ -131,26 +144,26 @@ class SeenSet:
         The filter goes on believing that it met it. What has a row stays.
         """
         if key in self._unwritten:
-            self._unwritten.remove(key)
+            del self._unwritten[key]
             self._count -= 1
-            self._young.discard(key)
-            self._old.discard(key)
+            self._young.pop(key, None)
+            self._old.pop(key, None)
 
     def _write(self) -> None:
         if self._unwritten:
-            self._database.write_many(_MARK, [(key,) for key in sorted(self._unwritten)])
+            self._database.write_many(_MARK, sorted(self._unwritten.items()))
             self._unwritten.clear()
 
-    def _is_stored(self, key: bytes) -> bool:
+    def _stored_depth(self, key: bytes) -> int | None:
         if key in self._unwritten:
-            return True
-        sql = "SELECT 1 FROM requests WHERE key = ?"
-        return self._database.read(sql, (key,)).fetchone() is not None
+            return self._unwritten[key]
+        row = self._database.read("SELECT depth FROM requests WHERE key = ?", (key,)).fetchone()
+        return None if row is None else int(row[0])
 
-    def _remember(self, key: bytes) -> None:
-        self._young.add(key)
+    def _remember(self, key: bytes, depth: int) -> None:
+        self._young[key] = depth
         if len(self._young) >= RECENT_KEYS:
-            self._old, self._young = self._young, set()
+            self._old, self._young = self._young, {}
 
     def __len__(self) -> int:
         return self._count
@@ -159,7 +172,7 @@ class SeenSet:
         """Forget every key, for another visit, after the queue was cleared."""
         self._unwritten.clear()
         self._database.write("DELETE FROM requests")
-        self._young, self._old, self._count = set(), set(), 0
+        self._young, self._old, self._count = {}, {}, 0
         self._bloom = ScalableBloomFilter(BLOOM_CAPACITY, BLOOM_ERROR_RATE)
 
     def save(self) -> None:

@@ -8,15 +8,17 @@ class RecentUrls:
 
     def __init__(self, size: int = 50_000) -> None:
         self._size = size
-        self._young: set[str] = set()
-        self._old: set[str] = set()
+        self._young: dict[str, int] = {}
+        self._old: dict[str, int] = {}
 
-    def is_new(self, url: str) -> bool:
-        """Whether a URL was not met lately; from now on it was."""
-        if url in self._young:
+    def is_new(self, url: str, depth: int) -> bool:
+        """Return whether a URL was not met lately so near to a seed; from now on it was."""
+        known = self._young.get(url)
+        if known is not None and known <= depth:
             return False
-        is_new = url not in self._old
-        self._young.add(url)
+        before = self._old.get(url) if known is None else known
+        is_new = before is None or before > depth
+        self._young[url] = depth if is_new or before is None else before
         if len(self._young) >= self._size:
-            self._old, self._young = self._young, set()
+            self._old, self._young = self._young, {}
         return is_new

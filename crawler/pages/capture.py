@@ -281,6 +281,16 @@ class Archivist:
         outcome = Outcome(outcomes.UNCHANGED, not_sent=True)
         return self._still(previous, outcome, links, nofollow=nofollow)
 
+    def stored_links(self, key: bytes) -> Captured | None:
+        """Return a page's newest capture with its links; None where these are not stored."""
+        row = self.store.previous(key)
+        found = self.links.get(key)
+        if row is None or (found is None and row.links):
+            return None
+        links, nofollow = found or ((), False)
+        nofollow = self.obey_robots_meta and nofollow
+        return Captured(row, row.verdict, links, nofollow=nofollow)
+
     def validators(self, key: bytes) -> Validators | None:
         """By what a server can tell whether a page is still the same; None to ask for all of it."""
         previous = self.store.previous(key)

@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from crawler.pages.page import PageRow
 
 
-LATER = "SELECT key FROM known WHERE due_at > ?"
-"""The keys of what is not due at a moment, in seconds since 1970."""
+LATER = (
+    "SELECT key, coalesce("
+    "(SELECT depth FROM pages WHERE pages.key = known.key AND latest = 1), 0) AS depth"
+    " FROM known WHERE due_at > ?"
+)
+"""The keys and depths of what is not due at a moment, in seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)

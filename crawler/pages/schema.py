@@ -18,7 +18,7 @@ CREATE TABLE requests (
     state    INTEGER NOT NULL,      -- 0 todo, 1 leased, 2 done, 3 broke in a callback, 4 skipped
     tries    INTEGER NOT NULL,      -- how often it broke
     priority INTEGER NOT NULL,
-    depth    INTEGER NOT NULL,      -- links that lead there from a seed
+    depth    INTEGER NOT NULL,      -- links that lead there from a seed, the fewest known
     host     INTEGER NOT NULL,      -- hash of the host's name, 63 bits
     url      TEXT NOT NULL,         -- empty: seen without a request of its own, and done
     key      BLOB,                  -- request fingerprint, 16 bytes; NULL: others may have it too

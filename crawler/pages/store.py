@@ -201,6 +201,12 @@ class PageStore:
             ),
         )
 
+    def note_depth(self, key: bytes, depth: int) -> None:
+        """Note a shorter way from a seed to a page."""
+        self._database.write(
+            "UPDATE pages SET depth = ?1 WHERE key = ?2 AND latest = 1 AND depth > ?1", (depth, key)
+        )
+
     def forget_failures(self, key: bytes, before: int) -> None:
         """Take away what earlier visits failed to get, where it is no page's newest capture."""
         self._database.write(

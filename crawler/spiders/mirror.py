@@ -18,6 +18,7 @@ from crawler.mirror.store import MirrorStore
 from crawler.mirror.wanted import WantedNames, byte_count
 from crawler.options import Options, did_you_mean
 from crawler.pages import verdicts
+from crawler.pages.fetched import Captured
 from crawler.reading.kinds import why_not_html
 from crawler.spiders.site import SiteSpider
 from crawler.urls.scope import Scope
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.mirror.documents.document import Document, DocumentLink
-    from crawler.pages.fetched import Captured, Fetched
+    from crawler.pages.fetched import Fetched
     from crawler.pages.store import StoredUrl
 
 REQUISITES = {
@@ -202,6 +203,19 @@ class MirrorSpider(SiteSpider):
             self._needed_lately, self._followed_lately = RecentUrls(), RecentUrls()
         return may_land
 
+    def links_of(self, key: bytes, response: Response | None = None) -> Captured | None:
+        """See the base class; where a file leads is read from it."""
+        row = self.job.store.previous(key)
+        if row is None:
+            return None
+        try:
+            document = self.mirror.still(key)
+        except MirrorError:
+            return None if row.links else Captured(row, row.verdict)
+        if document is not None and response is not None:
+            self._documents[response] = document
+        return Captured(row, row.verdict)
+
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
         """Requests for what the document needs, then for the pages to which it leads."""
         document = self._documents.pop(response, None)
@@ -225,7 +239,7 @@ class MirrorSpider(SiteSpider):
         depth = response.meta.get("depth", 0) + 1
         if may_wait and self.depth_limit is not None and depth > self.depth_limit:
             return None
-        if not self._needed_lately.is_new(url):
+        if not self._needed_lately.is_new(url, depth):
             return None
         if not self._may_need(url) or not self.wanted.allows(url):
             return None
@@ -249,7 +263,7 @@ class MirrorSpider(SiteSpider):
         urls = dict.fromkeys(link.url for link in document.links if self._is_to_page(link))
         for url in urls:
             assert url is not None
-            if not self._followed_lately.is_new(url):
+            if not self._followed_lately.is_new(url, depth):
                 continue
             if not self.within.allows(url):
                 self.job.refused_links += 1

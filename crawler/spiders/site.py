@@ -186,17 +186,18 @@ class SiteSpider(ArchivingSpider):
         return False
 
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
-        """Requests for the links that were never queued, are allowed and not too deep."""
+        """Requests for links that were not queued from so near, are allowed and not too deep."""
         depth = response.meta.get("depth", 0) + 1
         if captured.nofollow or (self.depth_limit is not None and depth > self.depth_limit):
             return
         for link in captured.links:
-            request = self.page_request(link.url) if self._is_wanted(link) else None
+            request = self.page_request(link.url) if self._is_wanted(link, depth) else None
             if request is not None:
                 yield request
 
-    def _is_wanted(self, link: Link) -> bool:
-        if link.key in self.job.seen or (link.nofollow and self.obey_nofollow):
+    def _is_wanted(self, link: Link, depth: int) -> bool:
+        known = self.job.seen.depth(link.key)
+        if (known is not None and known <= depth) or (link.nofollow and self.obey_nofollow):
             return False
         if not self.within.allows(link.url):
             self.job.refused_links += 1

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import json
+import os
+import random
+import signal
+from contextlib import closing
 from typing import TYPE_CHECKING
 
-from tests.crawls.command import crawl
-from tests.sites.graph import GraphSite
+import pytest
+
+from crawler.pages.database import open_for_reading
+from tests.crawls.command import crawl, scrapy, start_scrapy
+from tests.sites.graph import GraphSite, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-PLAIN = ("-s", "CRAWL_LEARN_URL_RULES=False", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=2")
+PLAIN = ("-s", "CRAWL_LEARN_URL_RULES=False", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=4")
+DETOUR = {
+    "/": ["/slow", "/a"],
+    "/a": ["/b"],
+    "/b": ["/c"],
+    "/c": ["/x"],
+    "/slow": ["/c"],
+    "/x": ["/y"],
+    "/y": ["/z"],
+    "/z": [],
+}
+"""``/c`` is two links from the start and is met at three; the slow page leads to it."""
 
 
 def branching() -> dict[str, list[str]]:
@@ -24,6 +44,16 @@ def branching() -> dict[str, list[str]]:
     return links
 
 
+def stored_depths(jobdir: Path, origin: str) -> dict[str, int]:
+    with closing(open_for_reading(jobdir)) as connection:
+        rows = connection.execute("SELECT url, depth FROM pages WHERE latest = 1").fetchall()
+    return {url.removeprefix(origin): depth for url, depth in rows}
+
+
+def within(links: Mapping[str, Sequence[str]], limit: int) -> dict[str, int]:
+    return {path: depth for path, depth in nearest(links, "/").items() if depth <= limit}
+
+
 def test_what_is_near_is_asked_for_before_what_is_far_and_came_sooner(tmp_path: Path) -> None:
     links = branching()
     with GraphSite(links, {"/slow": "/far-0-9"}) as site:
@@ -33,3 +63,89 @@ def test_what_is_near_is_asked_for_before_what_is_far_and_came_sooner(tmp_path: 
     last = max(at for at, path in enumerate(asked) if path.startswith("/near"))
     before = [path for path in asked[:last] if path.startswith("/far")]
     assert len(before) < 100, "all of the two hundred were asked for first, by arrival"
+
+
+def test_a_page_met_too_deep_is_followed_when_its_slow_parent_answers(tmp_path: Path) -> None:
+    # The page at the limit is through before the parent answers.
+    with GraphSite({**DETOUR, "/c": ["/x", "/w"], "/w": []}, {"/slow": "/c"}) as site:
+        crawl(f"{site.origin}/", tmp_path, *PLAIN, "-a", "max_depth=3")
+        depths = within(site.links, 3)
+        assert site.counts == dict.fromkeys(depths, 1)
+        assert stored_depths(tmp_path, site.origin) == depths
+    assert "/x" in depths
+    assert "/y" not in depths
+
+
+def test_a_page_behind_a_redirect_is_as_near_as_what_leads_there(tmp_path: Path) -> None:
+    links = {**DETOUR, "/c": [">/d"], "/d": ["/x"]}
+    with GraphSite(links, {"/slow": "/d"}) as site:
+        crawl(f"{site.origin}/", tmp_path, *PLAIN, "-a", "max_depth=3")
+        assert site.counts == dict.fromkeys(("/", "/slow", "/a", "/b", "/c", "/d", "/x"), 1)
+        assert stored_depths(tmp_path, site.origin)["/x"] == 3
+
+
+def test_without_a_directory_it_is_the_same(tmp_path: Path) -> None:
+    items = tmp_path / "items.jsonl"
+    with GraphSite(DETOUR, {"/slow": "/c"}) as site:
+        bounds = ("-a", f"url={site.origin}/", "-a", "max_depth=3", "-s", "JOBDIR=")
+        done = scrapy("crawl", "site", *bounds, *PLAIN, "-O", str(items))
+        assert done.returncode == 0, done.stderr
+        assert site.counts == dict.fromkeys(within(DETOUR, 3), 1)
+    assert len(items.read_text().splitlines()) == len(within(DETOUR, 3))
+
+
+def test_a_kill_in_between_loses_no_shorter_way(tmp_path: Path) -> None:
+    with GraphSite(DETOUR, {"/slow": "never"}) as site:
+        process = start_scrapy(
+            *("crawl", "site", "-a", f"url={site.origin}/", "-s", f"JOBDIR={tmp_path}"),
+            *(*PLAIN, "-a", "max_depth=3"),
+        )
+        try:
+            site.wait_for("/c")
+        finally:
+            os.kill(process.pid, signal.SIGKILL)
+            process.communicate()
+        site.release("/slow")
+        crawl(f"{site.origin}/", tmp_path, *PLAIN, "-a", "max_depth=3")
+        depths = within(DETOUR, 3)
+        assert site.counts.keys() == depths.keys()
+        assert stored_depths(tmp_path, site.origin) == depths
+
+
+def test_a_visit_finds_pages_to_which_a_shorter_way_came(tmp_path: Path) -> None:
+    links = {path: list(to) for path, to in DETOUR.items()}
+    links["/slow"] = []
+    with GraphSite(links) as site:
+        crawl(f"{site.origin}/", tmp_path, *PLAIN, "-a", "max_depth=3")
+        assert "/x" not in site.asked
+        links["/slow"] = ["/c"]
+        site.forget()
+        crawl(f"{site.origin}/", tmp_path, *PLAIN, "-a", "max_depth=3", "-a", "revisit=yes")
+        assert site.counts == dict.fromkeys(within(links, 3), 1)
+        assert stored_depths(tmp_path, site.origin) == within(links, 3)
+
+
+def test_a_mirror_has_the_pages_within_its_depth(tmp_path: Path) -> None:
+    with GraphSite(DETOUR, {"/slow": "/c"}) as site:
+        done = scrapy("mirror", f"{site.origin}/", str(tmp_path / "m"), "--max-depth", "3")
+        assert done.returncode == 0, done.stderr
+        assert site.counts == dict.fromkeys(within(DETOUR, 3), 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_graph_in_any_order_of_answers_is_crawled_as_plain_breadth_first(
+    tmp_path: Path, seed: int
+) -> None:
+    chance = random.Random(seed)
+    names = ["/", *(f"/{number}" for number in range(1, 40))]
+    links = {name: chance.sample(names[1:], chance.randint(1, 3)) for name in names}
+    # Some pages answer when another one was asked for that is far behind them.
+    order = sorted(nearest(links, "/"), key=nearest(links, "/").__getitem__)
+    waits = {path: chance.choice(order[at + 1 :]) for at, path in enumerate(order[1:4], 1)}
+    limit = 4
+    reached = within(links, limit)
+    waits = {path: other for path, other in waits.items() if other in reached}
+    with GraphSite(links, waits, patience_secs=3) as site:
+        crawl(f"{site.origin}/", tmp_path, *PLAIN, "-a", f"max_depth={limit}")
+        assert site.counts == dict.fromkeys(reached, 1), json.dumps(waits)
+        assert stored_depths(tmp_path, site.origin) == reached

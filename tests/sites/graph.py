@@ -22,6 +22,7 @@ class GraphSite:
         links: Where each page leads, by path; what starts with ``>`` is where it redirects.
         waits: Pages that are answered only after another one was asked for, or never more.
         texts: Pages that say what another page says, by path; all others say something new.
+        patience_secs: After so long a page is answered whatever was asked for.
     """
 
     def __init__(
@@ -29,10 +30,12 @@ class GraphSite:
         links: Mapping[str, Sequence[str]],
         waits: Mapping[str, str] | None = None,
         texts: Mapping[str, str] | None = None,
+        patience_secs: float = PATIENCE_SECS,
     ) -> None:
         self.links = links
         self._waits = dict(waits or {})
         self._texts = texts or {}
+        self._patience_secs = patience_secs
         self._asked: list[str] = []
         self._changed = Condition()
         handler = type("BoundHandler", (_Handler,), {"site": self})
@@ -81,7 +84,7 @@ class GraphSite:
         with self._changed:
             self._asked.append(path)
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self._may_answer(path), PATIENCE_SECS)
+            self._changed.wait_for(lambda: self._may_answer(path), self._patience_secs)
         return self.links[path]
 
     def _may_answer(self, path: str) -> bool:

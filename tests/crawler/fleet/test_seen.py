@@ -52,6 +52,6 @@ def test_what_was_handed_over_stays() -> None:
 
 def test_what_the_fleet_has_is_not_new() -> None:
     recent = RecentKeys()
-    recent.note(b"a")
+    recent.lower(b"a", 0)
     assert not recent.add(b"a")
     assert recent.take(b"a") is None

@@ -32,6 +32,8 @@ class ModelQueue:
         self.leased: dict[int, ModelRequest] = {}
         self.broken: list[ModelRequest] = []
         self.skipped: dict[int, list[ModelRequest]] = {}
+        self.done: dict[int, ModelRequest] = {}
+        self.again: set[int] = set()
         self.lines: dict[int, tuple[int, int]] = {}
         self._turn = 0
 
@@ -73,6 +75,31 @@ class ModelQueue:
             if failed:
                 request.tries += 1
                 self.broken.append(request)
+            elif request_id in self.again:
+                self.again.remove(request_id)
+                self._wait_again(request)
+            else:
+                self.done[request_id] = request
+
+    def lower(self, request_id: int, depth: int) -> bool:
+        """Let a request be less deep; say whether it was deeper."""
+        aside = [*self.broken, *(one for some in self.skipped.values() for one in some)]
+        known = [*self.todo, *self.leased.values(), *self.done.values(), *aside]
+        (request,) = (one for one in known if one.id == request_id)
+        if depth >= request.depth:
+            return False
+        request.depth = depth
+        if request in self.todo:
+            self._step_back(request.host)
+        elif request_id in self.leased:
+            self.again.add(request_id)
+        elif request_id in self.done:
+            self._wait_again(self.done.pop(request_id))
+        return True
+
+    def _wait_again(self, request: ModelRequest) -> None:
+        self.todo.append(request)
+        self._step_back(request.host)
 
     def set_aside(self, request_id: int, rule: int) -> None:
         (request,) = (one for one in self.todo if one.id == request_id)
@@ -101,6 +128,7 @@ class ModelQueue:
         self.broken = [request for request in self.broken if request.tries >= MOST_TRIES]
         again += self.leased.values()
         self.leased.clear()
+        self.again.clear()
         self._put_back(again)
 
     def _put_back(self, again: list[ModelRequest]) -> None:

@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from crawler.frontier.memory import MemoryQueue
-from crawler.frontier.order import host_number, next_in_turn
+from crawler.frontier.order import ShorterWay, host_number, next_in_turn
 from crawler.frontier.queue import RequestQueue
 from crawler.pages.database import Database
 from tests.crawler.frontier.model import ModelQueue
@@ -145,6 +145,8 @@ class TestOrder:
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("push"), st.integers(0, 4), st.integers(-2, 2), st.integers(0, 2)),
+        st.tuples(st.just("lower"), st.integers(1, 40), st.integers(0, 1)),
+        st.tuples(st.just("finish"), st.integers(1, 40)),
         st.tuples(
             st.just("lease"),
             st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=5, max_size=5),
@@ -160,17 +162,30 @@ class TestMemoryQueueProperties:
     def test_equals_the_model(self, steps: list[tuple[Any, ...]]) -> None:
         queue, model = MemoryQueue(), ModelQueue()
         pushed = 0
+        hosts: dict[int, tuple[int, int]] = {}
+        leased: dict[int, int] = {}
         for step in steps:
             match step:
                 case "push", host, priority, depth:
                     pushed += 1
-                    queue.push(host, str(pushed), priority, pushed, depth=depth)
+                    key = pushed.to_bytes(16)
+                    queue.push(host, str(pushed), priority, pushed, key, depth=depth)
                     model.push(pushed, host, priority, depth)
+                    hosts[pushed] = host, priority
+                case "lower", number, depth if number <= pushed:
+                    host, priority = hosts[number]
+                    key = number.to_bytes(16)
+                    if model.lower(number, depth):
+                        queue.lower(ShorterWay(key, depth, host, str(number), priority, number))
+                case "finish", number if number in leased:
+                    queue.finish([leased.pop(number)])
+                    model.finish([number])
                 case "lease", loads:
                     found = queue.lease(loads.__getitem__)
                     expected = model.lease(loads.__getitem__)
-                    assert (found and found.id) == (expected and expected.id)
-                    assert found is None or found.request == found.id
+                    assert (found and found.request) == (expected and expected.id)
+                    if found is not None:
+                        leased[found.request] = found.id
         assert len(queue) == len(model)
 
 

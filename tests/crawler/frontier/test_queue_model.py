@@ -18,6 +18,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+from crawler.frontier.order import ShorterWay
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.skipped import Skip, SkippedRequests
 from crawler.pages.database import Database
@@ -36,6 +37,10 @@ SMALL = {
     "queue.MOST_UNWRITTEN": 4,
 }
 """So that what is read ahead and put off reaches its bounds."""
+
+
+def key_of(number: int) -> bytes:
+    return number.to_bytes(16)
 
 
 class QueueMachine(RuleBasedStateMachine):
@@ -62,8 +67,23 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(host=st.integers(0, HOSTS - 1), priority=st.integers(-2, 2), depth=st.integers(0, 2))
     def push(self, host: int, priority: int, depth: int) -> None:
         self.pushed += 1
-        self.queue.push(host, str(self.pushed), priority, b"%d" % self.pushed, depth=depth)
+        self.queue.push(
+            host, str(self.pushed), priority, b"%d" % self.pushed, key_of(self.pushed), depth=depth
+        )
         self.model.push(self.pushed, host, priority, depth)
+
+    @precondition(lambda self: self.pushed)
+    @rule(data=st.data(), depth=st.integers(0, 1))
+    def lower(self, data: st.DataObject, depth: int) -> None:
+        number = data.draw(st.integers(1, self.pushed))
+        host = self._host_of(number)
+        way = ShorterWay(key_of(number), depth, host, str(number), 0, b"%d" % number)
+        self.queue.lower(way)
+        self.model.lower(number, depth)
+
+    def _host_of(self, number: int) -> int:
+        row = self.database.read("SELECT host FROM requests WHERE id = ?", (number,)).fetchone()
+        return int(row[0])
 
     @rule(loads=LOADS)
     def lease(self, loads: list[int | None]) -> None:
@@ -72,10 +92,11 @@ class QueueMachine(RuleBasedStateMachine):
         if found is None or expected is None:
             assert (found, expected) == (None, None)
             return
-        assert (found.id, found.host, found.priority) == (
+        assert (found.id, found.host, found.priority, found.depth) == (
             expected.id,
             expected.host,
             expected.priority,
+            expected.depth,
         )
         assert found.request == found.url.encode() == b"%d" % expected.id
 

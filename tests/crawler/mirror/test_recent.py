@@ -15,15 +15,22 @@ class TestRecentUrlsProperties:
     ) -> None:
         recent = RecentUrls(size=4)
         for place, url in enumerate(urls):
-            is_new = recent.is_new(url)
+            is_new = recent.is_new(url, 1)
             if url not in urls[:place]:
                 assert is_new
             if url in urls[max(0, place - 4) : place]:
                 assert not is_new, "met within the last four"
 
+    @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 3))))
+    def test_a_url_is_new_again_from_nearer(self, met: list[tuple[str, int]]) -> None:
+        recent = RecentUrls(size=4)
+        for place, (url, depth) in enumerate(met):
+            before = [other for name, other in met[:place] if name == url]
+            assert recent.is_new(url, depth) == (not before or depth < min(before))
+
     @given(st.lists(st.integers(0, 1000), max_size=300))
     def test_no_more_than_twice_the_size_is_held(self, numbers: list[int]) -> None:
         recent = RecentUrls(size=8)
         for number in numbers:
-            recent.is_new(str(number))
+            recent.is_new(str(number), 1)
             assert len(recent._young) + len(recent._old) <= 16

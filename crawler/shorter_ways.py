@@ -1,0 +1,96 @@
+"""Follows the links of a page anew when a shorter way from a seed to it is found.
+
+A page that was fetched waits in the queue again then, less deep, with a request that is answered
+from what is stored: no page is fetched twice for that, unless its links are not known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import NotConfigured
+from scrapy.http import TextResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from crawler.archiving import ArchivingSpider
+
+AGAIN = "crawl_again"
+"""Key of ``Request.meta``: the page was fetched, and only its links are to be followed."""
+
+_OF_ONE_ANSWER = frozenset(
+    {
+        "download_latency",
+        "redirect_reasons",
+        "redirect_times",
+        "redirect_ttl",
+        "redirect_urls",
+        "retry_times",
+    }
+)
+
+
+def request_again(request: Request, spider: Spider) -> Request | None:
+    """Return the request by which the links of a page are followed anew; None where it has none."""
+    is_page = request.callback is None or request.callback == getattr(spider, "parse", None)
+    if not is_page or request.method != "GET" or not hasattr(spider, "links_of"):
+        return None
+    meta = {name: value for name, value in request.meta.items() if name not in _OF_ONE_ANSWER}
+    return request.replace(meta={**meta, AGAIN: True})
+
+
+def take_shortest_way(spider: ArchivingSpider, response: Response) -> None:
+    """Let a page be as near to a seed as is known when it was answered."""
+    if response.request is not None:
+        known = spider.job.seen.depth(spider.key_of(response.request))
+        if known is not None and known < response.meta.get("depth", 0):
+            response.meta["depth"] = known
+
+
+def follow_again(spider: ArchivingSpider, response: Response) -> Iterator[Request]:
+    """Yield the requests for the links of a stored page, or for where it redirected."""
+    assert response.request is not None
+    key = spider.key_of(response.request)
+    captured = spider.links_of(key, response)
+    if captured is not None:
+        spider.job.store.note_depth(key, response.meta["depth"])
+        if spider.follow_duplicates or not captured.is_duplicate:
+            yield from spider.follow(response, captured)
+        return
+    target = spider.page_request(spider.job.redirects.target_url(key) or response.url)
+    response.meta["depth"] -= 1  # Scrapy takes it for a link of the page
+    if target is not None:
+        yield target
+
+
+class StoredLinks:
+    """Answers in place of the site where only the links of a stored page are to be followed.
+
+    The first of all middlewares: nothing is asked, so that nothing has to be allowed.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        spider: Any = crawler.spider
+        if not hasattr(spider, "links_of"):
+            raise NotConfigured
+        self._spider: ArchivingSpider = spider
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> StoredLinks:
+        """Share the spider's job."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> Response | None:
+        """Return an empty response, or None where the page has to be fetched for its links."""
+        if AGAIN not in request.meta:
+            return None
+        key = self._spider.key_of(request)
+        if self._spider.links_of(key) or self._spider.job.redirects.target_url(key):
+            return TextResponse(request.url, request=request, flags=["stored"])
+        del request.meta[AGAIN]
+        return None
