@@ -89,7 +89,7 @@ CRAWL_MAX_COOKIES = 100
 """Cookies kept of one domain, and taken from one answer; the oldest go first."""
 
 CRAWL_MAX_ROBOTS_BYTES = 512_000
-"""So much of a robots.txt is downloaded and read; RFC 9309 asks for 500 KiB."""
+"""So much of a robots.txt is downloaded and read, the rest ignored; RFC 9309 asks for 500 KiB."""
 
 CRAWL_LEARN_URL_RULES = True
 """Learn which parts of URLs do not matter, and fetch one URL of each page; wants a JOBDIR."""

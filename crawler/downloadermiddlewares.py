@@ -118,7 +118,8 @@ class PrivateAddresses:
             self._guard.add_start(host)
         if self._guard.is_private(host):
             self._check(request)
-        elif not is_for_robots(request):  # the page itself was asked for just before
+        # Before a host's own robots.txt a page of it was asked for; not where it is redirected to.
+        elif _source(request) is not None or not is_for_robots(request):
             self._guard.note_asked(host, allowed=self._may_be_private(request))
 
     def process_response(self, request: Request, response: Response) -> Response:
@@ -131,7 +132,7 @@ class PrivateAddresses:
         if address is None or "proxy" in request.meta or not self._guard.is_private(str(address)):
             return response
         self._check(request)
-        if not is_for_robots(request):
+        if _source(request) is not None or not is_for_robots(request):
             self._guard.note_private(_host(request.url))
         return response
 

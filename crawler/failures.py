@@ -17,7 +17,7 @@ from scrapy.exceptions import (
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.internet.error import ConnectionClosed
 
-from crawler.downloading.errors import AnswerError
+from crawler.downloading.errors import AnswerError, RobotsUnreachableError
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.urls.errors import shown
 
@@ -83,6 +83,8 @@ def _explain_error(error: BaseException) -> str:
     if isinstance(error, DownloadFailedError):
         return _explain_broken(error)
     detail = _first_line(error)
+    if isinstance(error, RobotsUnreachableError):
+        return detail
     if type(error) is ValueError:
         # Links are looked at before they are queued; where a redirect leads is not.
         return f"redirects to what is no URL: {detail}"

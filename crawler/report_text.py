@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SHOWN_CLUSTERS = 5
 SHOWN_TRAPS = 5
+SHOWN_HOSTS = 3
 SHOWN_DUPLICATES = 3
 
 
@@ -48,6 +49,10 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
             f"URLs: {_many(report.skipped, 'request')} not made, by "
             f"{_many(report.url_rules, 'learned rule')}: scrapy rules {folder}"
         )
+    for reason, hosts in report.no_robots.items():
+        others = f" and {len(hosts) - SHOWN_HOSTS:,} or more others" if hosts[SHOWN_HOSTS:] else ""
+        named = ", ".join(hosts[:SHOWN_HOSTS])
+        yield f"robots.txt: {reason} at {named}{others}: nothing is forbidden"
     yield from trap_lines(report.traps, SHOWN_TRAPS)
     if report.better_copies:
         yield (

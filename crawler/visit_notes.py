@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
 _SITEMAPS = "sitemaps"
 _MOVED = "moved_seeds"
+NO_ROBOTS = "no_robots"
+"""Key of ``meta``: JSON, hosts whose robots.txt answered that there is none, by the answer."""
+
+MAX_NO_ROBOTS = 20
+"""So many hosts are named for each reason."""
 
 
 class VisitNotes:
@@ -32,6 +37,7 @@ class VisitNotes:
     def begin_visit(self) -> None:
         """Begin another visit; seeds stay moved."""
         self._database.set_meta(_SITEMAPS, "0")
+        self._database.set_meta(NO_ROBOTS, "{}")
 
     def begin_plan(self) -> None:
         """Begin a crawl about something else."""
@@ -51,6 +57,14 @@ class VisitNotes:
         self.note_moved_seed(seed, target)
         for act in self.after_moved_seed:
             act(seed, target)
+
+    def note_no_robots(self, host: str, reason: str) -> None:
+        """Note that a host has no robots.txt, so that nothing is forbidden there."""
+        found: dict[str, list[str]] = json.loads(self._database.meta(NO_ROBOTS) or "{}")
+        hosts = found.setdefault(reason, [])
+        if host not in hosts and len(hosts) < MAX_NO_ROBOTS:
+            hosts.append(host)
+            self._database.set_meta(NO_ROBOTS, json.dumps(found))
 
     @property
     def sitemaps(self) -> int:

@@ -1,4 +1,4 @@
-"""Why an answer is not taken.
+"""Why an answer is not taken, or a request not made.
 
 ::
 
@@ -9,6 +9,13 @@
 """
 
 from __future__ import annotations
+
+
+class RobotsUnreachableError(OSError):
+    """A robots.txt cannot be had now, so that nothing may be asked for."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"robots.txt cannot be had: {reason}")
 
 
 class AnswerError(Exception):

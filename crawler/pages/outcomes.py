@@ -29,6 +29,7 @@ AWAY = frozenset({MOVED, GONE, FORBIDDEN, FAILED})
 
 _GONE_STATUSES = frozenset({404, 410})
 _FORBIDDEN = "forbidden by robots.txt"
+_UNREACHABLE = "robots.txt cannot be had"
 
 
 def outcome_of_failure(status: int, reason: str, *, unreadable: bool) -> str:
@@ -41,6 +42,8 @@ def outcome_of_failure(status: int, reason: str, *, unreadable: bool) -> str:
     """
     if reason == _FORBIDDEN:
         return FORBIDDEN
+    if reason.startswith(_UNREACHABLE):
+        return FAILED
     if status in _GONE_STATUSES or (not status and not unreadable):
         return GONE
     return FAILED

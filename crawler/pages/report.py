@@ -69,6 +69,9 @@ class Report:
     """Requests that they made superfluous."""
     traps: tuple[StoredCluster, ...]
     """Kinds of URLs whose pages stopped being new."""
+    no_robots: dict[str, list[str]]
+    """Hosts, the first of them, whose robots.txt answered so that nothing is forbidden, by the
+    answer."""
 
     def to_json(self) -> str:
         """The report as one JSON object."""
@@ -118,6 +121,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         url_rules=scalar(connection, "SELECT count(*) FROM url_rules WHERE state = 1"),
         skipped=scalar(connection, "SELECT count(*) FROM requests WHERE state = 4 AND rule > 0"),
         traps=trap_report(connection),
+        no_robots=json.loads(meta.get("no_robots", "{}")),
     )
 
 

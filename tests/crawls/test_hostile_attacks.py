@@ -240,13 +240,14 @@ def _noise(exchange: Exchange) -> None:
 
 
 FORBIDS_NOTHING = "; taken as if it forbade nothing"
+NOT_HAD = "robots.txt cannot be had: "
 
 
 @pytest.mark.parametrize(
     ("play", "reason"),
     [
         (_lines_without_end, None),
-        (_drip, SLOW + FORBIDS_NOTHING),
+        (_drip, NOT_HAD + SLOW),
         (_head_without_end, HEAD + FORBIDS_NOTHING),
         (_round, "redirected without end" + FORBIDS_NOTHING),
         (_noise, None),
@@ -262,11 +263,14 @@ def test_robots_txt_holds_nobody_up(
         )
         secs = time.monotonic() - started
         found = read_back(done, tmp_path / "job", site.origin, site.paths())
-    assert done.returncode == 0, done.stderr
+    is_unreachable = play is _drip
+    assert done.returncode == is_unreachable, done.stderr
     assert secs < MOST_SECS / 2
-    assert found.is_kept("/plain/1")
-    assert found.is_kept("/closed/door") == (play is not _lines_without_end)
-    if reason is None:
+    assert found.is_kept("/plain/1") != is_unreachable
+    assert found.is_kept("/closed/door") == (play not in {_lines_without_end, _drip})
+    if is_unreachable:
+        assert found.rows["/"]["reason"] == reason
+    elif reason is None:
         assert "/robots.txt" not in found.rows
     else:
         assert found.rows["/robots.txt"]["reason"] == reason
@@ -326,13 +330,15 @@ class TestRebinding:
     seed = "http://www.public.invalid"
     inside = "inside.public.invalid"
 
-    def crawl(self, folder: Path, *arguments: str) -> tuple[Crawled, list[Asked]]:
+    def crawl(
+        self, folder: Path, *arguments: str, play: Callable[[Exchange], None] | None = None
+    ) -> tuple[Crawled, list[Asked]]:
         """The site plays the proxy for the seed; the other host is asked itself."""
         (folder / "names").mkdir()
         (folder / "names" / "sitecustomize.py").write_text(NAME_SERVER, encoding="utf-8")
         with HostileSite() as site:
             port = urlsplit(site.origin).port
-            site.robots_txt = f"Sitemap: http://{self.inside}:{port}/plain/1\n"
+            site.robots_txt = play or f"Sitemap: http://{self.inside}:{port}/plain/1\n"
             site.linked = ("/plain/2",)
             done = scrapy(
                 "crawl", "site", "-a", f"url={self.seed}/",
@@ -359,4 +365,17 @@ class TestRebinding:
     def test_is_asked_where_that_is_allowed(self, tmp_path: Path) -> None:
         found, asked = self.crawl(tmp_path, "-s", "CRAWL_PRIVATE_ADDRESSES=True")
         assert [each for each in asked if self.inside in each.headers["host"]]
+        assert found.is_kept("/plain/2")
+
+    @pytest.mark.parametrize("path", ["/robots.txt", "/plain/1"])
+    def test_a_robots_txt_does_not_lead_there(self, tmp_path: Path, path: str) -> None:
+        """To another scheme, since the proxy of this one is asked for redirects too."""
+
+        def lead_inside(exchange: Exchange) -> None:
+            exchange.redirect(f"https://{self.inside}:9{path}")
+
+        found, _ = self.crawl(tmp_path, play=lead_inside)
+        reason = found.rows["/robots.txt"]["reason"]
+        assert reason.startswith(f"refused: {self.inside} is a private address, to which")
+        assert reason.endswith(FORBIDS_NOTHING)
         assert found.is_kept("/plain/2")

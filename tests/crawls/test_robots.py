@@ -1,0 +1,128 @@
+"""robots.txt in whole crawls: what each answer means for the pages, and what is said of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.report_text import report_lines
+from tests.crawls.command import scrapy
+from tests.crawls.crawled import crawl_site, read_back
+from tests.sites.hostile import HostileSite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.crawls.crawled import Crawled
+    from tests.sites.exchange import Exchange
+
+CLOSED = b"User-agent: *\nDisallow: /\n"
+LINKED = ("/plain/1", "/plain/2")
+QUICK = ("-s", "RETRY_ENABLED=False")
+
+
+def asked_for_robots(site: HostileSite) -> int:
+    return sum(asked.path == "/robots.txt" for asked in site.asked)
+
+
+def answering(status: int) -> Callable[[Exchange], None]:
+    return lambda exchange: exchange.answer(CLOSED, "text/plain", status=status)
+
+
+def crawl_in_vain(site: HostileSite, jobdir: Path, *arguments: str) -> Crawled:
+    """Crawl a site whose seed gives no page."""
+    done = scrapy(
+        "crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={jobdir}", *QUICK, *arguments
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    return read_back(done, jobdir, site.origin, site.paths())
+
+
+def text_of(found: Crawled) -> str:
+    return "\n".join(report_lines(found.report, "job"))
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
+def test_a_client_error_forbids_nothing_whatever_it_says(tmp_path: Path, status: int) -> None:
+    with HostileSite(answering(status), LINKED) as site:
+        found = crawl_site(site, tmp_path / "job", *QUICK)
+    assert found.kept == {"/", *LINKED}
+    host = site.origin.removeprefix("http://")
+    assert f"robots.txt: HTTP {status} at {host}: nothing is forbidden" in text_of(found)
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_an_error_of_the_server_forbids_everything_until_it_is_over(
+    tmp_path: Path, status: int
+) -> None:
+    with HostileSite("", LINKED) as site:
+        site.robots_txt = answering(status)
+        first = crawl_in_vain(site, tmp_path / "job")
+        assert first.asked == []
+        assert first.rows["/"]["verdict"] == "failed"
+        reason = f"robots.txt cannot be had: HTTP {status}"
+        assert first.rows["/"]["reason"] == reason
+        assert f"1  failed: {reason}" in text_of(first)
+        site.robots_txt = ""
+        second = crawl_site(site, tmp_path / "job", *QUICK, "-a", "revisit=yes")
+    assert second.kept == {"/", *LINKED}
+
+
+def test_a_known_page_has_failed_and_is_not_gone(tmp_path: Path) -> None:
+    with HostileSite("", LINKED) as site:
+        crawl_site(site, tmp_path / "job", *QUICK)
+        site.robots_txt = answering(500)
+        away = crawl_in_vain(site, tmp_path / "job", "-a", "revisit=yes")
+        assert away.report.changes is not None
+        assert away.report.changes.outcomes["failed"] == 3
+        assert away.kept == {"/", *LINKED}
+        site.robots_txt = ""
+        back = crawl_site(site, tmp_path / "job", *QUICK, "-a", "revisit=yes")
+    assert back.report.changes is not None
+    assert back.report.changes.outcomes["unchanged"] == 3
+
+
+def test_it_is_asked_for_again_and_its_pages_with_it(tmp_path: Path) -> None:
+    with HostileSite("", LINKED) as site:
+        site.robots_txt = lambda exchange: exchange.answer(
+            b"User-agent: *\nDisallow: /plain/2\n",
+            "text/plain",
+            status=500 if asked_for_robots(site) < 2 else 200,
+        )
+        found = crawl_site(site, tmp_path / "job")
+    assert found.kept == {"/", "/plain/1"}
+    assert found.rows["/plain/2"]["reason"] == "forbidden by robots.txt"
+
+
+@pytest.mark.parametrize(("redirects", "is_read"), [(1, True), (5, True), (6, False)])
+def test_five_redirects_are_followed(tmp_path: Path, redirects: int, *, is_read: bool) -> None:
+    def step(exchange: Exchange) -> None:
+        done = int(exchange.path.partition("?")[2] or 0)
+        if done < redirects:
+            exchange.redirect(f"/robots.txt?{done + 1}")
+        else:
+            exchange.answer(b"User-agent: *\nDisallow: /plain/2\n", "text/plain")
+
+    with HostileSite(step, LINKED) as site:
+        found = crawl_site(site, tmp_path / "job", *QUICK)
+    assert found.is_kept("/plain/2") != is_read
+    assert found.is_kept("/plain/1")
+    if not is_read:
+        reason = found.rows["/robots.txt"]["reason"]
+        assert reason == "redirected without end; taken as if it forbade nothing"
+
+
+def test_half_a_megabyte_of_user_agents_and_rules_is_read_in_every_process(tmp_path: Path) -> None:
+    agents = "".join(f"User-agent: agent{number}\n" for number in range(12_000))
+    rules = "".join(f"Disallow: /x{number}\n" for number in range(13_500))
+    robots = f"{agents}User-agent: *\n{rules}Disallow: /plain/2\n"
+    assert 490_000 < len(robots) < 512_000
+    with HostileSite(robots, LINKED) as site:
+        first = crawl_site(site, tmp_path / "job", "-a", "max_pages=1")
+        assert first.kept == {"/"}
+        found = crawl_site(site, tmp_path / "job")
+    assert found.kept == {"/", "/plain/1"}
+    assert found.rows["/plain/2"]["reason"] == "forbidden by robots.txt"
