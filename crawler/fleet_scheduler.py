@@ -13,6 +13,7 @@ from crawler.frontier.redis.records import QueuedLink
 from crawler.frontier.request_parts import FIXED, decode_parts
 from crawler.request_codec import decode_request, encode_request
 from crawler.scheduler import FrontierScheduler, is_made_anyway
+from crawler.shorter_ways import AGAIN, has_links
 from crawler.visits import NO
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from crawler.fleet.fleet import Fleet
-    from crawler.frontier.order import QueuedRequest
+    from crawler.frontier.order import QueuedRequest, ShorterWay
     from crawler.frontier.redis.records import Leased
 
 _LOOK_AHEAD_SECS = 2.0
@@ -64,8 +65,12 @@ class FleetScheduler(FrontierScheduler):
     def _stored(self, request: Request) -> bytes:
         return encode_request(request, self._spider, is_fixed=is_made_anyway(request))
 
-    def _stored_again(self, request: Request) -> None:
-        """Queue nothing here: each request of the buffer has a lease of the fleet."""
+    def _lower(self, way: ShorterWay) -> None:
+        if way.again is not None:
+            link = QueuedLink(
+                way.key, way.host, way.url, way.priority, way.again, way.depth, is_followed=True
+            )
+            self._fleet.outbox.add(link)
 
     def _key(self, request: Request) -> bytes | None:
         of = self._crawler.request_fingerprinter.fingerprint
@@ -76,7 +81,15 @@ class FleetScheduler(FrontierScheduler):
         return key
 
     def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
-        link = QueuedLink(key, host, request.url, request.priority, stored, depth_of(request.meta))
+        link = QueuedLink(
+            key,
+            host,
+            request.url,
+            request.priority,
+            stored,
+            depth_of(request.meta),
+            is_followed=has_links(request, self._spider),
+        )
         self._fleet.outbox.add(link, request if _sources(request) else None)
         self._crawler.stats.inc_value("scheduler/enqueued")
         return True
@@ -98,6 +111,8 @@ class FleetScheduler(FrontierScheduler):
     def _restored(self, queued: QueuedRequest) -> Request:
         leased = unpack(queued)
         request = decode_request(leased.request, leased.url, leased.priority, self._spider)
+        if leased.is_again:
+            request.meta[AGAIN] = True
         self._names[leased.host] = str(self._downloader.get_slot_key(request))
         return request
 

@@ -130,7 +130,10 @@ class FrontierScheduler(BaseScheduler):
             return
         self._job.seen.lower(key, depth)
         again = self._stored_again(request)
-        self._job.queue.lower(ShorterWay(key, depth, host, request.url, request.priority, again))
+        self._lower(ShorterWay(key, depth, host, request.url, request.priority, again))
+
+    def _lower(self, way: ShorterWay) -> None:
+        self._job.queue.lower(way)
 
     def _stored_again(self, request: Request) -> Any:
         """Return what is queued to follow the links of a page anew; None where nothing is."""

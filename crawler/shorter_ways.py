@@ -35,10 +35,15 @@ _OF_ONE_ANSWER = frozenset(
 )
 
 
+def has_links(request: Request, spider: Spider) -> bool:
+    """Return whether a request leads to a page whose links are stored, of a spider of ours."""
+    is_page = request.callback is None or request.callback == getattr(spider, "parse", None)
+    return is_page and request.method == "GET" and hasattr(spider, "links_of")
+
+
 def request_again(request: Request, spider: Spider) -> Request | None:
     """Return the request by which the links of a page are followed anew; None where it has none."""
-    is_page = request.callback is None or request.callback == getattr(spider, "parse", None)
-    if not is_page or request.method != "GET" or not hasattr(spider, "links_of"):
+    if not has_links(request, spider):
         return None
     meta = {name: value for name, value in request.meta.items() if name not in _OF_ONE_ANSWER}
     return request.replace(meta={**meta, AGAIN: True})

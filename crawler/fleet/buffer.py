@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 _LAST = "SELECT max(id) FROM requests"
 _OF_KEY = "DELETE FROM requests WHERE key = ?"
+_ROW_OF_KEY = "SELECT id, host, url, priority, request, depth, state FROM requests WHERE key = ?"
 _TAKE_OUT = "DELETE FROM requests WHERE id = ? AND state = 0"
 _PARKED = (
     "SELECT id, host, url, priority, request, depth FROM requests WHERE id > ? AND state = 4"
@@ -49,6 +50,7 @@ class Buffer:
         self._rules = url_rules
         self._waiting: dict[int, Leased] = {}
         self._under_way: dict[int, Leased] = {}
+        self._later: dict[int, tuple[Leased, bool]] = {}
         self._ended: dict[bool, list[Leased]] = {False: [], True: []}
         self._hosts: Counter[int] = Counter()
         self.moves: list[tuple[bool, Leased]] = []
@@ -69,7 +71,12 @@ class Buffer:
         return self._hosts
 
     def hold(self, leased: Leased, *, is_fixed: bool) -> None:
-        """Take over what was leased; a rule may skip it."""
+        """Take over what was leased; a rule may skip it.
+
+        What stands for a page that is under way is taken over when that is through.
+        """
+        if leased.is_again and self._replace(leased, is_fixed=is_fixed):
+            return
         if leased.key is not None:
             # Of a lease that ended here and was handed out again, or of a link to it.
             self._database.write(_OF_KEY, (leased.key,))
@@ -88,6 +95,23 @@ class Buffer:
         row = int(self._database.read(_LAST).fetchone()[0])
         self._waiting[row] = leased
         self._hosts[leased.host] += 1
+
+    def _replace(self, leased: Leased, *, is_fixed: bool) -> bool:
+        """Let a lease stand for one of the same page; say whether that is still under way."""
+        row = self._database.read(_ROW_OF_KEY, (leased.key,)).fetchone()
+        if row is None:
+            return False
+        before = QueuedRequest(*row[:-1])
+        if before.id in self._under_way:
+            self._later[before.id] = leased, is_fixed
+            return True
+        if before.id in self._waiting:
+            self._queue.count(-self._queue.change(before.host, _TAKE_OUT, [(before.id,)]))
+            self._ended[False].append(self._waiting.pop(before.id))
+            self._leave(before.host)
+        elif row[-1] == SKIPPED:
+            self._ended[False].append(unpack(before))
+        return False
 
     def hand_out(self, queued: QueuedRequest) -> None:
         """Note that a request left the queue for the downloader."""
@@ -110,6 +134,9 @@ class Buffer:
             if leased is not None:
                 self._ended[failed].append(leased)
                 self._leave(leased.host)
+            if row in self._later:
+                later, is_fixed = self._later.pop(row)
+                self.hold(later, is_fixed=is_fixed)
 
     def _leave(self, host: int) -> None:
         self._hosts[host] -= 1
@@ -181,6 +208,7 @@ class Buffer:
         """Forget everything: none of it is this worker's any more."""
         self._waiting.clear()
         self._under_way.clear()
+        self._later.clear()
         self._hosts.clear()
         self.moves.clear()
         for ended in self._ended.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.frontier.redis.records import Leased
+from crawler.frontier.redis.records import AGAIN, Leased
 
 if TYPE_CHECKING:
     from crawler.frontier.order import QueuedRequest
@@ -17,7 +17,8 @@ def pack(leased: Leased) -> bytes:
     key, request.
     """
     key = leased.key or b""
-    head = bytes((len(leased.id), min(leased.tries, 255), len(key)))
+    tries = min(leased.tries, AGAIN - 1) + AGAIN * leased.is_again
+    head = bytes((len(leased.id), tries, len(key)))
     return head + leased.id + key + leased.request
 
 
@@ -33,6 +34,7 @@ def unpack(queued: QueuedRequest) -> Leased:
         priority=queued.priority,
         key=stored[end_of_id:end_of_key] or None,
         request=stored[end_of_key:],
-        tries=stored[1],
+        tries=stored[1] % AGAIN,
         depth=queued.depth,
+        is_again=stored[1] >= AGAIN,
     )

@@ -7,12 +7,13 @@ import os
 import random
 import signal
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from crawler.pages.database import open_for_reading
 from tests.crawls.command import crawl, scrapy, start_scrapy
+from tests.crawls.fleet import Fleet
 from tests.sites.graph import GraphSite, nearest
 
 if TYPE_CHECKING:
@@ -130,6 +131,15 @@ def test_a_mirror_has_the_pages_within_its_depth(tmp_path: Path) -> None:
         done = scrapy("mirror", f"{site.origin}/", str(tmp_path / "m"), "--max-depth", "3")
         assert done.returncode == 0, done.stderr
         assert site.counts == dict.fromkeys(within(DETOUR, 3), 1)
+
+
+def test_a_fleet_has_the_pages_within_its_depth(redis_url: str, tmp_path: Path) -> None:
+    with GraphSite(DETOUR, {"/slow": "/c"}) as site:
+        fleet = Fleet(cast("Any", site), redis_url, tmp_path, (*PLAIN, "-a", "max_depth=3"))
+        fleet.crawl(2)
+        assert site.counts == dict.fromkeys(within(DETOUR, 3), 1)
+        found = [stored_depths(fleet.folder(number), site.origin) for number in (1, 2)]
+    assert {path: depth for one in found for path, depth in one.items()} == within(DETOUR, 3)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -47,6 +47,11 @@ class GraphSite:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property
+    def seeds(self) -> str:
+        """Where a fleet begins."""
+        return f"{self.origin}/"
+
+    @property
     def asked(self) -> list[str]:
         """Every page so far, in the order of arrival."""
         with self._changed:

@@ -42,7 +42,7 @@ end
 local function fail(id, rest_of_it)
   local tries = string.byte(rest_of_it) + 1
   local tried = string.char(tries) .. string.sub(rest_of_it, 2)
-  if tries < most_tries then
+  if tries % AGAIN < most_tries then
     put_back(id, tried)
   else
     redis.call('HSET', FAILED, id, tried)

@@ -84,13 +84,28 @@ end
 
 local leased, ids, stored = {}, {}, {}
 
+local has_dropped = false
+
+-- The first two requests of a host, after those were dropped that others stand for.
+local function first_two(host)
+  local requests = first_of(host, 2)
+  while requests[1] and is_replaced(requests[1]) do
+    redis.call('ZREM', QUEUE, requests[1])
+    has_dropped = true
+    requests = first_of(host, 2)
+  end
+  return requests
+end
+
 -- Hand out a host's first request; its turn is over with that.
 local function hand_out(entry)
-  local requests = first_of(entry.host, 2)
-  redis.call('ZREM', QUEUE, requests[1])
-  leased[#leased + 1] = requests[1]
-  ids[#ids + 1] = string.sub(requests[1], 1, ID)
-  entry.room = entry.room - 1
+  local requests = first_two(entry.host)
+  if requests[1] then
+    redis.call('ZREM', QUEUE, requests[1])
+    leased[#leased + 1] = requests[1]
+    ids[#ids + 1] = string.sub(requests[1], 1, ID)
+    entry.room = entry.room - 1
+  end
   entry.priority = requests[2] and priority_in(requests[2])
   entry.turn = requests[2] and next_turn()
   put(entry.host, entry.old, {state = OWNED, priority = entry.priority, turn = entry.turn,
@@ -112,7 +127,7 @@ for at, id in ipairs(ids) do
   redis.call('HSET', mine.leases, id, string.sub(leased[at], ID + 1))
 end
 remember(mine, 'call', table.concat(ids))
-if #ids > 0 then
+if #ids > 0 or has_dropped then
   changed()
 end
 return {is, leased}

@@ -4,7 +4,7 @@
 
     record  := id rest
     id      := host:u64 urgency:u64 depth:u16 number:u48
-    rest    := tries:u8 key_bytes:u8 key url_bytes:u32 url request
+    rest    := tries:u7 + again * 128 key_bytes:u8 key url_bytes:u32 url request
 
 Big-endian, so that records sort as they are to be handed out: those of a host
 together, the most urgent first, among equals the least deep, then the oldest.
@@ -17,6 +17,9 @@ from typing import NamedTuple
 
 MIDDLE = 2**52
 """Urgency is this less the priority. Lua's numbers are exact up to twice that."""
+
+AGAIN = 128
+"""Is added to the tries of what a shorter way led to."""
 
 ID_BYTES = 24
 KEY_BYTES = 16
@@ -37,6 +40,7 @@ class QueuedLink(NamedTuple):
         priority: The higher, the sooner.
         request: The rest of it.
         depth: How many links lead there from a seed.
+        is_followed: Whether it leads to a page whose links are followed anew from nearer.
     """
 
     key: bytes | None
@@ -45,10 +49,16 @@ class QueuedLink(NamedTuple):
     priority: int
     request: bytes
     depth: int = 0
+    is_followed: bool = False
 
 
 class Leased(NamedTuple):
-    """A request that was handed out; ``tries`` is how often it broke before."""
+    """A request that was handed out.
+
+    Attributes:
+        tries: How often it broke before.
+        is_again: Whether it stands for one whose page may have been fetched, from further away.
+    """
 
     id: bytes
     host: int
@@ -58,6 +68,7 @@ class Leased(NamedTuple):
     request: bytes
     tries: int
     depth: int = 0
+    is_again: bool = False
 
 
 def pack_host(host: int) -> bytes:
@@ -70,7 +81,13 @@ def pack(link: QueuedLink) -> tuple[bytes, bytes, bytes]:
     urgency = MIDDLE - max(1 - MIDDLE, min(MIDDLE - 1, link.priority))
     key, url = link.key or b"", link.url.encode("utf-8", "surrogatepass")
     rest = b"".join(
-        (_TRIES_AND_KEY.pack(0, len(key)), key, _LENGTH.pack(len(url)), url, link.request)
+        (
+            _TRIES_AND_KEY.pack(AGAIN * link.is_followed, len(key)),
+            key,
+            _LENGTH.pack(len(url)),
+            url,
+            link.request,
+        )
     )
     return _HEAD.pack(link.host, urgency, link.depth), key, rest
 
@@ -86,4 +103,14 @@ def unpack(record: bytes) -> Leased:
     start += _LENGTH.size
     url = record[start : start + url_bytes].decode("utf-8", "surrogatepass")
     request = record[start + url_bytes :]
-    return Leased(record[:ID_BYTES], host, url, MIDDLE - urgency, key, request, tries, depth)
+    return Leased(
+        record[:ID_BYTES],
+        host,
+        url,
+        MIDDLE - urgency,
+        key,
+        request,
+        tries % AGAIN,
+        depth,
+        tries >= AGAIN,
+    )

@@ -26,7 +26,7 @@ _READS = "no-writes"
 
 PUSH = _script("shard", "seen", "push")
 # It only moves; and a worker whose lease waits shows no sign of life.
-LEASE = _script("shard", "lease", flags=_FREES)
+LEASE = _script("shard", "seen", "lease", flags=_FREES)
 FINISH = _script("shard", "finish", flags=_FREES)
 MOVE = _script("shard", "move", flags=_FREES)
 LEAVE = _script("shard", "leave", flags=_FREES)

@@ -1,4 +1,5 @@
--- The seen set of a shard: keys of 16 bytes in buckets, each a list small enough for one listpack.
+-- The seen set of a shard: keys of 16 bytes in buckets, each a hash small enough for one listpack,
+-- with the depth of each key: how many links lead to its page from a seed, at least.
 --
 -- Linear hashing (Litwin 1980): with n keys there are about n / LOAD buckets. Each time that there
 -- are to be more, the next bucket in turn gives half of its keys to a new one, so that a set of any
@@ -43,16 +44,16 @@ end
 -- The bucket that is next in turn gives those keys away that belong into the new one.
 local function split()
   local from, to = bucket_name(buckets - power), bucket_name(buckets)
-  local stay, move = {}, {}
-  for _, key in ipairs(redis.call('LRANGE', from, 0, -1)) do
-    local part = hash_of(key) % (power * 2) == buckets and move or stay
-    part[#part + 1] = key
-  end
-  redis.call('DEL', from)
-  for name, keys in pairs({[from] = stay, [to] = move}) do
-    if #keys > 0 then
-      redis.call('RPUSH', name, unpack(keys))
+  local entries, keys, moved = redis.call('HGETALL', from), {}, {}
+  for at = 1, #entries, 2 do
+    if hash_of(entries[at]) % (power * 2) == buckets then
+      keys[#keys + 1] = entries[at]
+      moved[#moved + 1], moved[#moved + 2] = entries[at], entries[at + 1]
     end
+  end
+  if #keys > 0 then
+    redis.call('HDEL', from, unpack(keys))
+    redis.call('HSET', to, unpack(moved))
   end
   buckets = buckets + 1
   power = doubled(buckets)
@@ -91,18 +92,35 @@ local function is_never_met(key)
   return added == 1
 end
 
--- Add a key; say whether it is a new one.
-local function see(key)
+-- Add a key; say whether it is a new one, or met nearer to a seed than ever before, where that
+-- matters.
+local NEW, NEARER = 'new', 'nearer'
+
+local function see(key, depth, may_lower)
   local bucket = bucket_of(key)
-  if not is_never_met(key) and redis.call('LPOS', bucket, key) then
-    return false
+  local known = not is_never_met(key) and redis.call('HGET', bucket, key)
+  if known and (tonumber(known) <= depth or not may_lower) then
+    return nil
   end
-  redis.call('RPUSH', bucket, key)
+  redis.call('HSET', bucket, key, whole(depth))
+  if known then
+    return NEARER
+  end
   seen_keys = seen_keys + 1
   while buckets < buckets_for(seen_keys) do
     split()
   end
-  return true
+  return NEW
+end
+
+-- Whether a shorter way to a page was found, so that another request stands for this one.
+local function is_replaced(record)
+  if string.byte(record, ID + 2) == 0 then
+    return false
+  end
+  local key = string.sub(record, ID + 3, ID + 18)
+  local depth = redis.call('HGET', bucket_of(key), key)
+  return depth and tonumber(depth) < depth_in(record)
 end
 
 local function save_seen()

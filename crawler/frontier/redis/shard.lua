@@ -8,6 +8,7 @@ local QUEUE, LINE, HOSTS = base .. ':queue', base .. ':line', base .. ':hosts'
 local RESTING, FAILED, WORKERS = base .. ':resting', base .. ':failed', base .. ':workers'
 
 local ID, HEAD = 24, 16 -- bytes of host, urgency, depth and number; of the first two
+local AGAIN = 128       -- added to the tries of a request whose page may have been fetched
 local MIDDLE = 2 ^ 52   -- urgency is this less the priority, so that it sorts as a string
 local LINED, OWNED, RESTS = 'L', 'O', 'R'
 
@@ -41,6 +42,10 @@ end
 
 local function priority_in(member)
   return MIDDLE - struct.unpack('>I8', string.sub(member, 9, HEAD))
+end
+
+local function depth_in(member)
+  return struct.unpack('>I2', string.sub(member, HEAD + 1, HEAD + 2))
 end
 
 -- The first of a host's requests that wait, as they are to be handed out.

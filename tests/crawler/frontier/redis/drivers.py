@@ -57,7 +57,7 @@ class SqliteDriver:
         self._seen = SeenSet(self._database, None)
 
     def push(self, host: int, name: str, priority: int = 0, depth: int = 0) -> bool:
-        key, _, url, _, request, _ = link(host, name, priority, depth)
+        key, _, url, _, request, *_ = link(host, name, priority, depth)
         assert key is not None
         if not self._seen.add(key):
             return False

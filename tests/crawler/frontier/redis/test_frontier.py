@@ -69,7 +69,7 @@ def test_a_request_comes_back_as_it_was(url: str) -> None:
             await one.push([pushed])
             (found,) = await one.lease(5, {}, most_hosts=1)
             sent = (found.key, found.host, found.url, found.priority, found.request, found.depth)
-            assert sent == pushed
+            assert sent == pushed[:6]
             assert found.tries == 0
 
     run(test())
@@ -216,5 +216,53 @@ def test_two_fleets_in_one_server_do_not_meet(url: str) -> None:
             assert await other.push(links(A, 2)) == [True, True]
             await drain(one)
             assert (await other.counts()).waiting == 2
+
+    run(test())
+
+
+def test_a_shorter_way_takes_the_place_of_a_longer_one_that_waits(url: str) -> None:
+    async def test() -> None:
+        async with worker(url) as one:
+            await one.push([link(A, "1", 0, 3), link(A, "2", 0, 2)])
+            nearer = link(A, "1", 0, 1)._replace(is_followed=True)
+            assert await one.push([nearer, nearer]) == [False, False]
+            found = await drain(one)
+            assert [(page.url, page.depth, page.is_again) for page in found] == [
+                ("http://1/1", 1, True),
+                ("http://1/2", 2, False),
+            ]
+            assert (await one.counts()).waiting == 0
+
+    run(test())
+
+
+def test_a_shorter_way_to_what_is_no_page_of_ours_changes_nothing(url: str) -> None:
+    async def test() -> None:
+        async with worker(url) as one:
+            await one.push([link(A, "1", 0, 3)])
+            assert await one.push([link(A, "1", 0, 1)]) == [False]
+            (found,) = await drain(one)
+            assert (found.depth, found.is_again) == (3, False)
+
+    run(test())
+
+
+def test_what_was_handed_out_is_handed_out_again_from_nearer_and_once(url: str) -> None:
+    async def test() -> None:
+        async with worker(url) as one:
+            await one.push([link(A, "1", 0, 3)])
+            (deep,) = await one.lease(1, {}, most_hosts=1)
+            await one.push([link(A, "1", 0, 1)._replace(is_followed=True)])
+            (near,) = await one.lease(5, {A: 5}, most_hosts=1)
+            assert (near.depth, near.is_again, near.tries) == (1, True, 0)
+            # As where the worker dies: the older one is dropped when its turn comes.
+            await one.give_back([deep, near])
+            (again,) = await one.lease(5, {A: 5}, most_hosts=1)
+            assert again.id == near.id
+            await one.finish([], [again])
+            (last,) = await one.lease(5, {A: 5}, most_hosts=1)
+            assert (last.tries, last.is_again) == (1, True)
+            await one.finish([], [last])
+            assert (await one.counts()).failed == 1
 
     run(test())

@@ -48,7 +48,7 @@ def test_equals_a_set_while_its_buckets_are_split(url: str) -> None:
 
     asyncio.run(test())
     with redis.Redis.from_url(url) as client:
-        sizes = Counter({name: client.llen(name) for name in client.scan_iter("*:seen:*")})
+        sizes = Counter({name: client.hlen(name) for name in client.scan_iter("*:seen:*")})
         assert client.hget("{fleet:s00}", "filter") == (b"on" if _filters(client) else b"off")
     assert sizes.total() == len(seen)
     assert len(sizes) == -(-len(seen) // 128)
