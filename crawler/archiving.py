@@ -14,8 +14,10 @@ from crawler.downloadermiddlewares import LED_BY, NOT_GZIP, STREAM_CUT
 from crawler.failures import explain
 from crawler.frontier.rule_files import RuleFileError, read_rules
 from crawler.frontier.skipped import FIXED
+from crawler.frontier.spellings import SPELLING
 from crawler.jobs import job_of
 from crawler.options import Options, did_you_mean
+from crawler.other_spellings import ask_another
 from crawler.page_items import page_of_capture
 from crawler.pages import verdicts
 from crawler.pages.errors import StorageError
@@ -205,6 +207,8 @@ class ArchivingSpider(Spider):
         try:
             redirected = response.meta.get("redirect_urls", ())
             self.job.url_rules.observe(captured.row, captured.kept_url, redirected)
+            if SPELLING in response.meta:
+                self.job.store.forget_failures(captured.row.key, captured.row.id)
         except StorageError as error:
             raise CloseSpider("storage") from error
 
@@ -286,6 +290,8 @@ class ArchivingSpider(Spider):
             meta = {**request.meta, "download_fail_on_dataloss": False, "dont_retry": True}
             yield request.replace(meta=meta, dont_filter=True)
             return
+        if ask_another(self.crawler, request, failure.value):
+            return
         verdict, reason, status = explain(failure, self.settings)
         depth = request.meta.get("depth", 0)
         try:
@@ -351,6 +357,8 @@ class ArchivingSpider(Spider):
 
     def _note_seed(self, response: Response, captured: Captured) -> None:
         seed = response.meta.get(SEED)
+        if SPELLING in response.meta:
+            self.job.dead_seeds.pop(seed or "", None)
         if seed is not None and captured.verdict in {verdicts.UNREADABLE, verdicts.NOT_HTML}:
             self.job.dead_seeds[seed] = captured.row.reason or captured.verdict
 

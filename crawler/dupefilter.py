@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from scrapy.dupefilters import BaseDupeFilter
 
 from crawler.frontier.order import depth_of
+from crawler.frontier.spellings import SPELLING
 from crawler.jobs import job_of
+from crawler.other_spellings import OtherSpellings
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -24,10 +26,13 @@ class SeenFilter(BaseDupeFilter):
     (``crawler.frontier.seen``). A redirect to the very page that redirects,
     as sites do that set a cookie or take off a session id, goes through:
     filtering it would lose the page. ``REDIRECT_MAX_TIMES`` ends a loop.
+    So does another spelling of a URL where those before it gave no page.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._seen = job_of(crawler).seen
+        self._spellings = job_of(crawler).spellings
+        self._others = OtherSpellings(crawler)
         self._crawler = crawler
 
     @classmethod
@@ -38,9 +43,12 @@ class SeenFilter(BaseDupeFilter):
     def request_seen(self, request: Request) -> bool:
         """Whether the request was queued before; from now on it was."""
         fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
-        if self._seen.add(fingerprint, depth_of(request.meta)):
+        if SPELLING in request.meta and not request.meta.get("redirect_urls"):
+            return not self._spellings.note_asked(fingerprint, request.url)
+        is_new = self._seen.add(fingerprint, depth_of(request.meta))
+        if is_new or self._is_own_redirect(request, fingerprint):
             return False
-        return not self._is_own_redirect(request, fingerprint)
+        return not self._others.passes(request, fingerprint)
 
     def _is_own_redirect(self, request: Request, fingerprint: bytes) -> bool:
         of = self._crawler.request_fingerprinter.fingerprint

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.defer import deferred_from_coro
 
 from crawler.fleet.held_requests import unpack
-from crawler.frontier.order import depth_of
+from crawler.frontier.order import depth_of, host_number
 from crawler.frontier.redis.records import QueuedLink
 from crawler.frontier.request_parts import FIXED, decode_parts
+from crawler.frontier.spellings import SPELLING
 from crawler.request_codec import decode_request, encode_request
 from crawler.scheduler import FrontierScheduler, is_made_anyway
 from crawler.shorter_ways import AGAIN, has_links
@@ -62,6 +63,22 @@ class FleetScheduler(FrontierScheduler):
         super().close(reason)
         return deferred_from_coro(self._fleet.leave())
 
+    def ask_another(self, request: Request) -> bool:
+        """See the base class; what Redis knows beside the canonical URL is not known here."""
+        canonical_url = self._others.canonical_url(request)
+        another = self._others.another(request, canonical_url or request.url)
+        link = QueuedLink(
+            self._crawler.request_fingerprinter.fingerprint(request),
+            host_number(str(self._downloader.get_slot_key(another))),
+            another.url if canonical_url else "",
+            another.priority,
+            self._stored(another),
+            depth_of(another.meta),
+            failed=tuple(self._others.failed(request)),
+        )
+        self._fleet.outbox.add(link)
+        return canonical_url is not None and SPELLING not in request.meta
+
     def _stored(self, request: Request) -> bytes:
         return encode_request(request, self._spider, is_fixed=is_made_anyway(request))
 
@@ -75,6 +92,8 @@ class FleetScheduler(FrontierScheduler):
     def _key(self, request: Request) -> bytes | None:
         of = self._crawler.request_fingerprinter.fingerprint
         key = super()._key(request)
+        if key is None and SPELLING in request.meta and not request.dont_filter:
+            key = of(request)
         # A redirect to the very page that redirects: the fleet has met its key, as that page's own.
         if key is not None and key in {of(request.replace(url=url)) for url in _sources(request)}:
             return None
@@ -89,6 +108,7 @@ class FleetScheduler(FrontierScheduler):
             stored,
             depth_of(request.meta),
             is_followed=has_links(request, self._spider),
+            is_spelling=key is not None and not self._others.is_canonical(request.url),
         )
         self._fleet.outbox.add(link, request if _sources(request) else None)
         self._crawler.stats.inc_value("scheduler/enqueued")

@@ -15,6 +15,7 @@ from crawler.frontier.no_url_rules import NoUrlRules
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redirects import Redirects
 from crawler.frontier.seen import SeenSet
+from crawler.frontier.spellings import Spellings, StoredSpellings
 from crawler.frontier.url_rules import UrlRules
 from crawler.pages.capture import Archivist
 from crawler.pages.chosen_parameters import settle
@@ -25,7 +26,7 @@ from crawler.pages.errors import JobError, StorageError
 from crawler.pages.fetched import Captured, Fetched
 from crawler.pages.known import KnownUrls
 from crawler.pages.links import LinkStore
-from crawler.pages.stages import StageTimes
+from crawler.pages.stages import REFUSED_LINKS, SECONDS_BY_STAGE, RunningTotal
 from crawler.pages.store import PageStore
 from crawler.pages.takeover import Takeover
 from crawler.pages.verdicts import FAILED
@@ -96,7 +97,9 @@ class Job:
         self.revisit: str | None = None  # as -a revisit has it; None for spiders without it
         self.seeds: frozenset[str] = frozenset()
         self.dead_seeds: dict[str, str] = {}
-        self.refused_links = 0
+        # Whether a URL may be asked, with the Request.meta of another spelling of it.
+        self.may_ask: Callable[[str, Mapping[str, Any]], bool] = lambda url, meta: True
+        self.refused_links: Counter[str] = Counter()
         self.stop_reason: str | None = None
         self.at_close: list[Callable[[], None]] = []
         # Told of each captured answer, and of each that was not taken and why, with Request.meta.
@@ -124,6 +127,7 @@ class Job:
         self.url_rules = self._url_rules()
         bloom = folder / "seen.bloom" if folder else None
         self.seen: SeenSet | RecentKeys = SeenSet(self.database, bloom)
+        self.spellings: Spellings = StoredSpellings(self.database)
         self.redirects = Redirects(self.database)
         self.known = KnownUrls(self.database, self.options.intervals)
         self.visits = Visits(self.database, self.store, self.known, self.seen)
@@ -147,7 +151,7 @@ class Job:
             self.pool,
             deduplicator,
             self.known,
-            LinkStore(self.database, self.canonicalizer.key),
+            LinkStore(self.database, self.canonicalizer.known_as),
             Elsewhere(self.database, self.store),
             self.visit,
             tuned,
@@ -156,7 +160,10 @@ class Job:
             keep_near_texts=self.options.keep_near_texts,
         )
         self._takeover = Takeover(self.database, self.archivist)
-        self._stages = StageTimes(self.database, self.archivist.seconds)
+        self._totals = (
+            RunningTotal(self.database, SECONDS_BY_STAGE, self.archivist.seconds),
+            RunningTotal(self.database, REFUSED_LINKS, self.refused_links),
+        )
         if not len(self.queue):
             self.url_rules.fold_all()  # what it puts back shows that the visit is not over
 
@@ -241,9 +248,11 @@ class Job:
         self.seen.clear()
         self.visits.begin(self.visit, revisit if self.visit > 1 else NO, self.plan)
         self.redirects.clear()
+        self.spellings.clear()
         self.database.set_meta("visit", str(self.visit))
         self.notes.begin_visit()
-        self._stages.begin_visit()
+        for total in self._totals:
+            total.begin_visit()
         self.archivist.visit = self.visit
         self.database.commit()
         return False
@@ -308,7 +317,8 @@ class Job:
     def commit_if_due(self) -> None:
         """Make durable what was done, at intervals; a failure shows in ``failure``."""
         with self._noting_failure():
-            self._stages.note_if_due()
+            for total in self._totals:
+                total.note_if_due()
             if self.database.commit_if_due(is_half_done=bool(self.half_done)):
                 self._follow_commit()
 
@@ -332,7 +342,8 @@ class Job:
             self.database.fail(f"{self.folder}: cannot be written: {error}")
 
     def _commit(self) -> None:
-        self._stages.note()
+        for total in self._totals:
+            total.note()
         self.url_rules.save_refuted()
         self.database.commit()
         self._index.flush()

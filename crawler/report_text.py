@@ -53,6 +53,9 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
         others = f" and {len(hosts) - SHOWN_HOSTS:,} or more others" if hosts[SHOWN_HOSTS:] else ""
         named = ", ".join(hosts[:SHOWN_HOSTS])
         yield f"robots.txt: {reason} at {named}{others}: nothing is forbidden"
+    if report.refused_links:
+        parts = ", ".join(f"{count:,} {why}" for why, count in report.refused_links.items())
+        yield f"links not followed, as often as they were met: {parts}"
     yield from trap_lines(report.traps, SHOWN_TRAPS)
     if report.better_copies:
         yield (

@@ -14,12 +14,15 @@ from crawler.frontier.order import ShorterWay, depth_of, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_parts import MalformedRequestError
 from crawler.frontier.skipped import FIXED
+from crawler.frontier.spellings import SPELLING, StoredSpellings
 from crawler.host_loads import HostLoads
 from crawler.jobs import job_of
+from crawler.other_spellings import OtherSpellings, source_of
 from crawler.pages.errors import StorageError
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
 from crawler.shorter_ways import request_again
+from crawler.urls.moves import is_same_place
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -65,6 +68,7 @@ class FrontierScheduler(BaseScheduler):
         self._crawler = crawler
         self._dupefilter = dupefilter
         self._job = job_of(crawler)
+        self._others = OtherSpellings(crawler)
         self._leases: dict[Request, Lease] = {}
         self._broken: set[Request] = set()
         self._inprogress: AbstractSet[Request] = frozenset()
@@ -101,6 +105,19 @@ class FrontierScheduler(BaseScheduler):
             return self._enqueue(request)
         except StorageError:  # the job remembers it, and the crawl ends
             return False
+
+    def ask_another(self, request: Request) -> bool:
+        """Ask for another spelling of a URL that gave no page; say whether one is asked."""
+        spellings = self._job.spellings
+        assert isinstance(spellings, StoredSpellings)
+        key = self._crawler.request_fingerprinter.fingerprint(request)
+        failed, canonical_url = self._others.failed(request), self._others.canonical_url(request)
+        url = spellings.replacement(key, failed, canonical_url)
+        if url is None:
+            return False
+        self._crawler.engine.crawl(self._others.another(request, url))
+        self._crawler.stats.inc_value("scheduler/spellings_replaced")
+        return True
 
     def _enqueue(self, request: Request) -> bool:
         # First, since what fails here must not count as seen. A slot may have any name.
@@ -168,6 +185,8 @@ class FrontierScheduler(BaseScheduler):
         """The fingerprint that the request holds in the seen set, None of one that holds none."""
         if request.dont_filter:
             return None
+        if SPELLING in request.meta and not request.meta.get("redirect_urls"):
+            return None
         key = self._crawler.request_fingerprinter.fingerprint(request)
         return key if self._job.folder is None else self._job.seen.take(key)
 
@@ -184,8 +203,12 @@ class FrontierScheduler(BaseScheduler):
         """Remember a redirect; where it closes a circle, none of its URLs is a page."""
         of = self._crawler.request_fingerprinter.fingerprint
         source_url = request.meta["redirect_urls"][-1]
-        source = of(request.replace(url=source_url))
-        self._job.redirects.note(source, source_url, of(request))
+        source, target = of(request.replace(url=source_url)), of(request)
+        # Where two spellings lead to the same place, it is not for how they are spelled.
+        is_for_spelling = target not in {source, self._job.redirects.target(source)}
+        self._job.redirects.note(source, source_url, target)
+        if is_for_spelling and not is_same_place(source_url, request.url):
+            self.ask_another(source_of(request))
         if seen:
             self._job.url_rules.note_filtered_redirect(request.meta["redirect_urls"], request.url)
             reason = "redirected in a circle"
@@ -305,7 +328,9 @@ def is_made_anyway(request: Request) -> bool:
 
     What a redirect leads to is the page of the request that was redirected.
     """
-    if request.dont_filter or FIXED in request.meta or request.meta.get("redirect_urls"):
+    if request.dont_filter or request.meta.get("redirect_urls"):
+        return True
+    if FIXED in request.meta or SPELLING in request.meta:
         return True
     return request.method != "GET" or bool(request.body)
 

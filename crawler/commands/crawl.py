@@ -150,11 +150,6 @@ class Command(ScrapyCrawl):
                 say(line, opts)
         if report.queued:
             say(f"not finished, {report.queued:,} queued: the same command goes on", opts)
-        if job.refused_links and job.pages <= len(job.seeds):
-            say(
-                f"{job.refused_links:,} links were refused: out of scope, or by allow and deny",
-                opts,
-            )
         say(f"pages: scrapy pages {folder} -o pages.jsonl", opts)
         if job.failure is not None:
             print(

@@ -16,7 +16,7 @@ from crawler.fleet.membership import Membership
 from crawler.fleet.names import prefix_of, shown_url
 from crawler.fleet.news import News
 from crawler.fleet.outbox import Outbox
-from crawler.fleet.seen import RecentKeys
+from crawler.fleet.seen import RecentKeys, RecentSpellings
 from crawler.fleet.verdicts import FleetVerdicts
 from crawler.fleet.worker import Worker
 from crawler.frontier.queue import RequestQueue
@@ -74,6 +74,7 @@ class Fleet:
         self.membership = Membership(job.database, job.folder)
         self.membership.check(options.name)
         self.recent = job.seen = RecentKeys()
+        self.recent_spellings = job.spellings = RecentSpellings()
         self.outbox: Outbox[Any] = Outbox()
         self.buffer = Buffer(job.database, job.queue, job.url_rules)
         self.worker: Worker | None = None
@@ -136,6 +137,7 @@ class Fleet:
             return
         # Redis may have lost links with what this worker held: they are sent again where met again.
         frontier.before_return.append(self.recent.clear)
+        frontier.before_return.append(self.recent_spellings.clear)
         self.news = news
         self.worker = Worker(frontier, self.buffer, self.outbox, news, self.options, crawl)
         self.worker.start()

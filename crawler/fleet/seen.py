@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from crawler.urls.recent import RecentUrls
+
 GENERATION = 200_000
 """Keys of two generations of this size are held, about 90 bytes each."""
 
@@ -68,3 +70,26 @@ class RecentKeys:
 
     def __len__(self) -> int:
         return len(self._young.keys() | self._old.keys())
+
+
+class RecentSpellings:
+    """Stands where a crawl that is alone has ``crawler.frontier.spellings.StoredSpellings``.
+
+    Spellings are stored in Redis beside the queue, in the step in which one is chosen. This one
+    knows which were sent there lately.
+    """
+
+    def __init__(self) -> None:
+        self._recent = RecentUrls()
+
+    def is_wanted(self, key: bytes, url: str) -> bool:
+        """Whether a spelling is to be sent: Redis decides what becomes of it."""
+        return self._recent.is_new(url, 0)
+
+    def note_asked(self, key: bytes, url: str) -> bool:
+        """Let Redis tell whether it was asked before."""
+        return True
+
+    def clear(self) -> None:
+        """Forget what was sent."""
+        self._recent = RecentUrls()

@@ -24,6 +24,13 @@ class Redirects:
             "INSERT OR REPLACE INTO redirects VALUES (?, ?, ?)", (source, source_url, target)
         )
 
+    def target(self, source: bytes) -> bytes | None:
+        """Where a redirect led the last time that it was met; None where it was not."""
+        row = self._database.read(
+            "SELECT target FROM redirects WHERE key = ?", (source,)
+        ).fetchone()
+        return None if row is None else bytes(row[0])
+
     def circle(self, start: bytes) -> list[str]:
         """The URLs of the circle that a source is part of, empty where it is in none.
 

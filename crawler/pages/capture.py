@@ -334,7 +334,7 @@ class Archivist:
         row = blank_row(self.store.new_id(), fetched, self.visit)
         row.verdict, row.reason = verdict, reason
         self.store.insert(row)
-        self.store.forget_failures(row.key, before=self.visit)
+        self.store.forget_failures(row.key, row.id)
         unreadable = verdict == verdicts.UNREADABLE
         kind = outcomes.outcome_of_failure(fetched.status, reason, unreadable=unreadable)
         # Seeds, robots.txt and sitemaps are asked for in every visit, due or not.

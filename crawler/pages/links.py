@@ -6,12 +6,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from crawler.pages.link_lists import LinkPacker
-from crawler.reading.reading import Link
+from crawler.reading.reading import Link, distinct_urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from crawler.pages.database import Database
+    from crawler.urls.canonical import Known
 
 DICTIONARY_BYTES = 112_640
 """URLs that the first pages link to, in front of which every later list is compressed; zstd looks
@@ -30,12 +31,12 @@ class LinkStore:
 
     Args:
         database: The crawl's database.
-        key: Gives the key of a URL; those of the links that many pages have are remembered.
+        known_as: Gives the key of a URL; those of the links that many pages have are remembered.
     """
 
-    def __init__(self, database: Database, key: Callable[[str], bytes]) -> None:
+    def __init__(self, database: Database, known_as: Callable[[str], Known]) -> None:
         self._database = database
-        self._key = lru_cache(_RECENT_KEYS)(key)
+        self._known_as = lru_cache(_RECENT_KEYS)(known_as)
         self._plain = LinkPacker()
         self._shared: LinkPacker | None = None
         self._met: dict[str, None] = {}
@@ -47,7 +48,7 @@ class LinkStore:
     def put(self, key: bytes, links: Sequence[Link], *, nofollow: bool) -> None:
         """Store the links of a page in place of those that it had."""
         packer = self._shared or self._plain
-        packed = packer.pack([(link.url, link.nofollow) for link in links], nofollow=nofollow)
+        packed = packer.pack(list(distinct_urls(links)), nofollow=nofollow)
         row = (self._shared is not None, packed)
         stored = self._database.read("SELECT shared, urls FROM links WHERE key = ?", (key,))
         if stored.fetchone() != row:
@@ -75,11 +76,18 @@ class LinkStore:
         return row is not None
 
     def get(self, key: bytes) -> tuple[tuple[Link, ...], bool] | None:
-        """The links of a page, and whether it wants none followed; None where none were stored."""
+        """The links of a page, and whether it wants none followed; None where none were stored.
+
+        Spellings of one URL are links of their own here.
+        """
         row = self._database.read("SELECT shared, urls FROM links WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
         packer = self._shared if row[0] else self._plain
         assert packer is not None
         found, nofollow = packer.unpack(row[1])
-        return tuple(Link(url, self._key(url), marked) for url, marked in found), nofollow
+        links = []
+        for url, marked in found:
+            key, is_canonical = self._known_as(url)
+            links.append(Link(url, key, marked, is_canonical))
+        return tuple(links), nofollow

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.trap_report import StoredCluster, trap_report
 from crawler.pages.changes import Changes, find_changes
+from crawler.pages.stages import REFUSED_LINKS
 from crawler.pages.tally import make_tally, scalar
 from crawler.pages.verdicts import DUPLICATES, EXACT_DUPLICATE, FAILED
 
@@ -72,6 +73,8 @@ class Report:
     no_robots: dict[str, list[str]]
     """Hosts, the first of them, whose robots.txt answered so that nothing is forbidden, by the
     answer."""
+    refused_links: dict[str, int]
+    """Links that were not followed, as often as they were met, by what kept them out."""
 
     def to_json(self) -> str:
         """The report as one JSON object."""
@@ -122,6 +125,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         skipped=scalar(connection, "SELECT count(*) FROM requests WHERE state = 4 AND rule > 0"),
         traps=trap_report(connection),
         no_robots=json.loads(meta.get("no_robots", "{}")),
+        refused_links=json.loads(meta.get(REFUSED_LINKS, "{}")),
     )
 
 

@@ -86,6 +86,14 @@ CREATE TABLE redirects (
     target BLOB NOT NULL            -- request fingerprint of where it leads
 ) WITHOUT ROWID;
 
+CREATE TABLE spellings (
+    key   BLOB NOT NULL,            -- request fingerprint of all spellings of a URL
+    place INTEGER NOT NULL,         -- in the order in which they were met
+    url   TEXT NOT NULL,
+    state INTEGER NOT NULL,         -- 0 known, 1 asked, 2 gave no page
+    PRIMARY KEY (key, place)
+) WITHOUT ROWID;
+
 CREATE TABLE files (
     id             INTEGER PRIMARY KEY,
     key            BLOB NOT NULL,   -- request fingerprint of its URL, as in pages

@@ -1,4 +1,4 @@
-"""What the stages of a crawl took, for reports and for those who look on."""
+"""What is added up in a visit beside its pages, for reports and for those who look on."""
 
 from __future__ import annotations
 
@@ -14,26 +14,32 @@ if TYPE_CHECKING:
 INTERVAL_SECS = 1.0
 """It is written this often, with what is written anyway."""
 
-_META = "stages"
+SECONDS_BY_STAGE = "stages"
+"""Name of the total of what the stages of a crawl took."""
+
+REFUSED_LINKS = "refused_links"
+"""Name of the total of links that were not followed, by what kept them out."""
 
 
-class StageTimes:
-    """Adds the seconds of this process to those of earlier ones in the same visit.
+class RunningTotal:
+    """Adds the sums of this process to those of earlier ones in the same visit.
 
     Args:
         database: Of the crawl.
-        seconds: By stage, as they grow.
+        name: Under which it stands in ``meta``.
+        sums: By what is summed up, as they grow.
     """
 
-    def __init__(self, database: Database, seconds: Mapping[str, float]) -> None:
+    def __init__(self, database: Database, name: str, sums: Mapping[str, float]) -> None:
         self._database = database
-        self._seconds = seconds
-        self._before: dict[str, float] = json.loads(database.meta(_META) or "{}")
+        self._name = name
+        self._sums = sums
+        self._before: dict[str, float] = json.loads(database.meta(name) or "{}")
         self._noted = time.monotonic()
 
     def begin_visit(self) -> None:
         """Count from nothing."""
-        self._database.set_meta(_META, "{}")
+        self._database.set_meta(self._name, "{}")
         self._before = {}
 
     def note_if_due(self) -> None:
@@ -45,5 +51,6 @@ class StageTimes:
 
     def note(self) -> None:
         """Write them."""
-        total = {name: secs + self._before.get(name, 0.0) for name, secs in self._seconds.items()}
-        self._database.set_meta(_META, json.dumps(total))
+        names = {**self._before, **self._sums}
+        total = {name: self._sums.get(name, 0) + self._before.get(name, 0) for name in names}
+        self._database.set_meta(self._name, json.dumps(total))

@@ -208,9 +208,9 @@ class PageStore:
         )
 
     def forget_failures(self, key: bytes, before: int) -> None:
-        """Take away what earlier visits failed to get, where it is no page's newest capture."""
+        """Delete the failures of a page with smaller ids, but for its newest capture."""
         self._database.write(
-            "DELETE FROM pages WHERE key = ? AND visit < ? AND latest = 0"
+            "DELETE FROM pages WHERE key = ? AND id < ? AND latest = 0"
             " AND verdict IN ('failed', 'unreadable')",
             (key, before),
         )

@@ -54,8 +54,8 @@ class Found(NamedTuple):
     """The links of a page.
 
     Attributes:
-        links: Distinct by key; one that the page marks ``nofollow`` in one place and not in
-            another is not ``nofollow``.
+        links: Distinct by key, each with all its spellings; one that the page marks
+            ``nofollow`` in one place and not in another is not ``nofollow``.
         cut: Addresses beyond the limit, as far as they differ as written.
         malformed: Addresses that are no URL.
         too_long: Addresses that are longer than any URL that is asked for.
@@ -72,7 +72,7 @@ class LinkReader:
 
     Args:
         canonicalizer: Gives the key of a URL.
-        max_links: Distinct links of one page that are kept.
+        max_links: Distinct links of one page that are kept, each spelling counted.
         max_url_length: Characters of a URL.
         keep_fragments: For crawls in which the fragment makes another page.
     """
@@ -85,7 +85,7 @@ class LinkReader:
         max_url_length: int = 8192,
         keep_fragments: bool = False,
     ) -> None:
-        self._key = canonicalizer.key
+        self._known_as = canonicalizer.known_as
         self._max_links = max_links
         self._max_url_length = max_url_length
         self._keep_fragments = keep_fragments
@@ -100,10 +100,11 @@ class LinkReader:
             more: Further addresses that lead on: the target of a meta refresh.
         """
         links: dict[bytes, Link] = {}
+        others: dict[bytes, dict[str, None]] = {}
         cut = malformed = too_long = 0
-        room = self._max_links * _MEAN_LENGTH + _LEAST_ROOM
+        left, room = self._max_links, self._max_links * _MEAN_LENGTH + _LEAST_ROOM
         for address, nofollow in self._addresses(root, more):
-            if len(links) >= self._max_links or room <= 0:
+            if left <= 0 or room <= 0:
                 cut += 1  # without a key for each: a million of them would take longer than a page
                 continue
             try:
@@ -111,13 +112,23 @@ class LinkReader:
                 if url is not None and len(url) > self._max_url_length:
                     too_long += 1
                     continue
-                key = self._key(url) if url else b""
+                if not url:
+                    continue
+                key, is_canonical = self._known_as(url)
             except ValueError:
                 malformed += 1
                 continue
-            if url and key not in links:
-                links[key] = Link(url, key, nofollow)
-                room -= len(url)
+            link = links.get(key)
+            if link is None:
+                links[key] = Link(url, key, nofollow, is_canonical)
+            elif link.url == url or link.nofollow != nofollow or url in others.get(key, ()):
+                continue
+            else:
+                others.setdefault(key, {})[url] = None
+            left -= 1
+            room -= len(url)
+        for key, spellings in others.items():
+            links[key] = links[key]._replace(others=tuple(spellings))
         return Found(list(links.values()), cut, malformed, too_long)
 
     def _resolved(self, base: str, address: str, encoding: str) -> str | None:

@@ -101,16 +101,29 @@ def parsed_to_wire(parsed: Parsed) -> Message:
     """Flatten the first step's result; links become columns, which marshal writes faster."""
     urls = [link.url for link in parsed.links]
     keys = b"".join(link.key for link in parsed.links)
-    nofollow = bytes(link.nofollow for link in parsed.links)
-    return ("parsed", urls, keys, nofollow, tuple(parsed.metadata), *parsed[1:2], *parsed[3:])
+    marks = bytes(link.nofollow | link.is_canonical << 1 for link in parsed.links)
+    others = {at: link.others for at, link in enumerate(parsed.links) if link.others}
+    return (
+        "parsed",
+        urls,
+        keys,
+        marks,
+        others,
+        tuple(parsed.metadata),
+        *parsed[1:2],
+        *parsed[3:],
+    )
 
 
 def parsed_from_wire(message: Message) -> Parsed:
     """Undo ``parsed_to_wire``."""
-    _, urls, keys, nofollow, metadata, cut, *rest = message
+    _, urls, keys, marks, others, metadata, cut, *rest = message
     cuts = range(0, len(keys), _KEY_BYTES)
-    rows = zip(urls, (keys[at : at + _KEY_BYTES] for at in cuts), map(bool, nofollow), strict=True)
-    return Parsed(list(map(Link._make, rows)), cut, Metadata(*metadata), *rest)
+    rows = zip(urls, (keys[at : at + _KEY_BYTES] for at in cuts), marks, strict=True)
+    links = [Link(url, key, bool(mark & 1), bool(mark & 2)) for url, key, mark in rows]
+    for at, spellings in others.items():
+        links[at] = links[at]._replace(others=spellings)
+    return Parsed(links, cut, Metadata(*metadata), *rest)
 
 
 def extracted_to_wire(extracted: Extracted, *, tired: bool) -> Message:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
 from neardup import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 
 class Link(NamedTuple):
@@ -17,11 +20,23 @@ class Link(NamedTuple):
         url: Absolute, otherwise as the site wrote it, without its fragment.
         key: The crawl's key of that URL, 16 bytes.
         nofollow: Whether the page marks it ``rel=nofollow``.
+        is_canonical: Whether the URL is the canonical one of its key.
+        others: Further spellings of it on the page, which have the same key.
     """
 
     url: str
     key: bytes
     nofollow: bool
+    is_canonical: bool = True
+    others: tuple[str, ...] = ()
+
+
+def distinct_urls(links: Iterable[Link]) -> Iterator[tuple[str, bool]]:
+    """Yield every URL of some links in all its spellings, and whether it is ``nofollow``."""
+    for link in links:
+        yield link.url, link.nofollow
+        for url in link.others:
+            yield url, link.nofollow
 
 
 class Metadata(NamedTuple):

@@ -13,7 +13,6 @@ from crawler.mirror.errors import MirrorError
 from crawler.mirror.finish import STATE
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.readings import reading_without_text
-from crawler.mirror.recent import RecentUrls
 from crawler.mirror.store import MirrorStore
 from crawler.mirror.wanted import WantedNames, byte_count
 from crawler.options import Options, did_you_mean
@@ -21,6 +20,7 @@ from crawler.pages import verdicts
 from crawler.pages.fetched import Captured
 from crawler.reading.kinds import why_not_html
 from crawler.spiders.site import SiteSpider
+from crawler.urls.recent import RecentUrls
 from crawler.urls.scope import Scope
 
 if TYPE_CHECKING:
@@ -248,6 +248,10 @@ class MirrorSpider(SiteSpider):
             return request
         return request.replace(priority=NEEDED)
 
+    def may_ask(self, url: str, meta: Mapping[str, Any]) -> bool:
+        """Also what a page needs."""
+        return super().may_ask(url, meta) or (FOR_A_PAGE in meta and self._may_need(url))
+
     def _may_need(self, url: str) -> bool:
         return self.requisites == "all" or self.around.allows(url)
 
@@ -265,8 +269,9 @@ class MirrorSpider(SiteSpider):
             assert url is not None
             if not self._followed_lately.is_new(url, depth):
                 continue
-            if not self.within.allows(url):
-                self.job.refused_links += 1
+            refused = self.within.refusal(url)
+            if refused is not None:
+                self.job.refused_links[refused] += 1
             elif self.wanted.allows(url):
                 request = self.page_request(url)
                 if request is not None:

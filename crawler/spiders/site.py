@@ -18,6 +18,7 @@ from crawler.archiving import (
 from crawler.downloadermiddlewares import LED_BY
 from crawler.failures import explain
 from crawler.frontier.skipped import FIXED
+from crawler.frontier.spellings import SPELLING
 from crawler.options import Options
 from crawler.pages.errors import StorageError
 from crawler.pages.verdicts import FAILED, UNREADABLE
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from crawler.pages.fetched import Captured
     from crawler.pages.store import StoredUrl
-    from crawler.reading.reading import Link
 
 # An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
 _DEEPEST_SITEMAP = 2
@@ -112,6 +112,7 @@ class SiteSpider(ArchivingSpider):
         )
         spider.max_sitemaps = options.integer("CRAWL_MAX_SITEMAPS")
         spider.job.seeds = frozenset(spider.seeds)
+        spider.job.may_ask = spider.may_ask
         spider.job.archivist.keep_links = True
         for seed, target in spider.job.notes.moved_seeds().items():
             spider.move_scope(seed, target)
@@ -123,6 +124,10 @@ class SiteSpider(ArchivingSpider):
     def move_scope(self, seed: str, target: str) -> None:
         """Let the scope follow a seed that was redirected, where it may."""
         self.within = moved_scope(self.within, seed, target) or self.within
+
+    def may_ask(self, url: str, meta: Mapping[str, Any]) -> bool:
+        """Whether a URL is within the scope: another spelling, or where a redirect leads."""
+        return self.within.allows(url)
 
     async def first_requests(self) -> AsyncIterator[Request]:
         """One request a seed."""
@@ -191,18 +196,33 @@ class SiteSpider(ArchivingSpider):
         if captured.nofollow or (self.depth_limit is not None and depth > self.depth_limit):
             return
         for link in captured.links:
-            request = self.page_request(link.url) if self._is_wanted(link, depth) else None
-            if request is not None:
-                yield request
+            known = self.job.seen.depth(link.key)
+            is_seen = known is not None and known <= depth
+            if is_seen and link.is_canonical and not link.others:
+                continue  # nearly all of them
+            if link.nofollow and self.obey_nofollow:
+                continue
+            for url in filter(self._is_wanted, (link.url, *link.others)):
+                request = self._spelled(url, link.key, is_seen=is_seen)
+                is_seen = True
+                if request is not None:
+                    yield request
 
-    def _is_wanted(self, link: Link, depth: int) -> bool:
-        known = self.job.seen.depth(link.key)
-        if (known is not None and known <= depth) or (link.nofollow and self.obey_nofollow):
-            return False
-        if not self.within.allows(link.url):
-            self.job.refused_links += 1
-            return False
-        return not self._is_skipped(link.url)
+    def _is_wanted(self, url: str) -> bool:
+        refused = self.within.refusal(url)
+        if refused is not None:
+            self.job.refused_links[refused] += 1
+        return refused is None and not self._is_skipped(url)
+
+    def _spelled(self, url: str, key: bytes, *, is_seen: bool) -> Request | None:
+        """The request for a link; of further spellings only for one that is to be asked now."""
+        if not is_seen:
+            return self.page_request(url)
+        if self.job.canonicalizer.known_as(url).is_canonical:
+            return None
+        if not self.job.spellings.is_wanted(key, url):
+            return None
+        return self.page_request(url, {SPELLING: True})
 
     def _is_skipped(self, url: str) -> bool:
         return urlsplit(url).path.lower().endswith(self.skipped)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
 
@@ -31,6 +31,18 @@ _CACHED_KEYS = 16_384
 _CACHED_CHARACTERS = 500  # so that the cache is bounded in bytes too
 # Most links: nothing to do but to drop the fragment. A query is always looked at.
 _UNTOUCHED = re.compile(rf"(https?://{plain.HOST}{plain.PORT}{plain.PATH})(?:#[\x00-\x7f]*)?")
+
+
+class Known(NamedTuple):
+    """How a crawl knows a URL.
+
+    Attributes:
+        key: The digest of the canonical URL, 16 bytes.
+        is_canonical: Whether the URL is its own canonical form.
+    """
+
+    key: bytes
+    is_canonical: bool
 
 
 class Canonicalizer:
@@ -61,7 +73,7 @@ class Canonicalizer:
         self._last = [rule.apply for rule in rules[start + len(removals) :]]
         names = "|".join(rule.arguments for rule in removals) or "(?!)"
         self._removable = re.compile(f"(?:^|&)(?:{names})=", re.IGNORECASE | re.ASCII)
-        self._cached_digest = lru_cache(_CACHED_KEYS)(self._digest)
+        self._cached = lru_cache(_CACHED_KEYS)(self._known)
 
     @property
     def version(self) -> str:
@@ -87,14 +99,23 @@ class Canonicalizer:
         Raises:
             MalformedUrl: It is no http or https URL with a host.
         """
-        return self._digest(url) if len(url) > _CACHED_CHARACTERS else self._cached_digest(url)
+        return self.known_as(url).key
+
+    def known_as(self, url: str) -> Known:
+        """Digest the canonical URL, and say whether this is it.
+
+        Raises:
+            MalformedUrl: It is no http or https URL with a host.
+        """
+        return self._known(url) if len(url) > _CACHED_CHARACTERS else self._cached(url)
 
     def __reduce__(self) -> tuple[type[Canonicalizer], tuple[tuple[str, ...]]]:
         """Pickle the names: a cache cannot cross to another process."""
         return Canonicalizer, (self._disabled,)
 
-    def _digest(self, url: str) -> bytes:
-        return xxhash.xxh3_128_digest(self(url).encode())
+    def _known(self, url: str) -> Known:
+        canonical = self(url)
+        return Known(xxhash.xxh3_128_digest(canonical.encode()), canonical == url)
 
     def _by_rules(self, url: str) -> str:
         for rule in self._text:

@@ -25,5 +25,15 @@ def moved_scope(scope: Scope, seed: str, target: str) -> Scope | None:
     return None
 
 
+def is_same_place(url: str, target_url: str) -> bool:
+    """Say whether a redirect only changes the scheme, or adds or drops ``www.``."""
+    return _place(url) == _place(target_url)
+
+
+def _place(url: str) -> tuple[str, str, str]:
+    parts = urlsplit(url)
+    return (parts.hostname or "").removeprefix("www."), parts.path or "/", parts.query
+
+
 def _folder(path: str) -> str:
     return path.rpartition("/")[0] + "/"

@@ -7,18 +7,21 @@ from urllib.parse import urlsplit
 
 from w3lib.url import safe_url_string
 
+from crawler.urls import plain
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.hosts import canonical_host
 
-_PLAIN_HOST = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?=[/?#]|$)", re.IGNORECASE)
+_PLAIN_HOST = re.compile(rf"https?://{plain.HOST}(?::\d+)?(?=[/?#]|$)")
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 def requestable(url: str) -> str:
     """Return a URL that a request can be made of.
 
-    Only the host is ever touched: ``straße.de`` is ``xn--strae-oqa.de`` since IDNA
-    2008, where the downloader, by IDNA 2003, would ask ``strasse.de``, and a host
-    with percent-encoded letters would be asked for by those very signs.
+    Only what stands before the path is ever touched: ``straße.de`` is ``xn--strae-oqa.de``
+    since IDNA 2008, where the downloader, by IDNA 2003, would ask ``strasse.de``; a host with
+    percent-encoded letters, a user name or a dot at its end would be asked for by those very
+    signs. A name and a password are left out, as browsers do in what they send of a URL.
 
     Raises:
         MalformedUrl: No request can be made of it.
@@ -29,14 +32,24 @@ def requestable(url: str) -> str:
     url = before_query.replace("\\", "/") + mark + query  # as browsers read it
     try:
         parts = urlsplit(url)
-        userinfo, at, _ = parts.netloc.rpartition("@")
         host = parts.hostname or ""
         port = f":{parts.port}" if parts.port is not None else ""
         host = f"[{host}]" if ":" in host else canonical_host(host)
-        made = parts._replace(netloc=f"{userinfo}{at}{host}{port}").geturl()
+        made = parts._replace(netloc=f"{host}{port}").geturl()
         safe_url_string(made)
     except MalformedUrl:
         raise
     except ValueError as error:
         raise MalformedUrl(f"no request can be made of {url[:100]!r}: {error}") from None
     return made
+
+
+def sent(url: str) -> str:
+    """Return what a server is sent of a URL: spellings that give the same are asked for once.
+
+    Raises:
+        MalformedUrl: No request can be made of it.
+    """
+    parts = urlsplit(safe_url_string(requestable(url)))
+    host = parts.netloc.lower().removesuffix(_DEFAULT_PORTS.get(parts.scheme, ":"))
+    return parts._replace(netloc=host, path=parts.path or "/", fragment="").geturl()

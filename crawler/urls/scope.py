@@ -21,6 +21,9 @@ KINDS = {
     "domain": "the registered domain of the seed with all its subdomains, at any port",
 }
 
+OUT_OF_SCOPE, DENIED, NOT_ALLOWED = "out of scope", "by deny", "by allow"
+"""What keeps a URL out, as reports say it."""
+
 _canonicalize = Canonicalizer()
 # No list is ever downloaded: the one that the package brings along. Its private part too, so that
 # the domain of someone.github.io is not all of github.io.
@@ -84,12 +87,20 @@ class Scope:
 
     def allows(self, url: str) -> bool:
         """Is the URL in scope? A text that is no URL is not; nothing is ever raised."""
+        return self.refusal(url) is None
+
+    def refusal(self, url: str) -> str | None:
+        """Return what keeps a URL out: the scope, ``deny`` or ``allow``; None where nothing does.
+
+        Nothing is ever raised.
+        """
         try:
             if not self._covers(_place(url)):
-                return False
-            return self._passes(url) or _canonicalize(url) in self._canonical_seeds
+                return OUT_OF_SCOPE
+            refusal = self._pattern_against(url)
+            return refusal if refusal and _canonicalize(url) not in self._canonical_seeds else None
         except MalformedUrl:
-            return False
+            return OUT_OF_SCOPE
 
     def widened(self, seed_url: str) -> Scope:
         """Make a scope that covers another seed too, such as where the first one redirects to.
@@ -120,10 +131,10 @@ class Scope:
             return place.path.startswith(self._folders.get(place.origin, ()))
         return place.host in self._hosts or place.host.endswith(self._subdomains)
 
-    def _passes(self, url: str) -> bool:
+    def _pattern_against(self, url: str) -> str | None:
         if self._deny and self._deny.search(url):
-            return False
-        return not self._allow or self._allow.search(url) is not None
+            return DENIED
+        return NOT_ALLOWED if self._allow and not self._allow.search(url) else None
 
 
 def _compile(argument: str, pattern: str | None) -> re.Pattern[str] | None:

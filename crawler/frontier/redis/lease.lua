@@ -86,11 +86,21 @@ local leased, ids, stored = {}, {}, {}
 
 local has_dropped = false
 
+-- Remember the URL of a request that is dropped: it may be another spelling than the one that stands
+-- for it. Where that has failed meanwhile, it waits again, without the key.
+local function keep_spelling(record)
+  local rest_of_it, key = string.sub(record, ID + 1), string.sub(record, ID + 3, ID + 18)
+  if wants(key, (url_in(rest_of_it))) then
+    redis.call('ZADD', QUEUE, 0, string.sub(record, 1, ID) .. without_key(rest_of_it))
+  end
+end
+
 -- The first two requests of a host, after those were dropped that others stand for.
 local function first_two(host)
   local requests = first_of(host, 2)
   while requests[1] and is_replaced(requests[1]) do
     redis.call('ZREM', QUEUE, requests[1])
+    keep_spelling(requests[1])
     has_dropped = true
     requests = first_of(host, 2)
   end

@@ -5,7 +5,9 @@
 -- more.
 --
 -- ARGV, after that of each call: of each link host, urgency and depth (18 bytes), key (16 bytes or none),
--- the rest. Answer: what the call is, and a character for each link, 1 where it was queued.
+-- the rest. Behind a key may stand s, where the URL is not the canonical one, or f and spellings
+-- that gave no page, in place of which the next one is queued, as the rest of the record has it.
+-- Answer: what the call is, and a character for each link, 1 where it was queued.
 --
 -- A worker that was taken for dead may still push: what it found is there, whoever fetches it.
 
@@ -14,19 +16,30 @@ if is == 'again' then
   return {is, answered}
 end
 
+-- Whether a link is new, the rest of the record that is to be queued for it; nil for none.
+local function to_queue(head, key, rest_of_it)
+  local kind, of, tries = string.sub(key, 17, 17), string.sub(key, 1, 16), string.byte(rest_of_it)
+  if kind == 'f' then
+    local url = replacement(of, string.sub(key, 18), (url_in(rest_of_it)))
+    return url ~= nil, url and without_key(rest_of_it, url)
+  end
+  local met = key == '' and NEW or see(of, depth_in(head), tries >= AGAIN)
+  if met == NEW and tries >= AGAIN then
+    return true, string.char(tries - AGAIN) .. string.sub(rest_of_it, 2)
+  elseif not met and kind == 's' and wants(of, (url_in(rest_of_it))) then
+    return true, without_key(rest_of_it)
+  end
+  return met == NEW, met and rest_of_it
+end
+
 local queued, stands, is_changed = {}, {}, false
 local number = tonumber(redis.call('HGET', base, 'number') or '0')
 for at = 6, #ARGV, 3 do
-  local head, key = ARGV[at], ARGV[at + 1]
-  local rest_of_it = ARGV[at + 2]
-  local tries = string.byte(rest_of_it)
-  local met = key == '' and NEW or see(key, depth_in(head), tries >= AGAIN)
-  if met then
+  local head = ARGV[at]
+  local is_new, rest_of_it = to_queue(head, ARGV[at + 1], ARGV[at + 2])
+  if rest_of_it then
     is_changed = true
     number = number + 1
-    if met == NEW and tries >= AGAIN then
-      rest_of_it = string.char(tries - AGAIN) .. string.sub(rest_of_it, 2)
-    end
     redis.call('ZADD', QUEUE, 0, head .. struct.pack('>I6', number) .. rest_of_it)
     local host, priority = string.sub(head, 1, 8), priority_in(head)
     -- Most links of a page lead to one host, which stands in line after the first of them.
@@ -35,7 +48,7 @@ for at = 6, #ARGV, 3 do
       stands[host] = priority
     end
   end
-  queued[#queued + 1] = met == NEW and '1' or '0'
+  queued[#queued + 1] = is_new and '1' or '0'
 end
 
 local answer = table.concat(queued)

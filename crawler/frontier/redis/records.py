@@ -25,6 +25,10 @@ ID_BYTES = 24
 KEY_BYTES = 16
 
 _HEAD = struct.Struct(">QQH")
+
+SPELLING, FAILED = b"s", b"f"
+"""Behind a key: of another spelling, and of spellings that gave no page."""
+
 _TRIES_AND_KEY = struct.Struct(">BB")
 _LENGTH = struct.Struct(">I")
 
@@ -41,6 +45,10 @@ class QueuedLink(NamedTuple):
         request: The rest of it.
         depth: How many links lead there from a seed.
         is_followed: Whether it leads to a page whose links are followed anew from nearer.
+        is_spelling: Whether the URL is another one than the canonical one of its key: where that
+            is queued already, it is remembered, and asked for where all before it gave no page.
+        failed: Spellings of the key that gave no page: not this request is queued, but one for
+            the next spelling, which is ``url`` where that was not asked yet; it may be empty.
     """
 
     key: bytes | None
@@ -50,6 +58,8 @@ class QueuedLink(NamedTuple):
     request: bytes
     depth: int = 0
     is_followed: bool = False
+    is_spelling: bool = False
+    failed: tuple[str, ...] = ()
 
 
 class Leased(NamedTuple):
@@ -77,19 +87,19 @@ def pack_host(host: int) -> bytes:
 
 
 def pack(link: QueuedLink) -> tuple[bytes, bytes, bytes]:
-    """Head (host, urgency, depth), key, and rest of a link; its number comes between them."""
+    """Head (host, urgency, depth), key, and rest of a link; its number comes between them.
+
+    Behind the key stand what kind of a spelling the link is, and the spellings that failed.
+    """
     urgency = MIDDLE - max(1 - MIDDLE, min(MIDDLE - 1, link.priority))
     key, url = link.key or b"", link.url.encode("utf-8", "surrogatepass")
-    rest = b"".join(
-        (
-            _TRIES_AND_KEY.pack(AGAIN * link.is_followed, len(key)),
-            key,
-            _LENGTH.pack(len(url)),
-            url,
-            link.request,
-        )
-    )
-    return _HEAD.pack(link.host, urgency, link.depth), key, rest
+    head = _HEAD.pack(link.host, urgency, link.depth)
+    tail = _LENGTH.pack(len(url)) + url + link.request
+    if link.failed:
+        failed = "\n".join(link.failed).encode("utf-8", "surrogatepass")
+        return head, key + FAILED + failed, _TRIES_AND_KEY.pack(0, 0) + tail
+    rest = _TRIES_AND_KEY.pack(AGAIN * link.is_followed, len(key)) + key + tail
+    return head, key + SPELLING if link.is_spelling else key, rest
 
 
 def unpack(record: bytes) -> Leased:

@@ -24,9 +24,9 @@ def _script(*names: str, flags: str = "") -> Script:
 _FREES = "allow-oom"
 _READS = "no-writes"
 
-PUSH = _script("shard", "seen", "push")
+PUSH = _script("shard", "seen", "spellings", "push")
 # It only moves; and a worker whose lease waits shows no sign of life.
-LEASE = _script("shard", "seen", "lease", flags=_FREES)
+LEASE = _script("shard", "seen", "spellings", "lease", flags=_FREES)
 FINISH = _script("shard", "finish", flags=_FREES)
 MOVE = _script("shard", "move", flags=_FREES)
 LEAVE = _script("shard", "leave", flags=_FREES)

@@ -241,7 +241,7 @@ def test_links_are_read_whatever_they_were_compressed_with(tmp_path: Path) -> No
                 asyncio.run(job.archivist.capture_read(page, reading))
     merged(tmp_path, *folders)
     with closing(Job(tmp_path / "out", OPTIONS)) as job:
-        store = LinkStore(job.database, job.canonicalizer.key)
+        store = LinkStore(job.database, job.canonicalizer.known_as)
         for path, urls in said_of.items():
             links, _ = store.get(job.canonicalizer.key(f"http://example.com{path}")) or ((), False)
             assert [one.url for one in links] == urls

@@ -12,6 +12,7 @@ from crawler.pages.database import Database
 from crawler.pages.link_lists import LinkPacker
 from crawler.pages.links import DICTIONARY_BYTES, LinkStore
 from crawler.reading.reading import Link
+from crawler.urls.canonical import Known
 from neardup import payload_digest
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ LISTS = st.lists(st.tuples(WRITTEN, st.booleans()))
 
 def key(url: str) -> bytes:
     return payload_digest(url.encode("utf-8", "surrogatepass"))
+
+
+def known_as(url: str) -> Known:
+    return Known(key(url), is_canonical=True)
 
 
 def links(*paths: str) -> tuple[Link, ...]:
@@ -48,13 +53,13 @@ def database(tmp_path: Path) -> Database:
 
 
 def test_nothing_was_stored(database: Database) -> None:
-    store = LinkStore(database, key)
+    store = LinkStore(database, known_as)
     assert b"page" not in store
     assert store.get(b"page") is None
 
 
 def test_the_newest_list_counts(database: Database) -> None:
-    store = LinkStore(database, key)
+    store = LinkStore(database, known_as)
     store.put(b"page", links("a", "b", "c"), nofollow=False)
     store.put(b"page", links("c", "d"), nofollow=True)
     assert b"page" in store
@@ -62,7 +67,7 @@ def test_the_newest_list_counts(database: Database) -> None:
 
 
 def test_a_page_without_links_has_a_list(database: Database) -> None:
-    store = LinkStore(database, key)
+    store = LinkStore(database, known_as)
     store.put(b"page", (), nofollow=False)
     assert b"page" in store
     assert store.get(b"page") == ((), False)
@@ -76,11 +81,11 @@ def test_lists_before_and_after_the_dictionary_are_read_by_another_process(
         number: links(*(f"page/{number * 20 + step}/{'x' * 20}" for step in range(20)))
         for number in range(pages * 2)
     }
-    store = LinkStore(database, key)
+    store = LinkStore(database, known_as)
     for number, found in lists.items():
         store.put(number.to_bytes(16), found, nofollow=False)
     rows = database.read("SELECT DISTINCT shared FROM links ORDER BY 1").fetchall()
     assert rows == [(0,), (1,)], "some were stored before the dictionary, some after it"
-    again = LinkStore(database, key)
+    again = LinkStore(database, known_as)
     for number, found in lists.items():
         assert again.get(number.to_bytes(16)) == (found, False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.mirror.recent import RecentUrls
+from crawler.urls.recent import RecentUrls
 
 
 class TestRecentUrlsProperties:

@@ -1,0 +1,172 @@
+"""Other spellings of a canonical URL, for where the one that was asked gives no page."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from crawler.urls.errors import MalformedUrl
+from crawler.urls.recent import RecentUrls
+from crawler.urls.requested import sent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawler.pages.database import Database
+
+SPELLING: Final = "crawl_spelling"
+"""Key of ``Request.meta``: the request asks for another spelling of a URL that gave no page."""
+
+MAX_OTHERS: Final = 3
+"""Spellings stored of a URL, beside the first one and the canonical one."""
+
+KNOWN: Final = 0
+"""State of a spelling that was met and never asked."""
+ASKED: Final = 1
+"""State of a spelling that is queued, under way or gave a page."""
+FAILED: Final = 2
+"""State of a spelling that gave no page."""
+
+_OF_ONE_REQUEST = frozenset(
+    {
+        "redirect_urls",
+        "redirect_reasons",
+        "redirect_times",
+        "redirect_ttl",
+        "retry_times",
+        "download_slot",
+        "download_latency",
+        "download_fail_on_dataloss",
+        "dont_retry",
+    }
+)
+
+
+class Spelling(NamedTuple):
+    """A spelling as the table has it."""
+
+    place: int
+    url: str
+    state: int
+
+
+class Spellings(Protocol):
+    """The spellings of each key of which more than one is known, or of which one has failed."""
+
+    def is_wanted(self, key: bytes, url: str) -> bool:
+        """Remember a spelling under a key that was queued before; say whether to ask it now.
+
+        It is asked where all spellings that were known gave no page.
+        """
+
+    def note_asked(self, key: bytes, url: str) -> bool:
+        """Note that a spelling is queued; say whether it was not asked before."""
+
+    def clear(self) -> None:
+        """Forget everything, for another visit."""
+
+
+class StoredSpellings:
+    """The table ``spellings``: the canonical URL is asked next, then the others as they were met.
+
+    Args:
+        database: That of the crawl.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._recent = RecentUrls()
+
+    def is_wanted(self, key: bytes, url: str) -> bool:
+        """See ``Spellings``. Complexity: O(log n) for a URL that was not met lately."""
+        if not self._recent.is_new(url, 0):
+            return False
+        known = self._of(key)
+        has_failed = any(one.state == FAILED for one in known)
+        if len(known) >= MAX_OTHERS + 2 * has_failed or self._is_known(key, url, known):
+            return False
+        if has_failed and not any(one.state in {KNOWN, ASKED} for one in known):
+            return True
+        self._insert(key, len(known), url, KNOWN)
+        return False
+
+    def _is_known(self, key: bytes, url: str, known: list[Spelling]) -> bool:
+        form = _form(url)
+        if any(_form(one.url) == form for one in known):
+            return True
+        sql = "SELECT url FROM requests WHERE key = ?"
+        first = self._database.read(sql, (key,)).fetchone()
+        return first is not None and _form(first[0]) == form
+
+    def note_asked(self, key: bytes, url: str) -> bool:
+        """See ``Spellings``."""
+        known, form = self._of(key), _form(url)
+        for one in known:
+            if _form(one.url) == form:
+                self._set(key, one, max(one.state, ASKED))
+                return one.state == KNOWN
+        self._insert(key, len(known), url, ASKED)
+        return True
+
+    def replacement(
+        self, key: bytes, failed: Iterable[str], canonical_url: str | None
+    ) -> str | None:
+        """Return the spelling to ask where some gave no page, or None.
+
+        Nothing is asked while another one is under way: a request that a killed process did not
+        acknowledge fails twice.
+
+        Args:
+            key: Of all of them.
+            failed: The spellings that gave no page.
+            canonical_url: None where it may not be asked.
+        """
+        known = {_form(one.url): one for one in self._of(key)}
+        for url in failed:
+            form = _form(url)
+            if form in known:
+                known[form] = self._set(key, known[form], FAILED)
+            else:
+                known[form] = self._insert(key, len(known), url, FAILED)
+        if any(one.state == ASKED for one in known.values()):
+            return None
+        if canonical_url is not None:
+            form = _form(canonical_url)
+            if form not in known or known[form].state == KNOWN:
+                return canonical_url
+        waiting = [one for one in known.values() if one.state == KNOWN]
+        return min(waiting).url if waiting else None
+
+    def _of(self, key: bytes) -> list[Spelling]:
+        rows = self._database.read("SELECT place, url, state FROM spellings WHERE key = ?", (key,))
+        return [Spelling(*row) for row in rows.fetchall()]
+
+    def _insert(self, key: bytes, place: int, url: str, state: int) -> Spelling:
+        self._database.write("INSERT INTO spellings VALUES (?, ?, ?, ?)", (key, place, url, state))
+        return Spelling(place, url, state)
+
+    def _set(self, key: bytes, spelling: Spelling, state: int) -> Spelling:
+        self._database.write(
+            "UPDATE spellings SET state = ? WHERE key = ? AND place = ?",
+            (state, key, spelling.place),
+        )
+        return spelling._replace(state=state)
+
+    def clear(self) -> None:
+        """See ``Spellings``."""
+        self._database.write("DELETE FROM spellings")
+        self._recent = RecentUrls()
+
+
+def meta_for_another(meta: dict[str, Any]) -> dict[str, Any]:
+    """The meta of a request for another spelling: that of the first, less what happened to it."""
+    return {name: value for name, value in meta.items() if name not in _OF_ONE_REQUEST} | {
+        SPELLING: True
+    }
+
+
+def _form(url: str) -> str:
+    """What a server sees of a URL; by it spellings are told apart."""
+    with suppress(MalformedUrl):
+        return sent(url)
+    return url

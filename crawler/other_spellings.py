@@ -1,0 +1,125 @@
+"""Scrapy's side of ``crawler.frontier.spellings``: which request asks for another spelling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    IgnoreRequest,
+    UnsupportedURLSchemeError,
+)
+from scrapy.spidermiddlewares.httperror import HttpError
+
+from crawler.downloadermiddlewares import LED_BY, PrivateAddressError
+from crawler.downloading.errors import AnswerError
+from crawler.frontier.spellings import SPELLING, meta_for_another
+from crawler.jobs import job_of
+from crawler.pages.errors import StorageError
+from crawler.urls.errors import MalformedUrl
+from crawler.urls.requested import sent
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+# Of the host as it is now, or of the network: every spelling would be answered so.
+_OF_THE_HOST = frozenset({408, 425, 429, 502, 503, 504})
+_NEVER = (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadCancelledError,
+    AnswerError,
+    PrivateAddressError,
+)
+_ALWAYS = (IgnoreRequest, UnsupportedURLSchemeError, ValueError)
+
+
+class OtherSpellings:
+    """Knows the spellings of a crawl's URLs as requests.
+
+    The job may be given another store of spellings until the crawl begins.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._job = job_of(crawler)
+
+    def passes(self, request: Request, key: bytes) -> bool:
+        """Say whether a request whose key was queued before is made all the same."""
+        if request.method != "GET" or request.body or self.is_canonical(request.url):
+            return False
+        if not self._job.spellings.is_wanted(key, request.url):
+            return False
+        request.meta[SPELLING] = True
+        return self._job.spellings.note_asked(key, request.url)
+
+    def is_canonical(self, url: str) -> bool:
+        """Whether a URL is the canonical one of its key."""
+        try:
+            return self._job.canonicalizer.known_as(url).is_canonical
+        except MalformedUrl:
+            return True
+
+    def failed(self, request: Request) -> list[str]:
+        """The spellings of a request's URL that gave no page: with it those that led to it."""
+        of = self._crawler.request_fingerprinter.fingerprint
+        key = of(request)
+        sources = request.meta.get("redirect_urls", ())
+        return [url for url in sources if of(request.replace(url=url)) == key] + [request.url]
+
+    def canonical_url(self, request: Request) -> str | None:
+        """The canonical URL of a request, where it may be asked and is another spelling."""
+        try:
+            url = self._job.canonicalizer(request.url)
+            is_another = sent(url) != sent(request.url)
+        except MalformedUrl:
+            return None
+        return url if is_another and self._job.may_ask(url, request.meta) else None
+
+    def another(self, request: Request, url: str) -> Request:
+        """The request for another spelling of a URL, as the one for this spelling was."""
+        meta = meta_for_another(request.meta)
+        sources = request.meta.get("redirect_urls", ())
+        if sources:
+            meta[LED_BY] = sources[0]
+        return request.replace(url=url, meta=meta, dont_filter=False)
+
+
+def source_of(request: Request) -> Request:
+    """The request that was redirected to where this one goes."""
+    *before, url = request.meta["redirect_urls"]
+    meta = {**request.meta, "redirect_urls": before}
+    return request.replace(url=url, meta=meta)
+
+
+def ask_another(crawler: Crawler, request: Request, error: BaseException | None) -> bool:
+    """Ask for another spelling of a URL that gave no page; say whether one is asked.
+
+    Args:
+        crawler: Whose scheduler it is; one of others asks for nothing.
+        request: That gave none.
+        error: Why it gave none.
+    """
+    ask = getattr(crawler.engine.scheduler, "ask_another", None)
+    if ask is None or error is None or not _may_be_spelling(error, request):
+        return False
+    try:
+        return bool(ask(request))
+    except StorageError:  # the job remembers it, and the crawl ends
+        return True
+
+
+def _may_be_spelling(error: BaseException, request: Request) -> bool:
+    """Say whether another spelling of a URL may give a page where this one failed.
+
+    A connection that breaks off may be a firewall's answer to an argument, or a host that is
+    down: then the next spelling alone is asked.
+    """
+    if isinstance(error, HttpError):
+        return error.response.status not in _OF_THE_HOST
+    if isinstance(error, _NEVER):
+        return False
+    return isinstance(error, _ALWAYS) or SPELLING not in request.meta
