@@ -1,8 +1,9 @@
 """The layers of a verdict, the cheapest first: which kept text does this one repeat?"""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from neardup.candidates import MAX_CANDIDATES, Bitmaps, Candidates
 from neardup.document import Document
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.indexes.hamming import HammingIndex
@@ -12,6 +13,7 @@ from neardup.verdict import (
     CANDIDATE_TIER,
     EXACT_DUPLICATE,
     NEAR_DUPLICATE,
+    NEW,
     PAYLOAD_TIER,
     SIMHASH_TIER,
     TEXT_DUPLICATE,
@@ -19,10 +21,6 @@ from neardup.verdict import (
     Verdict,
 )
 from neardup.verifier import Verifier
-
-_MOST_CANDIDATES = 1000
-"""Nearest matches that are looked at. A fingerprint that more texts share says little about any of
-them; what stands beyond is not compared, so at worst a duplicate is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +32,17 @@ class Funnel:
         documents: The kept texts, the truth.
         index: Their fingerprints. It may know what is not stored: that makes no verdict.
         verifier: What confirms a candidate.
+        bitmaps: Of texts that were candidates.
     """
 
     parameters: Parameters
     documents: Documents
     index: HammingIndex
     verifier: Verifier
+    bitmaps: Bitmaps = field(default_factory=Bitmaps)
 
-    def find(self, document: Document, excluded: Collection[int]) -> Verdict | None:
-        """Return the verdict on what repeats a kept text; None: it repeats none."""
+    def find(self, document: Document, excluded: Collection[int]) -> Verdict:
+        """Return the verdict: on what repeats a kept text, or that it is new."""
         if document.payload is not None:
             known = self.find_payload(document.payload, excluded)
             if known is not None:
@@ -51,7 +51,7 @@ class Funnel:
         if equal is not None:
             return Verdict(TEXT_DUPLICATE, equal, distance=0, similarity=1.0, tier=TEXT_TIER)
         if document.fingerprint is None:
-            return None
+            return Verdict(NEW)
         return self._find_near(document.text, document.fingerprint, excluded)
 
     def find_payload(self, digest: bytes, excluded: Collection[int]) -> Verdict | None:
@@ -62,22 +62,25 @@ class Funnel:
             return None
         return Verdict(EXACT_DUPLICATE, found, distance=0, similarity=1.0, tier=PAYLOAD_TIER)
 
-    def _find_near(self, text: str, fingerprint: int, excluded: Collection[int]) -> Verdict | None:
-        similarity = None
-        for match in self.index.query(fingerprint, limit=_MOST_CANDIDATES):
-            if match.distance > self.parameters.radius:
+    def _find_near(self, text: str, fingerprint: int, excluded: Collection[int]) -> Verdict:
+        parameters = self.parameters
+        candidates = Candidates(text, self.verifier, self.bitmaps, parameters.min_similarity)
+        matches = self.index.query(fingerprint, limit=MAX_CANDIDATES + 1)
+        for match in matches[:MAX_CANDIDATES]:
+            if match.distance > parameters.radius:
                 break
-            kept = None if match.id in excluded else self.documents.text(match.id)
+            if match.id in excluded or (parameters.verify and not candidates.may_confirm(match.id)):
+                continue
+            kept = self.documents.text(match.id)
             if kept is None:
                 continue
-            if not self.parameters.verify:
+            if not parameters.verify:
                 return self._near(match.id, match.distance, None)
-            # Most texts have no candidate, so nothing is prepared before there is one.
-            similarity = similarity or self.verifier.compared_with(text)
-            shared = similarity(kept)
-            if shared >= self.parameters.min_similarity:
+            shared = candidates.confirmed(match.id, kept)
+            if shared is not None:
                 return self._near(match.id, match.distance, shared)
-        return None
+        beyond = sum(match.distance <= parameters.radius for match in matches[MAX_CANDIDATES:])
+        return Verdict(NEW, left_out=candidates.left_out + beyond)
 
     def _near(self, original: int, distance: int, similarity: float | None) -> Verdict:
         is_match = distance <= self.parameters.max_distance

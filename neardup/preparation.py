@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 
 from neardup.document import analyse
+from neardup.features.bitmaps import bitmap_of, max_similarity
 from neardup.indexes.hamming import HammingIndex
 from neardup.verification import JaccardVerifier
 
@@ -41,5 +42,8 @@ def prepare(notice: Callable[[], object] | None = None) -> None:
 
 def _load() -> None:
     analyse("a")
-    JaccardVerifier().compared_with("a")("a")
+    similarity = JaccardVerifier().compared_with("a")
+    similarity("a")
+    bitmap = bitmap_of(similarity.shingles)
+    max_similarity(bitmap, bitmap)
     HammingIndex().close()

@@ -27,6 +27,8 @@ class Verdict:
         distance: Bits between the two fingerprints; 0 for equal texts.
         similarity: How similar the two texts are by what confirms a candidate, 0 to 1; 1.0 for
             equal ones, None where it was not computed.
+        left_out: Candidates with which the text was not compared, since there were too many or too
+            long ones (``neardup.candidates``): it may repeat one of them, and is kept all the same.
         tier: The layer that decided, from the cheapest: ``payload``, ``text``, ``simhash`` (within
             ``max_distance``), ``candidate`` (farther out, within ``candidate_distance``). None
             where it repeats none.
@@ -37,6 +39,7 @@ class Verdict:
     distance: int | None = None
     similarity: float | None = None
     tier: str | None = None
+    left_out: int = 0
 
     @property
     def is_duplicate(self) -> bool:

@@ -1,7 +1,6 @@
 """Verification: how much of two texts is the same, counted, not estimated."""
 
 from collections import defaultdict
-from collections.abc import Callable
 from itertools import count
 
 import numpy as np
@@ -34,20 +33,52 @@ class JaccardVerifier:
         _check_size(shingle_size)
         self._shingle_size = shingle_size
 
-    def compared_with(self, text: str) -> Callable[[str], float]:
+    def compared_with(self, text: str) -> "JaccardComparison":
         """Return the function that gives another text's similarity with this one, 0 to 1."""
-        size = self._shingle_size
-        shingles = shingle_set(text, size=size)
+        return JaccardComparison(text, self._shingle_size)
 
-        def compared(other: str) -> float:
-            theirs = shingle_set(other, size=size)
-            both = intersection_size(shingles, theirs)
-            union = len(shingles) + len(theirs) - both
-            if both < _COUNTED_FROM * union:
-                return both / union
-            return jaccard(text, other, shingle_size=size)
 
-        return compared
+class JaccardComparison:
+    """Gives the similarity of other texts with one; called as ``JaccardVerifier`` says.
+
+    Args:
+        text: The one.
+        shingle_size: Words in a row that make one element of the sets.
+
+    Attributes:
+        shingles: Its ``shingle_set``.
+    """
+
+    def __init__(self, text: str, shingle_size: int) -> None:
+        self.shingles = shingle_set(text, size=shingle_size)
+        self._text = text
+        self._words: list[bytes] | None = None
+        self._shingle_size = shingle_size
+
+    def __call__(self, other: str) -> float:
+        shared = self.by_hashes(self.shingles_of(other))
+        return shared if shared < _COUNTED_FROM else self.by_words(other)
+
+    def shingles_of(self, text: str) -> Hashes:
+        """Return what ``by_hashes`` compares."""
+        return shingle_set(text, size=self._shingle_size)
+
+    def by_hashes(self, shingles: Hashes) -> float:
+        """Return the similarity of another text by the hashes of its shingles.
+
+        It is the exact one, unless somebody made a text whose shingles have the hashes of others.
+
+        Complexity: O(shingles).
+        """
+        both = intersection_size(self.shingles, shingles)
+        union = len(self.shingles) + len(shingles) - both
+        return both / union if union else 1.0
+
+    def by_words(self, other: str) -> float:
+        """Return the ``jaccard`` of another text, in some 200 times as long."""
+        if self._words is None:
+            self._words = split(self._text)
+        return similarity(self._words, split(other), self._shingle_size)
 
 
 def jaccard(first: str, second: str, *, shingle_size: int = 5) -> float:

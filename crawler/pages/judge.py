@@ -111,6 +111,8 @@ class Judge:
             verdict.distance,
             verdict.similarity,
         )
+        if verdict.left_out:
+            row.reason = verdicts.NOT_COMPARED
         is_new_text = previous is not None and not row.says_what_it_said(previous)
         if is_new_text and row.verdict not in verdicts.DUPLICATES:
             self._say_changed(row, previous, document)

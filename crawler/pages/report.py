@@ -10,7 +10,7 @@ from crawler.frontier.trap_report import StoredCluster, trap_report
 from crawler.pages.changes import Changes, find_changes
 from crawler.pages.stages import REFUSED_LINKS
 from crawler.pages.tally import make_tally, scalar
-from crawler.pages.verdicts import DUPLICATES, EXACT_DUPLICATE, FAILED
+from crawler.pages.verdicts import DUPLICATES, EXACT_DUPLICATE, FAILED, NOT_COMPARED
 
 if TYPE_CHECKING:
     import sqlite3
@@ -132,9 +132,10 @@ def _read(connection: sqlite3.Connection) -> Report:
 def _count_reasons(connection: sqlite3.Connection, visit: int) -> dict[str, int]:
     rows = connection.execute(
         "SELECT verdict || ': ' || coalesce(reason, '?'), count(*) FROM pages"
-        " WHERE visit = ? AND verdict IN ('failed', 'unreadable', 'not_html')"
+        " WHERE visit = ?"
+        " AND (verdict IN ('failed', 'unreadable', 'not_html') OR substr(reason, 1, ?) = ?)"
         " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?",
-        (visit, LARGEST),
+        (visit, len(NOT_COMPARED), NOT_COMPARED, LARGEST),
     )
     return {str(reason): int(count) for reason, count in rows}
 

@@ -29,6 +29,9 @@ VERDICTS: dict[str, str] = {
 }
 """Every verdict with its meaning, in the order of reports."""
 
+NOT_COMPARED = "not compared with all kept texts that are near: they were too many or too long"
+"""Reason of a kept page for which the budget of comparisons was spent."""
+
 KEPT = frozenset({NEW, CHANGED, TOO_SHORT})
 """Verdicts under which the text is stored and the item goes on."""
 

@@ -28,10 +28,21 @@ PARAMETERS = st.builds(
     candidate_distance=st.sampled_from([3, 8, 8]),
     min_words=st.sampled_from([1, 30]),
     verify=st.booleans(),
-    min_similarity=st.sampled_from([0.3, 0.8]),
+    min_similarity=st.sampled_from([0.3, 0.6, 0.8]),
     verify_shingle_size=st.integers(1, 5),
 )
-# Few originals, and most texts near one of them.
+
+
+def shuffled(text: str, seed: int) -> str:
+    """Return the text with the sentences of its second half in another order."""
+    words = text.split()
+    half = len(words) // 2
+    sentences = [words[at : at + 8] for at in range(half, len(words), 8)]
+    random.Random(seed).shuffle(sentences)
+    return " ".join([*words[:half], *(word for sentence in sentences for word in sentence)])
+
+
+# Few originals, and most texts near one of them, or half alike.
 TEXTS = st.one_of(
     st.sampled_from(["", "☃", "short", "Short "]),
     st.builds(
@@ -39,6 +50,9 @@ TEXTS = st.one_of(
         st.builds(prose, st.integers(0, 2), st.sampled_from([25, 300])),
         st.integers(0, 9),
         st.integers(0, 3),
+    ),
+    st.builds(
+        shuffled, st.builds(prose, st.just(0), st.sampled_from([60, 300])), st.integers(0, 15)
     ),
 )
 

@@ -107,19 +107,21 @@ class SharedDeduplicator:
             document = replace(document, fingerprint=None)
         if document.digest == EMPTY_DIGEST:
             return SharedVerdict(Verdict(TOO_SHORT))
-        kept = SharedVerdict(Verdict(TOO_SHORT if document.words < parameters.min_words else NEW))
+        kept = Verdict(TOO_SHORT if document.words < parameters.min_words else NEW)
         record = recorded(owner, document, about)
         while True:
             look = await self._shelf.log.look()
             await self._shelf.post_left_behind(look)
             findings = await self._shelf.find(record.head, look, parameters.radius)
             if await self._is_own(record, look, findings):
-                return kept
-            found = None if keeps else await funnel.find(record.head, document.text, findings)
-            if found is not None:
-                return found
+                return SharedVerdict(kept)
+            if not keeps:
+                found = await funnel.find(record.head, document.text, findings)
+                if found.verdict.is_duplicate:
+                    return found
+                kept = replace(kept, left_out=found.verdict.left_out)
             if await self._keep(record, look, parameters.radius, keeps=keeps):
-                return kept
+                return SharedVerdict(kept)
 
     async def _is_own(self, record: Record, look: Look, findings: Findings) -> bool:
         number = await self._funnel.own(record.head, findings)

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
+from neardup.candidates import MAX_CANDIDATES, Candidates
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.indexes.match import Match
 from neardup.parameters import Parameters
@@ -14,6 +16,7 @@ from neardup.verdict import (
     CANDIDATE_TIER,
     EXACT_DUPLICATE,
     NEAR_DUPLICATE,
+    NEW,
     PAYLOAD_TIER,
     SIMHASH_TIER,
     TEXT_DUPLICATE,
@@ -22,8 +25,6 @@ from neardup.verdict import (
 )
 from neardup.verifier import Verifier
 
-_MOST_CANDIDATES = 1000
-"""As in ``neardup.funnel``: what stands beyond is not compared."""
 _READ_AT_ONCE = 8
 
 
@@ -49,12 +50,12 @@ class SharedFunnel:
                 return number
         return None
 
-    async def find(self, head: Head, text: str, findings: Findings) -> SharedVerdict | None:
-        """Return the verdict on what repeats another owner's text; None: it repeats none."""
+    async def find(self, head: Head, text: str, findings: Findings) -> SharedVerdict:
+        """Return the verdict: on what repeats another owner's text, or that it is new."""
         return (
             await self.find_payload(head.owner, head.payload, findings.payload)
             or await self._find_digest(head, findings.digest)
-            or await self._find_near(head, text, findings.near[:_MOST_CANDIDATES])
+            or await self._find_near(head, text, findings.near)
         )
 
     async def find_payload(
@@ -88,26 +89,25 @@ class SharedFunnel:
                     return original_of(number, records[number])
         return None
 
-    async def _find_near(
-        self, head: Head, text: str, found: Sequence[Match]
-    ) -> SharedVerdict | None:
-        similarity = None
-        for first in range(0, len(found), _READ_AT_ONCE):
-            batch = found[first : first + _READ_AT_ONCE]
+    async def _find_near(self, head: Head, text: str, found: Sequence[Match]) -> SharedVerdict:
+        parameters, bitmaps = self.parameters, self.shelf.bitmaps
+        candidates = Candidates(text, self.verifier, bitmaps, parameters.min_similarity)
+        left = iter(found[:MAX_CANDIDATES])
+        worth = (m for m in left if not parameters.verify or candidates.may_confirm(m.id))
+        while batch := list(islice(worth, _READ_AT_ONCE)):
             records = await self.shelf.records([match.id for match in batch])
             for match in batch:
                 record = records.get(match.id)
                 if record is None or not _is_candidate(head, record.head, match.distance):
                     continue
                 original = original_of(match.id, record)
-                if not self.parameters.verify:
+                if not parameters.verify:
                     return self._near(original, match.distance, None)
-                # Most texts have no candidate, so nothing is prepared before there is one.
-                similarity = similarity or self.verifier.compared_with(text)
-                shared = similarity(record.text)
-                if shared >= self.parameters.min_similarity:
+                shared = candidates.confirmed(match.id, record.text)
+                if shared is not None:
                     return self._near(original, match.distance, shared)
-        return None
+        beyond = len(found[MAX_CANDIDATES:])
+        return SharedVerdict(Verdict(NEW, left_out=candidates.left_out + beyond))
 
     def _near(self, original: Original, distance: int, similarity: float | None) -> SharedVerdict:
         is_match = distance <= self.parameters.max_distance

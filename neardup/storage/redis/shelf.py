@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from neardup.candidates import Bitmaps
 from neardup.indexes.match import Match
 from neardup.storage.redis.commit_log import CommitLog, Look
 from neardup.storage.redis.documents import Held, RedisDocuments, held_by, mark_of
@@ -34,14 +35,23 @@ class Shelf:
     Args:
         server: Where they are.
         blocks: Of the fingerprints.
+
+    Attributes:
+        bitmaps: Those of texts that were candidates, by number.
+        log: Decides which texts are kept.
     """
 
     def __init__(self, server: Server, *, blocks: int) -> None:
         self._server = server
         self._documents = RedisDocuments(server)
         self._postings = RedisPostings(server, blocks=blocks)
-        self.log = CommitLog(server, self._documents.forget)
+        self.bitmaps = Bitmaps()
+        self.log = CommitLog(server, self._forget)
         self.claim = self._documents.claim
+
+    def _forget(self) -> None:
+        self._documents.forget()
+        self.bitmaps.clear()
 
     async def find(self, head: Head, look: Look, radius: int) -> Findings:
         """Find what has something in common; after the look, so that nothing is missed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ from crawler.pages.database import open_for_reading
 from crawler.pages.errors import StorageError
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.fetched import Captured, Fetched
+from crawler.pages.report import make_report
+from crawler.pages.verdicts import NOT_COMPARED
 from crawler.reading.options import ReadingOptions
 from tests.sites.prose import prose
 
@@ -106,6 +109,23 @@ def test_each_layer_names_its_verdict_and_the_kept_page(tmp_path: Path) -> None:
     assert near.similarity is not None
     assert near.distance <= 3
     assert near.similarity >= 0.8
+
+
+def test_a_page_with_too_many_candidates_is_kept_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neardup.candidates.MAX_CHARACTERS", 0)
+    sentences = LONG.split(".")
+    source = random.Random(1)
+    orders = [source.sample(sentences, len(sentences)) for _ in range(4)]
+    found = capture(
+        tmp_path, [(f"/{number}", html(". ".join(order))) for number, order in enumerate(orders)]
+    )
+    assert verdicts(found) == ["new"] * 4
+    # Same words, so same fingerprint.
+    assert [one.row.reason for one in found] == [None, *[NOT_COMPARED] * 3]
+    with closing(open_for_reading(tmp_path)) as connection:
+        assert make_report(connection).reasons == {f"new: {NOT_COMPARED}": 3}
 
 
 def test_equal_pages_read_at_the_same_time_are_kept_once(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import uuid
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -145,6 +146,22 @@ class TestContract:
 
         exact = Verdict("exact_duplicate", 1, 0, 1.0, "payload")
         assert backend(PARAMETERS, use) == (None, NEW, None, exact, exact)
+
+    def test_what_a_budget_leaves_out_is_told(
+        self, backend: Backend, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("neardup.candidates.MAX_CHARACTERS", 0)
+        words = PAGE.split()
+        sentences = [words[at : at + 10] for at in range(0, len(words), 10)]
+        source = random.Random(1)
+        texts = [
+            " ".join(" ".join(one) for one in source.sample(sentences, len(sentences)))
+            for _ in range(4)
+        ]
+        pages = [Page(number, text) for number, text in enumerate(texts)]
+        told = self._judged(backend, *pages, parameters=Parameters())
+        # All have the fingerprint of the same words.
+        assert told == [Verdict("new", left_out=number) for number in range(4)]
 
     def test_no_bytes_tell_nothing(self, backend: Backend) -> None:
         digest = payload_digest(b"")

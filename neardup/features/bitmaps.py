@@ -1,0 +1,67 @@
+"""At most how similar can two sets of shingles be? Told by a bit for each shingle."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from neardup.features.hashing import Hashes
+
+BITS_A_SHINGLE = 8
+"""A set has at least so many bits a value, and less than twice as many: of two sets of 1,000 at a
+similarity of 0.7 it is told that they are below 0.75."""
+
+_MIN_BITS = 64
+
+
+class Bitmap(NamedTuple):
+    """A set of hashes, of which each has set the bit that its lowest bits name.
+
+    Attributes:
+        size: How many there are.
+        words: uint64, a power of two of them.
+    """
+
+    size: int
+    words: Hashes
+
+
+def bitmap_of(hashes: Hashes) -> Bitmap:
+    """Return the bitmap of a set.
+
+    Args:
+        hashes: uint64, distinct.
+
+    Complexity: O(hashes).
+    """
+    bits = max(_MIN_BITS, BITS_A_SHINGLE * len(hashes))
+    words = np.zeros(1 << (bits - 1).bit_length() - 6, np.uint64)
+    _kernels()[0](hashes, words)
+    return Bitmap(len(hashes), words)
+
+
+def max_similarity(first: Bitmap, second: Bitmap) -> float:
+    """Return a bound of two sets' Jaccard similarity; never below it.
+
+    A bit that only one of them has set stands for at least one value that the other lacks.
+
+    Complexity: O(words of the larger).
+    """
+    small, large = sorted((first, second), key=_words)
+    shared = _kernels()[1](small.words, small.size, large.words, large.size)
+    union = first.size + second.size - shared
+    return shared / union if union else 1.0
+
+
+def _words(bitmap: Bitmap) -> int:
+    return len(bitmap.words)
+
+
+@cache
+def _kernels() -> tuple[
+    Callable[[Hashes, Hashes], None], Callable[[Hashes, int, Hashes, int], int]
+]:
+    from neardup.features import bitmap_kernels  # noqa: PLC0415  (numba takes long)
+
+    return bitmap_kernels.set_bits, bitmap_kernels.max_shared
