@@ -122,7 +122,7 @@ class FleetScheduler(FrontierScheduler):
         queued = rules.lease(self._loads)
         # Rules are tried where nothing else is to do, also by pages that are on their way.
         is_dry = self._fleet.is_dry and not self._leases
-        if queued is None and is_dry and rules.try_more():
+        if queued is None and not rules.is_busy and is_dry and rules.try_more():
             queued = rules.lease(self._loads)
         if queued is not None:
             self._fleet.buffer.hand_out(queued)

@@ -237,13 +237,17 @@ class FrontierScheduler(BaseScheduler):
                 self._loads.add(queued.host, request)
                 self._crawler.stats.inc_value("scheduler/dequeued")
                 return request
+        if self._job.url_rules.is_busy:
+            # It goes on after whatever else waits for the reactor.
+            slot: Any = self._crawler.engine._slot
+            slot.nextcall.schedule()
         return None
 
     def _lease(self) -> QueuedRequest | None:
         """Lease a request; where nothing is to be done, rules may be tried by some more."""
         rules = self._job.url_rules
         queued = rules.lease(self._loads)
-        if queued is None and not self._leases and rules.try_more():
+        if queued is None and not rules.is_busy and not self._leases and rules.try_more():
             queued = rules.lease(self._loads)
         return queued
 

@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from crawler.frontier.url_traps import UrlTraps
     from crawler.urls.learning.address import Address
 
-MOST_PASSED = 500
-"""So many requests are leased and let go of at a time."""
+MAX_PASSED = 500
+"""Pass over at most this many requests in one call: some 70 us each, in the reactor's thread."""
 
 
 class LateRequests:
-    """Keeps what is queued in agreement with the traps, when it is queued and when it is leased."""
+    """Keeps what is queued in agreement with the traps, when it is queued and when it is leased.
+
+    Attributes:
+        is_passing: Whether the last call ended at its bound, and the next one may find more.
+    """
 
     def __init__(
         self,
@@ -33,6 +37,7 @@ class LateRequests:
         self._skipped = skipped
         self._traps = traps
         self._addresses = addresses
+        self.is_passing = False
 
     def trapped(self, folded: Address) -> Skip | None:
         """How a request is given up, whose cluster is closed; None where it is made."""
@@ -52,18 +57,22 @@ class LateRequests:
         )
 
     def lease(self, load: Load) -> QueuedRequest | None:
-        """The next request of no late cluster.
+        """Lease the next request of no late cluster; None where none was found in this call.
 
         Those of a slow cluster go back to wait until nothing else does, those of a
-        closed one are given up; both in groups, since there may be thousands.
+        closed one are given up; in slices, since there may be a hundred thousand.
         """
         passed: list[QueuedRequest] = []
-        while (queued := self._queue.lease(load)) is not None and self._is_late(queued):
+        queued = None
+        while len(passed) < MAX_PASSED:
+            queued = self._queue.lease(load)
+            if queued is None or not self._is_late(queued):
+                break
             passed.append(queued)
-            if len(passed) == MOST_PASSED:
-                self._pass_over(passed)
         self._pass_over(passed)
-        return queued
+        is_full = len(passed) == MAX_PASSED
+        self.is_passing = is_full and len(self._queue) > 0
+        return None if is_full else queued
 
     def _is_late(self, queued: QueuedRequest) -> bool:
         address = self._addresses.parsed(queued.url) if self._traps else None
@@ -93,4 +102,3 @@ class LateRequests:
                 self._skipped.postpone(host, waiting, SLOW_PRIORITY)
             if given_up:
                 self._skipped.give_up(host, given_up)
-        requests.clear()

@@ -20,6 +20,7 @@ class NoUrlRules:
         why: What it takes to learn rules, for who wants to use some.
     """
 
+    is_busy = False
     is_folding = False
 
     def __init__(self, queue: Queue, why: str) -> None:

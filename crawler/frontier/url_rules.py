@@ -43,6 +43,10 @@ class UrlRules:
     different texts. To find that out, one page in twenty is fetched under a second
     URL too, and so is the first of every kind of path and, of a few values, of each.
 
+    Attributes:
+        is_busy: Whether the last ``lease`` gave nothing because it was long enough, so that
+            the next one may give something at once.
+
     Args:
         database: The crawl's database.
         canonicalizer: By which the crawl knows its URLs.
@@ -68,6 +72,7 @@ class UrlRules:
         self._examination = Examination(state)
         self.trial = RuleTrial(state, self._refold)
         self.refolding = Refolding(state, self._admission, self.trial)
+        self.is_busy = False
         database.before_commit.append(state.store.save_changed)
 
     def _refold(self, hosts: Iterable[str]) -> None:
@@ -140,16 +145,21 @@ class UrlRules:
         return True
 
     def lease(self, load: Load) -> QueuedRequest | None:
-        """The next request that is to be made now.
+        """Lease the next request that is to be made now; None also where ``is_busy`` then.
 
         Where none waits, what is left to fold may put one back. Where some wait and no host has
         room, that can wait too: all of it at once may take long.
         """
         queued = self._late.lease(load)
-        while queued is None and not len(self._state.queue) and self.refolding.is_pending:
+        if queued is None and self._may_put_back:
             self.refolding.step()
             queued = self._late.lease(load)
+        self.is_busy = queued is None and (self._late.is_passing or self._may_put_back)
         return queued
+
+    @property
+    def _may_put_back(self) -> bool:
+        return not len(self._state.queue) and self.refolding.is_pending
 
     @property
     def is_folding(self) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.frontier import url_traps
+from crawler.frontier.late_requests import MAX_PASSED
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.url_rules import UrlRules
@@ -195,8 +196,9 @@ class TestQueue:
 
     def drain(self, rules: UrlRules) -> list[str]:
         found: list[QueuedRequest] = []
-        while (queued := rules.lease(lambda _: 0)) is not None:
-            found.append(queued)
+        while (queued := rules.lease(lambda _: 0)) is not None or rules.is_busy:
+            if queued is not None:
+                found.append(queued)
         return [queued.url for queued in found]
 
     def test_a_slow_cluster_waits_until_nothing_else_does(
@@ -209,6 +211,27 @@ class TestQueue:
         note(rules.traps, 100)
         assert self.drain(rules) == [*pages, *months]
         assert len(queue) == 0
+
+    @pytest.mark.parametrize("barren", [100, 300])
+    def test_one_call_passes_over_a_bounded_part_of_a_late_cluster(
+        self, rules: UrlRules, queue: RequestQueue, database: Database, barren: int
+    ) -> None:
+        for number in range(5 * MAX_PASSED):
+            self.push(queue, MONTH.format(number))
+        self.push(queue, "http://h.org/page")
+        note(rules.traps, barren)
+        database.commit()
+        calls = [rules.lease(lambda _: 0)]
+        statements: list[int] = []
+        while calls[-1] is None:
+            assert rules.is_busy
+            before = database.rows_written
+            calls.append(rules.lease(lambda _: 0))
+            statements.append(database.rows_written - before)
+        assert calls[-1].url == "http://h.org/page"
+        assert len(calls) == 6
+        # As leased, as waiting or given up, and the host in its line.
+        assert max(statements) <= 2 * MAX_PASSED + 10
 
     def test_a_closed_one_is_given_up_but_for_what_is_tried_and_what_is_fixed(
         self, rules: UrlRules, queue: RequestQueue
