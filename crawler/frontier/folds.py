@@ -99,7 +99,7 @@ class Folds:
 
     def clear(self) -> None:
         """Forget everything, for another visit."""
-        self._database.write("DELETE FROM folds")
+        self._database.empty("folds")
 
     def forget(self, host: int) -> None:
         """Forget a host's addresses, whose digests mean something else from now on."""

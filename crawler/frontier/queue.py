@@ -273,7 +273,7 @@ class RequestQueue:
         self.write()
         self._todo = 0
         self._again.clear()
-        self._database.write("DELETE FROM requests")
-        self._database.write("DELETE FROM hosts")
+        self._database.empty("requests")
+        self._database.empty("hosts")
         self._line = HostLine(self._database)
         self._heads.clear()

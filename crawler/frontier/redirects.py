@@ -61,4 +61,4 @@ class Redirects:
 
     def clear(self) -> None:
         """Forget every redirect, for another visit."""
-        self._database.write("DELETE FROM redirects")
+        self._database.empty("redirects")

@@ -171,7 +171,7 @@ class SeenSet:
     def clear(self) -> None:
         """Forget every key, for another visit, after the queue was cleared."""
         self._unwritten.clear()
-        self._database.write("DELETE FROM requests")
+        self._database.empty("requests")
         self._young, self._old, self._count = {}, {}, 0
         self._bloom = ScalableBloomFilter(BLOOM_CAPACITY, BLOOM_ERROR_RATE)
 

@@ -238,3 +238,21 @@ def check_agreement(folder: Path) -> None:
             "SELECT host, max(priority) FROM requests WHERE state = 0 GROUP BY host ORDER BY host"
         ).fetchall()
         assert lines == work
+
+
+def test_a_visit_begins_without_a_copy_of_the_last_one_in_the_log(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    queue = RequestQueue(database)
+    for n in range(20_000):
+        queue.push(n % 7, f"http://x/{n}", 0, b"{}", n.to_bytes(16))
+    database.commit()
+    database.read("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    queue.clear()
+    database.commit()
+    log = tmp_path / "crawl.db-wal"
+    assert log.stat().st_size < (tmp_path / "crawl.db").stat().st_size / 20
+    assert database.read("SELECT count(*) FROM requests").fetchone() == (0,)
+    assert database.read("PRAGMA integrity_check").fetchone() == ("ok",)
+    queue.push(1, "http://x/", 0, b"{}", bytes(16))
+    assert drain(queue) == ["http://x/"]
+    database.close()
