@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.exceptions import NotConfigured
 from scrapy.extensions.spiderstate import SpiderState
 from scrapy.utils.misc import load_object
@@ -36,6 +37,10 @@ ADDED = (
     ("EXTENSIONS", "crawler.extensions.CrawlDelay", 20),
     ("EXTENSIONS", "crawler.extensions.Progress", 30),
 )
+
+RETRIES = "crawler.retries.PatientRetry", 970
+"""Takes the place of Scrapy's middleware where the scheduler is ours, nearer to the network: it
+hears of redirects too."""
 
 PACING = ("SPIDER_MIDDLEWARES", "crawler.fleet_start.PacedStart", 940)
 """Added where FLEET_ENABLED is set."""
@@ -80,6 +85,8 @@ class NearDuplicates:
         is_fleet = Options(settings).boolean("FLEET_ENABLED")
         for name, path in (REPLACED | (FLEET if is_fleet else {})).items():
             settings.set(name, path, priority="addon")
+        if settings["SCHEDULER"] in {REPLACED["SCHEDULER"], FLEET["SCHEDULER"]}:
+            _replace_retries(settings)
         recording = (RECORDING,) if Options(settings).boolean("WARC_ENABLED") else ()
         pacing = (PACING,) if is_fleet else ()
         for setting, path, order in (*ADDED, *recording, *pacing):
@@ -88,3 +95,13 @@ class NearDuplicates:
         for setting in ("EXTENSIONS_BASE", "EXTENSIONS"):
             with suppress(KeyError):  # absent, or switched off
                 settings.replace_in_component_priority_dict(setting, SpiderState, state)
+
+
+def _replace_retries(settings: BaseSettings) -> None:
+    """Retry through the queue, unless the project says where Scrapy's own middleware stands."""
+    name = "DOWNLOADER_MIDDLEWARES"
+    if RetryMiddleware in map(load_object, settings.getdict(name)):
+        return
+    path, order = RETRIES
+    settings.setdefault_in_component_priority_dict(name, RetryMiddleware, None)
+    settings.setdefault_in_component_priority_dict(name, load_object(path), order)

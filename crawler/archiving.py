@@ -12,6 +12,7 @@ from scrapy.exceptions import CloseSpider, ResponseDataLossError
 
 from crawler.downloadermiddlewares import LED_BY, NOT_GZIP, STREAM_CUT
 from crawler.failures import explain
+from crawler.frontier.pauses import WAITED
 from crawler.frontier.rule_files import RuleFileError, read_rules
 from crawler.frontier.skipped import FIXED
 from crawler.frontier.spellings import SPELLING
@@ -62,7 +63,7 @@ SEED = "crawl_seed"
 """Key of ``Request.meta``: the seed, as the user wrote it, that this request stands for."""
 
 _LONGEST_HEADER = 1024
-_OF_ONE_ANSWER = frozenset({"download_latency", "retry_times"})
+_OF_ONE_ANSWER = frozenset({"download_latency", "retry_times", WAITED})
 DATA_LOSS = "dataloss"
 _ODDITIES = {
     DATA_LOSS: "truncated: the server sent less than it said",

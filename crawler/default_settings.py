@@ -79,6 +79,15 @@ CRAWL_OBEY_CRAWL_DELAY = True
 CRAWL_MAX_CRAWL_DELAY_SECS = 60.0
 """A longer Crawl-delay is cut to this."""
 
+CRAWL_PAUSE_SECS = 2.0
+"""A host that answers 429 or 503, or not at all, rests this long, then twice as long, and so on."""
+
+CRAWL_MAX_PAUSE_SECS = 600.0
+"""No pause of a host is longer, whatever Retry-After says."""
+
+CRAWL_RETRY_BUDGET_SECS = 600.0
+"""A URL that is refused after it was waited for this long has failed."""
+
 CRAWL_PRIVATE_ADDRESSES = False
 """Let a crawl of public seeds go to loopback, link-local and private addresses."""
 

@@ -57,7 +57,7 @@ def explain(failure: Failure, settings: BaseSettings) -> tuple[str, str, int]:
     elif isinstance(error, AnswerError):
         verdict, reason = UNREADABLE, _first_line(error)
     else:
-        verdict, reason = FAILED, _explain_error(error)
+        verdict, reason = FAILED, explain_error(error)
     return verdict, reason, 0
 
 
@@ -76,7 +76,8 @@ def _explain_ignored(message: str) -> tuple[str, str]:
     return FAILED, message[:1].lower() + message[1:]
 
 
-def _explain_error(error: BaseException) -> str:
+def explain_error(error: BaseException) -> str:
+    """Why no answer came, in a few words."""
     for kind, reason in _PLAIN:
         if isinstance(error, kind):
             return reason

@@ -12,8 +12,9 @@ from crawler.frontier.order import depth_of, host_number
 from crawler.frontier.redis.records import QueuedLink
 from crawler.frontier.request_parts import FIXED, decode_parts
 from crawler.frontier.spellings import SPELLING
+from crawler.host_loads import is_made_anyway
 from crawler.request_codec import decode_request, encode_request
-from crawler.scheduler import FrontierScheduler, is_made_anyway
+from crawler.scheduler import FrontierScheduler
 from crawler.shorter_ways import AGAIN, has_links
 from crawler.visits import NO
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from crawler.fleet.fleet import Fleet
     from crawler.frontier.order import QueuedRequest, ShorterWay
+    from crawler.frontier.pauses import SharedPause
     from crawler.frontier.redis.records import Leased
 
 _LOOK_AHEAD_SECS = 2.0
@@ -47,6 +49,8 @@ class FleetScheduler(FrontierScheduler):
         assert fleet is not None
         self._fleet: Fleet = fleet
         self._names: dict[int, str] = {}
+        self._changed_pauses: set[int] = set()
+        self._told_pauses: set[int] = set()
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Join the fleet; what an earlier process left in the buffer is in the fleet's frontier."""
@@ -55,6 +59,7 @@ class FleetScheduler(FrontierScheduler):
         if self._job.visit:
             self._job.url_rules.begin_visit(self._job.visit)
         super().open(spider)
+        self._job.pauses.after_change.append(self._changed_pauses.add)
         self._fleet.join(self)
         return None
 
@@ -140,6 +145,14 @@ class FleetScheduler(FrontierScheduler):
         super()._finish(ids, failed=failed)
         self._fleet.buffer.end(ids, failed=failed)
 
+    def _return(self, queued: QueuedRequest, *, is_changed: bool) -> None:
+        if is_changed:
+            self._job.queue.finish([queued.id])
+            self._fleet.buffer.postpone(queued)
+        else:
+            super()._return(queued, is_changed=False)
+            self._fleet.buffer.put_back(queued.id)
+
     def has_pending_requests(self) -> bool:
         """Whether there is more to do, here or at any worker."""
         if self._job.failure is not None or self._is_at_limit():
@@ -170,10 +183,6 @@ class FleetScheduler(FrontierScheduler):
             self._job.stop_reason = self._job.stop_reason or f"no Redis at {self._fleet.where}"
             self._fleet.give_up()
 
-    @property
-    def _engine_slot(self) -> Any:
-        return self._crawler.engine._slot
-
     def note_through(self) -> None:
         """Tell the buffer which requests are through."""
         self._acknowledge()
@@ -196,6 +205,8 @@ class FleetScheduler(FrontierScheduler):
 
     def most_of_a_host(self, host: int) -> int:
         """As many as can be asked for while more are leased."""
+        if self.is_resting(host):
+            return 0
         delay = self._delay(host)[0]
         most = math.ceil(_LOOK_AHEAD_SECS / delay) if delay else _MOST_OF_A_HOST
         return max(_FEWEST_OF_A_HOST, min(_MOST_OF_A_HOST, most))
@@ -204,7 +215,27 @@ class FleetScheduler(FrontierScheduler):
         """The longest that this worker itself would have waited; the host is not asked again."""
         delay, jitter = self._delay(host)
         self._names.pop(host, None)
-        return delay * (1 + jitter)
+        return max(delay * (1 + jitter), self._job.pauses.left_secs(host))
+
+    def is_resting(self, host: int) -> bool:
+        """Whether a host is to be left alone, because it refused or did not answer."""
+        return self._job.pauses.left_secs(host) > 0
+
+    def changed_pauses(self) -> dict[int, SharedPause | None]:
+        """Hosts whose pauses the fleet is to know, None for one that has answered well since."""
+        self._told_pauses |= self._changed_pauses
+        self._changed_pauses.clear()
+        return {host: self._job.pauses.shared(host) for host in self._told_pauses}
+
+    def forget_changed(self, pauses: dict[int, SharedPause | None]) -> None:
+        """The fleet was told of these."""
+        self._told_pauses.difference_update(pauses)
+
+    def take_over(self, host: int, pause: SharedPause | None) -> None:
+        """Hear of the pauses of a host that this worker owns from now on."""
+        self._changed_pauses.discard(host)
+        self._told_pauses.discard(host)
+        self._job.pauses.take_over(host, pause)
 
     def _delay(self, host: int) -> tuple[float, float]:
         """Seconds between two requests to a host, and which part of that more or less."""
@@ -219,9 +250,11 @@ class FleetScheduler(FrontierScheduler):
 
     def wake(self) -> None:
         """Ask the engine to ask for the next request."""
-        slot = self._engine_slot
-        if slot is not None and slot.closing is None:
-            slot.nextcall.schedule()
+        self._alarm.wake()
+
+    @property
+    def _engine_slot(self) -> Any:
+        return self._crawler.engine._slot
 
     def lose_all(self) -> None:
         """Forget what waits: this worker was taken for dead, and others have it now."""
@@ -229,6 +262,10 @@ class FleetScheduler(FrontierScheduler):
         for request, lease in self._leases.items():
             self._loads.remove(lease.host, request)
         self._leases.clear()
+        self._later.clear()
+        self._delayed.clear()
+        self._changed_pauses.clear()
+        self._told_pauses.clear()
 
     def fail(self, reason: str) -> None:
         """End, because the fleet cannot go on."""

@@ -1,12 +1,35 @@
-"""How many requests to each host the downloader holds, and whether it has room for more."""
+"""Which hosts the downloader has room for, now or later, and what waits for its own time."""
 
 from __future__ import annotations
 
+import heapq
+import math
+import time
+from itertools import count
 from typing import TYPE_CHECKING
 
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.httpobj import urlparse_cached
+
+from crawler.frontier.skipped import FIXED
+from crawler.frontier.spellings import SPELLING
+
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from scrapy import Request
     from scrapy.core.downloader import Downloader
+    from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import CallLaterResult
+
+    from crawler.frontier.order import QueuedRequest
+    from crawler.frontier.pauses import HostPauses
+
+DOWNLOAD_SLOT = "download_slot"
+"""Key of ``Request.meta``, of Scrapy: the slot of the downloader that a request uses."""
+
+MAX_DELAYED = 1_000
+"""So many requests wait for their own time, at most."""
 
 
 class HostLoads:
@@ -14,12 +37,22 @@ class HostLoads:
 
     Scrapy's ``DownloaderAwarePriorityQueue`` counts what has reached the slot of
     a host; what waits there for a slow robots.txt has not, and fills
-    ``CONCURRENT_REQUESTS`` all the same. Here it counts.
+    ``CONCURRENT_REQUESTS`` all the same. Here it counts. A host that rests has no room.
+
+    Attributes:
+        free_at: When the first of those hosts that were found to rest has room again, by the
+            monotonic clock.
     """
 
-    def __init__(self, downloader: Downloader) -> None:
+    def __init__(self, downloader: Downloader, pauses: HostPauses) -> None:
         self._downloader = downloader
+        self._pauses = pauses
         self._hosts: dict[int, set[Request]] = {}
+        self.free_at = math.inf
+
+    def begin(self) -> None:
+        """Begin to look for a host that has room."""
+        self.free_at = math.inf
 
     def add(self, host: int, request: Request) -> None:
         """Count a request that is about to be handed out."""
@@ -34,6 +67,9 @@ class HostLoads:
 
     def __call__(self, host: int) -> int | None:
         """How many there are, None where there is no room. Complexity: O(their number)."""
+        if self._pauses and (ends_at := self._pauses.ends_at(host)) > time.monotonic():
+            self.free_at = min(self.free_at, ends_at)
+            return None
         requests = self._hosts.get(host)
         if requests is None:
             return 0
@@ -50,3 +86,112 @@ class HostLoads:
             return downloader.slots[name].concurrency
         chosen = downloader.per_slot_settings.get(name, {})
         return int(chosen.get("concurrency", downloader.domain_concurrency))
+
+
+class DelayedRequests:
+    """Requests that failed, and are handed out again when their time has come.
+
+    They stay leased in the queue, so that a kill loses none of them.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[float, int, QueuedRequest, Request]] = []
+        self._numbers = count()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def add(self, queued: QueuedRequest, request: Request, secs: float) -> None:
+        """Hand a request out after some seconds."""
+        due_at = time.monotonic() + secs
+        heapq.heappush(self._waiting, (due_at, next(self._numbers), queued, request))
+
+    def take(self, loads: HostLoads) -> tuple[QueuedRequest, Request] | None:
+        """Return one whose time has come and whose host has room; None where there is none."""
+        now = time.monotonic()
+        if not self._waiting or self._waiting[0][0] > now:
+            if self._waiting:
+                loads.free_at = min(loads.free_at, self._waiting[0][0])
+            return None
+        for entry in sorted(self._waiting):
+            if entry[0] > now:
+                loads.free_at = min(loads.free_at, entry[0])
+                break
+            if loads(entry[2].host) is not None:
+                self._waiting.remove(entry)
+                heapq.heapify(self._waiting)
+                return entry[2], entry[3]
+        return None
+
+    def clear(self) -> None:
+        """Let go of all of them."""
+        self._waiting.clear()
+
+
+class Alarm:
+    """Lets Scrapy's engine ask for the next request, now or at a moment that may be moved."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._call: CallLaterResult | None = None
+        self._moment = math.inf
+
+    def set(self, moment: float) -> None:
+        """Ask at a moment of the monotonic clock; not at all where it is infinite."""
+        if moment == self._moment:
+            return
+        if self._call is not None:
+            self._call.cancel()
+            self._call = None
+        self._moment = moment
+        if moment < math.inf:
+            self._call = call_later(max(0.0, moment - time.monotonic()), self._ring)
+
+    def _ring(self) -> None:
+        self._call, self._moment = None, math.inf
+        self.wake()
+
+    def wake(self) -> None:
+        """Ask soon."""
+        slot = self._crawler.engine._slot
+        if slot is not None and slot.closing is None:
+            slot.nextcall.schedule()
+
+
+def host_name(request: Request) -> str:
+    """Return the name by which a request stands in line: that of its host, or of its own slot.
+
+    Not what the downloader calls its slot: with ``CONCURRENT_REQUESTS_PER_IP`` that is another
+    name before the host is resolved than afterwards, and in another process.
+    """
+    # A slot may have any name.
+    return str(request.meta.get(DOWNLOAD_SLOT) or urlparse_cached(request).hostname or "")
+
+
+def is_made_anyway(request: Request) -> bool:
+    """Whether it is to be made whatever was learned of its URL.
+
+    What a redirect leads to is the page of the request that was redirected.
+    """
+    if request.dont_filter or request.meta.get("redirect_urls"):
+        return True
+    if FIXED in request.meta or SPELLING in request.meta:
+        return True
+    return request.method != "GET" or bool(request.body)
+
+
+def requests_in_progress(crawler: Crawler) -> AbstractSet[Request]:
+    """Return the set in which Scrapy's engine keeps the requests that are not through.
+
+    Raises:
+        RuntimeError: This version of Scrapy keeps none.
+    """
+    slot = getattr(crawler.engine, "_slot", None)
+    inprogress = getattr(slot, "inprogress", None)
+    if not isinstance(inprogress, set):
+        raise RuntimeError(  # noqa: TRY004  # not the caller's mistake
+            "this version of Scrapy keeps no set engine._slot.inprogress, "
+            "by which finished requests are recognised; use another version, or "
+            "SCHEDULER = 'scrapy.core.scheduler.Scheduler'"
+        )
+    return inprogress

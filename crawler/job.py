@@ -12,6 +12,7 @@ from weakref import WeakSet
 from crawler.directory import check_identity, identity_of, locked
 from crawler.frontier.memory import MemoryQueue
 from crawler.frontier.no_url_rules import NoUrlRules
+from crawler.frontier.pauses import HostPauses
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redirects import Redirects
 from crawler.frontier.seen import SeenSet
@@ -129,6 +130,7 @@ class Job:
         self.seen: SeenSet | RecentKeys = SeenSet(self.database, bloom)
         self.spellings: Spellings = StoredSpellings(self.database)
         self.redirects = Redirects(self.database)
+        self.pauses = HostPauses(self.database, self.options.pauses)
         self.known = KnownUrls(self.database, self.options.intervals)
         self.visits = Visits(self.database, self.store, self.known, self.seen)
         self.visit = int(self.database.meta("visit") or 0)
@@ -249,6 +251,7 @@ class Job:
         self.visits.begin(self.visit, revisit if self.visit > 1 else NO, self.plan)
         self.redirects.clear()
         self.spellings.clear()
+        self.pauses.begin_visit()
         self.database.set_meta("visit", str(self.visit))
         self.notes.begin_visit()
         for total in self._totals:

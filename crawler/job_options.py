@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from crawler.frontier.pauses import PausePolicy
 from crawler.pages.intervals import IntervalPolicy
 from crawler.reading.options import ReadingOptions
 from neardup import Parameters
@@ -24,5 +25,6 @@ class JobOptions:
     keep_versions: int = 2
     keep_near_texts: bool = True
     intervals: IntervalPolicy = field(default_factory=IntervalPolicy)
+    pauses: PausePolicy = field(default_factory=PausePolicy)
     learning: LearningPolicy | None = None
     """When a learned URL rule is believed; None learns nothing, and skips nothing."""

@@ -10,6 +10,7 @@ import scrapy.settings.default_settings
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawler import default_settings
+from crawler.frontier.pauses import PausePolicy
 from crawler.job_options import JobOptions
 from crawler.pages.intervals import IntervalPolicy
 from crawler.reading.options import ReadingOptions
@@ -39,6 +40,7 @@ PREFIXES = (
 _LEAST = {
     "CRAWL_MAX_COOKIES": 1,
     "CRAWL_MAX_HEADER_BYTES": 1024,
+    "CRAWL_PAUSE_SECS": 0.01,
     "FLEET_LEASE_SECS": 1.0,
     "FLEET_MAX_HOSTS": 1,
     "FLEET_MAX_LEASED": 1,
@@ -135,6 +137,7 @@ def job_options(settings: BaseSettings) -> JobOptions:
         keep_versions=options.integer("PAGES_KEEP_VERSIONS"),
         keep_near_texts=options.boolean("PAGES_KEEP_NEAR_TEXTS"),
         intervals=_intervals(options),
+        pauses=_pauses(options),
         learning=_learning(options),
         reading=ReadingOptions(
             workers=options.integer("READING_WORKERS"),
@@ -171,6 +174,15 @@ def _intervals(options: Options) -> IntervalPolicy:
         max_secs=options.number("CRAWL_REVISIT_MAX_INTERVAL_SECS", at_least=shortest),
         shorter=shorter,
         longer=options.number("CRAWL_REVISIT_LONGER_RATE"),
+    )
+
+
+def _pauses(options: Options) -> PausePolicy:
+    first_secs = options.number("CRAWL_PAUSE_SECS")
+    return PausePolicy(
+        first_secs=first_secs,
+        max_secs=options.number("CRAWL_MAX_PAUSE_SECS", at_least=first_secs),
+        budget_secs=options.number("CRAWL_RETRY_BUDGET_SECS"),
     )
 
 

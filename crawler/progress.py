@@ -15,6 +15,7 @@ from rich.table import Table
 from crawler.pages.verdicts import DUPLICATES, FAILED, KEPT
 
 if TYPE_CHECKING:
+    from crawler.frontier.pauses import HostPauses
     from crawler.job import Job
 
 
@@ -33,6 +34,7 @@ class Numbers:
     busy: int
     workers: int
     fleet: str = ""
+    resting: str = ""
 
 
 def numbers_of(job: Job) -> Numbers:
@@ -51,7 +53,20 @@ def numbers_of(job: Job) -> Numbers:
         busy=job.pool.busy,
         workers=job.pool.size,
         fleet=job.fleet.progress if job.fleet is not None else "",
+        resting=_resting_words(job.pauses),
     )
+
+
+def _resting_words(pauses: HostPauses) -> str:
+    """Which hosts are waited for, and how long; nothing where none is."""
+    resting = sorted(pauses.resting(), key=lambda pause: pause.left_secs)
+    if not resting:
+        return ""
+    first = resting[0]
+    reason = f"({first.reason})"
+    if len(resting) == 1:
+        return f"{first.name} rests {first.left_secs:.0f} s more {reason}"
+    return f"{len(resting):,} hosts rest, {first.name} {first.left_secs:.0f} s more {reason}"
 
 
 def plain_line(numbers: Numbers) -> str:
@@ -67,8 +82,7 @@ def plain_line(numbers: Numbers) -> str:
     if numbers.failed:
         parts.append(f"{numbers.failed:,} failed")
     parts.append(f"{numbers.busy}/{numbers.workers} workers busy")
-    if numbers.fleet:
-        parts.append(numbers.fleet)
+    parts += [words for words in (numbers.resting, numbers.fleet) if words]
     return ", ".join(parts)
 
 
@@ -147,6 +161,6 @@ class LiveProgress:
             cells += [f"[red]{numbers.failed:,}[/]", "failed"]
         for start in range(0, len(cells), 8):
             table.add_row(*cells[start : start + 8])
-        subtitle = numbers.fleet or None
+        subtitle = "; ".join(filter(None, (numbers.resting, numbers.fleet))) or None
         title = self._job.title or str(self._job.folder or "crawl")
         return Panel(table, title=title, title_align="left", subtitle=subtitle, expand=False)

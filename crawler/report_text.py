@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawler.frontier.trap_report import StoredCluster
-    from crawler.pages.report import Cluster, Report
+    from crawler.pages.report import Cluster, Report, RestedHost
 
 SHOWN_CLUSTERS = 5
 SHOWN_TRAPS = 5
@@ -38,6 +38,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
             yield f"  {count:>9,}  {reason}"
     if report.changes is not None:
         yield from change_lines(report.changes)
+    yield from _rested(report.rested)
     yield from _clusters(report)
     yield ""
     yield (
@@ -76,6 +77,17 @@ def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:
         skipped = f", {_many(trap.skipped, 'request')} not made" if trap.skipped else ""
         yield f"  {trap.name}"
         yield f"     {trap.state}: {trap.reason}; {trap.new:,} new of {trap.fetched:,}{skipped}"
+
+
+def _rested(hosts: Sequence[RestedHost]) -> Iterator[str]:
+    """Hosts that were waited for, because they refused or did not answer."""
+    if hosts:
+        yield ""
+        yield "hosts that were left alone for a while:"
+    for host in hosts:
+        rests = f", rests {host.left_secs:.0f} s more" if host.left_secs else ""
+        times = _many(host.pauses, "time")
+        yield f"  {host.name}: {times}, {host.secs:,.0f} s in all ({host.reason}){rests}"
 
 
 def _many(count: int, noun: str) -> str:

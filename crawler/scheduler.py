@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import logging
+import math
 from contextlib import suppress
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawler.frontier.order import ShorterWay, depth_of, host_number
+from crawler.frontier.pauses import WAITED
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_parts import MalformedRequestError
-from crawler.frontier.skipped import FIXED
 from crawler.frontier.spellings import SPELLING, StoredSpellings
-from crawler.host_loads import HostLoads
+from crawler.host_loads import (
+    MAX_DELAYED,
+    Alarm,
+    DelayedRequests,
+    HostLoads,
+    host_name,
+    is_made_anyway,
+    requests_in_progress,
+)
 from crawler.jobs import job_of
 from crawler.other_spellings import OtherSpellings, source_of
 from crawler.pages.errors import StorageError
@@ -25,6 +34,7 @@ from crawler.shorter_ways import request_again
 from crawler.urls.moves import is_same_place
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from collections.abc import Set as AbstractSet
 
     from scrapy import Request, Spider
@@ -38,14 +48,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """What the queue knows of a request that was handed out."""
-
-    id: int
-    host: int
-
-
 class FrontierScheduler(BaseScheduler):
     """Hands out requests from ``crawl.db`` and acknowledges them when they are through.
 
@@ -53,10 +55,10 @@ class FrontierScheduler(BaseScheduler):
     when it left ``inprogress`` of the engine's slot. That set is private to
     Scrapy, so ``open`` looks whether it is there and fails where it is not.
 
-    The order is that of ``crawler.frontier.order``; a host is what has a slot of
-    its own in the downloader. With JOBDIR a request that JSON cannot hold (a
-    lambda as callback, an object in ``meta``) is refused, since a kill would
-    lose it; without, requests stay in memory as they are.
+    The order is that of ``crawler.frontier.order``; a host is a name, or what a
+    request itself names as its slot of the downloader. With JOBDIR a request that
+    JSON cannot hold (a lambda as callback, an object in ``meta``) is refused, since
+    a kill would lose it; without, requests stay in memory as they are.
 
     Files:
         crawl.db: the tables ``requests`` and ``hosts``.
@@ -69,8 +71,12 @@ class FrontierScheduler(BaseScheduler):
         self._dupefilter = dupefilter
         self._job = job_of(crawler)
         self._others = OtherSpellings(crawler)
-        self._leases: dict[Request, Lease] = {}
+        self._leases: dict[Request, QueuedRequest] = {}
         self._broken: set[Request] = set()
+        # Handed out, and to wait again when the engine lets go of them: how.
+        self._later: dict[Request, Callable[[], None]] = {}
+        self._delayed = DelayedRequests()
+        self._alarm = Alarm(crawler)
         self._inprogress: AbstractSet[Request] = frozenset()
 
     @classmethod
@@ -86,14 +92,15 @@ class FrontierScheduler(BaseScheduler):
             RuntimeError: This version of Scrapy tracks requests in progress otherwise.
         """
         self._spider = spider
-        self._inprogress = _inprogress(self._crawler)
+        self._inprogress = requests_in_progress(self._crawler)
         self._downloader: Downloader = self._crawler.engine.downloader
-        self._loads = HostLoads(self._downloader)
+        self._loads = HostLoads(self._downloader, self._job.pauses)
         self._job.begin_visit()
         return self._dupefilter.open()
 
     def close(self, reason: str) -> Deferred[None] | None:
         """Acknowledge what is through and commit."""
+        self._alarm.set(math.inf)
         with suppress(StorageError):
             self._acknowledge()
         self._job.commit()
@@ -120,8 +127,11 @@ class FrontierScheduler(BaseScheduler):
         return True
 
     def _enqueue(self, request: Request) -> bool:
-        # First, since what fails here must not count as seen. A slot may have any name.
-        host = host_number(str(self._downloader.get_slot_key(request)))
+        if request in self._later:
+            self._put_back(request)
+            return True
+        # First, since what fails here must not count as seen.
+        host = host_number(host_name(request))
         seen = not request.dont_filter and self._dupefilter.request_seen(request)
         if request.meta.get("redirect_urls"):
             self._note_redirect(request, seen=seen)
@@ -230,24 +240,31 @@ class FrontierScheduler(BaseScheduler):
         self._job.url_rules.fold_some()
         if self._job.failure is not None or self._job.pool.is_behind or not self._has_room():
             return None
+        self._loads.begin()
+        delayed = self._delayed.take(self._loads)
+        if delayed is not None:
+            return self._hand_out(*delayed)
         while (queued := self._lease()) is not None:
             request = self._rebuild(queued)
             if request is not None:
-                self._leases[request] = Lease(queued.id, queued.host)
-                self._loads.add(queued.host, request)
-                self._crawler.stats.inc_value("scheduler/dequeued")
-                return request
+                return self._hand_out(queued, request)
         if self._job.url_rules.is_busy:
-            # It goes on after whatever else waits for the reactor.
-            slot: Any = self._crawler.engine._slot
-            slot.nextcall.schedule()
+            self._alarm.wake()  # it goes on after whatever else waits for the reactor
+        self._alarm.set(self._loads.free_at)
         return None
+
+    def _hand_out(self, queued: QueuedRequest, request: Request) -> Request:
+        self._leases[request] = queued
+        self._loads.add(queued.host, request)
+        self._crawler.stats.inc_value("scheduler/dequeued")
+        return request
 
     def _lease(self) -> QueuedRequest | None:
         """Lease a request; where nothing is to be done, rules may be tried by some more."""
         rules = self._job.url_rules
         queued = rules.lease(self._loads)
-        if queued is None and not rules.is_busy and not self._leases and rules.try_more():
+        is_idle = not (self._leases or self._delayed or len(self._job.queue) or rules.is_busy)
+        if queued is None and is_idle and rules.try_more():
             queued = rules.lease(self._loads)
         return queued
 
@@ -280,13 +297,68 @@ class FrontierScheduler(BaseScheduler):
         """End the leases of requests that are through, or of such as broke."""
         self._job.queue.finish(ids, failed=failed)
 
+    def host_of(self, request: Request) -> int | None:
+        """Return the host of a request that was handed out here, None for any other request."""
+        queued = self._leases.get(request)
+        return None if queued is None else queued.host
+
+    def ask_later(self, request: Request, notes: Mapping[str, Any] | None = None) -> bool:
+        """Let a request that was handed out wait again, as soon as the engine lets go of it.
+
+        Args:
+            request: What ``next_request`` returned; whoever calls this gives it to the engine.
+            notes: What is added to its ``meta``; it waits behind others of its host then. None:
+                it keeps its place, as it was.
+
+        Returns:
+            False where it cannot be stored with these notes.
+        """
+        queued = self._leases[request]
+        if notes is not None:
+            again = self._noted(request, notes)
+            # Once; who is refused often is not to wait for those that are handed out last.
+            is_first = WAITED not in request.meta and WAITED in notes
+            adjust = self._crawler.settings.getint("RETRY_PRIORITY_ADJUST") if is_first else 0
+            try:
+                stored = self._stored(again)
+            except UnstorableError:
+                return False
+            queued = queued._replace(request=stored, priority=queued.priority + adjust)
+        self._later[request] = partial(self._return, queued, is_changed=notes is not None)
+        return True
+
+    def ask_after(self, request: Request, secs: float, notes: Mapping[str, Any]) -> bool:
+        """As ``ask_later``, of one that is made again by itself after some seconds."""
+        if len(self._delayed) >= MAX_DELAYED:
+            return self.ask_later(request, notes)
+        again = self._noted(request, notes)
+        self._later[request] = partial(self._delayed.add, self._leases[request], again, secs)
+        return True
+
+    def _noted(self, request: Request, notes: Mapping[str, Any]) -> Request:
+        """A request as it was queued, without what its download added to it, and with notes."""
+        # What is in memory only is the very request that was sent.
+        again = request.copy()
+        if self._job.folder is not None:
+            again = self._restored(self._leases[request])
+        again.meta.update(notes)
+        return again
+
+    def _put_back(self, request: Request) -> None:
+        self._loads.remove(self._leases.pop(request).host, request)
+        self._later.pop(request)()
+
+    def _return(self, queued: QueuedRequest, *, is_changed: bool) -> None:
+        """Let a leased request wait again."""
+        self._job.queue.put_back(queued, is_changed=is_changed)
+
     def has_pending_requests(self) -> bool:
         """Whether there is more to hand out, now or when a host has room again."""
         if self._job.failure is not None:
             return False
         if self._is_at_limit():
             return self._has_urgent()
-        return len(self._job.queue) > 0 or self._job.url_rules.is_folding
+        return bool(self._job.queue or self._delayed) or self._job.url_rules.is_folding
 
     def _has_room(self) -> bool:
         """Whether anything may be handed out: beyond the limit, only what pages need."""
@@ -315,6 +387,9 @@ class FrontierScheduler(BaseScheduler):
         through = [request for request in self._leases if request not in self._inprogress]
         if not through:
             return
+        for request in self._later.keys() & set(through):  # a component vetoed its return
+            self._put_back(request)
+            through.remove(request)
         for broken in (False, True):
             requests = [request for request in through if (request in self._broken) is broken]
             ids = [self._leases[request].id for request in requests]
@@ -325,27 +400,3 @@ class FrontierScheduler(BaseScheduler):
             self._loads.remove(self._leases.pop(request).host, request)
         self._broken.difference_update(through)
         self._job.half_done.difference_update(through)
-
-
-def is_made_anyway(request: Request) -> bool:
-    """Whether it is to be made whatever was learned of its URL.
-
-    What a redirect leads to is the page of the request that was redirected.
-    """
-    if request.dont_filter or request.meta.get("redirect_urls"):
-        return True
-    if FIXED in request.meta or SPELLING in request.meta:
-        return True
-    return request.method != "GET" or bool(request.body)
-
-
-def _inprogress(crawler: Crawler) -> AbstractSet[Request]:
-    slot = getattr(crawler.engine, "_slot", None)
-    inprogress = getattr(slot, "inprogress", None)
-    if not isinstance(inprogress, set):
-        raise RuntimeError(  # noqa: TRY004  # not the caller's mistake
-            "this version of Scrapy keeps no set engine._slot.inprogress, "
-            "by which finished requests are recognised; use another version, or "
-            "SCHEDULER = 'scrapy.core.scheduler.Scheduler'"
-        )
-    return inprogress

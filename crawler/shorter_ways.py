@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import NotConfigured
 from scrapy.http import TextResponse
 
+from crawler.frontier.pauses import WAITED
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -31,6 +33,7 @@ _OF_ONE_ANSWER = frozenset(
         "redirect_ttl",
         "redirect_urls",
         "retry_times",
+        WAITED,
     }
 )
 

@@ -54,6 +54,7 @@ class Buffer:
         self._ended: dict[bool, list[Leased]] = {False: [], True: []}
         self._hosts: Counter[int] = Counter()
         self.moves: list[tuple[bool, Leased]] = []
+        self._postponed: list[Leased] = []
 
     @property
     def waiting(self) -> int:
@@ -63,7 +64,8 @@ class Buffer:
     @property
     def is_idle(self) -> bool:
         """Whether nothing is held that is still to be done, or to be told to the frontier."""
-        return not (self._waiting or self._under_way or self.moves or any(self._ended.values()))
+        is_told = not (self.moves or self._postponed or any(self._ended.values()))
+        return is_told and not (self._waiting or self._under_way)
 
     @property
     def hosts(self) -> Counter[int]:
@@ -138,6 +140,26 @@ class Buffer:
                 later, is_fixed = self._later.pop(row)
                 self.hold(later, is_fixed=is_fixed)
 
+    def put_back(self, row: int) -> None:
+        """Note that a request that was handed out waits here again."""
+        self._waiting[row] = self._under_way.pop(row)
+
+    def postpone(self, queued: QueuedRequest) -> None:
+        """Note that a request is to wait in the frontier, with another priority and content."""
+        leased = self._under_way.pop(queued.id, None)
+        if leased is not None:
+            changed = leased._replace(priority=queued.priority, request=queued.request)
+            self._postponed.append(changed)
+            self._leave(leased.host)
+
+    def postponed(self) -> list[Leased]:
+        """What is to wait in the frontier since ``forget_postponed`` was told of it."""
+        return list(self._postponed)
+
+    def forget_postponed(self, told: Collection[Leased]) -> None:
+        """Let go of what waits in the frontier."""
+        self._postponed = _without(self._postponed, told)
+
     def _leave(self, host: int) -> None:
         self._hosts[host] -= 1
         if self._hosts[host] <= 0:
@@ -211,6 +233,7 @@ class Buffer:
         self._later.clear()
         self._hosts.clear()
         self.moves.clear()
+        self._postponed.clear()
         for ended in self._ended.values():
             ended.clear()
         self._queue.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from crawler.frontier.pauses import SharedPause
     from crawler.frontier.redis.records import Leased
 
 
@@ -35,6 +36,18 @@ class Crawl(Protocol):
 
     def rest_secs(self, host: int) -> float:
         """How long nobody is to ask a host after this worker did."""
+
+    def is_resting(self, host: int) -> bool:
+        """Whether a host is to be left alone, because it refused or did not answer."""
+
+    def changed_pauses(self) -> dict[int, SharedPause | None]:
+        """Hosts whose pauses the fleet is to know, None for one that has answered well since."""
+
+    def forget_changed(self, pauses: dict[int, SharedPause | None]) -> None:
+        """The fleet was told of these."""
+
+    def take_over(self, host: int, pause: SharedPause | None) -> None:
+        """Hear of the pauses of a host that this worker owns from now on."""
 
     def wake(self) -> None:
         """There is something to fetch."""

@@ -65,6 +65,7 @@ class Worker:
         self._crawl = crawl
         self._hosts = HostShare(options.max_hosts)
         frontier.before_return.append(self._lose_all)
+        frontier.after_taking.append(crawl.take_over)
         self._repeating = Repeating(crawl.fail)
         self._ask_again = 0.0
         self._finished_at: int | None = None
@@ -84,6 +85,7 @@ class Worker:
     async def _tick(self) -> None:
         if await self.deliver():
             await self._refill()
+            await self._give_back_resting()
             await self._give_back_hosts()
 
     async def deliver(self) -> bool:
@@ -93,6 +95,7 @@ class Worker:
         """
         self._crawl.note_through()
         self._buffer.compare()
+        await self._leave_alone()
         done, failed = self._buffer.ended()
         # Noted before the links are sent: what is found from here on belongs to later pages.
         if (done or failed or self._outbox) and not self._crawl.save():
@@ -105,8 +108,19 @@ class Worker:
         if done or failed:
             await self._frontier.finish(done, failed)
             self._buffer.forget_ended(done, failed)
+        postponed = self._buffer.postponed()
+        if postponed:
+            await self._frontier.postpone(postponed)
+            self._buffer.forget_postponed(postponed)
         await self._move()
         return True
+
+    async def _leave_alone(self) -> None:
+        """Tell the fleet which hosts refused, first of all: it is to hold if this worker dies."""
+        pauses = self._crawl.changed_pauses()
+        if pauses:
+            await self._frontier.pause(pauses)
+            self._crawl.forget_changed(pauses)
 
     async def _move(self) -> None:
         """Tell the frontier what rules took out of this worker's queue, and put back into it."""
@@ -158,6 +172,12 @@ class Worker:
     async def _give_back(self, leased: list[Leased]) -> None:
         if leased:
             await self._frontier.give_back(leased)
+
+    async def _give_back_resting(self) -> None:
+        """Keep nothing waiting of hosts that rest: whoever is free then may have them."""
+        resting = {host for host in self._buffer.hosts if self._crawl.is_resting(host)}
+        if resting:
+            await self._give_back(self._buffer.take_out(resting))
 
     async def _give_back_hosts(self) -> None:
         # What rules put back while this task waited binds a host: its lease is not known yet.

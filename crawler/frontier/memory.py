@@ -47,7 +47,7 @@ class MemoryQueue:
 
     def _push(self, queued: QueuedRequest, key: bytes | None) -> None:
         self.is_untouched = False
-        _, host, _, priority, _, depth = queued
+        host, priority = queued.host, queued.priority
         if key is not None:
             self._by_key[key] = queued
             self._keys[queued.id] = key
@@ -57,7 +57,7 @@ class MemoryQueue:
             if urgency is not None:
                 self._leave(host, urgency)
             self._stand(host, priority)
-        heapq.heappush(requests, (-priority, depth, queued.id, queued))
+        heapq.heappush(requests, (-priority, queued.depth, queued.id, queued))
         self._waiting += 1
 
     def lease(self, load: Load) -> QueuedRequest | None:
@@ -80,6 +80,14 @@ class MemoryQueue:
             del self._hosts[host]
         self._waiting -= 1
         return queued
+
+    def put_back(self, queued: QueuedRequest, *, is_changed: bool = False) -> None:
+        """Let a request wait again that was handed out, as deep as is known by now."""
+        key = self._under_way.pop(queued.id, None)
+        again = None if key is None else self._again.pop(key, None)
+        if again is not None:
+            queued = queued._replace(depth=again.depth)
+        self._push(queued, key)
 
     def _in_line(self) -> Iterator[tuple[int, int]]:
         for priority in sorted(self._lines, reverse=True):

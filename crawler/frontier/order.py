@@ -93,6 +93,9 @@ class Queue(Protocol):
     def lease(self, load: Load) -> QueuedRequest | None:
         """The next request of a host with room; None where there is none."""
 
+    def put_back(self, queued: QueuedRequest, *, is_changed: bool = False) -> None:
+        """Let a leased request wait again; its priority and ``request`` may have changed."""
+
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
         """End the leases of requests that are through, or of such as broke."""
 

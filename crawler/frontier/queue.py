@@ -38,7 +38,8 @@ _PUSH_SKIPPED = (
 _LEASED = "UPDATE requests SET state = 1 WHERE id = ?"
 _DONE = "UPDATE requests SET state = 2, request = x'' WHERE id = ?"
 _FAILED = "UPDATE requests SET state = 3, tries = tries + 1 WHERE id = ?"
-
+_BACK = "UPDATE requests SET state = 0 WHERE id = ?"
+_BACK_CHANGED = "UPDATE requests SET state = 0, priority = ?, request = ? WHERE id = ?"
 _OF_KEY = "SELECT id, host, state FROM requests WHERE key = ? AND depth > ?"
 _NEARER = "UPDATE requests SET depth = ? WHERE id = ?"
 _FOLLOW_AGAIN = (
@@ -218,6 +219,25 @@ class RequestQueue:
             self._database.count_work(1)
             self.count(self.change(way.host, _WAIT_AGAIN, [(way.again, number)]))
         return way is not None
+
+    def put_back(self, queued: QueuedRequest, *, is_changed: bool = False) -> None:
+        """Let a leased request wait again.
+
+        Args:
+            queued: What ``lease`` handed out.
+            is_changed: Whether its priority and ``request`` are others now.
+
+        Complexity: O(log n), and one more look at the head of the host's queue.
+        """
+        self._gone.discard(queued.id)
+        self._again.pop(queued.id, None)  # its depth is in the table
+        if is_changed:
+            self._database.write(_BACK_CHANGED, (queued.priority, queued.request, queued.id))
+        else:
+            self._database.write(_BACK, (queued.id,))
+        self._heads.drop(queued.host)
+        self._line.stand(queued.host, queued.priority)
+        self._todo += 1
 
     def write(self) -> None:
         """Bring the tables up to date.

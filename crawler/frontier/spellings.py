@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from crawler.frontier.pauses import WAITED
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.recent import RecentUrls
 from crawler.urls.requested import sent
@@ -34,6 +35,7 @@ _OF_ONE_REQUEST = frozenset(
         "redirect_times",
         "redirect_ttl",
         "retry_times",
+        WAITED,
         "download_slot",
         "download_latency",
         "download_fail_on_dataloss",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,18 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
+class RestedHost:
+    """A host that refused or did not answer in the last visit, and what was waited for it."""
+
+    name: str
+    pauses: int
+    secs: float
+    reason: str
+    left_secs: float
+    """Until its last pause is over, 0 where it is."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What ``scrapy report`` says; counts of the last visit, except ``kept`` and ``clusters``."""
 
@@ -75,6 +88,8 @@ class Report:
     answer."""
     refused_links: dict[str, int]
     """Links that were not followed, as often as they were met, by what kept them out."""
+    rested: tuple[RestedHost, ...]
+    """Hosts that were waited for, those that rest still and the longest ones first."""
 
     def to_json(self) -> str:
         """The report as one JSON object."""
@@ -126,6 +141,20 @@ def _read(connection: sqlite3.Connection) -> Report:
         traps=trap_report(connection),
         no_robots=json.loads(meta.get("no_robots", "{}")),
         refused_links=json.loads(meta.get(REFUSED_LINKS, "{}")),
+        rested=_rested_hosts(connection),
+    )
+
+
+def _rested_hosts(connection: sqlite3.Connection) -> tuple[RestedHost, ...]:
+    now = time.time()
+    rows = connection.execute(
+        "SELECT name, pauses, total_secs, reason, max(0, until - ?) FROM host_pauses"
+        " ORDER BY 5 DESC, 3 DESC LIMIT ?",
+        (now, LARGEST),
+    )
+    return tuple(
+        RestedHost(name, pauses, round(secs, 1), reason, round(left_secs, 1))
+        for name, pauses, secs, reason, left_secs in rows
     )
 
 

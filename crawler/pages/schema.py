@@ -40,6 +40,17 @@ CREATE TABLE hosts (
 );
 CREATE INDEX hosts_line ON hosts (priority DESC, turn);
 
+CREATE TABLE host_pauses (          -- hosts that refused, or did not answer, in this visit
+    host        INTEGER PRIMARY KEY, -- as in requests
+    name        TEXT NOT NULL,
+    until       REAL NOT NULL,      -- when its last pause is over, seconds since 1970
+    number      INTEGER NOT NULL,   -- of that pause in a row; 0: the host has answered well since
+    waited_secs REAL NOT NULL,      -- length of all pauses in that row
+    pauses      INTEGER NOT NULL,   -- in this visit
+    total_secs  REAL NOT NULL,      -- length of all of them
+    reason      TEXT NOT NULL       -- of the last one
+);
+
 CREATE TABLE url_rules (
     id        INTEGER PRIMARY KEY,
     state     INTEGER NOT NULL,     -- 1 holds, 2 revoked, 3 forgotten by the user

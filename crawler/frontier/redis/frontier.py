@@ -15,6 +15,7 @@ from crawler.frontier.redis.shard import Shard
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 
+    from crawler.frontier.pauses import SharedPause
     from crawler.frontier.redis.counts import Counts, ShardCounts, WorkerCounts
     from crawler.frontier.redis.records import Leased, QueuedLink
     from crawler.frontier.redis.shard import Move
@@ -59,6 +60,8 @@ class RedisFrontier:
         owned: Hosts that this worker owns.
         before_return: To be called where this worker was taken for dead, before it begins anew:
             what it held is not its own any more, what it is given afterwards is.
+        after_taking: To be called with each host that this worker owns from now on, and the pause
+            in which it was lately; None where it has answered well since.
     """
 
     def __init__(
@@ -79,6 +82,7 @@ class RedisFrontier:
         self._first = 0
         self.owned: set[int] = set()
         self.before_return: list[Callable[[], None]] = []
+        self.after_taking: list[Callable[[int, SharedPause | None], None]] = []
         self._incarnation = ""
         self._is_entering = False
 
@@ -154,13 +158,18 @@ class RedisFrontier:
             {number: dict(some) for number, some in rooms.items()},
             self._in_turn(),
         )
+        pauses: dict[int, SharedPause] = {}
         while wishes := leasing.wishes():
             found = await _all(
                 self._shards[number].lease(wish, room) for number, wish in wishes.items()
             )
-            for (number, wish), some in zip(wishes.items(), found, strict=True):
+            for (number, wish), (some, paused) in zip(wishes.items(), found, strict=True):
                 leasing.answer(number, wish, some)
+                pauses |= paused
         self.owned |= leasing.taken
+        for host in leasing.taken:
+            for act in self.after_taking:
+                act(host, pauses.get(host))
         return leasing.leased
 
     def _in_turn(self) -> list[int]:
@@ -199,6 +208,16 @@ class RedisFrontier:
         """Let requests wait again that were leased or parked, in their place."""
         await self._move("give_back", leased)
 
+    async def postpone(self, leased: Sequence[Leased]) -> None:
+        """Let leased requests wait again, with another priority and content."""
+        placed = self._by_shard((one.host, one) for one in leased)
+        await _all(self._shards[number].postpone(some) for number, some in placed.items())
+
+    async def pause(self, pauses: Mapping[int, SharedPause | None]) -> None:
+        """Leave hosts alone that this worker owns, whoever owns them next; None: no more."""
+        placed = self._by_shard((host, (host, pause)) for host, pause in pauses.items())
+        await _all(self._shards[number].pause(dict(some)) for number, some in placed.items())
+
     async def _move(self, move: Move, requests: Sequence[Leased]) -> list[bool]:
         placed = self._by_shard((one.host, at) for at, one in enumerate(requests))
         moved = [False] * len(requests)
@@ -213,6 +232,8 @@ class RedisFrontier:
 
     async def release(self, hosts: Mapping[int, float]) -> None:
         """Give hosts back, with what waits there, each after a rest of so many seconds.
+
+        A host that was left alone by ``pause`` for longer than that rests as long.
 
         Whoever calls it has no requests of them under way any more.
         """

@@ -2,12 +2,29 @@
 --
 -- ARGV, after that of each call: how many requests at most, how many more hosts, how many requests
 -- of each of these, then host (8 bytes) and room of each host that may have more.
--- Answer: what the call is, and the requests, in order.
+-- Answer: what the call is, the requests, in order, and of each host that the worker did not own
+-- before and that has not answered well since it was left alone, its name and its pause.
 
 local name, most, more_hosts, room = ARGV[1], tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 local is, mine, answered = begin('call')
 if is == 'lost' then
-  return {is, {}}
+  return {is, {}, {}}
+end
+
+local function pauses_of(requests)
+  local pauses, known = {}, {}
+  if redis.call('EXISTS', PAUSES) == 0 then
+    return pauses
+  end
+  for _, request in ipairs(requests) do
+    local host = string.sub(request, 1, 8)
+    local pause = not known[host] and redis.call('HGET', PAUSES, host)
+    known[host] = true
+    if pause then
+      pauses[#pauses + 1], pauses[#pauses + 2] = host, pause
+    end
+  end
+  return pauses
 end
 
 local function lease_of(id)
@@ -20,7 +37,7 @@ if is == 'again' then
   for at = 1, #answered, ID do
     same[#same + 1] = lease_of(string.sub(answered, at, at + ID - 1)) or nil
   end
-  return {is, same}
+  return {is, same, pauses_of(same)}
 end
 
 wake()
@@ -140,4 +157,4 @@ remember(mine, 'call', table.concat(ids))
 if #ids > 0 or has_dropped then
   changed()
 end
-return {is, leased}
+return {is, leased, pauses_of(leased)}

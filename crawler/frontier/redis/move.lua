@@ -4,7 +4,10 @@
 --   park id...        leased ones are parked
 --   unpark id...      parked ones are leased, where the worker owns their host; the others wait
 --   give_back id...   leased and parked ones wait, in their place
---   release host ms...  nobody owns the hosts any more; each rests for so long
+--   postpone (id head rest)...  leased ones wait, with another head (18 bytes) and content
+--   release (host ms)...   nobody owns the hosts any more; each rests for so long
+--   pause (host ms pause)...  hosts that the worker owns are left alone for so long, whoever owns
+--                          them; what stands there of an earlier pause is forgotten without ms
 -- Answer: what the call is, and for park and unpark a character for each id, 1 where it is so now.
 
 local worker, move = ARGV[1], ARGV[6]
@@ -49,12 +52,34 @@ function moves.give_back(id)
   end
 end
 
+local function release(host, ms)
+  if redis.call('SREM', mine.hosts, host) == 1 then
+    rest(host, tonumber(ms))
+  end
+end
+
+local function postpone(id, head, rest_of_it)
+  if take_out(mine.leases, id) then
+    put_back(head .. string.sub(id, #head + 1), rest_of_it)
+  end
+end
+
+local function pause(host, ms, record)
+  if not owns(host) then
+    return
+  elseif ms == '' then
+    redis.call('HDEL', PAUSES, host)
+  else
+    redis.call('HSET', PAUSES, host, whole(now_ms() + tonumber(ms)) .. ' ' .. record)
+  end
+end
+
 local answer = {}
-if move == 'release' then
-  for at = 7, #ARGV, 2 do
-    if redis.call('SREM', mine.hosts, ARGV[at]) == 1 then
-      rest(ARGV[at], tonumber(ARGV[at + 1]))
-    end
+local in_groups = {release = {release, 2}, postpone = {postpone, 3}, pause = {pause, 3}}
+if in_groups[move] then
+  local act, size = unpack(in_groups[move])
+  for at = 7, #ARGV, size do
+    act(unpack(ARGV, at, at + size - 1))
   end
 else
   for at = 7, #ARGV do

@@ -12,8 +12,11 @@ together, the most urgent first, among equals the least deep, then the oldest.
 
 from __future__ import annotations
 
+import json
 import struct
 from typing import NamedTuple
+
+from crawler.frontier.pauses import SharedPause
 
 MIDDLE = 2**52
 """Urgency is this less the priority. Lua's numbers are exact up to twice that."""
@@ -86,20 +89,54 @@ def pack_host(host: int) -> bytes:
     return host.to_bytes(8, "big")
 
 
+def unpack_host(packed: bytes) -> int:
+    """Undo ``pack_host``."""
+    return int.from_bytes(packed, "big")
+
+
+def pack_pause(pause: SharedPause | None) -> bytes:
+    """What is known of a host's pause but its end, as JSON; nothing where nothing is."""
+    if pause is None:
+        return b""
+    parts = (pause.name, pause.number, pause.waited_secs, pause.reason)
+    return json.dumps(parts).encode()
+
+
+def unpack_pause(record: bytes) -> SharedPause:
+    """The pause of a host that may be asked again: its end in ms, then what ``pack_pause`` made."""
+    name, number, waited_secs, reason = json.loads(record.partition(b" ")[2])
+    return SharedPause(name, 0.0, number, waited_secs, reason)
+
+
 def pack(link: QueuedLink) -> tuple[bytes, bytes, bytes]:
     """Head (host, urgency, depth), key, and rest of a link; its number comes between them.
 
     Behind the key stand what kind of a spelling the link is, and the spellings that failed.
     """
-    urgency = MIDDLE - max(1 - MIDDLE, min(MIDDLE - 1, link.priority))
-    key, url = link.key or b"", link.url.encode("utf-8", "surrogatepass")
-    head = _HEAD.pack(link.host, urgency, link.depth)
-    tail = _LENGTH.pack(len(url)) + url + link.request
+    key, head = link.key or b"", _head(link)
     if link.failed:
         failed = "\n".join(link.failed).encode("utf-8", "surrogatepass")
-        return head, key + FAILED + failed, _TRIES_AND_KEY.pack(0, 0) + tail
-    rest = _TRIES_AND_KEY.pack(AGAIN * link.is_followed, len(key)) + key + tail
+        return head, key + FAILED + failed, _rest(0, None, link.url, link.request)
+    rest = _rest(AGAIN * link.is_followed, key, link.url, link.request)
     return head, key + SPELLING if link.is_spelling else key, rest
+
+
+def pack_changed(leased: Leased) -> tuple[bytes, bytes, bytes]:
+    """Id of a request as it was leased; head and rest of what it is from now on."""
+    tries = leased.tries + AGAIN * leased.is_again
+    rest = _rest(tries, leased.key, leased.url, leased.request)
+    return leased.id, _head(leased), rest
+
+
+def _head(of: QueuedLink | Leased) -> bytes:
+    urgency = MIDDLE - max(1 - MIDDLE, min(MIDDLE - 1, of.priority))
+    return _HEAD.pack(of.host, urgency, of.depth)
+
+
+def _rest(tries: int, key: bytes | None, url: str, request: bytes) -> bytes:
+    key, encoded = key or b"", url.encode("utf-8", "surrogatepass")
+    parts = (_TRIES_AND_KEY.pack(tries, len(key)), key, _LENGTH.pack(len(encoded)), encoded)
+    return b"".join((*parts, request))
 
 
 def unpack(record: bytes) -> Leased:

@@ -6,6 +6,7 @@
 local base = KEYS[1]
 local QUEUE, LINE, HOSTS = base .. ':queue', base .. ':line', base .. ':hosts'
 local RESTING, FAILED, WORKERS = base .. ':resting', base .. ':failed', base .. ':workers'
+local PAUSES = base .. ':pauses'
 
 local ID, HEAD = 24, 16 -- bytes of host, urgency, depth and number; of the first two
 local AGAIN = 128       -- added to the tries of a request whose page may have been fetched
@@ -101,7 +102,15 @@ local function free(host)
                              turn = first and next_turn()})
 end
 
+-- How long a host is still to be left alone because it refused, whoever owns it.
+local function pause_left(host)
+  local pause = redis.call('HGET', PAUSES, host)
+  local until_ms = pause and tonumber(string.match(pause, '^%d+'))
+  return until_ms and until_ms - now_ms() or 0
+end
+
 local function rest(host, ms)
+  ms = math.max(ms, pause_left(host))
   if ms <= 0 then
     return free(host)
   end

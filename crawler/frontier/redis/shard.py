@@ -11,11 +11,20 @@ from crawler.frontier.queue import MOST_TRIES
 from crawler.frontier.redis import scripts
 from crawler.frontier.redis.counts import ShardCounts
 from crawler.frontier.redis.journal import Journal
-from crawler.frontier.redis.records import pack, pack_host, unpack
+from crawler.frontier.redis.records import (
+    pack,
+    pack_changed,
+    pack_host,
+    pack_pause,
+    unpack,
+    unpack_host,
+    unpack_pause,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from crawler.frontier.pauses import SharedPause
     from crawler.frontier.redis.leasing import Wish
     from crawler.frontier.redis.records import Leased, QueuedLink
     from neardup.storage.redis.script import Script
@@ -76,6 +85,10 @@ class Shard:
         self.is_lost = False
 
     async def _call(self, script: Script, *args: Part) -> Any:
+        """Make a call, as ``_call_whole`` does; return the first part of its answer."""
+        return (await self._call_whole(script, *args))[0]
+
+    async def _call_whole(self, script: Script, *args: Part) -> list[Any]:
         """Make a call; what was pushed lately is pushed again where it may be lost."""
         async with self._calls.turn:
             answer = await self._call_in_turn(self._calls, script, *args)
@@ -97,9 +110,10 @@ class Shard:
             await self._push_in_turn(some)
 
     async def _push_in_turn(self, links: Sequence[QueuedLink]) -> Any:
-        return await self._call_in_turn(self._pushes, scripts.PUSH, *_flat(map(pack, links)))
+        parts = _flat(map(pack, links))
+        return (await self._call_in_turn(self._pushes, scripts.PUSH, *parts))[0]
 
-    async def _call_in_turn(self, calls: Calls, script: Script, *args: Part) -> Any:
+    async def _call_in_turn(self, calls: Calls, script: Script, *args: Part) -> list[Any]:
         began = time.monotonic()
         calls.made += 1
         answered = (self._pushes.answered, self._calls.answered)
@@ -115,7 +129,7 @@ class Shard:
             self.is_lost = True
         elif not self.is_lost:
             self._journal.forget(began)
-        return answer[0] if answer else None
+        return answer or [None]
 
     async def enter(self, incarnation: str, rest_secs: float) -> None:
         """Begin, in a new incarnation; what an earlier one held waits again.
@@ -155,8 +169,10 @@ class Shard:
             new += [one == ord("1") for one in await self._push(some)]
         return new
 
-    async def lease(self, wish: Wish, room: int) -> list[Leased]:
-        """Requests in their order; none where this worker was taken for dead.
+    async def lease(self, wish: Wish, room: int) -> tuple[list[Leased], dict[int, SharedPause]]:
+        """Requests in their order, and the pauses of their hosts that are not over for good.
+
+        Nothing where this worker was taken for dead.
 
         Args:
             wish: How many.
@@ -164,8 +180,9 @@ class Shard:
         """
         rooms = _flat((pack_host(host), more) for host, more in wish.hosts.items())
         most = min(wish.requests, MOST_OF_A_CALL)
-        answer = await self._call(scripts.LEASE, most, wish.more_hosts, room, *rooms)
-        return [unpack(record) for record in answer]
+        leased, pauses = await self._call_whole(scripts.LEASE, most, wish.more_hosts, room, *rooms)
+        hosts, records = map(unpack_host, pauses[::2]), map(unpack_pause, pauses[1::2])
+        return [unpack(record) for record in leased], dict(zip(hosts, records, strict=True))
 
     async def finish(self, done: Iterable[bytes], failed: Iterable[bytes]) -> None:
         """End leases, by their ids."""
@@ -186,6 +203,19 @@ class Shard:
         """Give hosts back, each after a rest of so many seconds."""
         rests = _flat((pack_host(host), _ms(rest)) for host, rest in hosts.items())
         await self._call(scripts.MOVE, "release", *rests)
+
+    async def postpone(self, requests: Iterable[Leased]) -> None:
+        """Let leased requests wait, with another priority and content."""
+        for some in _parts([pack_changed(one) for one in requests]):
+            await self._call(scripts.MOVE, "postpone", *_flat(some))
+
+    async def pause(self, pauses: Mapping[int, SharedPause | None]) -> None:
+        """Leave hosts alone; None forgets what is known of a host's pauses."""
+        parts = _flat(
+            (pack_host(host), "" if pause is None else _ms(pause.left_secs), pack_pause(pause))
+            for host, pause in pauses.items()
+        )
+        await self._call(scripts.MOVE, "pause", *parts)
 
     async def counts(self) -> ShardCounts:
         """What it has."""

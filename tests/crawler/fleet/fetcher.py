@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from crawler.frontier.pauses import SharedPause
     from crawler.frontier.redis.records import Leased
 
 
@@ -17,6 +18,9 @@ class Fetcher:
         self.failures: list[str] = []
         self.rests: dict[int, float] = {}
         self.losses = 0
+        self.resting: set[int] = set()
+        self.pauses: dict[int, SharedPause | None] = {}
+        self.taken: dict[int, SharedPause | None] = {}
 
     def watch(self) -> None:
         """Nothing waits for Redis."""
@@ -34,10 +38,23 @@ class Fetcher:
         """Nothing was redirected."""
 
     def most_of_a_host(self, host: int) -> int:
-        return 8
+        return 0 if host in self.resting else 8
 
     def rest_secs(self, host: int) -> float:
         return self.rests.get(host, 0.0)
+
+    def is_resting(self, host: int) -> bool:
+        return host in self.resting
+
+    def changed_pauses(self) -> dict[int, SharedPause | None]:
+        return dict(self.pauses)
+
+    def forget_changed(self, pauses: dict[int, SharedPause | None]) -> None:
+        for host in pauses:
+            del self.pauses[host]
+
+    def take_over(self, host: int, pause: SharedPause | None) -> None:
+        self.taken[host] = pause
 
     def wake(self) -> None:
         """Nobody sleeps."""

@@ -101,6 +101,14 @@ class ModelQueue:
         self.todo.append(request)
         self._step_back(request.host)
 
+    def put_back(self, request_id: int, *, lower: bool) -> None:
+        """A leased request waits again, perhaps less urgent."""
+        request = self.leased.pop(request_id)
+        request.priority -= lower
+        self.again.discard(request_id)
+        self.todo.append(request)
+        self._stand(request.host, request.priority)
+
     def set_aside(self, request_id: int, rule: int) -> None:
         (request,) = (one for one in self.todo if one.id == request_id)
         self.todo.remove(request)

@@ -128,6 +128,25 @@ class TestOrder:
         push(queue, B)
         assert lease(queue, lambda host: None if host == A else 3).host == B
 
+    def test_what_is_put_back_keeps_its_place(self, queue: Queue) -> None:
+        push(queue, A, A, A)
+        first = lease(queue)
+        queue.put_back(first)
+        assert len(queue) == 3
+        assert [lease(queue).url for _ in range(3)] == ["http://1/"] * 3
+        assert queue.lease(idle) is None
+
+    def test_what_is_put_back_less_urgent_goes_behind_the_others(self, queue: Queue) -> None:
+        for depth in (0, 1, 2):
+            queue.push(A, str(depth), 0, b"", depth=depth)
+        first = lease(queue)
+        queue.put_back(first._replace(request=b"again", priority=-1), is_changed=True)
+        queue.push(A, "3", 0, b"", depth=3)
+        leased = [lease(queue) for _ in range(4)]
+        assert [one.url for one in leased] == ["1", "2", "3", "0"]
+        assert leased[-1].request == b"again"
+        assert queue.lease(idle) is None
+
     def test_clear_forgets_everything(self, queue: Queue) -> None:
         assert queue.is_untouched
         push(queue, A, B, C)
@@ -147,6 +166,7 @@ STEPS = st.lists(
         st.tuples(st.just("push"), st.integers(0, 4), st.integers(-2, 2), st.integers(0, 2)),
         st.tuples(st.just("lower"), st.integers(1, 40), st.integers(0, 1)),
         st.tuples(st.just("finish"), st.integers(1, 40)),
+        st.tuples(st.just("back"), st.integers(1, 40), st.booleans()),
         st.tuples(
             st.just("lease"),
             st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=5, max_size=5),
@@ -163,7 +183,7 @@ class TestMemoryQueueProperties:
         queue, model = MemoryQueue(), ModelQueue()
         pushed = 0
         hosts: dict[int, tuple[int, int]] = {}
-        leased: dict[int, int] = {}
+        leased: dict[int, QueuedRequest] = {}
         for step in steps:
             match step:
                 case "push", host, priority, depth:
@@ -178,14 +198,20 @@ class TestMemoryQueueProperties:
                     if model.lower(number, depth):
                         queue.lower(ShorterWay(key, depth, host, str(number), priority, number))
                 case "finish", number if number in leased:
-                    queue.finish([leased.pop(number)])
+                    queue.finish([leased.pop(number).id])
                     model.finish([number])
+                case "back", number, lower if number in leased:
+                    again = leased.pop(number)
+                    hosts[number] = again.host, again.priority - lower
+                    changed = again._replace(priority=again.priority - lower)
+                    queue.put_back(changed, is_changed=lower)
+                    model.put_back(number, lower=lower)
                 case "lease", loads:
                     found = queue.lease(loads.__getitem__)
                     expected = model.lease(loads.__getitem__)
                     assert (found and found.request) == (expected and expected.id)
                     if found is not None:
-                        leased[found.request] = found.id
+                        leased[found.request] = found
         assert len(queue) == len(model)
 
 

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from copy import deepcopy
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -23,6 +24,9 @@ from crawler.frontier.queue import RequestQueue
 from crawler.frontier.skipped import Skip, SkippedRequests
 from crawler.pages.database import Database
 from tests.crawler.frontier.model import ModelQueue
+
+if TYPE_CHECKING:
+    from crawler.frontier.order import QueuedRequest
 
 HOSTS = 6
 RULES = st.integers(1, 2)
@@ -52,6 +56,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.patches = pytest.MonkeyPatch()
         self.model = ModelQueue()
         self.pushed = 0
+        self.found: dict[int, QueuedRequest] = {}
         self.saved = (deepcopy(self.model), self.pushed)
 
     @initialize(bounds=st.sampled_from([SMALL, {}]))
@@ -99,6 +104,7 @@ class QueueMachine(RuleBasedStateMachine):
             expected.depth,
         )
         assert found.request == found.url.encode() == b"%d" % expected.id
+        self.found[found.id] = found
 
     @precondition(lambda self: self.model.leased)
     @rule(data=st.data(), failed=st.booleans())
@@ -107,6 +113,14 @@ class QueueMachine(RuleBasedStateMachine):
         ids = data.draw(st.lists(st.sampled_from(leased), unique=True))
         self.queue.finish(ids, failed=failed)
         self.model.finish(ids, failed=failed)
+
+    @precondition(lambda self: self.model.leased)
+    @rule(data=st.data(), lower=st.booleans())
+    def ask_later(self, data: st.DataObject, lower: bool) -> None:
+        found = self.found[data.draw(st.sampled_from(sorted(self.model.leased)))]
+        changed = found._replace(priority=found.priority - lower)
+        self.queue.put_back(changed, is_changed=lower)
+        self.model.put_back(found.id, lower=lower)
 
     @precondition(lambda self: self.model.todo)
     @rule(data=st.data(), by=RULES)

@@ -1,0 +1,254 @@
+"""Which hosts rest, for how long and why: nothing is handed out of their queues meanwhile."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from crawler.pages.database import Database
+
+WAITED = "crawl_waited_secs"
+"""Key of ``Request.meta``: how long its host rested because this request was refused."""
+
+_MAX_DOUBLINGS = 30
+
+_WRITE = (
+    "INSERT INTO host_pauses VALUES (?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT (host) DO UPDATE SET"
+    " name = excluded.name, until = excluded.until, number = excluded.number,"
+    " waited_secs = excluded.waited_secs, pauses = pauses + ?,"
+    " total_secs = total_secs + excluded.total_secs, reason = excluded.reason"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PausePolicy:
+    """How long hosts rest, and how long a request is waited for.
+
+    Attributes:
+        first_secs: The first pause of a host that does not say how long to wait; each further one
+            in a row is twice as long.
+        max_secs: No pause is longer, whatever the host says.
+        budget_secs: A request that was waited for so long is given up when it is refused again.
+    """
+
+    first_secs: float = 2.0
+    max_secs: float = 600.0
+    budget_secs: float = 600.0
+
+    def pause_secs(self, number: int, wanted_secs: float | None = None) -> float:
+        """Return the length of a host's pause.
+
+        Args:
+            number: Which one in a row it is, without a good answer in between; from 1.
+            wanted_secs: How long the host asks to be left alone. A host that refuses again after
+                it was left alone for that long gets a growing pause.
+        """
+        secs = self.first_secs * 2.0 ** min(number - 1, _MAX_DOUBLINGS)
+        if wanted_secs is not None:
+            secs = wanted_secs if number == 1 else max(secs, wanted_secs)
+        return min(secs, self.max_secs)
+
+
+@dataclass(slots=True)
+class HostPause:
+    """The pause of a host, or its last one where it has not answered well since.
+
+    Attributes:
+        name: The host.
+        ends_at: When it is over, by the monotonic clock.
+        number: Which one in a row it is.
+        waited_secs: Length of all pauses in a row, this one included.
+        reason: Why the host rests.
+    """
+
+    name: str
+    ends_at: float
+    number: int
+    waited_secs: float
+    reason: str
+
+    @property
+    def left_secs(self) -> float:
+        """Seconds until it is over, 0 where it is."""
+        return max(0.0, self.ends_at - time.monotonic())
+
+
+class SharedPause(NamedTuple):
+    """A pause as another worker of a fleet takes it over."""
+
+    name: str
+    left_secs: float
+    number: int
+    waited_secs: float
+    reason: str
+
+
+class HostPauses:
+    """Lets hosts rest, in the table ``host_pauses``, so that a pause outlives the process.
+
+    Memory holds the hosts that have not answered well since they were refused.
+
+    Args:
+        database: The crawl's database.
+        policy: How long hosts rest.
+
+    Attributes:
+        after_change: Told of each host whose pauses began, grew longer or are over for good.
+    """
+
+    def __init__(self, database: Database, policy: PausePolicy) -> None:
+        self._database = database
+        self.policy = policy
+        self.after_change: list[Callable[[int], None]] = []
+        self._hosts: dict[int, HostPause] = {}
+        self._restore()
+
+    def _restore(self) -> None:
+        now = time.time()
+        rows = self._database.read(
+            "SELECT host, name, until, number, waited_secs, reason FROM host_pauses"
+            " WHERE number > 0 AND until > ?",
+            (now,),
+        )
+        for host, name, until, number, waited_secs, reason in rows:
+            # A clock that was set back must not make a pause longer.
+            left_secs = min(max(0.0, until - now), self.policy.max_secs)
+            ends_at = time.monotonic() + left_secs
+            self._hosts[host] = HostPause(name, ends_at, number, waited_secs, reason)
+
+    def __bool__(self) -> bool:
+        """Whether any host has not answered well since it was refused."""
+        return bool(self._hosts)
+
+    def ends_at(self, host: int) -> float:
+        """Return until when a host rests, by the monotonic clock; a past moment: it does not."""
+        pause = self._hosts.get(host)
+        return -math.inf if pause is None else pause.ends_at
+
+    def left_secs(self, host: int) -> float:
+        """Return how many seconds a host rests from now on; 0 where it does not rest."""
+        pause = self._hosts.get(host)
+        return 0.0 if pause is None else pause.left_secs
+
+    def resting(self) -> Iterator[HostPause]:
+        """Yield the pauses that are not over; safe from another thread."""
+        yield from (pause for pause in list(self._hosts.values()) if pause.left_secs)
+
+    def is_spent(self, host: int, waited_secs: float) -> bool:
+        """Return whether a request was waited for long enough.
+
+        Args:
+            host: Where it goes; what this has rested without a good answer counts too.
+            waited_secs: How long this request itself was waited for.
+        """
+        pause = self._hosts.get(host)
+        waited_secs = max(waited_secs, 0.0 if pause is None else pause.waited_secs)
+        return waited_secs >= self.policy.budget_secs
+
+    def begin(self, host: int, name: str, reason: str, wanted_secs: float | None = None) -> float:
+        """Let a host rest; return for how many seconds it does.
+
+        Requests that were under way together are refused together: they begin one pause.
+
+        Args:
+            host: Its number.
+            name: What people call it.
+            reason: Why.
+            wanted_secs: How long it asks to be left alone, None where it does not say.
+        """
+        now = time.monotonic()
+        last = self._hosts.get(host)
+        is_another = last is None or last.ends_at <= now
+        number = 1 if last is None else last.number + is_another
+        secs = self.policy.pause_secs(number, wanted_secs)
+        begins_at = now if last is None or is_another else last.ends_at
+        ends_at = now + secs
+        if not is_another and (wanted_secs is None or ends_at <= begins_at):
+            return begins_at - now
+        more_secs = ends_at - begins_at
+        waited_secs = more_secs + (0.0 if last is None else last.waited_secs)
+        pause = self._hosts[host] = HostPause(name, ends_at, number, waited_secs, reason)
+        self._write(host, pause, more_secs, pauses=is_another)
+        return secs
+
+    def _write(self, host: int, pause: HostPause, more_secs: float, *, pauses: bool) -> None:
+        until = time.time() + pause.left_secs
+        row = (host, pause.name, until, pause.number, pause.waited_secs, more_secs, pause.reason)
+        self._database.write(_WRITE, (*row, int(pauses)))
+        self._tell(host)
+
+    def answered(self, host: int) -> None:
+        """Note a good answer of a host: its pauses in a row are over.
+
+        Not so while it rests, since what is answered then was sent before.
+        """
+        pause = self._hosts.get(host)
+        if pause is not None and not pause.left_secs:
+            self._forget(host)
+            self._tell(host)
+
+    def _forget(self, host: int) -> None:
+        if self._hosts.pop(host, None) is not None:
+            sql = "UPDATE host_pauses SET number = 0, waited_secs = 0 WHERE host = ?"
+            self._database.write(sql, (host,))
+
+    def _tell(self, host: int) -> None:
+        for act in self.after_change:
+            act(host)
+
+    def shared(self, host: int) -> SharedPause | None:
+        """Return what another worker is to know of a host."""
+        pause = self._hosts.get(host)
+        if pause is None:
+            return None
+        return SharedPause(
+            pause.name, pause.left_secs, pause.number, pause.waited_secs, pause.reason
+        )
+
+    def take_over(self, host: int, shared: SharedPause | None) -> None:
+        """Take for true what the fleet knows of a host, None where it answered well last."""
+        self._forget(host)
+        if shared is not None:
+            ends_at = time.monotonic() + min(max(0.0, shared.left_secs), self.policy.max_secs)
+            self._hosts[host] = HostPause(
+                shared.name, ends_at, shared.number, shared.waited_secs, shared.reason
+            )
+
+    def begin_visit(self) -> None:
+        """Forget what an earlier visit waited for; a host that rests goes on resting."""
+        self._hosts = {host: pause for host, pause in self._hosts.items() if pause.left_secs}
+        for pause in self._hosts.values():
+            pause.waited_secs = 0.0
+        self._database.write("DELETE FROM host_pauses WHERE until <= ?", (time.time(),))
+        self._database.write("UPDATE host_pauses SET waited_secs = 0, pauses = 0, total_secs = 0")
+
+
+_MAX_DIGITS = 12
+"""Further digits of a number of seconds are not read: it is longer than any pause."""
+
+
+def retry_after_secs(value: str, date: str = "") -> float | None:
+    """Return how long a server asks to wait, None where that cannot be read.
+
+    Args:
+        value: Its header ``Retry-After``: seconds, or a date of HTTP (RFC 9110, section 10.2.3).
+        date: Its header ``Date``, by whose clock a date is meant.
+    """
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:_MAX_DIGITS])
+    try:
+        until = parsedate_to_datetime(value).timestamp()
+    except (ValueError, TypeError, OverflowError, OSError):
+        return None
+    try:
+        now = parsedate_to_datetime(date).timestamp()
+    except (ValueError, TypeError, OverflowError, OSError):
+        now = time.time()
+    return max(0.0, until - now)

@@ -1,0 +1,213 @@
+"""Asks again later: what was refused returns to the queue, and its host rests meanwhile."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from scrapy.downloadermiddlewares.retry import RetryMiddleware
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
+from scrapy.utils.httpobj import urlparse_cached
+from twisted.python.failure import Failure
+
+from crawler.downloadermiddlewares import is_for_robots
+from crawler.downloading.errors import RobotsUnreachableError
+from crawler.failures import explain_error
+from crawler.frontier.order import host_number
+from crawler.frontier.pauses import WAITED, retry_after_secs
+from crawler.host_loads import DOWNLOAD_SLOT, host_name
+from crawler.jobs import job_of
+from crawler.scheduler import FrontierScheduler
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+REFUSALS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
+"""Statuses that say of a host, not of a page, that it is not to be asked now."""
+
+# Other errors are about the page that was asked for.
+_NOBODY_ANSWERS = (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+    RobotsUnreachableError,
+)
+_RETRY_TIMES = "retry_times"
+
+
+class HostRestsError(IgnoreRequest):
+    """A request is not sent, since its host rests. It returns to the queue that it came from.
+
+    A downloader middleware that raises it in ``process_request`` lets the request wait.
+    """
+
+
+class PatientRetry(RetryMiddleware):
+    """Takes the place of Scrapy's, which asks again at once, for what our scheduler handed out.
+
+    A host that answers 429 or 503, or to which no connection comes about, rests
+    (``crawler.frontier.pauses``), and what it refused waits behind its other requests, until a
+    budget of time is spent. Another error of a server is one of its page: that is asked for
+    ``RETRY_TIMES`` more, later each time, and so is what nobody answers.
+
+    Whatever else passes here, requests of media pipelines for example, is retried as in Scrapy.
+    ``RETRY_ENABLED``, ``RETRY_HTTP_CODES``, ``RETRY_EXCEPTIONS`` and the keys of ``meta`` mean what
+    they mean there.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler.settings)
+        self.crawler = crawler
+        self._pauses = job_of(crawler).pauses
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> PatientRetry:
+        """Share the crawl's job."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> Request | None:
+        """Let a request wait whose host began to rest after it was handed out."""
+        host = self._host_of(request)
+        if host is not None and self._pauses.left_secs(host):
+            return self._later(request)
+        return None
+
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Request | Response:
+        """Let a request wait that was refused."""
+        host = self._host_of(request)
+        if host is None:
+            return self._of_others(request, response)
+        _leave_slot(request)
+        if response.status not in self.retry_http_codes:
+            if self._pauses:
+                self._pauses.answered(host)
+            return response
+        reason, wanted_secs = f"HTTP {response.status}", _wanted_secs(response)
+        if response.status in REFUSALS or wanted_secs is not None:
+            return self._refused(request, host, reason, wanted_secs) or response
+        return self._failed(request, reason) or response
+
+    def process_exception(
+        self, request: Request, exception: Exception, spider: Spider | None = None
+    ) -> Request | Response | None:
+        """Let a request wait that nobody answered."""
+        host = self._host_of(request)
+        if host is None:
+            return super().process_exception(request, exception)
+        _leave_slot(request)
+        if isinstance(exception, HostRestsError):
+            return self._later(request)
+        if not isinstance(exception, self.exceptions_to_retry):
+            return None
+        reason = explain_error(exception)
+        if isinstance(exception, RobotsUnreachableError) and self._pauses.left_secs(host):
+            return self._refused(request, host, reason, None)
+        if isinstance(exception, _NOBODY_ANSWERS):
+            if self._pauses.is_spent(host, 0):
+                return self._give_up()
+            self._rest(request, host, reason, None)
+        return self._failed(request, reason)
+
+    def _of_others(self, request: Request, response: Response) -> Request | Response:
+        """What no queue holds: its host rests all the same, where it is a robots.txt."""
+        if not is_for_robots(request) or response.status not in self.retry_http_codes:
+            return super().process_response(request, response)
+        _leave_slot(request)
+        if response.status in REFUSALS:
+            host, wanted_secs = host_number(host_name(request)), _wanted_secs(response)
+            self._rest(request, host, f"HTTP {response.status}", wanted_secs)
+            return response
+        return super().process_response(request, response)
+
+    def _refused(
+        self, request: Request, host: int, reason: str, wanted_secs: float | None
+    ) -> Request | None:
+        waited_secs = request.meta.get(WAITED, 0.0)
+        if self._pauses.is_spent(host, waited_secs):
+            return self._give_up()
+        secs = self._rest(request, host, reason, wanted_secs)
+        if request.meta.get("dont_retry"):
+            return None
+        self._count(reason)
+        return self._later(request, {WAITED: waited_secs + secs})
+
+    def _failed(self, request: Request, reason: str) -> Request | None:
+        """Ask again later, as often as that is allowed."""
+        if request.meta.get("dont_retry"):
+            return None
+        times = request.meta.get(_RETRY_TIMES, 0) + 1
+        if times > request.meta.get("max_retry_times", self.max_retry_times):
+            return self._give_up()
+        self._count(reason)
+        secs = self._pauses.policy.pause_secs(times)
+        is_waiting = self._scheduler.ask_after(request, secs, {_RETRY_TIMES: times})
+        return request if is_waiting else None
+
+    def _later(self, request: Request, notes: Mapping[str, Any] | None = None) -> Request | None:
+        return request if self._scheduler.ask_later(request, notes) else None
+
+    def _count(self, reason: str) -> None:
+        self.crawler.stats.inc_value("retry/count")
+        self.crawler.stats.inc_value(f"retry/reason_count/{reason}")
+
+    @property
+    def _scheduler(self) -> FrontierScheduler:
+        scheduler = self.crawler.engine.scheduler
+        assert isinstance(scheduler, FrontierScheduler)
+        return scheduler
+
+    def _give_up(self) -> Request | None:
+        self.crawler.stats.inc_value("retry/max_reached")
+        return None
+
+    def _host_of(self, request: Request) -> int | None:
+        """The host of a request that our scheduler handed out, None for any other."""
+        scheduler = self.crawler.engine.scheduler
+        return scheduler.host_of(request) if isinstance(scheduler, FrontierScheduler) else None
+
+    def _rest(self, request: Request, host: int, reason: str, wanted_secs: float | None) -> float:
+        """Let a host rest, and take back what waits in its slot; return for how long it does."""
+        secs = self._pauses.begin(host, host_name(request), reason, wanted_secs)
+        if secs:
+            self._take_back(self.crawler.engine.downloader.get_slot_key(request))
+        return secs
+
+    def _take_back(self, slot_name: str) -> None:
+        slot = self.crawler.engine.downloader.slots.get(slot_name)
+        waiting = (
+            [] if slot is None else [one for one in slot.queue if self._host_of(one[0]) is not None]
+        )
+        for one in waiting:
+            assert slot is not None
+            slot.queue.remove(one)
+            one[1].errback(Failure(HostRestsError("its host rests")))  # type: ignore[no-untyped-call]
+
+
+def _leave_slot(request: Request) -> None:
+    """Forget in which slot a request was downloaded, unless it chose one itself.
+
+    Scrapy notes it in ``meta``, which redirects take along, and links whose spider copies it: to
+    another host, whose own pace would not count then.
+    """
+    if request.meta.get(DOWNLOAD_SLOT) == urlparse_cached(request).hostname:
+        del request.meta[DOWNLOAD_SLOT]
+
+
+def _wanted_secs(response: Response) -> float | None:
+    """How long a host asks to be left alone, None where it does not say."""
+    value = response.headers.get(b"Retry-After")
+    if value is None:
+        return None
+    date = response.headers.get(b"Date") or b""
+    return retry_after_secs(value.decode("latin-1"), date.decode("latin-1"))

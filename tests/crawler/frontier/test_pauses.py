@@ -1,0 +1,163 @@
+"""How long hosts rest: what they say, or twice as long each time, within bounds."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.frontier.pauses import HostPauses, PausePolicy, SharedPause, retry_after_secs
+from crawler.pages.database import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+A, B = 1, 2
+POLICY = PausePolicy(first_secs=2, max_secs=100, budget_secs=50)
+BRIEF = PausePolicy(first_secs=0.001, max_secs=100, budget_secs=50)
+
+
+@pytest.fixture
+def database() -> Iterator[Database]:
+    database = Database(None)
+    yield database
+    database.close()
+
+
+def wait_for(pauses: HostPauses, host: int) -> None:
+    while pauses.left_secs(host):
+        time.sleep(0.001)
+
+
+class TestPolicy:
+    def test_pauses_grow_and_are_bounded(self) -> None:
+        assert [POLICY.pause_secs(number) for number in range(1, 9)] == [
+            2, 4, 8, 16, 32, 64, 100, 100,
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("number", "wanted_secs", "secs"),
+        [(1, 7, 7), (1, 0, 0), (1, 1e9, 100), (2, 7, 7), (2, 1, 4), (3, 0, 8)],
+    )
+    def test_a_host_that_says_how_long_is_believed_once(
+        self, number: int, wanted_secs: float, secs: float
+    ) -> None:
+        assert POLICY.pause_secs(number, wanted_secs) == secs
+
+    @given(st.integers(1, 10**6), st.none() | st.floats(0, 1e300))
+    def test_no_pause_is_longer_than_the_longest(self, number: int, wanted: float | None) -> None:
+        assert 0 <= POLICY.pause_secs(number, wanted) <= POLICY.max_secs
+
+
+class TestHostPauses:
+    def test_what_is_refused_together_begins_one_pause(self, database: Database) -> None:
+        pauses = HostPauses(database, POLICY)
+        for _ in range(5):
+            assert 0 < pauses.begin(A, "a", "HTTP 429") <= 2
+        (pause,) = pauses.resting()
+        assert (pause.number, pause.waited_secs) == (1, 2)
+        assert pauses.left_secs(B) == 0
+
+    def test_the_longest_that_is_asked_for_holds(self, database: Database) -> None:
+        pauses = HostPauses(database, POLICY)
+        pauses.begin(A, "a", "HTTP 429", 5)
+        pauses.begin(A, "a", "HTTP 429", 9)
+        pauses.begin(A, "a", "HTTP 429", 1)
+        assert 8 < pauses.left_secs(A) <= 9
+        (pause,) = pauses.resting()
+        assert pause.waited_secs == pytest.approx(9, abs=1)
+
+    def test_an_answer_ends_the_row_but_not_the_pause(self, database: Database) -> None:
+        pauses = HostPauses(database, BRIEF)
+        pauses.begin(A, "a", "HTTP 429", 30)
+        pauses.answered(A)  # it was asked before
+        assert pauses.left_secs(A) > 20
+        pauses.begin(B, "b", "HTTP 503")
+        wait_for(pauses, B)
+        pauses.answered(B)
+        pauses.begin(B, "b", "HTTP 503")
+        assert {pause.name: pause.number for pause in pauses.resting()} == {"a": 1, "b": 1}
+
+    def test_a_budget_is_spent_by_the_host_or_by_the_request(self, database: Database) -> None:
+        pauses = HostPauses(database, POLICY)
+        assert not pauses.is_spent(A, 49)
+        assert pauses.is_spent(A, 50)
+        pauses.begin(A, "a", "HTTP 429", 60)
+        assert pauses.is_spent(A, 0)
+
+    def test_a_pause_outlives_its_process_and_a_clock_that_was_set_back(
+        self, tmp_path: Path
+    ) -> None:
+        database = Database(tmp_path)
+        pauses = HostPauses(database, POLICY)
+        pauses.begin(A, "a", "HTTP 429", 60)
+        pauses.begin(B, "b", "HTTP 503")
+        database.write("UPDATE host_pauses SET until = until + 1e6 WHERE host = ?", (B,))
+        database.commit()
+        database.close()
+        again = Database(tmp_path)
+        pauses = HostPauses(again, POLICY)
+        assert 50 < pauses.left_secs(A) <= 60
+        assert 50 < pauses.left_secs(B) <= POLICY.max_secs
+        again.close()
+
+    def test_another_visit_has_a_budget_of_its_own(self, database: Database) -> None:
+        pauses = HostPauses(database, BRIEF)
+        pauses.begin(A, "a", "HTTP 429", 60)
+        pauses.begin(B, "b", "HTTP 503")
+        wait_for(pauses, B)
+        pauses.begin_visit()
+        assert pauses.left_secs(A) > 50
+        assert not pauses.is_spent(A, 0)
+        rows = database.read("SELECT name, pauses, total_secs FROM host_pauses").fetchall()
+        assert rows == [("a", 0, 0)]
+
+    def test_another_worker_goes_on_where_one_was(self, database: Database) -> None:
+        pauses = HostPauses(database, POLICY)
+        told: list[int] = []
+        pauses.after_change.append(told.append)
+        pauses.take_over(A, SharedPause("a", 0.0, 3, 14.0, "HTTP 429"))
+        assert told == []
+        assert pauses.begin(A, "a", "HTTP 429") == 16
+        shared = pauses.shared(A)
+        assert shared is not None
+        assert (shared.number, shared.waited_secs) == (4, 30)
+        assert told == [A]
+        pauses.take_over(A, None)
+        assert pauses.shared(A) is None
+
+
+class TestRetryAfter:
+    @pytest.mark.parametrize(
+        ("value", "secs"),
+        [("120", 120), (" 3 ", 3), ("0", 0), ("9" * 5000, 999_999_999_999)],
+    )
+    def test_seconds(self, value: str, secs: float) -> None:
+        assert retry_after_secs(value) == secs
+
+    def test_a_date_is_one_of_the_servers_clock(self) -> None:
+        date = "Wed, 21 Oct 2015 07:27:30 GMT"
+        assert retry_after_secs("Wed, 21 Oct 2015 07:28:00 GMT", date) == 30
+        assert retry_after_secs("Wednesday, 21-Oct-15 07:28:00 GMT", date) == 30
+        assert retry_after_secs("Wed, 21 Oct 2015 07:00:00 GMT", date) == 0
+
+    def test_without_a_date_of_the_server_it_is_one_of_ours(self) -> None:
+        until = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+        secs = retry_after_secs(until, "today")
+        assert secs is not None
+        assert 80 < secs <= 90
+
+    @pytest.mark.parametrize("value", ["", "soon", "-5", "1.5", "٣", "Wed, 99 Oct 2015", "1e3"])
+    def test_what_cannot_be_read_says_nothing(self, value: str) -> None:
+        assert retry_after_secs(value) is None
+
+    @given(st.text(), st.text())
+    def test_no_header_breaks_it(self, value: str, date: str) -> None:
+        secs = retry_after_secs(value, date)
+        assert secs is None or secs >= 0
