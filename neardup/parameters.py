@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from neardup.errors import ParameterError
 from neardup.features.features import Features
 from neardup.fingerprints.limits import MAX_SHINGLE_SIZE, checked_whole
@@ -50,15 +52,20 @@ class Parameters:
     def __post_init__(self) -> None:
         if self.features is not None and not isinstance(self.features, Features):
             raise ParameterError(f"features must be Features or None, got {self.features!r}")
-        checked_whole("max_distance", self.max_distance, 0, _MAX_DISTANCE)
-        checked_whole(
-            "candidate_distance", self.candidate_distance, self.max_distance, _MAX_DISTANCE
-        )
-        checked_whole("min_words", self.min_words, 1)
-        checked_whole("verify_shingle_size", self.verify_shingle_size, 1, MAX_SHINGLE_SIZE)
-        if not isinstance(self.verify, bool):
+        self._set_whole("max_distance", 0, _MAX_DISTANCE)
+        self._set_whole("candidate_distance", self.max_distance, _MAX_DISTANCE)
+        self._set_whole("min_words", 1)
+        self._set_whole("verify_shingle_size", 1, MAX_SHINGLE_SIZE)
+        if not isinstance(self.verify, bool | np.bool):
             raise ParameterError(f"verify must be True or False, got {self.verify!r}")
-        _check_similarity("min_similarity", self.min_similarity)
+        object.__setattr__(self, "verify", bool(self.verify))
+        similarity = _checked_similarity("min_similarity", self.min_similarity)
+        object.__setattr__(self, "min_similarity", similarity)
+
+    def _set_whole(self, name: str, lowest: int, highest: int | None = None) -> None:
+        # An integer of NumPy becomes an int, which can be written as JSON.
+        value = checked_whole(name, getattr(self, name), lowest, highest)
+        object.__setattr__(self, name, value)
 
     @property
     def fingerprint_features(self) -> Features:
@@ -77,10 +84,12 @@ class Parameters:
         return self.candidate_distance if self.verify else self.max_distance
 
 
-def _check_similarity(name: str, value: object) -> None:
-    # NaN compares as false and so is refused too.
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
-        return
+def _checked_similarity(name: str, value: object) -> float:
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+        number = float(value)
+        # NaN compares as false and so is refused too.
+        if 0 <= number <= 1:
+            return number
     raise ParameterError(f"{name} must be 0..1, got {value!r}")
 
 

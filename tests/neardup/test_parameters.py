@@ -1,6 +1,8 @@
 import dataclasses
+import json
 from typing import Any
 
+import numpy as np
 import pytest
 
 from neardup import Features, NearDupError, ParameterError, Parameters
@@ -49,6 +51,27 @@ def test_a_value_out_of_range_is_named(name: str, value: Any, wanted: str) -> No
     assert str(caught.value) == f"{name} must be {wanted}, got {value!r}"
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, NearDupError)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "plain"),
+    [
+        ("max_distance", np.int64(3), 3),
+        ("candidate_distance", np.uint8(7), 7),
+        ("min_words", np.int32(20), 20),
+        ("verify_shingle_size", np.int16(4), 4),
+        ("verify", np.bool(False), False),
+        ("min_similarity", np.float64(0.5), 0.5),
+        ("min_similarity", np.float32(0.5), 0.5),
+        ("min_similarity", np.int64(1), 1.0),
+        ("min_similarity", 1, 1.0),
+    ],
+)
+def test_numbers_of_numpy_become_plain_ones(name: str, value: Any, plain: Any) -> None:
+    parameters = Parameters(**{name: value})
+    assert type(getattr(parameters, name)) is type(plain)
+    assert parameters == Parameters(**{name: plain})
+    assert json.loads(json.dumps(dataclasses.asdict(parameters)))[name] == plain
 
 
 @pytest.mark.parametrize(
