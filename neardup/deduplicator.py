@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from neardup.document import Document, analyse
 from neardup.errors import ClosedError, DuplicateIdError, ParameterError
-from neardup.fingerprints.digest import EMPTY_DIGEST, payload_digest
+from neardup.fingerprints.digest import EMPTY_DIGEST, payload_digest, text_digest
 from neardup.funnel import Funnel
 from neardup.indexes.arrays import checked_id
 from neardup.indexes.hamming import HammingIndex
@@ -35,9 +35,10 @@ class Deduplicator:
     not empty. A duplicate is never kept: verdicts name originals, not chains. No text is lost to
     the index alone: a match whose text is not stored makes no verdict.
 
-    An id stands for one text. Judged again with the same text (after a crash, say), a kept id gets
-    its verdict again and nothing changes; with another text it is an error. An id is never its own
-    duplicate.
+    An id stands for one text, be it kept or dropped. Judged again with the same text (after a
+    crash, say), a kept id gets its verdict again and nothing changes, and a dropped one is judged
+    anew; with another text it is an error. An id is never its own duplicate. Whoever passes
+    ``documents`` sees to that there.
 
     One owner: neither threads nor processes may share it.
 
@@ -168,7 +169,7 @@ class Deduplicator:
             exclude: Ids that this text cannot repeat, such as earlier captures of the same page.
 
         Raises:
-            DuplicateIdError: The id is kept with another text.
+            DuplicateIdError: The id was judged with another text.
             DocumentError: The id is out of range.
             StorageError: The texts or the index cannot be read or written.
             OSError: The disk is full, or the like. The text is not kept; judge it again.
@@ -185,6 +186,10 @@ class Deduplicator:
         number = checked_id(id)
         known = self.find_payload(digest, exclude={number, *exclude})
         if known is not None and not self._holds(number):
+            if self._store is not None:
+                digest_of_text = text_digest(text)
+                self._check_dropped(number, digest_of_text)
+                self._store.drop(number, digest_of_text)
             return known
         document = replace(analyse(text, self._parameters), payload=digest)
         return self.judge_document(number, document, exclude=exclude)
@@ -221,9 +226,13 @@ class Deduplicator:
         if self._is_kept(number, document):
             return self._kept_verdict(document)
         if document.digest == EMPTY_DIGEST:
+            if self._store is not None:
+                self._store.drop(number, document.digest)
             return Verdict(TOO_SHORT)
         found = self._funnel.find(document, {number, *exclude})
         if found.is_duplicate:
+            if self._store is not None:
+                self._store.drop(number, document.digest)
             return found
         self._keep(number, document)
         return replace(self._kept_verdict(document), left_out=found.left_out)
@@ -234,7 +243,7 @@ class Deduplicator:
         For a page that goes on being kept although its text is another one now.
 
         Raises:
-            DuplicateIdError: The id is kept with another text.
+            DuplicateIdError: The id was judged with another text.
             DocumentError: The id is out of range.
             ClosedError: Used after ``close``.
         """
@@ -285,9 +294,18 @@ class Deduplicator:
 
     def _is_kept(self, number: int, document: Document) -> bool:
         held = None if self._store is None else self._store.digest(number)
-        if held is not None and held != document.digest:
+        if held is None:
+            self._check_dropped(number, document.digest)
+        elif held != document.digest:
             raise DuplicateIdError(f"id {number} is kept with another text; give each text its id")
         return held is not None
+
+    def _check_dropped(self, number: int, digest: bytes) -> None:
+        held = None if self._store is None else self._store.dropped_digest(number)
+        if held not in (None, digest):
+            raise DuplicateIdError(
+                f"id {number} was judged with another text; give each text its id"
+            )
 
     def _kept_verdict(self, document: Document) -> Verdict:
         return Verdict(TOO_SHORT if document.words < self._parameters.min_words else NEW)

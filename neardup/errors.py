@@ -6,7 +6,7 @@
     |-- ParameterError (ValueError)       a setting outside its range
     |-- FingerprintError (ValueError)     no 64-bit fingerprint, or a text that has none
     |-- DocumentError (ValueError)        an id or a document that cannot be judged or stored
-    |   `-- DuplicateIdError              this id was judged before
+    |   `-- DuplicateIdError              this id stands for another text
     |-- ClosedError                       used after close()
     `-- StorageError                      what stands on disk, or on a server
         |-- IndexFileError                a damaged or foreign index file
@@ -36,7 +36,7 @@ class DocumentError(NearDupError, ValueError):
 
 
 class DuplicateIdError(DocumentError):
-    """An id that was judged before; an id is judged once, so it never duplicates itself."""
+    """An id that stands for another text: it was judged with that, or holds it."""
 
 
 class ClosedError(NearDupError):

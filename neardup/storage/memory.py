@@ -14,6 +14,7 @@ class MemoryDocuments:
     def __init__(self) -> None:
         self._texts: dict[int, bytes] = {}
         self._digests: dict[int, bytes] = {}
+        self._dropped: dict[int, bytes] = {}
         # All ids of a digest, the first stored first: a page that was captured again may be kept
         # beside its earlier self.
         self._ids: dict[bytes, tuple[int, ...]] = {}
@@ -33,6 +34,14 @@ class MemoryDocuments:
     def digest(self, id: int) -> bytes | None:  # noqa: A002  (the field's word)
         """Return the text digest stored under an id; None where there is none."""
         return self._digests.get(id)
+
+    def dropped_digest(self, id: int) -> bytes | None:  # noqa: A002  (the field's word)
+        """Return the text digest with which an id was dropped; None where it never was."""
+        return self._dropped.get(id)
+
+    def drop(self, id: int, digest: bytes) -> None:  # noqa: A002  (the field's word)
+        """Note that an id was judged and its text not stored."""
+        self._dropped.setdefault(checked_id(id), digest)
 
     def text(self, id: int) -> str | None:  # noqa: A002  (the field's word)
         """Return the text stored under an id; None where there is none."""

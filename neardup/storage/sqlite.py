@@ -16,7 +16,7 @@ from neardup.storage.promised_count import PromisedCount
 from neardup.storage.sqlite_format import count_documents, open_database
 from neardup.storage.texts import compress, decompress
 
-# A run that never flushes loses no more than so many documents.
+# A run that never flushes loses no more than so many documents and ids that were dropped.
 _COMMIT_EVERY = 1000
 
 _SIGN = 1 << 63
@@ -95,6 +95,17 @@ class SqliteDocuments:
         rows = self._ask("SELECT digest FROM documents WHERE id = ?", id)
         return rows[0][0] if rows else None
 
+    def dropped_digest(self, id: int) -> bytes | None:  # noqa: A002  (the field's word)
+        """Return the text digest with which an id was dropped; None where it never was."""
+        rows = self._ask("SELECT digest FROM dropped WHERE id = ?", id)
+        return rows[0][0] if rows else None
+
+    def drop(self, id: int, digest: bytes) -> None:  # noqa: A002  (the field's word)
+        """Note that an id was judged and its text not stored; durable after ``flush``."""
+        self._begin()
+        self._ask("INSERT OR IGNORE INTO dropped VALUES (?, ?)", checked_id(id), digest)
+        self._unflushed += 1
+
     def text(self, id: int) -> str | None:  # noqa: A002  (the field's word)
         """Return the text stored under an id; None where there is none."""
         rows = self._ask("SELECT text FROM documents WHERE id = ?", id)
@@ -114,15 +125,11 @@ class SqliteDocuments:
             DuplicateIdError: The id holds a document.
             DocumentError: The id does not fit in 63 bits.
         """
-        if self._unflushed >= _COMMIT_EVERY:
-            # Before, so that what fails to be written is not held either.
-            self.flush()
+        self._begin()
         number, frame = checked_id(id), compress(document.text)
         fingerprint = document.fingerprint
         signed = None if fingerprint is None else (fingerprint ^ _SIGN) - _SIGN
         row = (number, document.digest, document.payload, document.words, signed, frame)
-        if not self._open().in_transaction:
-            self._ask("BEGIN")
         self._ask(
             "INSERT INTO documents (id, digest, payload, words, fingerprint, text)"
             " VALUES (?, ?, ?, ?, ?, ?)",
@@ -169,6 +176,14 @@ class SqliteDocuments:
             database, self._database = self._database, None
             database.close()
             self._promised.close()
+
+    def _begin(self) -> None:
+        """Begin a transaction where none is open, after one that is large was committed."""
+        if self._unflushed >= _COMMIT_EVERY:
+            # Before, so that what fails to be written is not held either.
+            self.flush()
+        if not self._open().in_transaction:
+            self._ask("BEGIN")
 
     def _promise(self) -> None:
         with _errors(self._path):

@@ -8,6 +8,7 @@
                payload                  16 bytes, xxh3-128 of what the text was taken from, or NULL
                fingerprint              64 bits, signed as SQLite wants it; NULL for short texts
                text                     a zstd frame of UTF-8 (lone surrogates as surrogatepass)
+    dropped    id, digest               texts that were judged and not stored
 
 Nothing is ever changed or deleted, so the first n documents of a file stay the first n.
 """
@@ -18,7 +19,7 @@ from pathlib import Path
 from neardup.errors import DocumentsFileError
 
 APPLICATION_ID = 0x6E647570  # "ndup"
-VERSION = 2
+VERSION = 3
 
 _SCHEMA = f"""
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -31,6 +32,7 @@ CREATE TABLE documents (
     fingerprint INTEGER,
     text BLOB NOT NULL
 ) STRICT;
+CREATE TABLE dropped (id INTEGER PRIMARY KEY, digest BLOB NOT NULL) STRICT;
 CREATE INDEX documents_by_digest ON documents (digest);
 CREATE INDEX documents_by_payload ON documents (payload) WHERE payload IS NOT NULL;
 CREATE INDEX postings ON documents (seq, fingerprint, id) WHERE fingerprint IS NOT NULL;

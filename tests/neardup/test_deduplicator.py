@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 import sys
 from collections.abc import Collection
@@ -87,6 +88,46 @@ def test_only_equality_counts_below_min_words() -> None:
     assert len(deduplicator) == 0
 
 
+@pytest.mark.parametrize("place", ["memory", "directory", "opened again", "killed"])
+def test_an_id_that_was_dropped_stands_for_its_text(tmp_path: Path, place: str) -> None:
+    deduplicator = Deduplicator(path=None if place == "memory" else tmp_path / "first")
+    dropped = {2: PAGE + "!", 3: PAGE, 4: "", 5: "read otherwise"}
+    assert deduplicator.judge(1, PAGE, payload=b"page") == NEW
+    for number in (2, 3, 4):
+        deduplicator.judge(number, dropped[number])
+    assert deduplicator.judge(5, dropped[5], payload=b"page").kind == "exact_duplicate"
+    deduplicator.flush()
+    if place == "opened again":
+        deduplicator.close()
+        deduplicator = Deduplicator(path=tmp_path / "first")
+    if place == "killed":
+        shutil.copytree(tmp_path / "first", tmp_path / "second")
+        deduplicator.close()
+        deduplicator = Deduplicator(path=tmp_path / "second")
+    with deduplicator:
+        for number, text in dropped.items():
+            for payload in (None, b"other", b"page"):
+                with pytest.raises(DuplicateIdError, match=f"id {number} was judged with another"):
+                    deduplicator.judge(number, FAR, payload=payload)
+            with pytest.raises(DuplicateIdError, match="give each text its id"):
+                deduplicator.add_document(number, analyse(FAR))
+            again = deduplicator.judge(number, text, payload=b"page" if number == 5 else None)
+            assert again.is_duplicate == bool(text)
+        # Nobody knows the id of a text that was refused.
+        assert deduplicator.judge(6, FAR) == NEW
+
+
+def test_a_dropped_id_is_kept_where_other_parameters_say_so() -> None:
+    deduplicator = Deduplicator()
+    deduplicator.judge(1, PAGE)
+    assert deduplicator.judge(2, NEAR).duplicate_of == 1
+    deduplicator.tune(Parameters(min_similarity=1))
+    assert deduplicator.judge(2, NEAR) == NEW
+    assert deduplicator.judge(2, NEAR) == NEW
+    with pytest.raises(DuplicateIdError, match="id 2 is kept with another text"):
+        deduplicator.judge(2, FAR)
+
+
 @pytest.mark.parametrize("text", ["", " \n\t", "\u200b\ufeff"])
 def test_an_empty_text_is_never_a_duplicate_and_never_kept(text: str) -> None:
     documents = MemoryDocuments()
@@ -153,7 +194,7 @@ class TestTheSameId:
         deduplicator = Deduplicator()
         deduplicator.judge(1, PAGE)
         assert deduplicator.judge(2, PAGE).duplicate_of == 1
-        assert deduplicator.judge(2, FAR) == NEW
+        assert deduplicator.judge(2, PAGE, exclude={1}) == NEW
 
     @pytest.mark.parametrize("text", [PAGE, SHORT])
     def test_it_is_not_its_own_duplicate_in_the_store_of_others(self, text: str) -> None:

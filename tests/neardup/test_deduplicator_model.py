@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -12,12 +13,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from neardup import (
     Deduplicator,
     Document,
+    DuplicateIdError,
     Features,
     Parameters,
     Verdict,
     analyse,
     hamming,
     jaccard,
+    text_digest,
 )
 from tests.neardup.texts import changed, prose
 
@@ -121,6 +124,16 @@ class DeduplicatorMachine(RuleBasedStateMachine):
         assert self.directory.judge(number, text, exclude=exclude) == expected
         if expected.is_duplicate:
             assert expected.duplicate_of in self.model.kept.keys() - exclude - {number}
+
+    @rule(text=TEXTS, number=st.integers(0, 60))
+    def judge_under_a_used_id(self, text: str, number: int) -> None:
+        used = self.texts.get(number)
+        if used is not None and text_digest(used) != text_digest(text):
+            for deduplicator in (self.memory, self.directory):
+                with pytest.raises(DuplicateIdError, match="give each text its id"):
+                    deduplicator.judge(number, text)
+                with pytest.raises(DuplicateIdError, match="give each text its id"):
+                    deduplicator.judge(number, text, payload=b"bytes of another text")
 
     @rule()
     def flush(self) -> None:

@@ -26,8 +26,8 @@ class SharedDeduplicator:
     are judged (``commit_log`` says why). The kept text is held by Redis when the verdict is given,
     so its owner may die right after it. All calls may be made again, and at one time.
 
-    An owner is a page: none of its own texts makes it a duplicate, and judged again with the same
-    text it gets its verdict again.
+    An owner is a page, which may say another text each time: none of its own texts makes it a
+    duplicate, and judged again with the same text it gets its verdict again.
 
     Args:
         server: Where the kept texts are.

@@ -87,9 +87,9 @@ def test_fingerprints_of_other_features_are_not_mixed(path: Path) -> None:
 def test_a_newer_version_is_named(path: Path) -> None:
     SqliteDocuments(path).close()
     database = sqlite3.connect(path)
-    database.execute("PRAGMA user_version = 3")
+    database.execute("PRAGMA user_version = 4")
     database.close()
-    with pytest.raises(DocumentsFileError, match="version 2 expected, got 3"):
+    with pytest.raises(DocumentsFileError, match="version 3 expected, got 4"):
         SqliteDocuments(path)
 
 
