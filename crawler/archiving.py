@@ -47,7 +47,7 @@ WHOLE = "crawl_whole"
 
 REVISIT_MEANING = (
     "no (default); yes: ask again for every page of a finished crawl; due: for those whose time "
-    "has come"
+    "has come; failed: for those that failed"
 )
 
 RULES_MEANING = (
@@ -377,7 +377,7 @@ def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> N
     revisit = arguments.get("revisit", NO)
     if revisit not in REVISITS:
         hint = did_you_mean(revisit, REVISITS)
-        raise ValueError(f"-a revisit must be no, yes or due, got {revisit!r}{hint}")
+        raise ValueError(f"-a revisit must be no, yes, due or failed, got {revisit!r}{hint}")
     if "rules" in arguments:
         _rules_of(arguments["rules"])
 

@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from crawler.visits import DUE, NO
+from crawler.visits import DUE, FAILED, NO
 
 if TYPE_CHECKING:
     from crawler.job import Job
@@ -33,8 +33,14 @@ def standing(job: Job, revisit: str, before: str | None, *, adds: str) -> str:
     if revisit == NO:
         return (
             "finished, nothing to fetch; to visit it again: the same command with -a revisit=yes, "
-            "or -a revisit=due for what is due"
+            "or -a revisit=due for what is due, or -a revisit=failed for what failed"
         )
+    return _again(job, revisit)
+
+
+def _again(job: Job, revisit: str) -> str:
+    if revisit == FAILED:
+        return f"visiting again what failed: {job.known.failed():,} URLs"
     agenda = job.known.agenda(time.time())
     if revisit == DUE:
         return f"visiting again what is due: {agenda_words(agenda, time.time())}"

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.pages.known import LATER
+from crawler.pages.known import LATER, SETTLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 NO = "no"
 YES = "yes"
 DUE = "due"
-REVISITS = (NO, YES, DUE)
+FAILED = "failed"
+REVISITS = (NO, YES, DUE, FAILED)
 
 
 _BATCH = 500
@@ -58,12 +59,15 @@ class Visits:
     def begin(self, visit: int, revisit: str, plan: str | None) -> None:
         """Prepare another visit, after everything queued and seen was cleared.
 
-        With ``due``, what is not due counts as queued before: no link leads to it.
+        With ``due``, what is not due counts as queued before: no link leads to it. With
+        ``failed``, so does what has not failed.
         """
         now = time.time()
         self.known.note_redirects(visit - 1, now)
         if revisit == DUE:
             self.seen.add_selected(LATER, (now,))
+        elif revisit == FAILED:
+            self.seen.add_selected(SETTLED, ())
         self.database.set_meta("queueing", "1" if revisit != NO else "")
         self.database.set_meta("visit_plan", plan or "")
 

@@ -25,7 +25,7 @@ from crawler.pages.errors import JobError
 from crawler.pages.report import make_report
 from crawler.report_text import report_lines
 from crawler.standing import standing
-from crawler.visits import DUE, NO, YES
+from crawler.visits import DUE, FAILED, NO, YES
 from neardup import ServerError
 
 if TYPE_CHECKING:
@@ -131,6 +131,8 @@ class Command(ScrapyCrawl):
         """Whether the crawl is finished, and nothing is asked of it that it does not hold."""
         assert self.settings is not None
         if not job.is_finished or revisit == YES:
+            return False
+        if revisit == FAILED and job.known.failed():
             return False
         if revisit == DUE and job.known.agenda(time.time()).due:
             return False

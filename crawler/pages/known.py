@@ -14,12 +14,18 @@ if TYPE_CHECKING:
     from crawler.pages.page import PageRow
 
 
-LATER = (
+_KEYS_AND_DEPTHS = (
     "SELECT key, coalesce("
-    "(SELECT depth FROM pages WHERE pages.key = known.key AND latest = 1), 0) AS depth"
-    " FROM known WHERE due_at > ?"
+    "(SELECT depth FROM pages WHERE pages.key = known.key AND latest = 1), 0) AS depth FROM known"
 )
+# Nothing answered, or an error did; that a page is not there is no failure.
+_FAILED = "(outcome = 'failed' OR outcome = 'gone' AND reason NOT IN ('HTTP 404', 'HTTP 410'))"
+
+LATER = f"{_KEYS_AND_DEPTHS} WHERE due_at > ?"
 """The keys and depths of what is not due at a moment, in seconds since 1970."""
+
+SETTLED = f"{_KEYS_AND_DEPTHS} WHERE NOT {_FAILED}"
+"""The keys and depths of what has not failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +173,11 @@ class KnownUrls:
     def __contains__(self, key: bytes) -> bool:
         row = self._database.read("SELECT 1 FROM known WHERE key = ?", (key,)).fetchone()
         return row is not None
+
+    def failed(self) -> int:
+        """Count what has failed, of what has a row in ``pages``. Complexity: O(URLs)."""
+        sql = f"SELECT count(*) FROM known WHERE {_FAILED} AND key IN (SELECT key FROM pages)"  # noqa: S608
+        return int(self._database.read(sql).fetchone()[0])
 
     def agenda(self, now: float) -> Agenda:
         """Count what is due, of what has a row in ``pages``. Complexity: O(URLs)."""

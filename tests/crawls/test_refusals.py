@@ -221,3 +221,30 @@ def end_pauses(jobdir: Path) -> None:
     with closing(sqlite3.connect(jobdir / "crawl.db")) as connection:
         connection.execute("UPDATE host_pauses SET until = 0")
         connection.commit()
+
+
+class TestRevisitFailed:
+    def test_the_failed_alone_are_asked_for_and_what_they_link(self, tmp_path: Path) -> None:
+        """All children of a page are unknown where that failed."""
+        answers = {"/1.html": 500, "/3.html": 404, "/4.html": 429, "/5.html": 0}
+
+        def answer(visit: Visit, site: RefusingSite) -> Refusal | None:
+            status = answers.get(visit.path)
+            return None if status is None else Refusal(status)
+
+        once = ("-s", "RETRY_ENABLED=False", "-s", "CRAWL_LEARN_URL_RULES=False")
+        with RefusingSite(pages(41), answer) as site:
+            crawl(site.url, tmp_path / "job", *once)
+            before = {one.path for one in site.asked if one.status == 200}
+            first = len(site.asked)
+            assert report(tmp_path / "job")["failed"] == 4
+            answers.clear()
+            done = crawl(site.url, tmp_path / "job", *once, "-a", "revisit=failed")
+            asked = [one.path for one in site.asked[first:]]
+            assert "visiting again what failed: 3 URLs" in done.stdout
+            unknown = set(site.pages) - before - {"/3.html"}
+            assert set(asked) == unknown
+            assert len(asked) == len(unknown)
+            done = crawl(site.url, tmp_path / "job", *once, "-a", "revisit=failed")
+            assert "visiting again what failed: 0 URLs" in done.stdout
+            assert len(site.asked) == first + len(asked)

@@ -168,7 +168,7 @@ class TestFinishedCrawl:
     def test_typo_is_refused_with_a_hint(self, story: Story, value: str, hint: str) -> None:
         done = scrapy("crawl", "site", "-a", f"url={story.site.url}", "-a", f"revisit={value}")
         assert done.returncode == 2
-        assert f"-a revisit must be no, yes or due, got {value!r}" in done.stderr
+        assert f"-a revisit must be no, yes, due or failed, got {value!r}" in done.stderr
         assert hint in done.stderr
 
 
