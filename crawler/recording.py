@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 RECORDED = "crawl_recorded"
 """Key of ``Request.meta``: the record of the answer, as ``Recorded``."""
 
+_SECRETS = frozenset({b"authorization", b"proxy-authorization"})
 _CACHED = "cached"
 _STOPPED = "download_stopped"
 
@@ -89,7 +90,7 @@ class Recording:
             headers=_pairs(response.headers),
             body=response.body,
             method=request.method,
-            request_headers=_pairs(request.headers),
+            request_headers=_without_secrets(_pairs(request.headers)),
             request_body=request.body,
             protocol=response.protocol or "HTTP/1.1",
             address=None if address is None else str(address),
@@ -188,6 +189,10 @@ def archive_folder(settings: BaseSettings) -> Path:
 
 def _pairs(headers: ScrapyHeaders) -> Headers:
     return tuple((name, value) for name in headers for value in headers.getlist(name))
+
+
+def _without_secrets(headers: Headers) -> Headers:
+    return tuple((name, value) for name, value in headers if name.lower() not in _SECRETS)
 
 
 def _truncated(flags: Iterable[str]) -> str | None:

@@ -42,6 +42,8 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.robots.RobotsRules": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "crawler.downloadermiddlewares.Decompression": 590,
+    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+    "crawler.http_auth.HttpAuth": 985,
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
     "crawler.cookies.Cookies": 700,
 }

@@ -20,6 +20,7 @@ _HOST_AND_PORT = re.compile(r"[^/?#:@]+:[0-9]+(?:[/?#].*)?", re.DOTALL)
 _BEFORE_HOST = re.compile(r"(?:(https?):|(https?)/)?[/\\]*", re.IGNORECASE)
 _HOST = re.compile(r"https?://[^/?#\\]", re.IGNORECASE)
 _BETWEEN_SEEDS = re.compile(r",(?=\s*[a-z]+://)", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"(https?:[/\\]{2})([^/?#\\]*)@([^/?#\\]*)", re.IGNORECASE)
 _SPACES = re.compile(r"[\x00-\x20\x7f]+")
 _TWO_URLS = re.compile(r"\shttps?://", re.IGNORECASE)
 _NOT_IN_FOLDER = re.compile(r"[^a-z0-9._-]")
@@ -45,6 +46,7 @@ def check_seed(text: str) -> str:
     url = text.strip()
     if not url:
         raise MalformedUrl(f"no URL was given: {_EXAMPLE}")
+    _check_credentials(url)
     _check_scheme(url)
     if _TWO_URLS.search(url):
         raise MalformedUrl(f"{shown(url)} has a space in it: put a comma between two URLs")
@@ -75,6 +77,17 @@ def host_folder(url: str) -> str:
     if name != host:
         name = f"{name or 'host'}-{xxhash.xxh3_64_hexdigest(host.encode())}"
     return name if parts.port is None else f"{name}_{parts.port}"
+
+
+def _check_credentials(url: str) -> None:
+    """Refuse a name and a password: a seed is stored, and shown in many places."""
+    found = _CREDENTIALS.match(url)
+    if found and found[2].strip(":"):
+        host = found[3].rpartition("@")[2]
+        raise MalformedUrl(
+            f"a user name or password stands before {shown(host)}: leave it out, and put "
+            "HTTPAUTH_USER and HTTPAUTH_PASS into the environment"
+        )
 
 
 def _check_scheme(url: str) -> None:

@@ -37,6 +37,16 @@ REFUSED = [
     ("https://", f"'https://' has no host: {EXAMPLE}"),
     ("https://?a", f"'https://?a' has no host: {EXAMPLE}"),
     ("https://:80/", "'https://:80/' has no host"),
+    (
+        "http://me:secret@h.org/",
+        "a user name or password stands before 'h.org': leave it out, and put HTTPAUTH_USER and "
+        "HTTPAUTH_PASS into the environment",
+    ),
+    (
+        "https://me@h.org:8/?a b",
+        "a user name or password stands before 'h.org:8': leave it out, and put HTTPAUTH_USER and "
+        "HTTPAUTH_PASS into the environment",
+    ),
     ("ftp://h.org/", "'ftp://h.org/' begins with 'ftp', but only http and https are fetched"),
     ("htps://h.org/", "'htps://h.org/' begins with 'htps', but only http and https are fetched"),
     (
@@ -93,7 +103,7 @@ class TestCheckSeed:
             "http://localhost:8000",
             "http://[::1]:8000/a",
             "http://2130706433/",
-            "http://u:p@h.org/",
+            "http://@h.org/",
             "http://h.org./a,b",
             "http://h\\a",
         ],

@@ -1,0 +1,78 @@
+"""A user name and a password for the hosts of the seeds, which are written nowhere."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from weakref import WeakSet
+
+from scrapy.exceptions import NotConfigured
+from w3lib.http import basic_auth_header
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+_HEADER = b"Authorization"
+
+
+class HttpAuth:
+    """Sends HTTPAUTH_USER and HTTPAUTH_PASS, of the settings or the environment.
+
+    They go to HTTPAUTH_DOMAIN and its subdomains, or where that is not set to the hosts of the
+    seeds. Scrapy's own middleware leaves the header in the request, which a retry puts into the
+    queue; here it is taken back before anything else sees the answer, and archives leave it out.
+
+    Raises:
+        ValueError: It is not known to whom they may be sent.
+    """
+
+    def __init__(self, user: str, password: str, domain: str, hosts: Collection[str]) -> None:
+        if not domain and not hosts:
+            raise ValueError("HTTPAUTH_DOMAIN must say to which host HTTPAUTH_PASS may be sent")
+        self._header = basic_auth_header(user, password)
+        self._domain, self._hosts = domain, hosts
+        self._given: WeakSet[Request] = WeakSet()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> HttpAuth:
+        """Read who is to be known by which password."""
+        user, password, domain = (
+            str(crawler.settings.get(name) or os.environ.get(name, ""))
+            for name in ("HTTPAUTH_USER", "HTTPAUTH_PASS", "HTTPAUTH_DOMAIN")
+        )
+        if not user and not password:
+            raise NotConfigured
+        seeds = getattr(crawler.spider, "seeds", ())
+        return cls(user, password, domain, {urlsplit(seed).hostname or "" for seed in seeds})
+
+    def process_request(self, request: Request) -> None:
+        """Add the header, where the request has none of its own."""
+        if _HEADER in request.headers or not self._is_for(request.url):
+            return
+        request.headers[_HEADER] = self._header
+        self._given.add(request)
+
+    def _is_for(self, url: str) -> bool:
+        host = urlsplit(url).hostname or ""
+        if self._domain:
+            return f".{host}".endswith(f".{self._domain.lower()}")
+        return host in self._hosts
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Take the header back."""
+        self._take_back(request)
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Take the header back."""
+        self._take_back(request)
+
+    def _take_back(self, request: Request) -> None:
+        if request in self._given:
+            self._given.discard(request)
+            request.headers.pop(_HEADER, None)
