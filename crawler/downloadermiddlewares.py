@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
@@ -67,6 +67,40 @@ class LongUrls:
             )
 
 
+class OutOfScopeError(IgnoreRequest):
+    """A redirect leads where the crawl is not to go."""
+
+
+class ScopedRedirects:
+    """Refuses redirects out of the scope before anything is asked there.
+
+    The spider's ``may_be_led(url, meta)`` decides.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        spider: Any = crawler.spider
+        if not hasattr(spider, "may_be_led"):
+            raise NotConfigured
+        self._spider = spider
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> ScopedRedirects:
+        """Share the spider's scope."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        """Let a redirect pass, or not.
+
+        Raises:
+            OutOfScopeError: It leads out of the scope.
+        """
+        is_page = request.callback is None or request.callback == self._spider.parse
+        if not is_page or not request.meta.get("redirect_urls"):
+            return
+        if not self._spider.may_be_led(request.url, request.meta):
+            raise OutOfScopeError("redirected out of the scope")
+
+
 _MOST_NAMES = 1000
 
 
@@ -89,18 +123,19 @@ class PrivateAddresses:
         self._job = job_of(crawler)
         self._guard = AddressGuard(
             (_host(seed) for seed in known if isinstance(seed, str)),
-            self._private_names(),
-            self._remember,
+            self._names("private_names"),
+            lambda name: self._remember("private_names", name),
+            self._names("public_names"),
         )
 
-    def _private_names(self) -> list[str]:
-        names: list[str] = json.loads(self._job.database.meta("private_names") or "[]")
+    def _names(self, of: str) -> list[str]:
+        names: list[str] = json.loads(self._job.database.meta(of) or "[]")
         return names
 
-    def _remember(self, name: str) -> None:
-        names = self._private_names()
+    def _remember(self, of: str, name: str) -> None:
+        names = self._names(of)
         if len(names) < _MOST_NAMES:
-            self._job.database.set_meta("private_names", json.dumps([*names, name]))
+            self._job.database.set_meta(of, json.dumps([*names, name]))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> PrivateAddresses:
@@ -129,7 +164,12 @@ class PrivateAddresses:
             PrivateAddressError: A public page led to a name that resolves to a private address.
         """
         address = response.ip_address
-        if address is None or "proxy" in request.meta or not self._guard.is_private(str(address)):
+        if address is None or "proxy" in request.meta:
+            return response
+        if not self._guard.is_private(str(address)):
+            host = _host(request.url)
+            if self._guard.note_public(host):
+                self._remember("public_names", host)
             return response
         self._check(request)
         if _source(request) is not None or not is_for_robots(request):
@@ -148,6 +188,12 @@ class PrivateAddresses:
 
     def _check(self, request: Request) -> None:
         """Refuse a request to a private host, unless what led to it is private as well."""
+        host = _host(request.url)
+        if self._guard.was_public(host):
+            raise PrivateAddressError(
+                f"refused: {host} is at a private address now, and was at a public one before "
+                "(CRAWL_PRIVATE_ADDRESSES=True allows it)"
+            )
         if not self._may_be_private(request):
             source = _source(request)
             # Without a source it was a page that wants no Referer to be sent.

@@ -12,7 +12,7 @@ from crawler.frontier.order import depth_of, host_number
 from crawler.frontier.redis.records import QueuedLink
 from crawler.frontier.request_parts import FIXED, decode_parts
 from crawler.frontier.spellings import SPELLING
-from crawler.host_loads import is_made_anyway
+from crawler.host_loads import host_name, is_made_anyway
 from crawler.request_codec import decode_request, encode_request
 from crawler.scheduler import FrontierScheduler
 from crawler.shorter_ways import AGAIN, has_links
@@ -74,7 +74,7 @@ class FleetScheduler(FrontierScheduler):
         another = self._others.another(request, canonical_url or request.url)
         link = QueuedLink(
             self._crawler.request_fingerprinter.fingerprint(request),
-            host_number(str(self._downloader.get_slot_key(another))),
+            host_number(host_name(another)),
             another.url if canonical_url else "",
             another.priority,
             self._stored(another),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import (
@@ -15,11 +16,11 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.downloadermiddlewares import LED_BY, PrivateAddressError
 from crawler.downloading.errors import AnswerError
-from crawler.frontier.spellings import SPELLING, meta_for_another
+from crawler.frontier.spellings import SPELLING, StoredSpellings, meta_for_another
 from crawler.jobs import job_of
 from crawler.pages.errors import StorageError
 from crawler.urls.errors import MalformedUrl
-from crawler.urls.requested import sent
+from crawler.urls.requested import requestable, sent
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -79,6 +80,13 @@ class OtherSpellings:
             return None
         return url if is_another and self._job.may_ask(url, request.meta) else None
 
+    def following(self, request: Request) -> str | None:
+        """The spelling that is to be asked where a request gave no page; None where none is."""
+        spellings = self._job.spellings
+        assert isinstance(spellings, StoredSpellings)
+        key = self._crawler.request_fingerprinter.fingerprint(request)
+        return spellings.replacement(key, self.failed(request), self.canonical_url(request))
+
     def another(self, request: Request, url: str) -> Request:
         """The request for another spelling of a URL, as the one for this spelling was."""
         meta = meta_for_another(request.meta)
@@ -86,6 +94,15 @@ class OtherSpellings:
         if sources:
             meta[LED_BY] = sources[0]
         return request.replace(url=url, meta=meta, dont_filter=False)
+
+
+def requestable_request(request: Request) -> Request:
+    """The request for a URL as it can be asked for: where a redirect leads is anyhow spelled."""
+    if request.url.startswith(("http://", "https://")):
+        with suppress(MalformedUrl):
+            url = requestable(request.url)
+            return request if url == request.url else request.replace(url=url)
+    return request
 
 
 def source_of(request: Request) -> Request:

@@ -15,7 +15,7 @@ from crawler.frontier.order import ShorterWay, depth_of, host_number
 from crawler.frontier.pauses import WAITED
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_parts import MalformedRequestError
-from crawler.frontier.spellings import SPELLING, StoredSpellings
+from crawler.frontier.spellings import SPELLING
 from crawler.host_loads import (
     MAX_DELAYED,
     Alarm,
@@ -26,7 +26,7 @@ from crawler.host_loads import (
     requests_in_progress,
 )
 from crawler.jobs import job_of
-from crawler.other_spellings import OtherSpellings, source_of
+from crawler.other_spellings import OtherSpellings, requestable_request, source_of
 from crawler.pages.errors import StorageError
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
@@ -115,11 +115,7 @@ class FrontierScheduler(BaseScheduler):
 
     def ask_another(self, request: Request) -> bool:
         """Ask for another spelling of a URL that gave no page; say whether one is asked."""
-        spellings = self._job.spellings
-        assert isinstance(spellings, StoredSpellings)
-        key = self._crawler.request_fingerprinter.fingerprint(request)
-        failed, canonical_url = self._others.failed(request), self._others.canonical_url(request)
-        url = spellings.replacement(key, failed, canonical_url)
+        url = self._others.following(request)
         if url is None:
             return False
         self._crawler.engine.crawl(self._others.another(request, url))
@@ -130,6 +126,7 @@ class FrontierScheduler(BaseScheduler):
         if request in self._later:
             self._put_back(request)
             return True
+        request = requestable_request(request)
         # First, since what fails here must not count as seen.
         host = host_number(host_name(request))
         seen = not request.dont_filter and self._dupefilter.request_seen(request)
@@ -148,10 +145,8 @@ class FrontierScheduler(BaseScheduler):
 
     def _note_way(self, request: Request, host: int) -> None:
         """Let a page that was queued before be as near to a seed as this request for it is."""
-        key, depth = (
-            self._crawler.request_fingerprinter.fingerprint(request),
-            depth_of(request.meta),
-        )
+        key = self._crawler.request_fingerprinter.fingerprint(request)
+        depth = depth_of(request.meta)
         known = self._job.seen.depth(key)
         if known is None or known <= depth:
             return

@@ -21,6 +21,7 @@ class AddressGuard:
         starts: Hosts of the seeds, which may be private.
         private: Names that an earlier process of the crawl found to be private, and might ask.
         remember: Told of each such name, for the next process: it does not ask for the seeds again.
+        public: Names of seeds that were public before, and stay that.
     """
 
     def __init__(
@@ -28,10 +29,12 @@ class AddressGuard:
         starts: Iterable[str] = (),
         private: Iterable[str] = (),
         remember: Callable[[str], object] = bool,
+        public: Iterable[str] = (),
     ) -> None:
         self._starts = set(starts)
         self._private: set[str] = set(private)
         self._remember = remember
+        self._public: set[str] = set(public)
         self._asked: set[str] = set()
         self._allowed: set[str] = set()
         _guards.add(self)
@@ -67,8 +70,25 @@ class AddressGuard:
             self._remember(host)
         self._private.add(host)
 
+    def note_public(self, host: str) -> bool:
+        """Note that a name is at a public address; say whether it is a seed's, for the first time.
+
+        Whoever owns the name could give it a private address later, and the pages from there
+        would be taken for those of the site.
+        """
+        if host not in self._starts or host in self._public or host in self._private:
+            return False
+        self._public.add(host)
+        return True
+
+    def was_public(self, host: str) -> bool:
+        """Whether a name is that of a seed that was public."""
+        return host in self._public
+
     def allows(self, host: str) -> bool | None:
         """Whether a name may be resolved to a private address; None where nothing is known."""
+        if host in self._public:
+            return False
         if host in self._allowed or host in self._starts:
             return True
         return False if host in self._asked else None

@@ -252,6 +252,10 @@ class MirrorSpider(SiteSpider):
         """Also what a page needs."""
         return super().may_ask(url, meta) or (FOR_A_PAGE in meta and self._may_need(url))
 
+    def may_be_led(self, url: str, meta: Mapping[str, Any]) -> bool:
+        """Also to what a page needs."""
+        return (FOR_A_PAGE in meta and self._may_need(url)) or super().may_be_led(url, meta)
+
     def _may_need(self, url: str) -> bool:
         return self.requisites == "all" or self.around.allows(url)
 

@@ -15,7 +15,7 @@ from crawler.archiving import (
     ArchivingSpider,
     check_arguments,
 )
-from crawler.downloadermiddlewares import LED_BY
+from crawler.downloadermiddlewares import LED_BY, OutOfScopeError
 from crawler.failures import explain
 from crawler.frontier.skipped import FIXED
 from crawler.frontier.spellings import SPELLING
@@ -23,8 +23,8 @@ from crawler.options import Options
 from crawler.pages.errors import StorageError
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.sitemaps import SitemapContent, SitemapLimits, read_sitemap
-from crawler.urls.moves import moved_scope
-from crawler.urls.scope import Scope
+from crawler.urls.moves import may_lead_back, moved_scope
+from crawler.urls.scope import DENIED, Scope
 from crawler.urls.seeds import check_seed, host_folder, split_seeds
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
+    from twisted.python.failure import Failure
 
     from crawler.pages.fetched import Captured
     from crawler.pages.store import StoredUrl
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _DEEPEST_SITEMAP = 2
 # Where the project bounds the length of URLs nowhere.
 _LONGEST_URL = 65_536
+_OUT = "redirected out of the scope"
 
 
 class SiteSpider(ArchivingSpider):
@@ -172,23 +174,36 @@ class SiteSpider(ArchivingSpider):
             self.within = moved
             self.job.notes.note_moved_seed(seed, response.url)
             return True
-        reason = "redirected out of the scope"
-        self.job.store_failure(
-            source,
-            FAILED,
-            reason,
-            depth=response.meta.get("depth", 0),
-            redirected=response.meta["redirect_urls"][1:],
-        )
-        statuses = response.meta.get("redirect_reasons", ())
-        self.job.note_moved(
-            source, response.url, status=statuses[-1], permanent=set(statuses) <= {301, 308}
-        )
+        self._refuse_redirect(response.url, response.meta)
         for act in self.job.after_refusal:
-            act(response.meta, reason)
-        if seed is not None:
-            self.job.dead_seeds[seed] = f"redirected to {response.url}; give that URL"
+            act(response.meta, _OUT)
         return False
+
+    def _refuse_redirect(self, url: str, meta: Mapping[str, Any]) -> None:
+        """Store where a redirect leads that is not taken."""
+        source, *others = meta["redirect_urls"]
+        depth = meta.get("depth", 0)
+        self.job.store_failure(source, FAILED, _OUT, depth=depth, redirected=others)
+        statuses = meta.get("redirect_reasons", ())
+        self.job.note_moved(source, url, status=statuses[-1], permanent=set(statuses) <= {301, 308})
+        if SEED in meta:
+            self.job.dead_seeds[meta[SEED]] = f"redirected to {url}; give that URL"
+
+    def may_be_led(self, url: str, meta: Mapping[str, Any]) -> bool:
+        """Whether a redirect is followed, wherever it leads in the end."""
+        refusal = None if SEED in meta else self.within.refusal(url)
+        if refusal is None:
+            return True
+        return refusal != DENIED and may_lead_back(meta["redirect_urls"][0], url)
+
+    def failed(self, failure: Failure) -> Iterator[Any]:
+        """As in the base class; a redirect that is not followed is told of by its source."""
+        if not isinstance(failure.value, OutOfScopeError):
+            yield from super().failed(failure)
+            return
+        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
+        with suppress(StorageError):  # the job remembers it, and the crawl ends
+            self._refuse_redirect(request.url, request.meta)
 
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
         """Requests for links that were not queued from so near, are allowed and not too deep."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from crawler.urls.scope import Scope
 
@@ -23,6 +23,16 @@ def moved_scope(scope: Scope, seed: str, target: str) -> Scope | None:
     if Scope([seed], kind="domain").allows(target):
         return scope.widened(target)
     return None
+
+
+def may_lead_back(url: str, target_url: str) -> bool:
+    """Say whether a redirect out of a scope may come back: by a login, or by a page for cookies.
+
+    Within a site it may; elsewhere where the target is told from where the reader comes.
+    """
+    host = urlsplit(url).hostname or ""
+    told = unquote(urlsplit(target_url).query).lower()
+    return host in told or Scope([url], kind="domain").allows(target_url)
 
 
 def is_same_place(url: str, target_url: str) -> bool:

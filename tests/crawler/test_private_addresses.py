@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ipaddress import ip_address
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 from scrapy import Request, Spider
@@ -12,6 +13,9 @@ from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from crawler.downloadermiddlewares import LED_BY, PrivateAddressError, PrivateAddresses
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PUBLIC = "https://www.example.com/page"
 ADDRESS = "93.184.215.14"
@@ -153,6 +157,28 @@ class TestNamesThatResolveToPrivateAddresses:
             response = answer(request, "10.0.0.1")
             assert middleware.process_response(request, response) is response
         middleware.process_request(redirected("http://10.0.0.2/", self.url))
+
+    def test_seed_that_was_public_stays_public(self) -> None:
+        middleware = guard(self.url)
+        for address, is_refused in ((ADDRESS, False), ("10.0.0.1", True), (ADDRESS, False)):
+            request = start(self.url)
+            if not is_refused:
+                middleware.process_request(request)
+                middleware.process_response(request, answer(request, address))
+                continue
+            with pytest.raises(PrivateAddressError, match="was at a public one before"):
+                middleware.process_response(request, answer(request, address))
+
+    def test_seed_that_was_public_stays_public_in_the_next_process(self, tmp_path: Path) -> None:
+        request = start(self.url)
+        first = guard(self.url, JOBDIR=str(tmp_path))
+        first.process_response(request, answer(request, ADDRESS))
+        first._job.close()
+        second = guard(self.url, JOBDIR=str(tmp_path))
+        assert second._guard.allows(urlsplit(self.url).hostname or "") is False
+        with pytest.raises(PrivateAddressError, match="was at a public one before"):
+            second.process_response(request, answer(request, "10.0.0.1"))
+        second._job.close()
 
     def test_seed_may_be_one_in_a_crawl_that_goes_on(self) -> None:
         middleware = guard(self.url)
