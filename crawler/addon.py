@@ -13,6 +13,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.reactor import _asyncio_reactor_path
 
 from crawler.options import Options, our_settings
+from crawler.plain_text import plain_logs
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -65,8 +66,10 @@ class NearDuplicates:
 
         Scrapy's cookies ask tldextract, which at its first use on a machine would
         download the list of public suffixes, and fill the log where it cannot; the
-        list that it carries will do. Who sets the variable has another.
+        list that it carries will do. Who sets the variable has another. What is logged, by
+        whatever library, has no characters left that a terminal would obey.
         """
+        plain_logs()
         os.environ.setdefault("TLDEXTRACT_PUBLIC_SUFFIX_LIST_URLS", "")
         # One resolver serves the whole process, which takes it from these settings.
         settings.set("TWISTED_DNS_RESOLVER", "crawler.resolver.GuardedResolver", priority="addon")

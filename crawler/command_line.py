@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 
 from crawler.options import did_you_mean
+from crawler.plain_text import plain_logs, say
 
 if TYPE_CHECKING:
     import argparse
@@ -29,6 +30,7 @@ class PlainCommand(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do the command's work, or say in one line why not."""
+        plain_logs()
         try:
             self.act(args, opts)
             sys.stdout.flush()
@@ -50,7 +52,7 @@ class PlainCommand(ScrapyCommand):
 def complain(command: ScrapyCommand, message: str) -> int:
     """Print one line; return the exit status for it."""
     name = type(command).__module__.rpartition(".")[2]
-    print(f"scrapy {name}: {message}", file=sys.stderr)
+    say(f"scrapy {name}: {message}", to_stderr=True)
     return USAGE_ERROR
 
 

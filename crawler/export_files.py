@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
+import re
 import tempfile
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -20,9 +20,12 @@ from scrapy.exporters import (
 
 from crawler.command_line import CommandError
 from crawler.items import PAGE_FIELDS
+from crawler.plain_text import plain_stdout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 PARQUET_BATCH = 1_000
 """Rows of a parquet row group: bounded memory, whatever the crawl."""
@@ -82,12 +85,30 @@ class ParquetItemExporter(BaseItemExporter):
             self._rows.clear()
 
 
+class CleanXmlExporter(XmlItemExporter):
+    """Leaves out the characters that XML 1.0 cannot hold, such as an escape."""
+
+    def serialize_field(self, field: Any, name: str, value: Any) -> Any:
+        """See the base class."""
+        return _for_xml(super().serialize_field(field, name, value))
+
+
+def _for_xml(value: Any) -> Any:
+    if isinstance(value, str):
+        return _NOT_IN_XML.sub("", value)
+    if isinstance(value, dict):
+        return {_for_xml(name): _for_xml(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_for_xml(inner) for inner in value]
+    return value
+
+
 EXPORTERS: dict[str, Callable[..., BaseItemExporter]] = {
     "jsonl": JsonLinesItemExporter,
     "jl": JsonLinesItemExporter,
     "json": JsonItemExporter,
     "csv": CsvItemExporter,
-    "xml": XmlItemExporter,
+    "xml": CleanXmlExporter,
     "parquet": ParquetItemExporter,
 }
 
@@ -98,7 +119,7 @@ def export(rows: Iterable[dict[str, Any]], name: str, kind: str) -> int:
     A file appears under its name only when it is complete.
     """
     count = 0
-    with _destination(name) as file:
+    with _destination(name, kind) as file:
         exporter = EXPORTERS[kind](
             file,
             fields_to_export=list(PAGE_FIELDS),
@@ -107,17 +128,18 @@ def export(rows: Iterable[dict[str, Any]], name: str, kind: str) -> int:
         )
         exporter.start_exporting()
         for row in rows:
-            exporter.export_item(_clean(row) if kind == "xml" else row)
+            exporter.export_item(_without_nothing(row) if kind == "xml" else row)
             count += 1
         exporter.finish_exporting()
     return count
 
 
 @contextmanager
-def _destination(name: str) -> Iterator[IO[bytes]]:
+def _destination(name: str, kind: str) -> Iterator[IO[bytes]]:
     if name == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        file = plain_stdout(kind)
+        yield file
+        file.flush()
         return
     path = Path(name)
     try:
@@ -136,13 +158,5 @@ def _destination(name: str) -> Iterator[IO[bytes]]:
         raise
 
 
-def _clean(row: dict[str, Any]) -> dict[str, Any]:
-    """Without the control characters that XML 1.0 cannot hold, and without what is not there."""
-    return {
-        name: value.translate(_CONTROL) if isinstance(value, str) else value
-        for name, value in row.items()
-        if value is not None
-    }
-
-
-_CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535))
+def _without_nothing(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if value is not None}

@@ -8,16 +8,27 @@ import shutil
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from scrapy.extensions.feedexport import FileFeedStorage
+from scrapy.extensions.feedexport import FileFeedStorage, StdoutFeedStorage
 
 from crawler.archiving import ArchivingSpider
 from crawler.feed_parts import FeedPart, FeedParts, part_start
+from crawler.plain_text import plain_stdout
 
 if TYPE_CHECKING:
     from scrapy import Spider
     from twisted.internet.defer import Deferred
 
 logger = logging.getLogger(__name__)
+
+
+class PlainStdout(StdoutFeedStorage):
+    """Standard output, on which no page acts on the terminal."""
+
+    def __init__(
+        self, uri: str, _stdout: IO[bytes] | None = None, *, feed_options: dict[str, Any]
+    ) -> None:
+        stdout = _stdout or plain_stdout(feed_options["format"])
+        super().__init__(uri, stdout, feed_options=feed_options)
 
 
 class FeedFile(FileFeedStorage):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from crawler.command_line import CommandError, PlainCommand, refuse_options
 from crawler.lab.label import LabelError
 from crawler.lab.sources.source import SourceError
-from crawler.plain_text import plain
+from crawler.plain_text import redraw, say
 from neardup import NearDupError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class LabCommand(PlainCommand):
             super().run(args, opts)
         except KeyboardInterrupt:
             name = type(self).__module__.rpartition(".")[2]
-            print(f"\nscrapy {name}: interrupted", file=sys.stderr)
+            say(f"\nscrapy {name}: interrupted", to_stderr=True, with_lines=True)
             self.exitcode = INTERRUPTED
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -47,7 +47,7 @@ class LabCommand(PlainCommand):
             try:
                 self.work(args, opts, watch)
             except (SourceError, LabelError, NearDupError, CommandError) as error:
-                raise CommandError(plain(str(error))) from None
+                raise CommandError(str(error)) from None
 
     @abstractmethod
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
@@ -76,13 +76,12 @@ class Progress:
         """So much is done, 0 to 1, of what is said in words."""
         if self._is_shown and time.monotonic() - self._said_at >= _INTERVAL_SECS:
             self._said_at, self._is_dirty = time.monotonic(), True
-            line = f"{100 * share:3.0f} %  {plain(what)}"
-            print(f"\r{line[:_WIDTH]:<{_WIDTH}}", end="", file=sys.stderr, flush=True)
+            redraw(f"{100 * share:3.0f} %  {what}"[:_WIDTH])
 
     def end(self) -> None:
         """Take the line away: something else is printed."""
         if self._is_dirty:
-            print(f"\r{'':<{_WIDTH}}\r", end="", file=sys.stderr, flush=True)
+            redraw()
             self._is_dirty = False
 
 
@@ -90,4 +89,4 @@ def say_notes(notes: Iterable[str], watch: Progress) -> None:
     """Say on standard error what was left out of files."""
     watch.end()
     for note in notes:
-        print(plain(note), file=sys.stderr)
+        say(note, to_stderr=True)

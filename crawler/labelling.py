@@ -11,6 +11,7 @@ from crawler.lab.label import NAMES, label_of
 from crawler.lab.labels import remove_label, store_label
 from crawler.lab.pair_details import details_of
 from crawler.pairs_text import pair_diff, pair_lines
+from crawler.plain_text import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -118,7 +119,7 @@ def typed_keys(prompt: str) -> Iterator[str]:
     is_asked = sys.stdin is not None and sys.stdin.isatty()
     while sys.stdin is not None:
         if is_asked:
-            print(prompt, end="", file=sys.stderr, flush=True)
+            say(prompt, to_stderr=True, end="")
         line = sys.stdin.readline()
         if not line:
             return

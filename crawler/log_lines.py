@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-import sys
+
+from crawler.plain_text import say
 
 
 class _Echo(logging.Handler):
@@ -11,19 +12,11 @@ class _Echo(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if str(record.msg).startswith("Received"):
-            print(f"\n{record.getMessage().strip()}", file=sys.stderr, flush=True)
-
-
-def _is_no_repetition(record: logging.LogRecord) -> bool:
-    """Whether a record says more than the failure of the page's own request will."""
-    return not str(record.msg).startswith("Error downloading")
+            say(f"\n{record.getMessage().strip()}", to_stderr=True, with_lines=True)
 
 
 def tidy_logs() -> None:
-    """Show signals; say once, not twice, that a host does not answer."""
+    """Show signals at a level that is shown."""
     scrapys = logging.getLogger("scrapy.crawler")
     if not any(isinstance(handler, _Echo) for handler in scrapys.handlers):
         scrapys.addHandler(_Echo(logging.INFO))
-    robots = logging.getLogger("scrapy.downloadermiddlewares.robotstxt")
-    if _is_no_repetition not in robots.filters:
-        robots.addFilter(_is_no_repetition)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from crawler.change_text import change_lines
 from crawler.mirror.reports import CHANGES, DUPLICATES
+from crawler.plain_text import redraw
 from crawler.progress import readable_bytes
 
 if TYPE_CHECKING:
@@ -96,14 +97,13 @@ class TerminalSteps:
 
     def __exit__(self, *_: object) -> None:
         if self._is_shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            redraw()
 
     def show(self, done: int, total: int) -> None:
         """Say it, not too often."""
         if self._is_shown and time.monotonic() - self._said_at >= _INTERVAL_SECS:
             self._said_at = time.monotonic()
-            line = f"\r\x1b[K{self._what}: {done:,} of {total:,}"
-            print(line, end="", file=sys.stderr, flush=True)
+            redraw(f"{self._what}: {done:,} of {total:,}")
 
 
 def _many(count: int, noun: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import sys
 from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,7 @@ from crawler.options import Options
 from crawler.pages.database import FILE_NAME, open_for_reading
 from crawler.pages.errors import JobError
 from crawler.pages.report import make_report
+from crawler.plain_text import say
 from crawler.spiders.mirror import MirrorSpider
 from crawler.standing import standing
 from crawler.urls.canonical import Canonicalizer
@@ -122,9 +122,9 @@ class Mirroring:
             job.wants_bodies = archive is not None and is_new_archive
             stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
             # What follows speaks of an option that spiders have.
-            print(f"mirror: {self._folder} ({stands.partition(';')[0]})", flush=True)
+            say(f"mirror: {self._folder} ({stands.partition(';')[0]})", flush=True)
             if self._remembered:
-                print(f"as before: {' '.join(self._remembered)}", flush=True)
+                say(f"as before: {' '.join(self._remembered)}", flush=True)
             tidy_logs()
             self._process.crawl(MirrorSpider, **self._arguments)
             self._process.start()
@@ -173,14 +173,14 @@ class Mirroring:
 
     def _conclude(self, job: Job) -> int:
         if job.database.failure is not None and job.stop_reason is None:
-            print(f"scrapy mirror: stopped: {job.failure}", file=sys.stderr)
+            say(f"scrapy mirror: stopped: {job.failure}", to_stderr=True)
             return INCOMPLETE
         try:
             finished = self._finish()
         except KeyboardInterrupt:
-            print(
+            say(
                 "scrapy mirror: links are not rewritten yet; the same command goes on",
-                file=sys.stderr,
+                to_stderr=True,
             )
             return INTERRUPTED
         queued = self._say(job, finished)
@@ -198,7 +198,7 @@ class Mirroring:
             done = finish_archive(self._folder / ARCHIVE, self._packs, title=self._arguments["url"])
         except ArchiveError as error:
             raise CommandError(str(error)) from None
-        print(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures", flush=True)
+        say(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures", flush=True)
 
     def _finish(self) -> Finished:
         canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))
@@ -211,35 +211,35 @@ class Mirroring:
         with closing(open_for_reading(self._folder / STATE)) as connection:
             report = make_report(connection)
             for line in mirror_lines(connection, report, finished, self._folder):
-                print(line)
+                say(line)
         if job.limit_reason is not None:
-            print(f"stopped: {job.limit_reason}")
+            say(f"stopped: {job.limit_reason}")
         if report.queued:
-            print(f"not finished, {report.queued:,} queued: the same command goes on")
+            say(f"not finished, {report.queued:,} queued: the same command goes on")
         if not report.fetched and not report.kept:
             return report.queued
-        print(f"open {self._folder / 'index.html'}")
-        print(f"prove it: scrapy mirror --check {shlex.quote(str(self._folder))}", flush=True)
+        say(f"open {self._folder / 'index.html'}")
+        say(f"prove it: scrapy mirror --check {shlex.quote(str(self._folder))}", flush=True)
         return report.queued
 
     def _status(self, job: Job) -> int:
         status = DONE
         if job.failure is not None:
-            print(
+            say(
                 f"scrapy mirror: stopped: {job.failure}; nothing that was stored is lost, "
                 "the same command goes on when that is mended",
-                file=sys.stderr,
+                to_stderr=True,
             )
             status = INCOMPLETE
         if job.broken_requests:
-            print(
+            say(
                 f"scrapy mirror: {job.broken_requests:,} requests broke, see the errors above; "
                 "the same command tries them again",
-                file=sys.stderr,
+                to_stderr=True,
             )
             status = INCOMPLETE
         for seed, reason in job.dead_seeds.items():
-            print(f"scrapy mirror: {seed}: {reason}", file=sys.stderr)
+            say(f"scrapy mirror: {seed}: {reason}", to_stderr=True)
             status = INCOMPLETE
         return status
 
@@ -271,7 +271,7 @@ def check(folder: Path) -> int:
     ):
         found = Checker(FileTable(connection.execute), files, steps.show).check()
     for line in check_lines(found, folder):
-        print(line)
+        say(line)
     return DONE if found.files and not found.problems else PROBLEMS
 
 

@@ -1,8 +1,25 @@
-"""Text of strangers for a terminal, on which characters can be commands."""
+"""Text of strangers for a terminal, on which characters can be commands.
+
+All that commands print goes through here.
+"""
 
 from __future__ import annotations
 
+import codecs
+import io
+import logging
+import re
+import sys
+import traceback
 import unicodedata
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_JSON = frozenset({"json", "jsonlines", "jsonl", "jl"})
+_UNSEEN_IN_JSON = re.compile(r"[^\n -~]")
 
 _PICTURES = 0x2400
 _DELETE = "\x7f"
@@ -34,3 +51,115 @@ def _shown(character: str, *, with_lines: bool) -> str:
     if character == _DELETE:
         return "␡"
     return ascii(character)[1:-1]
+
+
+def say(
+    line: str = "",
+    *,
+    to_stderr: bool = False,
+    end: str = "\n",
+    flush: bool = False,
+    with_lines: bool = False,
+) -> None:
+    """Print a line, whatever a site has to say in it.
+
+    Args:
+        line: What to print.
+        to_stderr: Print to standard error.
+        end: What follows the line.
+        flush: Print it at once.
+        with_lines: Let line breaks be.
+    """
+    file = sys.stderr if to_stderr else sys.stdout
+    print(plain(line, with_lines=with_lines), file=file, end=end, flush=flush or to_stderr)
+
+
+def say_coloured(text: str) -> None:
+    """Print a text with colours of ours, in which what a site said was made plain before."""
+    print(text)
+
+
+def say_json(text: str) -> None:
+    """Print JSON, which means the same and holds nothing that a terminal would obey."""
+    print(plain_json(text))
+
+
+def redraw(line: str = "") -> None:
+    """Write a line over the last one; for a terminal."""
+    print(f"\r\x1b[K{plain(line)}", end="", file=sys.stderr, flush=True)
+
+
+def plain_stdout(kind: str) -> IO[bytes]:
+    """Return standard output for rows in a format, in which nothing acts on a terminal.
+
+    JSON means the same; other formats are as they are where no terminal shows them.
+
+    Args:
+        kind: The format, as Scrapy names it.
+    """
+    if kind in _JSON:
+        return cast("IO[bytes]", _Shown(plain_json))
+    if sys.stdout.isatty():
+        return cast("IO[bytes]", _Shown(partial(plain, with_lines=True)))
+    return sys.stdout.buffer
+
+
+class _Shown(io.RawIOBase):
+    """Standard output behind a function that is given each text on its way there."""
+
+    def __init__(self, shown: Callable[[str], str]) -> None:
+        super().__init__()
+        self._shown = shown
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def writable(self) -> bool:
+        """See the base class."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """See the base class."""
+        text = self._shown(self._decoder.decode(bytes(data)))
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        return len(data)
+
+    def flush(self) -> None:
+        """See the base class."""
+        if not sys.stdout.closed:
+            sys.stdout.buffer.flush()
+
+
+def plain_json(text: str) -> str:
+    r"""JSON in which all that is not seen is escaped: it means the same.
+
+    JSON itself asks only for characters below the space to be escaped.
+    """
+    return _UNSEEN_IN_JSON.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    if character.isprintable():
+        return character
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+class _PlainRecord(logging.LogRecord):
+    """A record of Python's logging in which nothing is left that a terminal would obey."""
+
+    def getMessage(self) -> str:  # noqa: N802  # logging's name
+        """See the base class."""
+        return plain(super().getMessage(), with_lines=True)
+
+
+def plain_logs() -> None:
+    """Make what is logged plain from now on, by whatever library, tracebacks too."""
+    logging.setLogRecordFactory(_record)
+
+
+def _record(*args: Any, **kwargs: Any) -> logging.LogRecord:
+    record = _PlainRecord(*args, **kwargs)
+    if record.exc_info and record.exc_info[0] is not None:
+        lines = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
+        record.exc_text = plain(lines, with_lines=True)
+    return record

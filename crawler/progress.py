@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 
 from crawler.pages.verdicts import DUPLICATES, FAILED, KEPT
+from crawler.plain_text import say
 
 if TYPE_CHECKING:
     from crawler.frontier.pauses import HostPauses
@@ -109,7 +109,7 @@ class PlainProgress:
     def show(self) -> None:
         """Print the line."""
         stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-        print(f"{stamp} {plain_line(numbers_of(self._job))}", file=sys.stderr, flush=True)
+        say(f"{stamp} {plain_line(numbers_of(self._job))}", to_stderr=True)
 
     def stop(self) -> None:
         """Print it a last time."""

@@ -6,6 +6,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from crawler.plain_text import redraw
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
     from crawler.verification.verify import Verification
 
 _INTERVAL_SECS = 0.5
-_WIDTH = 60
 
 
 def verification_lines(found: Verification) -> Iterator[str]:
@@ -60,9 +61,9 @@ class TerminalWatch:
         if self._is_shown and time.monotonic() - self._said_at >= _INTERVAL_SECS:
             self._said_at = time.monotonic()
             line = f"{self._what}: {self._done:,} of {self._total:,}"
-            print(f"\r{line:<{_WIDTH}}", end="", file=sys.stderr, flush=True)
+            redraw(line)
 
     def end(self) -> None:
         """Take the line away."""
         if self._is_shown:
-            print(f"\r{'':<{_WIDTH}}\r", end="", file=sys.stderr, flush=True)
+            redraw()

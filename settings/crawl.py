@@ -56,8 +56,15 @@ EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,
     "crawler.feeds.StoredFeeds": 0,
 }
-FEED_STORAGES = {"": "crawler.feed_files.FeedFile", "file": "crawler.feed_files.FeedFile"}
-FEED_EXPORTERS = {"parquet": "crawler.export_files.ParquetItemExporter"}
+FEED_STORAGES = {
+    "": "crawler.feed_files.FeedFile",
+    "file": "crawler.feed_files.FeedFile",
+    "stdout": "crawler.feed_files.PlainStdout",
+}
+FEED_EXPORTERS = {
+    "parquet": "crawler.export_files.ParquetItemExporter",
+    "xml": "crawler.export_files.CleanXmlExporter",
+}
 
 # The meta refresh of a page is read with everything else, in a worker process.
 METAREFRESH_ENABLED = False

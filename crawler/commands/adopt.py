@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.command_line import CommandError, PlainCommand, refuse_options
 from crawler.options import job_options
 from crawler.pages.errors import JobError, StorageError
+from crawler.plain_text import say
 from crawler.verification_text import TerminalWatch
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class Command(PlainCommand):
             raise CommandError(str(error)) from None
         except KeyboardInterrupt:
             watch.end()
-            print("scrapy adopt: broken off; nothing is left of it", file=sys.stderr)
+            say("scrapy adopt: broken off; nothing is left of it", to_stderr=True)
             self.exitcode = INTERRUPTED
             return
         watch.end()
-        print(f"{folder}: {count:,} pages; scrapy crawl ... -s JOBDIR={folder} goes on from them")
+        say(f"{folder}: {count:,} pages; scrapy crawl ... -s JOBDIR={folder} goes on from them")

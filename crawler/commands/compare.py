@@ -11,6 +11,7 @@ from crawler.command_line import CommandError
 from crawler.lab_command import LabCommand, Progress, say_notes
 from crawler.lab_options import add_parameter_options, tried_parameters, whole
 from crawler.options import did_you_mean
+from crawler.plain_text import say, say_coloured, say_json
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:
@@ -85,13 +86,13 @@ class Command(LabCommand):
         if opts.json:
             names = [{"name": side.name, "title": side.title} for side in (first, second)]
             described = _with_diff(found.to_dict(), names, diff_text(runs, context))
-            print(json.dumps(described, indent=2))
+            say_json(json.dumps(described, indent=2))
             return
         for line in comparison_lines(found, (first, second), parameters):
-            print(line)
+            say(line)
         if any(run.kind != "equal" for run in runs):
-            print()
-            print(diff_text(runs, context, coloured=sys.stdout.isatty()))
+            say()
+            say_coloured(diff_text(runs, context, coloured=sys.stdout.isatty()))
 
     def _sides(
         self, args: list[str], crawl: str | None, watch: Progress

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -23,6 +22,7 @@ from crawler.options import Options, did_you_mean
 from crawler.pages.database import open_for_reading
 from crawler.pages.errors import JobError
 from crawler.pages.report import make_report
+from crawler.plain_text import say
 from crawler.report_text import report_lines
 from crawler.standing import standing
 from crawler.visits import DUE, FAILED, NO, YES
@@ -86,11 +86,11 @@ class Command(ScrapyCrawl):
             if not self._begins(spidercls, job, before, opts):
                 return
             if archive is not None:
-                say(f"recorded in: {archive.folder}", opts)
+                tell(f"recorded in: {archive.folder}", opts)
             if taken:
-                say(f"URL rules of {opts.spargs['rules']}: {taken:,}", opts)
+                tell(f"URL rules of {opts.spargs['rules']}: {taken:,}", opts)
             if not job.is_new and self.settings.getdict("FEEDS"):
-                say("the feed is written at the end, with every page that is kept", opts)
+                tell("the feed is written at the end, with every page that is kept", opts)
             tidy_logs()
             super().run(args, opts)
         finally:
@@ -120,11 +120,11 @@ class Command(ScrapyCrawl):
         assert self.settings is not None
         if job.fleet is not None:
             for line in welcome_lines(job, job.fleet.introduce()):
-                say(line, opts)
+                tell(line, opts)
             return True
         revisit = opts.spargs.get("revisit", NO)
         stands = standing(job, revisit, before, adds=spidercls.adds_when_finished)
-        say(f"crawl directory: {self.settings['JOBDIR']} ({stands})", opts)
+        tell(f"crawl directory: {self.settings['JOBDIR']} ({stands})", opts)
         return not self._has_nothing_to_do(spidercls, job, revisit)
 
     def _has_nothing_to_do(self, spidercls: type[ArchivingSpider], job: Job, revisit: str) -> bool:
@@ -146,37 +146,37 @@ class Command(ScrapyCrawl):
         with closing(open_for_reading(job.folder)) as connection:
             report = make_report(connection)
         for line in report_lines(report, folder):
-            say(line, opts)
+            tell(line, opts)
         if job.fleet is not None:
             for line in farewell_lines(job):
-                say(line, opts)
+                tell(line, opts)
         if report.queued:
-            say(f"not finished, {report.queued:,} queued: the same command goes on", opts)
-        say(f"pages: scrapy pages {folder} -o pages.jsonl", opts)
+            tell(f"not finished, {report.queued:,} queued: the same command goes on", opts)
+        tell(f"pages: scrapy pages {folder} -o pages.jsonl", opts)
         if job.failure is not None:
-            print(
+            say(
                 f"scrapy crawl: stopped: {job.failure}; nothing that was stored is lost, "
                 "the same command goes on when that is mended",
-                file=sys.stderr,
+                to_stderr=True,
             )
             self.exitcode = INCOMPLETE
         if job.broken_requests:
-            print(
+            say(
                 f"scrapy crawl: {job.broken_requests:,} requests broke, see the errors above; "
                 "the same command tries them again",
-                file=sys.stderr,
+                to_stderr=True,
             )
             self.exitcode = INCOMPLETE
         for seed, reason in job.dead_seeds.items():
-            print(f"scrapy crawl: {seed}: {reason}", file=sys.stderr)
+            say(f"scrapy crawl: {seed}: {reason}", to_stderr=True)
             self.exitcode = INCOMPLETE
 
 
-def say(line: str, opts: argparse.Namespace) -> None:
+def tell(line: str, opts: argparse.Namespace) -> None:
     """Print to standard output, or to standard error where a feed goes to the former."""
     feeds = [*(opts.output or ()), *(opts.overwrite_output or ())]
     taken = any(feed.startswith("-") for feed in feeds)
-    print(line, file=sys.stderr if taken else sys.stdout, flush=True)
+    say(line, to_stderr=taken, flush=True)
 
 
 def _one_spider(args: list[str]) -> str:

@@ -15,6 +15,7 @@ from crawler.demo import DUPLICATES, DemoServer
 from crawler.options import Options
 from crawler.pages.database import FILE_NAME, open_for_reading
 from crawler.pages.export import export_pages
+from crawler.plain_text import say
 
 if TYPE_CHECKING:
     import argparse
@@ -69,9 +70,9 @@ class Command(CrawlCommand):
             for path, of in DUPLICATES.items()
             if original.get(base + path, path) != original.get(base + of, of)
         ]
-        print(f"planted duplicates found: {len(DUPLICATES) - len(missed)} of {len(DUPLICATES)}")
+        say(f"planted duplicates found: {len(DUPLICATES) - len(missed)} of {len(DUPLICATES)}")
         for path in missed:
-            print(f"  missed: {base}{path} (of {base}{DUPLICATES[path]})")
+            say(f"  missed: {base}{path} (of {base}{DUPLICATES[path]})")
         if missed:
             self.exitcode = FAILED
 

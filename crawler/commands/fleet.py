@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.command_line import CommandError, PlainCommand, refuse_options
 from crawler.frontier.redis.errors import FleetError
+from crawler.plain_text import say, say_json
 from neardup import ServerError
 
 if TYPE_CHECKING:
@@ -58,10 +59,10 @@ def _show(url: str, opts: argparse.Namespace) -> None:
 
     status = at(url, opts.name, look)
     if opts.json:
-        print(json.dumps(status.to_dict(), indent=2))
+        say_json(json.dumps(status.to_dict(), indent=2))
         return
     for line in status_lines(status, shown_url(url)):
-        print(line)
+        say(line)
 
 
 def _forget(url: str, name: str, *, is_sure: bool) -> None:
@@ -75,13 +76,13 @@ def _forget(url: str, name: str, *, is_sure: bool) -> None:
     if deleted == 0:
         raise FleetError(f"no fleet {name}: nothing was deleted")
     if deleted is None:
-        print("nothing was deleted")
+        say("nothing was deleted")
     else:
-        print(f"the fleet {name} is forgotten: {deleted:,} keys deleted")
+        say(f"the fleet {name} is forgotten: {deleted:,} keys deleted")
 
 
 def _agrees(name: str) -> bool:
     if not sys.stdin or not sys.stdin.isatty():
         raise CommandError("--forget deletes for good; give --yes too")
-    print(f"everything that this Redis holds of the fleet {name}; directories of workers stay")
+    say(f"everything that this Redis holds of the fleet {name}; directories of workers stay")
     return input("delete it? [y/N] ").strip().lower() in {"y", "yes"}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.command_line import CommandError, PlainCommand, refuse_options
+from crawler.plain_text import say
 
 if TYPE_CHECKING:
     import argparse
@@ -74,7 +75,7 @@ def _serve(paths: list[Path], opts: argparse.Namespace) -> None:
             raise CommandError(str(error)) from None
 
         def announce() -> None:
-            print(bound.address, flush=True)
+            say(bound.address, flush=True)
             if not opts.no_browser:
                 open_browser(bound.address)
 

@@ -10,7 +10,7 @@ from crawler.command_line import CommandError
 from crawler.lab_command import LabCommand, Progress, say_notes
 from crawler.lab_options import distances_of, one_of, paths_of, whole
 from crawler.options import did_you_mean
-from crawler.plain_text import plain
+from crawler.plain_text import say, say_coloured
 
 if TYPE_CHECKING:
     import argparse
@@ -112,13 +112,13 @@ def _walk(paths: list[Path], distances: list[int], limit: int, watch: Progress) 
         say_notes(found.sources.notes, watch)
         if not unlabelled:
             why = "all pairs at these distances are labelled" if pairs else "no pair is so near"
-            print(f"nothing to label: {why}")
+            say(f"nothing to label: {why}")
             return
-        walk = Labelling(found, unlabelled, print, is_coloured=sys.stdout.isatty())
+        walk = Labelling(found, unlabelled, say_coloured, is_coloured=sys.stdout.isatty())
         try:
             walk.walk(typed_keys("d/n/s/b/r/q> "))
         finally:
-            print(walk.summary())
+            say(walk.summary())
 
 
 def _change(paths: list[Path], opts: argparse.Namespace, watch: Progress) -> None:
@@ -134,9 +134,9 @@ def _change(paths: list[Path], opts: argparse.Namespace, watch: Progress) -> Non
         if opts.pair:
             label = label_of(first, second, is_duplicate=opts.pair[2] == DUPLICATE)
             store_label(found.sources, label)
-            print(_line(label))
+            say(_line(label))
         elif remove_label(found.sources, first.text_digest, second.text_digest):
-            print(f"no longer labelled: {plain(first.url)} {plain(second.url)}")
+            say(f"no longer labelled: {first.url} {second.url}")
         else:
             raise CommandError(f"{first.url} and {second.url} are not labelled")
 
@@ -144,9 +144,9 @@ def _change(paths: list[Path], opts: argparse.Namespace, watch: Progress) -> Non
 def _list(paths: list[Path]) -> None:
     labels = _labels(paths)
     for label in labels:
-        print(_line(label))
+        say(_line(label))
     if not labels:
-        print("no labels")
+        say("no labels")
 
 
 def _export(paths: list[Path], name: str) -> None:
@@ -161,7 +161,7 @@ def _export(paths: list[Path], name: str) -> None:
             export_labels(labels, file)
     except OSError as error:
         raise CommandError(f"--export {name}: {error.strerror}") from None
-    print(f"labels in {name}: {len(labels):,}")
+    say(f"labels in {name}: {len(labels):,}")
 
 
 def _import(paths: list[Path], name: str) -> None:
@@ -182,7 +182,7 @@ def _import(paths: list[Path], name: str) -> None:
         store_labels(sources, labels)
     finally:
         sources.close()
-    print(f"labels taken from {'standard input' if name == '-' else name}: {len(labels):,}")
+    say(f"labels taken from {'standard input' if name == '-' else name}: {len(labels):,}")
 
 
 def _labels(paths: list[Path]) -> list[Label]:
@@ -197,4 +197,4 @@ def _labels(paths: list[Path]) -> list[Label]:
 
 
 def _line(label: Label) -> str:
-    return f"{label.name:<9}  {plain(label.first_url)}  {plain(label.second_url)}"
+    return f"{label.name:<9}  {label.first_url}  {label.second_url}"

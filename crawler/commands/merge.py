@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from crawler.frontier.redis.errors import FleetError
 from crawler.merge_text import merged_lines
 from crawler.merging.merge import merge
 from crawler.pages.errors import JobError
+from crawler.plain_text import say, say_json
 from crawler.verification_text import TerminalWatch
 from neardup import NearDupError
 
@@ -63,15 +63,15 @@ class Command(PlainCommand):
             raise CommandError(str(error)) from None
         except KeyboardInterrupt:
             watch.end()
-            print(f"scrapy merge: broken off; there is no {folder}", file=sys.stderr)
+            say(f"scrapy merge: broken off; there is no {folder}", to_stderr=True)
             self.exitcode = INTERRUPTED
             return
         watch.end()
         if opts.json:
-            print(json.dumps(merged.to_dict(), indent=2, ensure_ascii=False))
+            say_json(json.dumps(merged.to_dict(), indent=2, ensure_ascii=False))
         else:
             for line in merged_lines(merged, str(folder)):
-                print(line)
+                say(line)
         self.exitcode = LOST if merged.lost else 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from crawler.pages.database import open_for_reading
 from crawler.pages.errors import JobError
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.verdicts import VERDICTS
+from crawler.plain_text import say
 
 if TYPE_CHECKING:
     import argparse
@@ -64,7 +64,7 @@ class Command(PlainCommand):
                 raise
             raise CommandError(str(error)) from None
         if name != "-":
-            print(f"{count:,} rows in {name}", file=sys.stderr)
+            say(f"{count:,} rows in {name}", to_stderr=True)
 
 
 def _destination(output: str) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from crawler.lab_options import (
     tried_choice,
     whole,
 )
+from crawler.plain_text import say, say_coloured, say_json
 
 if TYPE_CHECKING:
     import argparse
@@ -80,7 +81,7 @@ class Command(LabCommand):
                 _show(details_of(found, pair), number, opts)
             if not pairs and not opts.json:
                 bits = "" if choice.method != SIMHASH else f" at {opts.distance} bits"
-                print(f"no two distinct texts{bits}")
+                say(f"no two distinct texts{bits}")
 
 
 def _show(found: PairDetails, number: int, opts: argparse.Namespace) -> None:
@@ -88,12 +89,12 @@ def _show(found: PairDetails, number: int, opts: argparse.Namespace) -> None:
 
     if opts.json:
         fields = pair_dict(found, _CONTEXT if opts.diff else None)
-        print(json.dumps(fields))
+        say_json(json.dumps(fields))
         return
     if number > 1:
-        print()
+        say()
     for line in pair_lines(found, number):
-        print(line)
+        say(line)
     if opts.diff:
-        print()
-        print(pair_diff(found, _CONTEXT, coloured=sys.stdout.isatty()))
+        say()
+        say_coloured(pair_diff(found, _CONTEXT, coloured=sys.stdout.isatty()))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.command_line import CommandError, PlainCommand, one_directory
 from crawler.pages.errors import JobError
+from crawler.plain_text import say, say_json
 from crawler.rejudge_text import rejudgement_lines
 from crawler.rejudging.rejudge import rejudge
 from crawler.verification.directory import CrawlDirectory
@@ -53,12 +53,12 @@ class Command(PlainCommand):
             raise CommandError(str(error)) from None
         except KeyboardInterrupt:
             watch.end()
-            print("scrapy rejudge: broken off; all is as it was before", file=sys.stderr)
+            say("scrapy rejudge: broken off; all is as it was before", to_stderr=True)
             self.exitcode = INTERRUPTED
             return
         watch.end()
         if opts.json:
-            print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+            say_json(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
             return
         for line in rejudgement_lines(found, str(folder), dry_run=opts.dry_run):
-            print(line)
+            say(line)

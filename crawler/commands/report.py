@@ -10,6 +10,7 @@ from crawler.command_line import CommandError, PlainCommand, one_directory
 from crawler.pages.database import open_for_reading
 from crawler.pages.errors import JobError
 from crawler.pages.report import make_report
+from crawler.plain_text import say, say_json
 from crawler.report_text import report_lines
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Command(PlainCommand):
         except JobError as error:
             raise CommandError(str(error)) from None
         if opts.json:
-            print(report.to_json())
+            say_json(report.to_json())
             return
         for line in report_lines(report, str(folder)):
-            print(line)
+            say(line)

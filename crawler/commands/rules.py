@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from crawler.frontier.rule_store import holding
 from crawler.options import did_you_mean
 from crawler.pages.database import open_for_reading
 from crawler.pages.errors import JobError
+from crawler.plain_text import say, say_json
 from crawler.rules_text import rule_lines
 
 if TYPE_CHECKING:
@@ -95,16 +95,16 @@ def _check(opts: argparse.Namespace) -> None:
 
 def _forget(folder: Path, number: int) -> None:
     again = forget_rule(folder, number)
-    print(f"rule {number} is forgotten; requests that are queued again: {again:,}")
+    say(f"rule {number} is forgotten; requests that are queued again: {again:,}")
 
 
 def _report(connection: sqlite3.Connection, *, is_json: bool) -> None:
     report = rule_report(connection)
     if is_json:
-        print(report.to_json())
+        say_json(report.to_json())
         return
     for line in rule_lines(report):
-        print(line)
+        say(line)
 
 
 def _export(connection: sqlite3.Connection, opts: argparse.Namespace) -> None:
@@ -115,12 +115,12 @@ def _export(connection: sqlite3.Connection, opts: argparse.Namespace) -> None:
     else:
         text = rules_text(rules)
     for context, transform in left:
-        print(f"left out, {DISCARDER} cannot say it: {context}: {transform}", file=sys.stderr)
+        say(f"left out, {DISCARDER} cannot say it: {context}: {transform}", to_stderr=True)
     if opts.export == "-":
-        print(text, end="")
+        say_json(text.rstrip("\n"))
         return
     try:
         Path(opts.export).write_text(text, encoding="utf-8")
     except OSError as error:
         raise CommandError(f"{opts.export}: cannot be written: {error.strerror}") from None
-    print(f"rules in {opts.export}: {len(rules) - len(left):,}")
+    say(f"rules in {opts.export}: {len(rules) - len(left):,}")

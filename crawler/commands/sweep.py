@@ -17,6 +17,7 @@ from crawler.lab_options import (
     paths_of,
     tried_choice,
 )
+from crawler.plain_text import say, say_json
 
 if TYPE_CHECKING:
     import argparse
@@ -94,11 +95,11 @@ class Command(LabCommand):
             )
             say_notes(found.sources.notes, watch)
             if opts.json:
-                print(json.dumps(_to_dict(found, lines, evidence), indent=2))
+                say_json(json.dumps(_to_dict(found, lines, evidence), indent=2))
             else:
                 running = session.judge(Choice(session.running))
                 for line in sweep_text(lines, running, session.running, evidence):
-                    print(line)
+                    say(line)
             if plot is not None:
                 _draw(found, choice, lines, plot)
 

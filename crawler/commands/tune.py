@@ -14,6 +14,7 @@ from crawler.pages.database import open_for_reading
 from crawler.pages.errors import JobError
 from crawler.pages.tuning import check_name, tune
 from crawler.pages.tuning_report import tuning_report
+from crawler.plain_text import say, say_json
 from crawler.tuning_text import tuning_lines
 from neardup import ParameterError, ServerError
 
@@ -68,10 +69,10 @@ class Command(PlainCommand):
         except (JobError, ParameterError) as error:
             raise CommandError(str(error)) from None
         if opts.json:
-            print(json.dumps(report.to_dict(), indent=2))
+            say_json(json.dumps(report.to_dict(), indent=2))
             return
         for line in tuning_lines(report, str(folder)):
-            print(line)
+            say(line)
 
 
 def _checked(arguments: list[str]) -> dict[str, object]:
@@ -91,10 +92,10 @@ def _tune_fleet(url: str, name: str | None, changes: dict[str, object], *, is_js
     except (FleetError, ServerError, ParameterError) as error:
         raise CommandError(str(error)) from None
     if is_json:
-        print(json.dumps({"current": chosen}, indent=2))
+        say_json(json.dumps({"current": chosen}, indent=2))
         return
     for parameter, value in chosen.items():
-        print(f"  {parameter:<18} {value}")
+        say(f"  {parameter:<18} {value}")
 
 
 def _changes(arguments: list[str]) -> dict[str, object]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.command_line import CommandError, PlainCommand, one_directory
 from crawler.pages.errors import JobError
+from crawler.plain_text import say, say_json
 from crawler.verification.directory import CrawlDirectory
 from crawler.verification.verify import repair, verify
 from crawler.verification_text import TerminalWatch, verification_lines
@@ -62,12 +62,12 @@ class Command(PlainCommand):
             raise CommandError(str(error)) from None
         except KeyboardInterrupt:
             watch.end()
-            print("scrapy verify: broken off; what was not finished is as before", file=sys.stderr)
+            say("scrapy verify: broken off; what was not finished is as before", to_stderr=True)
             self.exitcode = INTERRUPTED
             return
         watch.end()
         if opts.json:
-            print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+            say_json(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
         else:
             _say(found)
         self.exitcode = PROBLEMS if found.problems else 0
@@ -82,12 +82,12 @@ class Command(PlainCommand):
         if not opts.json:
             watch.end()
             _say(found)
-            print()
+            say()
         return repair(directory, watch, found, feed)
 
 
 def _say(found: Verification) -> None:
     for deed in found.done:
-        print(f"repaired: {deed}")
+        say(f"repaired: {deed}")
     for line in verification_lines(found):
-        print(line)
+        say(line)

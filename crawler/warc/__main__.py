@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from crawler.plain_text import plain_logs, say
 from crawler.warc.errors import ArchiveError
 from crawler.warc.finishing import finish
 
@@ -20,14 +21,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--wacz", action="store_true", help="pack them as a WACZ file as well")
     given = parser.parse_args(arguments)
+    plain_logs()
     try:
         done = finish(given.folder, given.wacz)
     except ArchiveError as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        say(f"{parser.prog}: {error}", to_stderr=True)
         return USAGE_ERROR
-    print(f"{done.cdxj}: {done.captures:,} captures")
+    say(f"{done.cdxj}: {done.captures:,} captures")
     if done.wacz is not None:
-        print(done.wacz)
+        say(str(done.wacz))
     return 0
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import json
+import logging
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.plain_text import plain
+from crawler.plain_text import plain, plain_json, plain_logs
 
 
 @pytest.mark.parametrize(
@@ -42,3 +46,33 @@ class TestPlainProperties:
     @given(st.text(st.characters()))
     def test_doing_it_twice_changes_nothing(self, text: str) -> None:
         assert plain(plain(text)) == plain(text)
+
+
+class TestPlainJsonProperties:
+    @given(st.recursive(st.text(st.characters()), lambda inner: st.lists(inner, max_size=3)))
+    def test_means_the_same_and_shows_nothing(self, value: object) -> None:
+        shown = plain_json(json.dumps(value, ensure_ascii=False, indent=1))
+        assert json.loads(shown) == value
+        assert shown.replace("\n", "").isprintable()
+
+
+def test_what_is_logged_is_plain_and_so_is_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    plain_logs()
+    try:
+        raise ValueError("bad \x1b[31m")
+    except ValueError:
+        logging.getLogger("anybody").exception("page \x1b]0;x\x07%s", "\x9b\r\n")
+    (line, *traceback) = logging.Formatter().format(caplog.records[0]).split("\n")
+    assert line == "page ␛]0;x␇\\x9b "
+    assert traceback[-1] == "ValueError: bad ␛[31m"
+    assert caplog.text.replace("\n", "").isprintable()
+
+
+def test_nothing_else_prints() -> None:
+    for path in Path("crawler").rglob("*.py"):
+        names = [
+            node.id
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Name)
+        ]
+        assert "print" not in names or path.name == "plain_text.py", path

@@ -68,8 +68,8 @@ class Forks:
         """
         with (
             tempfile.TemporaryFile("w+") as given,
-            tempfile.TemporaryFile("w+") as out,
-            tempfile.TemporaryFile("w+") as err,
+            tempfile.TemporaryFile("w+", newline="") as out,
+            tempfile.TemporaryFile("w+", newline="") as err,
         ):
             given.write(stdin or "")
             given.seek(0)
