@@ -116,7 +116,11 @@ class CrawlDelay:
             raise NotConfigured
         self._longest_secs = options.number("CRAWL_MAX_CRAWL_DELAY_SECS")
         self._crawler = crawler
+        self._delays: dict[str, float] = {}
         crawler.signals.connect(self._robots_parsed, signals.robots_parsed)
+        if crawler.settings.getbool("AUTOTHROTTLE_ENABLED"):
+            # Extensions with a lower number, as AutoThrottle is, hear of it before.
+            crawler.signals.connect(self._downloaded, signals.response_downloaded)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> CrawlDelay:
@@ -139,9 +143,17 @@ class CrawlDelay:
         pace = {"delay": delay, "concurrency": 1, "jitter": 0.0}
         # For the slot that is there, and for the one made after that was swept up.
         downloader.per_slot_settings[key] = pace
+        self._delays[key] = delay
         if slot is not None:
             slot.delay, slot.jitter, slot.concurrency = delay, 0.0, 1
         logger.info("%s asks for %s s between requests", key, delay)
+
+    def _downloaded(self, request: Request) -> None:
+        """Undo what AutoThrottle took off a delay: it knows no other bound than its own."""
+        key = str(request.meta.get("download_slot"))
+        slot = self._crawler.engine.downloader.slots.get(key)
+        if slot is not None:
+            slot.delay = max(slot.delay, self._delays.get(key, 0.0))
 
 
 class Progress:

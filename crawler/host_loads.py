@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from scrapy import Request
-    from scrapy.core.downloader import Downloader
+    from scrapy.core.downloader import Downloader, Slot
     from scrapy.crawler import Crawler
     from scrapy.utils.asyncio import CallLaterResult
 
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 DOWNLOAD_SLOT = "download_slot"
 """Key of ``Request.meta``, of Scrapy: the slot of the downloader that a request uses."""
+
+MAX_WAIT_SECS = 0.5
+"""A request waits no longer than this in its slot, where the delay of that is longer or shorter by
+chance."""
 
 MAX_DELAYED = 1_000
 """So many requests wait for their own time, at most."""
@@ -37,17 +41,21 @@ class HostLoads:
 
     Scrapy's ``DownloaderAwarePriorityQueue`` counts what has reached the slot of
     a host; what waits there for a slow robots.txt has not, and fills
-    ``CONCURRENT_REQUESTS`` all the same. Here it counts. A host that rests has no room.
+    ``CONCURRENT_REQUESTS`` all the same. Here it counts.
+
+    What waits in a slot for its delay would fill ``CONCURRENT_REQUESTS`` as well. So a host has no
+    room while its slot is in its delay, or has a request that is not sent yet, or while it rests.
 
     Attributes:
-        free_at: When the first of those hosts that were found to rest has room again, by the
-            monotonic clock.
+        free_at: When the first of those hosts that were found to have no room may have some, by
+            the monotonic clock, where that is known.
     """
 
     def __init__(self, downloader: Downloader, pauses: HostPauses) -> None:
         self._downloader = downloader
         self._pauses = pauses
         self._hosts: dict[int, set[Request]] = {}
+        self._slot_names: dict[int, str] = {}
         self.free_at = math.inf
 
     def begin(self) -> None:
@@ -57,6 +65,14 @@ class HostLoads:
     def add(self, host: int, request: Request) -> None:
         """Count a request that is about to be handed out."""
         self._hosts.setdefault(host, set()).add(request)
+        self._slot_names[host] = self._downloader.get_slot_key(request)
+        if len(self._slot_names) > 2 * len(self._downloader.slots) + MAX_DELAYED:
+            names = self._slot_names.items()
+            self._slot_names = {
+                one: name
+                for one, name in names
+                if one in self._hosts or name in self._downloader.slots
+            }
 
     def remove(self, host: int, request: Request) -> None:
         """Forget a request that is through."""
@@ -67,25 +83,69 @@ class HostLoads:
 
     def __call__(self, host: int) -> int | None:
         """How many there are, None where there is no room. Complexity: O(their number)."""
-        if self._pauses and (ends_at := self._pauses.ends_at(host)) > time.monotonic():
-            self.free_at = min(self.free_at, ends_at)
+        now, free_at = time.monotonic(), self._pauses.ends_at(host) if self._pauses else 0.0
+        name = self._slot_names.get(host)
+        if free_at <= now and name is None:
+            return 0
+        slot = None if name is None else self._downloader.slots.get(name)
+        if slot is not None and slot.delay:
+            free_at = max(free_at, due_at_of(slot))
+        if free_at > now or name is None:
+            self.free_at = min(self.free_at, free_at)
             return None
         requests = self._hosts.get(host)
-        if requests is None:
-            return 0
-        under_way = len(requests & self._downloader.active)
-        if under_way and under_way >= self._most(next(iter(requests))):
-            return None
-        return under_way
+        return 0 if requests is None else self._room_beside(requests, name, slot)
 
-    def _most(self, request: Request) -> int:
-        """How many requests the downloader sends at a time to where one goes."""
+    def _room_beside(self, requests: set[Request], name: str, slot: Slot | None) -> int | None:
+        under_way = requests & self._downloader.active
+        if under_way and len(under_way) >= self._most(name):
+            return None
+        if under_way and self._delay(name):
+            sent = frozenset() if slot is None else slot.transferring
+            if under_way - sent:
+                # It is sent when the longest delay is over, if it is in the slot.
+                sent_at = math.inf if slot is None else _longest_until(slot)
+                if sent_at > time.monotonic():
+                    self.free_at = min(self.free_at, sent_at)
+                return None
+        return len(under_way)
+
+    def has_to_wait(self, host: int) -> bool:
+        """Whether a request that is about to reach the slot of its host would wait there."""
+        slot = self._downloader.slots.get(self._slot_names.get(host, ""))
+        if slot is None or not slot.delay:
+            return False
+        return bool(slot.queue) or due_at_of(slot) > time.monotonic()
+
+    def _most(self, name: str) -> int:
+        """How many requests a slot sends at a time."""
         downloader = self._downloader
-        name = downloader.get_slot_key(request)
         if name in downloader.slots:
             return downloader.slots[name].concurrency
-        chosen = downloader.per_slot_settings.get(name, {})
-        return int(chosen.get("concurrency", downloader.domain_concurrency))
+        most = downloader.ip_concurrency or downloader.domain_concurrency
+        return int(downloader.per_slot_settings.get(name, {}).get("concurrency", most))
+
+    def _delay(self, name: str) -> float:
+        """Seconds between two requests of a slot."""
+        downloader = self._downloader
+        if name in downloader.slots:
+            return downloader.slots[name].delay
+        usual = downloader.settings.getfloat("DOWNLOAD_DELAY")
+        return float(downloader.per_slot_settings.get(name, {}).get("delay", usual))
+
+
+def due_at_of(slot: Slot) -> float:
+    """Return from when on a slot may be given a request, by the monotonic clock.
+
+    Chance makes each delay longer or shorter. Where that is little, it is the earliest moment at
+    which the slot may send, so that it decides; else the mean one, so that little waits for long.
+    """
+    shorter = slot.jitter * slot.delay
+    return slot.lastseen + slot.delay - (shorter if shorter <= MAX_WAIT_SECS else 0.0)
+
+
+def _longest_until(slot: Slot) -> float:
+    return slot.lastseen + slot.delay * (1 + slot.jitter)
 
 
 class DelayedRequests:

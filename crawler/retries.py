@@ -75,11 +75,12 @@ class PatientRetry(RetryMiddleware):
         return cls(crawler)
 
     def process_request(self, request: Request) -> Request | None:
-        """Let a request wait whose host began to rest after it was handed out."""
+        """Let a request wait whose host began to rest, or has a delay, since it was handed out."""
         host = self._host_of(request)
-        if host is not None and self._pauses.left_secs(host):
-            return self._later(request)
-        return None
+        if host is None:
+            return None
+        has_to_wait = self._pauses.left_secs(host) or self._scheduler.has_to_wait(host)
+        return self._later(request) if has_to_wait else None
 
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None

@@ -297,6 +297,10 @@ class FrontierScheduler(BaseScheduler):
         queued = self._leases.get(request)
         return None if queued is None else queued.host
 
+    def has_to_wait(self, host: int) -> bool:
+        """Whether what is sent to a host now would wait in the downloader."""
+        return self._loads.has_to_wait(host)
+
     def ask_later(self, request: Request, notes: Mapping[str, Any] | None = None) -> bool:
         """Let a request that was handed out wait again, as soon as the engine lets go of it.
 
