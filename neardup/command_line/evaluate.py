@@ -98,12 +98,12 @@ def _analysed(options: Namespace, alone: Parameters, confirmed: Parameters) -> _
 
 def _texts(options: Namespace) -> Iterator[tuple[int, str]]:
     """Yield ids with texts; a row without a text says again what an earlier one said."""
-    fields = (options.id_field, options.text_field)
+    fields = ((options.id_field,), (options.text_field,))
     empty = True
     with open_rows(options.texts, options.format, fields) as source:
         for row in shown(source):
             if empty:
-                row.require(options.text_field, "--text-field")
+                row.require([options.text_field], "--text-field")
             empty = False
             text = row.text(options.text_field)
             if text is not None:

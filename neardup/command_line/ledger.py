@@ -95,6 +95,24 @@ class Ledger:
         except sqlite3.OperationalError as error:
             raise _full(error) from error
 
+    def repeated_ids(self, limit: int) -> tuple[list[str], int]:
+        """Return ids that more than one text has, as JSON, and how many such ids there are.
+
+        Args:
+            limit: Return at most so many, those of the first texts.
+
+        Raises:
+            InputError: The disk is full.
+        """
+        repeated = "SELECT min(number) AS first, id FROM verdicts GROUP BY id HAVING count(*) > 1"
+        try:
+            execute = self._database.execute
+            (total,) = execute(f"SELECT count(*) FROM ({repeated})").fetchone()  # noqa: S608
+            found = execute(f"{repeated} ORDER BY first LIMIT ?", (limit,)).fetchall()
+        except sqlite3.OperationalError as error:
+            raise _full(error) from error
+        return [name for _, name in found], total
+
 
 def _duplicate(
     name: str, kind: str, tier: str | None, distance: int | None, similarity: float | None

@@ -66,11 +66,21 @@ def find_options(arguments: Sequence[str]) -> Namespace:
     """Read the options of the first command."""
     parser = _parser("", _FIND, _FIND_MORE)
     parser.add_argument("file", metavar="FILE", help="jsonl, csv (or .gz), parquet; - is stdin")
-    _add_fields(parser, "url")
+    _add_fields(parser, None)
     parser.add_argument("--out", metavar="FILE", help="where the clusters go (standard output)")
+    parser.add_argument(
+        "--skip-bad",
+        type=int,
+        default=0,
+        metavar="N",
+        help="name up to N rows that cannot be read, and go on behind them (0)",
+    )
     parser.add_argument("--all", action="store_true", help="also texts that nothing repeats")
     add_parameters(parser, with_distance=True)
-    return parser.parsed(arguments)
+    options = parser.parsed(arguments)
+    if options.skip_bad < 0:
+        parser.error(f"--skip-bad must be at least 0, got {options.skip_bad}")
+    return options
 
 
 def compare_options(arguments: Sequence[str]) -> Namespace:
@@ -140,13 +150,16 @@ def parser_of(program: str, description: str, more: str = "") -> Parser:
     )
 
 
-def _add_fields(parser: Parser, id_field: str) -> None:
+def _add_fields(parser: Parser, id_field: str | None) -> None:
     parser.add_argument("--format", choices=FORMATS, help="where the ending does not say it")
     parser.add_argument(
         "--text-field", default="text", metavar="NAME", help="field of the text (text)"
     )
     parser.add_argument(
-        "--id-field", default=id_field, metavar="NAME", help=f"field of the id ({id_field})"
+        "--id-field",
+        default=id_field,
+        metavar="NAME",
+        help=f"field of the id ({id_field or 'url, or else id'})",
     )
 
 

@@ -68,6 +68,27 @@ def open_output(path: str | None, source: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
+def open_partial(path: str | None, output: IO[bytes]) -> Iterator[tuple[IO[bytes], str]]:
+    """Open where the results of a part of the input go: never in the place of whole ones.
+
+    Args:
+        path: As for ``open_output``.
+        output: What that opened.
+
+    Returns:
+        The file, and what to call it: standard output or a device, otherwise ``PATH.partial``.
+    """
+    if path is None or path == "-":
+        yield output, "standard output"
+    elif Path(path).exists() and not Path(path).is_file():
+        yield output, path
+    else:
+        partial = Path(path).resolve()
+        with _replacing(partial.with_name(f"{partial.name}.partial")) as file:
+            yield file, f"{path}.partial"
+
+
+@contextmanager
 def _replacing(target: Path) -> Iterator[IO[bytes]]:
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)

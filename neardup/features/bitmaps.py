@@ -48,14 +48,12 @@ def max_similarity(first: Bitmap, second: Bitmap) -> float:
 
     Complexity: O(words of the larger).
     """
-    small, large = sorted((first, second), key=_words)
+    small, large = first, second
+    if len(small.words) > len(large.words):
+        small, large = large, small
     shared = _kernels()[1](small.words, small.size, large.words, large.size)
     union = first.size + second.size - shared
     return shared / union if union else 1.0
-
-
-def _words(bitmap: Bitmap) -> int:
-    return len(bitmap.words)
 
 
 @cache

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _SLICE = 1_000
 
 _TEXT, _HTML = "text", "html"
-_FIELDS = (_TEXT, _HTML, "url", "title")
 
 
 class JsonLinesSource:
@@ -99,7 +98,7 @@ class JsonLinesSource:
         self._gathering.close()
 
     def _tell(self) -> Generator[Told, None, None]:
-        with open_rows(str(self.path), JSON_LINES, _FIELDS) as source:
+        with open_rows(str(self.path), JSON_LINES) as source:
             for number, row in enumerate(source.rows):
                 if number == 0:
                     _check(row)

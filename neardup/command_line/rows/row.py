@@ -1,6 +1,6 @@
 """A row of input and its fields."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -9,6 +9,14 @@ from neardup.command_line.errors import InputError
 _MOST_NAMES = 20
 
 Id: TypeAlias = str | int
+
+Pass: TypeAlias = Callable[[InputError], None]
+"""Is told of a row that cannot be read; returns where it is to be passed over, or raises."""
+
+
+def pass_none(error: InputError) -> None:
+    """Raise what is wrong with a row."""
+    raise error
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +35,17 @@ class Row:
     number: int
     fields: Mapping[str, object]
 
-    def require(self, field: str, option: str) -> None:
-        """Make sure of a field that the first row must have, or its name is wrong.
+    def require(self, names: Sequence[str], option: str) -> str:
+        """Return the first of the names that is one of a field.
 
         Raises:
             InputError: There is none; the message names those that there are, and the option.
         """
-        if field not in self.fields:
-            there = f"there are {listed(self.fields)}; choose with {option}"
-            raise self.complaint(f'no field "{field}"; {there}')
+        for name in names:
+            if name in self.fields:
+                return name
+        there = f"there are {listed(self.fields)}; choose with {option}"
+        raise self.complaint(f"no field {either(names)}; {there}")
 
     def text(self, field: str) -> str | None:
         """Return a text; None where it is null or missing, as crawlers leave it out.
@@ -54,7 +64,7 @@ class Row:
         Raises:
             InputError: There is no such field, or it holds neither text nor whole number.
         """
-        self.require(field, "--id-field")
+        self.require([field], "--id-field")
         value = self.fields[field]
         if not isinstance(value, str | int) or isinstance(value, bool):
             got = kind_of(value)
@@ -88,6 +98,11 @@ def listed(names: Iterable[object]) -> str:
     known = [str(name) for name in names]
     more = ["..."] if len(known) > _MOST_NAMES else []
     return ", ".join(known[:_MOST_NAMES] + more) or "none"
+
+
+def either(names: Sequence[str]) -> str:
+    """Name fields of which one is wanted."""
+    return " or ".join(f'"{name}"' for name in names)
 
 
 def kind_of(value: object) -> str:

@@ -94,10 +94,20 @@ def test_out_is_written_whole_and_replaces_what_stood_there(tmp_path: Path, page
 def test_a_failure_leaves_the_old_file_of_results(tmp_path: Path) -> None:
     out, pages = tmp_path / "clusters.jsonl", tmp_path / "pages.jsonl"
     out.write_text("old")
-    pages.write_bytes(json_lines(ROWS) + b"{")
+    pages.write_bytes(b"{")
     assert neardup(pages, "--out", out).status == 2
     assert out.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["clusters.jsonl", "pages.jsonl"]
+
+
+@pytest.mark.parametrize("rename", [("url", "id"), ("url", "url")])
+def test_the_id_is_the_url_or_else_the_id(tmp_path: Path, rename: tuple[str, str]) -> None:
+    pages = tmp_path / "pages.jsonl"
+    rows = [{rename[1]: row["url"], "text": row["text"]} for row in ROWS]
+    pages.write_bytes(json_lines(rows))
+    check(neardup(pages))
+    pages.write_bytes(json_lines([{"id": 1, **row} for row in ROWS]))
+    check(neardup(pages))
 
 
 def test_all_names_every_kept_text_and_ids_stay_what_they_are(tmp_path: Path) -> None:
