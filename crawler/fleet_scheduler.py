@@ -123,12 +123,11 @@ class FleetScheduler(FrontierScheduler):
         return super()._next() if self._fleet.is_open else None
 
     def _lease(self) -> QueuedRequest | None:
-        rules = self._job.url_rules
-        queued = rules.lease(self._loads)
+        queued = self._job.url_rules.lease(self._loads)
         # Rules are tried where nothing else is to do, also by pages that are on their way.
         is_dry = self._fleet.is_dry and not self._leases
-        if queued is None and not rules.is_busy and is_dry and rules.try_more():
-            queued = rules.lease(self._loads)
+        if queued is None and not self._job.url_rules.is_busy and is_dry:
+            queued = self._examine()
         if queued is not None:
             self._fleet.buffer.hand_out(queued)
         return queued
@@ -157,7 +156,8 @@ class FleetScheduler(FrontierScheduler):
         """Whether there is more to do, here or at any worker."""
         if self._job.failure is not None or self._is_at_limit():
             return False
-        is_busy = len(self._job.queue) > 0 or self._job.url_rules.is_folding
+        rules = self._job.url_rules
+        is_busy = len(self._job.queue) > 0 or rules.is_folding or rules.is_examining
         return is_busy or not self._fleet.is_finished
 
     def _is_at_limit(self) -> bool:

@@ -46,9 +46,10 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
         f"fetched was not stored again, {_many(report.saved_extractions, 'page')} not read again"
     )
     if report.url_rules:
+        lacking = f" ({report.unexamined_rules:,} not examined)" if report.unexamined_rules else ""
         yield (
             f"URLs: {_many(report.skipped, 'request')} not made, by "
-            f"{_many(report.url_rules, 'learned rule')}: scrapy rules {folder}"
+            f"{_many(report.url_rules, 'learned rule')}{lacking}: scrapy rules {folder}"
         )
     for reason, hosts in report.no_robots.items():
         others = f" and {len(hosts) - SHOWN_HOSTS:,} or more others" if hosts[SHOWN_HOSTS:] else ""

@@ -50,6 +50,20 @@ def _lines(rule: StoredRule) -> Iterator[str]:
         evidence = f"from {rule.origin}; {rule.texts:,} texts under two URLs each since"
     yield f"   {evidence}: right in {rule.confidence:.0%} or more of all cases"
     yield f"   {rule.saved:,} requests not made, {rule.explored:,} made to try it"
+    yield f"   {_examined(rule)}"
+
+
+def _examined(rule: StoredRule) -> str:
+    """Whether enough of what a rule skips was tried, and why not."""
+    values = ", ".join(f"{value}: {pages:,}" for value, pages in rule.tried.items())
+    if list(rule.tried) == ["any"]:
+        values = f"{rule.tried['any']:,} pages"
+    return {
+        "proven": f"examined on as many pages as prove it ({values})",
+        "all": f"examined on each page that it skips ({values or 'none'})",
+        "ids": "not examined, since it drops ids: some pages were tried on the way",
+        "undecided": f"NOT examined: too many pages could not be compared ({values or 'none was'})",
+    }.get(rule.examined, f"NOT examined to the end: the crawl ended before ({values or 'none'})")
 
 
 def _refuted(report: RuleReport) -> Iterator[str]:

@@ -259,8 +259,14 @@ class FrontierScheduler(BaseScheduler):
         rules = self._job.url_rules
         queued = rules.lease(self._loads)
         is_idle = not (self._leases or self._delayed or len(self._job.queue) or rules.is_busy)
-        if queued is None and is_idle and rules.try_more():
-            queued = rules.lease(self._loads)
+        return self._examine() if queued is None and is_idle else queued
+
+    def _examine(self) -> QueuedRequest | None:
+        """Look at some of what rules skip; where there is more, let the engine ask again soon."""
+        rules = self._job.url_rules
+        queued = rules.lease(self._loads) if rules.try_more() else None
+        if queued is None and rules.is_examining:
+            self._alarm.wake()
         return queued
 
     def _rebuild(self, queued: QueuedRequest) -> Request | None:
@@ -357,7 +363,9 @@ class FrontierScheduler(BaseScheduler):
             return False
         if self._is_at_limit():
             return self._has_urgent()
-        return bool(self._job.queue or self._delayed) or self._job.url_rules.is_folding
+        rules = self._job.url_rules
+        is_waiting = bool(self._job.queue or self._delayed)
+        return is_waiting or rules.is_folding or rules.is_examining
 
     def _has_room(self) -> bool:
         """Whether anything may be handed out: beyond the limit, only what pages need."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
@@ -10,8 +11,11 @@ from crawler.pages.verdicts import DUPLICATES, NOT_HTML
 from crawler.urls.learning.evidence import Said
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from crawler.pages.database import Database
     from crawler.pages.page import PageRow
+    from crawler.urls.proofs import Form
 
 
 MOST_TRIES = 3
@@ -27,6 +31,8 @@ class Fold(NamedTuple):
         visit: In which that was; with nothing said, in which the last request for it gave no page.
         tries: How many further URLs of it were fetched because the first gave no page.
         is_explored: Whether a second URL of it was fetched on purpose.
+        tested: The forms of its URLs that led to one text, as ``forms_json`` writes them; empty
+            where it was fetched under one.
     """
 
     key: bytes
@@ -34,6 +40,7 @@ class Fold(NamedTuple):
     visit: int | None
     tries: int
     is_explored: bool
+    tested: str
 
     @property
     def wants_another(self) -> bool:
@@ -50,19 +57,21 @@ class Folds:
     def get(self, fold: bytes) -> Fold | None:
         """What is known of an address, by the digest of what the rules make of it."""
         row = self._database.read(
-            "SELECT key, words, kept, similarity, page, links, visit, tries, explored FROM folds"
+            "SELECT key, words, kept, similarity, page, links, visit, tries, explored,"
+            " tested FROM folds"
             " WHERE fold = ?",
             (fold,),
         ).fetchone()
         if row is None:
             return None
         said = None if row[1] is None else Said(*row[1:6])
-        return Fold(row[0], said, row[6], row[7], bool(row[8]))
+        return Fold(row[0], said, row[6], row[7], bool(row[8]), row[9])
 
     def claim(self, fold: bytes, host: int, key: bytes) -> None:
         """Let a request stand for an address for which none stands yet."""
         self._database.write(
-            "INSERT OR IGNORE INTO folds (fold, host, key, tries, explored) VALUES (?, ?, ?, 0, 0)",
+            "INSERT OR IGNORE INTO folds (fold, host, key, tries, explored, tested)"
+            " VALUES (?, ?, ?, 0, 0, '')",
             (fold, host, key),
         )
 
@@ -73,7 +82,7 @@ class Folds:
     def note(self, fold: bytes, host: int, key: bytes, said: Said, visit: int) -> None:
         """Note what was found at an address; the request that stands for it stays."""
         self._database.write(
-            "INSERT INTO folds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"
+            "INSERT INTO folds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')"
             " ON CONFLICT (fold) DO UPDATE"
             " SET words = excluded.words, kept = excluded.kept, similarity = excluded.similarity,"
             " page = excluded.page, links = excluded.links, visit = excluded.visit",
@@ -97,6 +106,12 @@ class Folds:
         """Note that a second URL of an address is fetched on purpose."""
         self._database.write("UPDATE folds SET explored = 1 WHERE fold = ?", (fold,))
 
+    def note_tested(self, fold: bytes, forms: Iterable[Form]) -> None:
+        """Note the forms of an address's URLs that led to one text."""
+        self._database.write(
+            "UPDATE folds SET tested = ? WHERE fold = ?", (forms_json(forms), fold)
+        )
+
     def clear(self) -> None:
         """Forget everything, for another visit."""
         self._database.empty("folds")
@@ -104,6 +119,16 @@ class Folds:
     def forget(self, host: int) -> None:
         """Forget a host's addresses, whose digests mean something else from now on."""
         self._database.write("DELETE FROM folds WHERE host = ?", (host,))
+
+
+def forms_json(forms: Iterable[Form]) -> str:
+    """Forms of URLs as JSON."""
+    return json.dumps(sorted(map(sorted, forms)))
+
+
+def forms_of(tested: str) -> set[Form]:
+    """The inverse of ``forms_json``."""
+    return {frozenset(map(tuple, form)) for form in json.loads(tested)} if tested else set()
 
 
 def said_of(row: PageRow, kept_url: str | None = None) -> Said | None:

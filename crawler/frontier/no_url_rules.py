@@ -64,6 +64,11 @@ class NoUrlRules:
         """Nothing is ever to fold."""
         return False
 
+    @property
+    def is_examining(self) -> bool:
+        """There is nothing to try."""
+        return False
+
     def try_more(self) -> bool:
         """There is nothing to try."""
         return False

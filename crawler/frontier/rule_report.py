@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.frontier.rule_store import FORGOTTEN, HOLDS, restored
 from crawler.frontier.skipped import COUNTS
 from crawler.frontier.trap_report import StoredCluster, trap_report
+from crawler.urls.learned_rule import NOT_EXAMINED
 from crawler.urls.learning.evidence import lower_bound
 
 if TYPE_CHECKING:
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
 REFUTED = "refuted_rules"
 """Name in the table ``meta``: what spoke for rules that do not hold, and what against."""
+
+
+UNEXAMINED = """
+SELECT count(*) FROM url_rules
+WHERE state = 1 AND coalesce(json_extract(tried, '$.examined'), 'no') IN ('no', 'undecided')
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,9 @@ class StoredRule:
         explored: Requests that were made all the same, to try it.
         origin: "learned", or the file that it came from.
         reason: Why it does not hold any more.
+        examined: Whether enough of what it skips was tried: "proven", "all" (of fewer pages),
+            "ids" (which are not), "undecided" (too many cannot be compared), "no" (not to the end).
+        tried: Pages on which it was tried since it holds, for each of its values.
     """
 
     id: int
@@ -45,6 +55,8 @@ class StoredRule:
     explored: int
     origin: str
     reason: str | None
+    examined: str
+    tried: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +89,8 @@ class RuleReport:
 def rule_report(connection: sqlite3.Connection) -> RuleReport:
     """Read what a crawl learned, also while it is running."""
     rows = connection.execute(
-        "SELECT id, state, rule, positives, explored, saved, origin, reason FROM url_rules"
+        "SELECT id, state, rule, positives, explored, saved, origin, reason, tried"
+        " FROM url_rules"
         " WHERE coalesce(reason, '') NOT LIKE 'covered by%' ORDER BY id"
     )
     skipped = dict(connection.execute(COUNTS).fetchall())
@@ -88,7 +101,8 @@ def rule_report(connection: sqlite3.Connection) -> RuleReport:
 
 
 def _rule(row: tuple[Any, ...], skipped: int) -> StoredRule:
-    number, state, rule, positives, explored, saved, origin, reason = row
+    number, state, rule, positives, explored, saved, origin, reason, tried = row
+    seen = json.loads(tried)
     context, transform = restored(json.loads(rule))
     name = {HOLDS: "holds", FORGOTTEN: "forgotten"}.get(state, "revoked")
     bound = round(lower_bound(positives), 3)
@@ -103,6 +117,8 @@ def _rule(row: tuple[Any, ...], skipped: int) -> StoredRule:
         explored,
         origin,
         reason,
+        seen.get("examined", NOT_EXAMINED),
+        {value or "any": count for _, value, count, _ in seen.get("tried", ())},
     )
 
 

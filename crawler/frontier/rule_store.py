@@ -6,7 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from crawler.urls.learned_rule import LearnedRule
+from crawler.urls.learned_rule import NOT_EXAMINED, LearnedRule
 from crawler.urls.learning.context import Context
 from crawler.urls.learning.shapes import wrong_fields
 from crawler.urls.learning.transform_json import from_json, to_json
@@ -110,9 +110,12 @@ class RuleStore:
             found = LearnedRule(number, context, transform, positives)
             found.explored, found.saved, found.origin = explored, saved, origin
             seen = json.loads(tried)
-            found.trials, found.patterns = seen.get("trials", 0), seen.get("patterns", {})
+            found.patterns = seen.get("patterns", {})
             found.values = list(map(set, seen.get("values", ())))
             found.clusters = set(seen.get("clusters", ()))
+            found.examined = seen.get("examined", NOT_EXAMINED)
+            for thing, value, pages, asked in seen.get("tried", ()):
+                found.tried[thing, value], found.asked[thing, value] = pages, asked
             yield found
 
     def add(self, context: Context, transform: Transform, origin: str) -> LearnedRule:
@@ -142,10 +145,14 @@ class RuleStore:
     def _save(self, rule: LearnedRule) -> None:
         tried = json.dumps(
             {
-                "trials": rule.trials,
                 "patterns": rule.patterns,
                 "values": list(map(sorted, rule.values)),
                 "clusters": sorted(rule.clusters),
+                "examined": rule.examined,
+                "tried": [
+                    (*proof, rule.tried[proof], rule.asked[proof])
+                    for proof in sorted({*rule.tried, *rule.asked})
+                ],
             }
         )
         self._database.write(

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.frontier.folds import forms_of
 from crawler.frontier.history import History
 from crawler.frontier.rule_report import REFUTED
 from crawler.frontier.rule_store import COVERED, REVOKED, stored
@@ -15,6 +16,7 @@ from crawler.urls.learning.evidence import CounterExample, agreement
 from crawler.urls.learning.hypothesis import MOST_EXCEPTIONS
 from crawler.urls.learning.transform_relations import about, is_open
 from crawler.urls.learning.versions import FEWEST_TEXTS, swap, takes_names
+from crawler.urls.proofs import gained, proved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from crawler.urls.learning.evidence import Said
     from crawler.urls.learning.hypothesis import Hypothesis, Refuted
     from crawler.urls.learning.proposals import Proposal
+    from crawler.urls.proofs import Part
 
 MOST_TOLD = 50
 """So many rules that do not hold are told of."""
@@ -123,7 +126,6 @@ class RuleTrial:
         rule.values = [set(map(shown_value, values)) for values in evidence.values]
         for covered in self._rules.covered(context, hypothesis.transform):
             self._rules.remove(covered)
-            rule.trials += covered.trials
             rule.saved, rule.explored = rule.saved + covered.saved, rule.explored + covered.explored
             self._store.end(covered, REVOKED, f"{COVERED} rule {rule.id}")
         self._rules.add(rule)
@@ -153,6 +155,7 @@ class RuleTrial:
         if met is None:
             return
         if met.agrees:
+            self._note_form(address, met.address, is_trial=True)
             self._count(address, met.address)
         else:
             self._contradict(address, met, row)
@@ -160,7 +163,9 @@ class RuleTrial:
     def meet_again(self, address: Address, said: Said, row: PageRow, visit: int) -> None:
         """As ``meet``, of a page that was there before the rules: it was evidence, if it agrees."""
         met = self._met(address, said, row, visit)
-        if met is not None and not met.agrees:
+        if met is not None and met.agrees:
+            self._note_form(address, met.address, is_trial=False)
+        elif met is not None:
             self._contradict(address, met, row)
 
     def _met(self, address: Address, said: Said, row: PageRow, visit: int) -> _Met | None:
@@ -177,9 +182,37 @@ class RuleTrial:
             return None
         return _Met(other, url, known.said.page, agrees)
 
+    def meet_redirect(self, sources: Iterable[str], target: str) -> None:
+        """Hold URLs against the one to which they led, and which was asked for before."""
+        other = self._state.addresses.learnable(target)
+        for url in sources:
+            address = self._state.addresses.learnable(url)
+            if address is not None and other is not None:
+                self._note_form(address, other, is_trial=True)
+
+    def _note_form(self, address: Address, other: Address, *, is_trial: bool) -> None:
+        """Remember in which forms a page was fetched, so that it is not tried in these again."""
+        folded = self._rules.fold(address)
+        form, first = self._rules.form(address), self._rules.form(other)
+        if form == first or folded != self._rules.fold(other):
+            return
+        known = self._state.folds.get(folded.digest())
+        fetched = set() if known is None else {first, *forms_of(known.tested)}
+        if known is None or form in fetched:
+            return
+        self._state.folds.note_tested(folded.digest(), {form, *fetched})
+        if is_trial:
+            self._note_proved(gained(form, fetched) - proved(fetched))
+
+    def _note_proved(self, parts: Iterable[Part]) -> None:
+        rules = {rule.id: rule for rule in self._rules}
+        for number, thing, value in parts:
+            rules[number].tried[thing, value] += 1
+            self._store.note_change(rules[number])
+
     def _count(self, address: Address, other: Address) -> None:
         for rule in self._rules.needed(address, other):
-            rule.positives, rule.trials = rule.positives + 1, rule.trials + 1
+            rule.positives += 1
             if len(rule.clusters) < MOST_TOLD:
                 rule.clusters.add(self._cluster(rule, address).cluster)
             self._store.note_change(rule)
@@ -188,15 +221,31 @@ class RuleTrial:
         """Let go of rules until two pages are not one any more."""
         reason = f"{row.url} is another page than {met.url}"
         example = CounterExample(row.id, met.page)
+        if len(self._rules.behind(address, met.address)) > 1:
+            self._ask_each_form(address)
         while self._rules.fold(address) == self._rules.fold(met.address):
             blamed = self._rules.blamed(address, met.address)
             if blamed is None:
                 return  # they are one without any rule: the page has changed
+            for rule in self._rules.behind(address, met.address):
+                rule.start_over()  # it may be that one: the least proven need not be
+                self._store.note_change(rule)
             alike = self._about_the_same(blamed)
             self._object(blamed, address, reason, example)
             for other in alike:
                 if other in self._rules.of(other.context.host):
                     self._object(other, address, f"like rule {blamed.id}: {reason}", example)
+
+    def _ask_each_form(self, address: Address) -> None:
+        """Let a page be fetched in every form: one of several rules is wrong of it, or all are."""
+        forms = set()
+        for number, host, url in self._state.skipped.of_fold(self._rules.fold(address).digest()):
+            other = self._state.addresses.learnable(url)
+            form = None if other is None else self._rules.form(other)
+            if form not in forms:
+                forms.add(form)
+                self._state.skipped.fix([number])
+                self._state.skipped.put_back(host, [number])
 
     def _about_the_same(self, rule: LearnedRule) -> list[LearnedRule]:
         """The rules about other values of an argument: where one is wrong, so may they be."""
@@ -228,6 +277,7 @@ class RuleTrial:
             self.revoke(rule, reason, example)
             return
         rule.context = context
+        rule.start_over()
         self._rules.forget_ways()
         self._store.change(rule)
         for proposal in self._fold_again(rule):

@@ -57,17 +57,32 @@ class StandingRequest(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A skipped request that may be made to try rules; ``key``: of the one that stands for it."""
+    """A skipped request that may be made to try rules.
+
+    Attributes:
+        rule: The weakest of the rules that skip it.
+        tested: What is proved of rules at its address, as ``Fold`` has it.
+        standing: URL of the request that stands for it.
+    """
 
     id: int
     host: int
     url: str
     fold: bytes
-    key: bytes
     rule: int
+    tested: str
+    standing: str
 
 
-_MOST_CANDIDATES = 500
+_CANDIDATES = """
+SELECT requests.id, requests.host, requests.url, requests.fold, requests.rule, tested, standing.url
+FROM requests CROSS JOIN folds ON folds.fold = requests.fold
+CROSS JOIN requests AS standing ON standing.key = folds.key
+WHERE requests.state = 4 AND requests.rule > 0 AND (requests.fold, requests.id) > (?, ?)
+ORDER BY requests.fold, requests.id LIMIT ?
+"""
+
+_MOST_OF_FOLD = 200
 
 COUNTS = "SELECT rule, count(*) FROM requests WHERE state = 4 GROUP BY rule"
 
@@ -167,6 +182,15 @@ class SkippedRequests:
         )
         self._queue.count(changed)
 
+    def of_fold(self, fold: bytes) -> list[tuple[int, int, str]]:
+        """Number, host and URL of the first requests that are skipped at an address."""
+        self._queue.write()
+        rows = self._database.read(
+            "SELECT id, host, url FROM requests WHERE state = 4 AND fold = ? LIMIT ?",
+            (fold, _MOST_OF_FOLD),
+        )
+        return rows.fetchall()
+
     def put_one_back(self, fold: bytes) -> bool:
         """Let another request for an address wait, for good; say whether one was skipped."""
         row = self._database.read(
@@ -187,20 +211,14 @@ class SkippedRequests:
             self.put_back(row[1], [row[0]])
         return row is not None
 
-    def candidates(self, rule: int) -> list[Candidate]:
-        """Requests that a rule skips, of addresses of which no second URL was fetched yet.
+    def candidates(self, after: tuple[bytes, int], most: int) -> list[Candidate]:
+        """Requests that rules skip, after one that is given by its address and number.
 
-        Digests, by which they are sorted, are in no order that pages have.
-
-        Complexity: O(skipped requests).
+        They are sorted by the digests of their addresses, which are in no order that pages have.
         """
-        rows = self._database.read(
-            "SELECT requests.id, requests.host, requests.url, fold, folds.key, rule"
-            " FROM requests JOIN folds USING (fold)"
-            " WHERE state = 4 AND rule = ? AND NOT explored ORDER BY fold LIMIT ?",
-            (rule, _MOST_CANDIDATES),
-        )
-        return [Candidate(*row) for row in rows.fetchall()]
+        self._queue.write()
+        rows = self._database.read(_CANDIDATES, (*after, most)).fetchall()
+        return [Candidate(*row) for row in rows]
 
     def put_back_rule(self, rule: int) -> int:
         """Let everything wait again that a rule skipped; tell how much that is."""

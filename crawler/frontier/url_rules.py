@@ -76,6 +76,7 @@ class UrlRules:
         database.before_commit.append(state.store.save_changed)
 
     def _refold(self, hosts: Iterable[str]) -> None:
+        self._examination.note_change()
         self.refolding.begin(hosts)
 
     def begin_visit(self, visit: int) -> None:
@@ -138,6 +139,7 @@ class UrlRules:
         if key is not None:
             admitted = self._admission.admit(url, key, host, is_fixed=is_fixed)
         if isinstance(admitted, Skip):
+            self._examination.note_change()
             self._state.queue.push_skipped(host, url, priority, request, key, admitted, depth=depth)
             return False
         is_fixed = is_fixed or admitted == TRY
@@ -177,8 +179,13 @@ class UrlRules:
         self.refolding.finish()
         return True
 
+    @property
+    def is_examining(self) -> bool:
+        """Whether it is still to be found out what is to be tried."""
+        return self._examination.is_under_way
+
     def try_more(self) -> bool:
-        """Where nothing waits, let something wait to try rules; say whether there is anything."""
+        """Where nothing waits, let something wait to try rules; say whether to ask again."""
         return self._examination.try_more()
 
     def observe(
@@ -247,6 +254,7 @@ class UrlRules:
 
     def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
         """Note that URLs led, one by the other, to one that was asked for already."""
+        self.trial.meet_redirect(sources, target)
         self._substitutes.note_filtered_redirect(sources, target)
 
     def note_failure(self, urls: Iterable[str]) -> None:
@@ -272,4 +280,5 @@ class UrlRules:
 
     def save_refuted(self) -> None:
         """Store what spoke for rules that do not hold, and what against: for who asks why."""
+        self._examination.note_proven()
         self.trial.save_refuted()

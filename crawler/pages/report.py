@@ -7,6 +7,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from crawler.frontier.rule_report import UNEXAMINED
 from crawler.frontier.trap_report import StoredCluster, trap_report
 from crawler.pages.changes import Changes, find_changes
 from crawler.pages.stages import REFUSED_LINKS
@@ -79,6 +80,8 @@ class Report:
     """Of a visit that is not the first."""
     url_rules: int
     """Learned URL rules that hold."""
+    unexamined_rules: int
+    """Those of them of which too little of what they skip was tried."""
     skipped: int
     """Requests that they made superfluous."""
     traps: tuple[StoredCluster, ...]
@@ -137,6 +140,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         fetched_bytes=tally.fetched_bytes,
         changes=changes,
         url_rules=scalar(connection, "SELECT count(*) FROM url_rules WHERE state = 1"),
+        unexamined_rules=scalar(connection, UNEXAMINED),
         skipped=scalar(connection, "SELECT count(*) FROM requests WHERE state = 4 AND rule > 0"),
         traps=trap_report(connection),
         no_robots=json.loads(meta.get("no_robots", "{}")),

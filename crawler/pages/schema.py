@@ -5,7 +5,7 @@ Grammar and an example stand in ``docs/formats.md``.
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 TABLES = """
 CREATE TABLE meta (
@@ -75,7 +75,8 @@ CREATE TABLE folds (
     links      INTEGER,             -- of it that are followed
     visit      INTEGER,
     tries      INTEGER NOT NULL,    -- further URLs that were tried because there was no page
-    explored   INTEGER NOT NULL     -- 1: a second URL of it was fetched on purpose
+    explored   INTEGER NOT NULL,    -- 1: a second URL of it was fetched on purpose
+    tested     TEXT NOT NULL        -- JSON: forms of its URLs that led to one text; or empty
 ) WITHOUT ROWID;
 CREATE INDEX folds_host ON folds (host);
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawler.urls.learning.evidence import lower_bound
-from crawler.urls.learning.transform_relations import about, includes
+from crawler.urls.learning.transform_relations import about, includes, is_open
 from crawler.urls.learning.transforms import DropArguments, ReplaceHost, ReplaceValues
 
 if TYPE_CHECKING:
@@ -18,9 +19,20 @@ if TYPE_CHECKING:
     from crawler.urls.learning.proposals import Proposal
     from crawler.urls.learning.transforms import Transform
 
+Proof = tuple[int, str]
+"""What is proved of a rule: of which of the things that it drops, and of which value; of rules that
+speak of one value only, always ``(0, "")``."""
+
+NOT_EXAMINED, PROVEN, ALL_TRIED, OF_IDS, UNDECIDED = "no", "proven", "all", "ids", "undecided"
+"""How far a rule was examined at the end of a crawl: not at all, or not to the end; as often as
+proves it; on each page that it skips, which are fewer; never, since it drops ids; as often as is
+worth while, where most pages cannot be compared."""
+
 _TRIES = 1
 _MOST_PATTERNS = 30
 _MOST_VALUES = 20
+OTHER_VALUES = "*"
+"""Stands for all values beyond those that are told apart."""
 _LONGEST_VALUE = 60
 _FEW = re.compile(r"[A-Za-z_/-]{0,20}|[0-9]{1,2}")
 
@@ -34,26 +46,30 @@ class LearnedRule:
         context: Where it holds.
         transform: What it does to an address there.
         positives: Texts that were met under two addresses which it makes one.
-        trials: Those of them that were met since it holds.
         patterns: Path patterns in which it was tried, and how often.
         values: What it drops, or replaces, as far as it was tried: of each thing that it speaks of.
         clusters: Kinds of pages of which it was right.
         saved: Requests that were not made because of it, in the visits before this one.
         explored: Requests that were made all the same, to try it.
         origin: "learned", or the file that it came from.
+        tried: Pages on which each value was tried since the rule holds.
+        asked: Requests that were made at the end of the crawl to try each value.
+        examined: How far the trials at the end of the crawl came.
     """
 
     id: int
     context: Context
     transform: Transform
     positives: int = 0
-    trials: int = 0
     patterns: dict[str, int] = field(default_factory=dict)
     values: list[set[str]] = field(default_factory=list)
     clusters: set[str] = field(default_factory=set)
     saved: int = 0
     explored: int = 0
     origin: str = "learned"
+    tried: Counter[Proof] = field(default_factory=Counter)
+    asked: Counter[Proof] = field(default_factory=Counter)
+    examined: str = NOT_EXAMINED
 
     @property
     def confidence(self) -> float:
@@ -86,6 +102,53 @@ class LearnedRule:
         if isinstance(self.transform, ReplaceHost):
             return self.transform.host, self.transform.new_host
         return (self.context.host,)
+
+    @property
+    def is_of_ids(self) -> bool:
+        """Whether all that it drops has many values, and most of them look like ids."""
+        return bool(self.values) and all(map(self.has_ids, range(len(self.values))))
+
+    def has_ids(self, thing: int) -> bool:
+        """Whether one of the things that it drops has many values, most of which look like ids."""
+        values = self.values[thing] if thing < len(self.values) else set()
+        few = sum(map(is_one_of_few, values))
+        return is_open(self.transform) and len(values) >= _MOST_VALUES and 2 * few < len(values)
+
+    def known_values(self, thing: int) -> int:
+        """Of how many values of a thing it speaks, as far as they were met."""
+        return len(self.values[thing] - {""}) if thing < len(self.values) else 0
+
+    def proofs(self, address: Address) -> list[Proof]:
+        """What an address that it changes can prove of it, if it leads to the text of another one.
+
+        Values beyond those that are told apart count as one; ids prove nothing.
+        """
+        if not is_open(self.transform):
+            return [(0, "")]
+        values = list(map(shown_value, self.transform.varying(address)))
+        found = [
+            (thing, self._told_apart(thing, value))
+            for thing, value in enumerate(values)
+            if value and not self.has_ids(thing)
+        ]
+        return found or ([] if any(values) else [(0, "")])
+
+    def _told_apart(self, thing: int, value: str) -> str:
+        seen = self.values[thing] if thing < len(self.values) else set()
+        return value if value in seen or len(seen) < _MOST_VALUES else OTHER_VALUES
+
+    def note_proof(self, proof: Proof) -> None:
+        """Remember that a value is being tried."""
+        thing, value = proof
+        if is_open(self.transform) and value not in {"", OTHER_VALUES}:
+            self.values.extend(set() for _ in range(thing + 1 - len(self.values)))
+            self.values[thing].add(value)
+
+    def start_over(self) -> None:
+        """Want to be tried anew: it may be wrong, or speaks of other pages from now on."""
+        self.tried.clear()
+        self.asked.clear()
+        self.examined = NOT_EXAMINED
 
     def apply(self, place: Place) -> Address:
         """The address that counts instead of another one."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from crawler.urls.learning.address import Address
     from crawler.urls.learning.context import Context
     from crawler.urls.learning.transforms import Transform
+    from crawler.urls.proofs import Form
 
 _Way = tuple["Address", "tuple[LearnedRule, ...]"]
 """What an address becomes, and the rules that make it that."""
@@ -160,10 +161,11 @@ class RuleSet:
         """The rules without any of which two addresses would not be one."""
         if one == other or self.fold(one) != self.fold(other):
             return []
+        did = {rule.id for rule in (*self.changing(one), *self.changing(other))}
         return [
             rule
             for rule in self._of_both(one, other)
-            if self.fold(one, without=[rule]) != self.fold(other, without=[rule])
+            if rule.id in did and self.fold(one, without=[rule]) != self.fold(other, without=[rule])
         ]
 
     def behind(self, one: Address, other: Address) -> list[LearnedRule]:
@@ -180,6 +182,12 @@ class RuleSet:
             for rule in self._of_both(one, other)
             if any(rule.apply(place) != place.address for place in places)
         ]
+
+    def form(self, address: Address) -> Form:
+        """What rules change in an address, but for ids: what it can prove of them."""
+        return frozenset(
+            (rule.id, *proof) for rule in self.changing(address) for proof in rule.proofs(address)
+        )
 
     def _of_both(self, one: Address, other: Address) -> list[LearnedRule]:
         hosts = dict.fromkeys((one.host, other.host))

@@ -75,7 +75,7 @@ class RuledCrawl:
         self.rules.take(rules, "a file")
         for rule in self.rules.rules:
             rule.patterns = {str(number): 9 for number in range(99)}
-            rule.values = [set(map(str, range(99)))]
+            rule.values = [{f"id{number}" for number in range(99)}]
 
     def admit(self, url: str, *, is_fixed: bool = False, host: int = HOST) -> None:
         """A link is met; ``host`` is the number of the line in which it is to stand."""

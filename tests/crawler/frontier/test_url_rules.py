@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from crawler.frontier.examination import ENOUGH, MOST_ASKED
 from crawler.frontier.folds import MOST_TRIES
 from crawler.frontier.forgetting import forget_rule
 from crawler.frontier.rule_report import rule_report
@@ -224,7 +225,7 @@ class TestEnd:
         crawl = ready(tmp_path, SID, site=lambda url: by_id(url) if "sid=s0" in url else None)
         crawl.admit_all(urls(range(200), range(3)))
         crawl.examine()
-        assert 200 < len(crawl.fetched) <= 200 + 59 + 30
+        assert 200 < len(crawl.fetched) <= 200 + MOST_ASKED * ENOUGH + 30
 
 
 class TestTaking:

@@ -11,7 +11,7 @@ HOST = "http://site.example"
 
 
 def teaching(number: int, transform: Transform, pattern: str | None = None) -> Teaching:
-    stored = StoredRule(number, "there", "that", "holds", 9, 0.9, 5, 1, "learned", None)
+    stored = StoredRule(number, "there", "that", "holds", 9, 0.9, 5, 1, "learned", None, "no", {})
     return Teaching(stored, (Context("site.example", pattern), transform))
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+HOST = "@host"
+"""Name of an argument that is none: at which of its hosts a site is asked, ``1`` at the second."""
+
 
 @dataclass(frozen=True)
 class Address:
@@ -32,5 +35,6 @@ class Address:
     @property
     def slug(self) -> str:
         """A short name, as sites put it into ``ref=``."""
-        parts = [*self.path.strip("/").split("/"), *(value for _, value in self.arguments)]
+        values = (value for name, value in self.arguments if name != HOST)
+        parts = [*self.path.strip("/").split("/"), *values]
         return "-".join(part for part in parts if part) or "home"

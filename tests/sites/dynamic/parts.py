@@ -8,6 +8,7 @@ from tests.sites.dynamic.adversaries import Fresh, Lucky, Members, Missing, Tick
 from tests.sites.dynamic.companions import Editions, Terms, Views
 from tests.sites.dynamic.shop import Shop
 from tests.sites.dynamic.traps import Calendar, Facets, Maze
+from tests.sites.dynamic.twins import Copies, Hosts, Pairs, Prints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,6 +21,10 @@ PARTS: Mapping[str, Callable[[Options], Part]] = {
     "views": Views,
     "terms": Terms,
     "editions": Editions,
+    "copies": Copies,
+    "prints": Prints,
+    "hosts": Hosts,
+    "pairs": Pairs,
     "calendar": Calendar,
     "maze": Maze,
     "facets": Facets,

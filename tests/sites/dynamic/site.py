@@ -73,11 +73,11 @@ class DynamicSite:
         """The name of what a URL or target shows; ``lucky``, ``fresh``: another text each time."""
         parts = urlsplit(url)
         target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-        return self._page(self._spelling.read(target)).content
+        return self._page(self._spelling.read(target, parts.netloc)).content
 
-    def answer(self, target: str) -> tuple[int, bytes]:
+    def answer(self, target: str, host: str = "") -> tuple[int, bytes]:
         """Status and body of a request, which is noted."""
-        address = self._spelling.read(target)
+        address = self._spelling.read(target, host)
         page = self._page(address)
         with self._lock:
             self._fetches.append(Fetch(target, page.content))
@@ -134,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/robots.txt":
             self._send(200, "text/plain", b"User-agent: *\nDisallow:\n")
         else:
-            status, body = self.site.answer(self.path)
+            status, body = self.site.answer(self.path, self.headers.get("Host", ""))
             self._send(status, "text/html; charset=utf-8", body)
 
     def _send(self, status: int, content_type: str, body: bytes) -> None:

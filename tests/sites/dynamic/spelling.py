@@ -7,7 +7,7 @@ from random import Random, SystemRandom
 from typing import TYPE_CHECKING
 from urllib.parse import quote_plus, unquote, unquote_plus, urlsplit
 
-from tests.sites.dynamic.addresses import Address
+from tests.sites.dynamic.addresses import HOST, Address
 
 if TYPE_CHECKING:
     from tests.sites.dynamic.options import Options
@@ -37,9 +37,11 @@ class Spelling:
         chance = Random(f"{self._options.seed} {source} {address}")
         path, query = self._path(address.path, chance), self._query(address, source, chance)
         origin = chance.choice(self._origins) if self._options.hosts else ""
+        if source.get(HOST) != address.get(HOST) and not self._options.hosts:
+            origin = self._origins[int(address.get(HOST) or 0)]
         return f"{origin}{path}?{query}" if query else f"{origin}{path}"
 
-    def read(self, target: str) -> Address:
+    def read(self, target: str, host: str = "") -> Address:
         """The address that a request target means, without what the site takes no notice of."""
         parts = urlsplit(f"http://any{target}" if target.startswith("/") else target)
         path = unquote(parts.path) or "/"
@@ -50,7 +52,8 @@ class Spelling:
             path = path.lower()
         if options.folders and path.endswith(f"/{_INDEX}"):
             path = path.removesuffix(_INDEX)
-        return Address(path, self._arguments(parts.query))
+        address = Address(path, self._arguments(parts.query))
+        return address.having(**{HOST: "1"}) if self._origins[1] == f"http://{host}" else address
 
     def _arguments(self, query: str) -> tuple[tuple[str, str], ...]:
         separators = "".join(self._options.separators)
@@ -78,6 +81,7 @@ class Spelling:
     def _query(self, address: Address, source: Address, chance: Random) -> str:
         options = self._options
         pairs = [(name, self._escaped(value, chance)) for name, value in address.arguments]
+        pairs = [pair for pair in pairs if pair[0] != HOST]
         if options.repeated:
             before = [(name, str(chance.randrange(_UNCOUNTED))) for name, _ in pairs]
             pairs = [*chance.choice([before, pairs, []]), *pairs]
