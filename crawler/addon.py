@@ -31,8 +31,8 @@ REPLACED = {
 ADDED = (
     ("SPIDER_MIDDLEWARES", "crawler.spidermiddlewares.DuplicateLinks", 950),
     ("DOWNLOADER_MIDDLEWARES", "crawler.shorter_ways.StoredLinks", 10),
-    ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.ScopedRedirects", 55),
     ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.PrivateAddresses", 60),
+    ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.ScopedRedirects", 65),
     ("DOWNLOADER_MIDDLEWARES", "crawler.revisits.ConditionalRequests", 610),
     ("ITEM_PIPELINES", "crawler.pipelines.NearDuplicatesPipeline", 900),
     ("EXTENSIONS", "crawler.extensions.JobKeeper", 10),

@@ -23,6 +23,7 @@ from crawler.options import Options
 from crawler.pages.errors import StorageError
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.sitemaps import SitemapContent, SitemapLimits, read_sitemap
+from crawler.urls.errors import MalformedUrl
 from crawler.urls.moves import may_lead_back, moved_scope
 from crawler.urls.scope import DENIED, Scope
 from crawler.urls.seeds import check_seed, host_folder, split_seeds
@@ -194,7 +195,10 @@ class SiteSpider(ArchivingSpider):
         refusal = None if SEED in meta else self.within.refusal(url)
         if refusal is None:
             return True
-        return refusal != DENIED and may_lead_back(meta["redirect_urls"][0], url)
+        try:
+            return refusal != DENIED and may_lead_back(meta["redirect_urls"][0], url)
+        except MalformedUrl:
+            return True  # who is to ask for it says what is wrong with it
 
     def failed(self, failure: Failure) -> Iterator[Any]:
         """As in the base class; a redirect that is not followed is told of by its source."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import unquote, urlsplit
 
+from crawler.urls.requested import requestable
 from crawler.urls.scope import Scope
 
 
@@ -29,9 +30,12 @@ def may_lead_back(url: str, target_url: str) -> bool:
     """Say whether a redirect out of a scope may come back: by a login, or by a page for cookies.
 
     Within a site it may; elsewhere where the target is told from where the reader comes.
+
+    Raises:
+        MalformedUrl: The target is none that can be asked.
     """
     host = urlsplit(url).hostname or ""
-    told = unquote(urlsplit(target_url).query).lower()
+    told = unquote(urlsplit(requestable(target_url)).query).lower()
     return host in told or Scope([url], kind="domain").allows(target_url)
 
 
