@@ -6,6 +6,7 @@ from collections.abc import Callable
 from neardup.features.bitmaps import Bitmap, bitmap_of, max_similarity
 from neardup.verification import JaccardComparison
 from neardup.verifier import Verifier
+from neardup.whole import split_whole
 
 MAX_CANDIDATES = 1000
 """Nearest matches that are looked at for a text. A fingerprint that more texts share says little
@@ -73,11 +74,12 @@ class Candidates:
         self, text: str, verifier: Verifier, bitmaps: Bitmaps, min_similarity: float
     ) -> None:
         self.left_out = 0
-        self._text = text
+        self._text, self._whole = split_whole(text)
         self._verifier = verifier
         self._bitmaps = bitmaps
         self._min_similarity = min_similarity
         self._similarity: Callable[[str], float] | None = None
+        self._of_whole: Callable[[str], float] | None = None
         self._own: Bitmap | None = None
         self._characters = 0
 
@@ -99,20 +101,26 @@ class Candidates:
     def confirmed(self, number: int, text: str) -> float | None:
         """Return the similarity of a candidate where it is enough; None: it is not.
 
+        Of texts that stand with the whole that they were taken from, it is the least of both
+        parts, as ``neardup.verifier.compared_with`` has it.
+
         Complexity: O(length of both).
         """
-        similarity = self._prepared()
-        if isinstance(similarity, JaccardComparison):
-            shared = self._jaccard(similarity, number, text)
-        else:
-            self._characters += len(text)
-            shared = similarity(text)
+        part, whole = split_whole(text)
+        shared = self._compared(self._prepared(), part, number)
+        is_part_only = self._whole is self._text and whole is part
+        if shared >= self._min_similarity and not is_part_only:
+            shared = min(shared, self._compared(self._prepared_whole(), whole))
         return shared if shared >= self._min_similarity else None
 
-    def _jaccard(self, similarity: JaccardComparison, number: int, text: str) -> float:
+    def _compared(
+        self, similarity: Callable[[str], float], text: str, number: int | None = None
+    ) -> float:
         self._characters += len(text)
+        if not isinstance(similarity, JaccardComparison):
+            return similarity(text)
         theirs = similarity.shingles_of(text)
-        if self._bitmaps.get(number) is None:
+        if number is not None and self._bitmaps.get(number) is None:
             self._bitmaps.add(number, bitmap_of(theirs))
         shared = similarity.by_hashes(theirs)
         if shared < self._min_similarity:
@@ -126,6 +134,11 @@ class Candidates:
         if self._similarity is None:
             self._similarity = self._verifier.compared_with(self._text)
         return self._similarity
+
+    def _prepared_whole(self) -> Callable[[str], float]:
+        if self._of_whole is None:
+            self._of_whole = self._verifier.compared_with(self._whole)
+        return self._of_whole
 
     def _bound(self, bitmap: Bitmap) -> float:
         if self._own is None:

@@ -8,11 +8,14 @@ from neardup.features.texts import folded_bytes, word_bytes
 from neardup.fingerprints.digest import DIGEST_BYTES, EMPTY_DIGEST, payload_digest
 from neardup.fingerprints.simhash import check_fingerprint, sketch
 from neardup.parameters import DEFAULTS, Parameters
+from neardup.whole import part_of
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """A text with what was computed from it, so that it is computed once.
+
+    Where ``neardup.whole.with_whole`` made the text, words and fingerprint are of its first part.
 
     Attributes:
         words: Number of its tokens.
@@ -52,13 +55,17 @@ def analyse(text: str, parameters: Parameters = DEFAULTS) -> Document:
     A pure function of both arguments, so it may run in another process than the deduplicator.
 
     Args:
-        text: Any text, an empty one too.
+        text: Any text, an empty one too; ``with_whole`` adds what it was taken from.
         parameters: Of these, the features and ``min_words`` count.
 
     Complexity: O(length).
     """
     features = parameters.fingerprint_features
     folded = folded_bytes(text)
+    digest = payload_digest(folded)
+    part = part_of(text)
+    if len(part) < len(text):
+        folded = folded_bytes(part)
     packed = word_bytes(folded)
     if features.unit == "word":
         fingerprint, words = sketch(packed, features)
@@ -66,4 +73,4 @@ def analyse(text: str, parameters: Parameters = DEFAULTS) -> Document:
         fingerprint, words = sketch(folded, features)[0], count_words(packed)
     if words < parameters.min_words:
         fingerprint = None
-    return Document(words, payload_digest(folded), fingerprint, text)
+    return Document(words, digest, fingerprint, text)

@@ -71,6 +71,7 @@ class Command(LabCommand):
         from crawler.compare_text import comparison_lines, diff_text  # noqa: PLC0415
         from crawler.lab.comparison import compare  # noqa: PLC0415  (takes half a second)
         from neardup import diff  # noqa: PLC0415
+        from neardup.whole import readable  # noqa: PLC0415
 
         if len(args) != 2:
             got = "none" if not args else " ".join(args)
@@ -81,7 +82,7 @@ class Command(LabCommand):
         parameters = tried_parameters(opts, running)
         are_main = first.is_main and second.is_main
         found = compare(first.text, second.text, parameters, are_main=are_main)
-        runs = diff(first.text, second.text)
+        runs = diff(readable(first.text), readable(second.text))
         watch.end()
         if opts.json:
             names = [{"name": side.name, "title": side.title} for side in (first, second)]

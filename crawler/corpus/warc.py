@@ -147,7 +147,7 @@ def _page(answer: _Answer, reading: Reading) -> Page | LeftOut:
     return Page(
         answer.offset,
         answer.url,
-        reading.extract.text,
+        reading.extract.judged_text,
         reading.extract.is_main,
         reading.visible_digest,
         reading.title,

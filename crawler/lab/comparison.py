@@ -13,10 +13,10 @@ from neardup import (
     Estimate,
     Features,
     FingerprintError,
+    JaccardVerifier,
     containment,
     edit_ratio,
     hamming,
-    jaccard,
     minhash,
     simhash,
     similarity,
@@ -27,6 +27,8 @@ from neardup.features.texts import folded_bytes, word_bytes
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.parameters import DEFAULTS
 from neardup.verdict import NEAR_DUPLICATE, NEW, TEXT_DUPLICATE, TOO_SHORT
+from neardup.verifier import compared_with
+from neardup.whole import part_of
 
 if TYPE_CHECKING:
     from neardup import Parameters
@@ -78,7 +80,8 @@ class Comparison:
         features: What the fingerprints are made of, as it is written.
         distance: Hamming, in bits; None where a text has no fingerprint.
         bits: The places that differ, 0 the least significant.
-        jaccard: Of word shingles, exact.
+        jaccard: Of word shingles, exact; where a text stands with the whole that it was taken
+            from, the least of both parts. All other measures are of the texts alone.
         shingle_size: Words of each.
         estimate: The same by MinHash; None where a text is without words.
         first_in_second: Share of the first text's shingles that the second has too.
@@ -159,7 +162,8 @@ def compare(
     features = parameters.fingerprint_features
     ours, theirs = _side(first, features), _side(second, features)
     size = parameters.verify_shingle_size
-    shared = jaccard(first, second, shingle_size=size)
+    shared = compared_with(JaccardVerifier(size), first, min_similarity=0)(second)
+    first, second = part_of(first), part_of(second)
     distance = _distance(ours, theirs)
     own_of_first, own_of_second = own_shingles(first, second, size)
     judge = _Judge(ours, theirs, distance, shared, are_main)
@@ -236,11 +240,12 @@ class _Judge:
 
 
 def _side(text: str, features: Features) -> Side:
+    part = part_of(text)
     try:
-        fingerprint = simhash(text, features)
+        fingerprint = simhash(part, features)
     except FingerprintError:
         fingerprint = None
-    return Side(count_words(word_bytes(folded_bytes(text))), text_digest(text), fingerprint)
+    return Side(count_words(word_bytes(folded_bytes(part))), text_digest(text), fingerprint)
 
 
 def _distance(first: Side, second: Side) -> int | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.lab.shingles import own_shingles
 from neardup import diff
+from neardup.whole import readable
 
 if TYPE_CHECKING:
     from crawler.lab.loading import Loaded
@@ -48,5 +49,6 @@ def details_of(found: Loaded, pair: NearPair) -> PairDetails:
     if one is None or other is None:
         return PairDetails(pair, first, second, None, None, None)
     size = found.session.running.verify_shingle_size
+    one, other = readable(one), readable(other)
     ours, theirs = own_shingles(one, other, size)
     return PairDetails(pair, first, second, ours, theirs, tuple(diff(one, other)))

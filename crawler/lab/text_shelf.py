@@ -12,6 +12,7 @@ from neardup.errors import FingerprintError
 from neardup.evaluation.shingle_sets import ShingleSets
 from neardup.fingerprints.minhash import PERMUTATIONS, minhash
 from neardup.fingerprints.simhash import simhash
+from neardup.whole import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -75,7 +76,7 @@ class TextShelf:
         has_one = np.zeros(len(wanted), np.bool_)
         for row, text in enumerate(self._read(wanted)):
             if text is not None:
-                signatures[row] = minhash(text, shingle_size=shingle_size)
+                signatures[row] = minhash(part_of(text), shingle_size=shingle_size)
                 has_one[row] = True
         return signatures[places][has_one[places]], has_one[places]
 
@@ -94,7 +95,7 @@ def _fingerprint(text: str | None, features: Features) -> int | None:
     if text is None:
         return None
     try:
-        return simhash(text, features)
+        return simhash(part_of(text), features)
     except FingerprintError:
         # Of words that weigh nothing.
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.pages.documents import unpack
+from crawler.pages.documents import unpack_judged
 from crawler.pages.page import to_signed
 from crawler.pages.verdicts import NEAR_DUPLICATE, TEXT_DUPLICATE
 from crawler.rejudging.texts import HeldTexts
@@ -130,7 +130,7 @@ class Heirs:
         row = said.row
         assert row.text_digest is not None
         words = row.words or 0
-        document = Document(words, row.text_digest, row.fingerprint, unpack(said.text))
+        document = Document(words, row.text_digest, row.fingerprint, unpack_judged(said.text))
         verdict = self.deduplicator.judge_document(row.id, document, exclude={row.id})
         if verdict.duplicate_of is not None:
             kind = verdict.kind

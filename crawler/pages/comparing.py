@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawler.pages import outcomes, verdicts
-from crawler.pages.documents import unpack
+from crawler.pages.documents import unpack_judged
 from crawler.pages.known import Outcome
-from neardup import hamming, jaccard
+from neardup import JaccardVerifier, hamming
+from neardup.verifier import compared_with
 
 if TYPE_CHECKING:
     from crawler.pages.known import KnownUrls
@@ -46,7 +47,10 @@ class Comparer:
             distance = hamming(document.fingerprint, previous.fingerprint)
         text = self._text(previous)
         if text is not None:
-            similarity = jaccard(unpack(text), document.text)
+            verifier = JaccardVerifier(self.parameters.verify_shingle_size)
+            similarity = compared_with(verifier, document.text, min_similarity=0)(
+                unpack_judged(text)
+            )
         return distance, similarity
 
     def _text(self, row: PageRow) -> bytes | None:

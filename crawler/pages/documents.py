@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
+from neardup.whole import part_of
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -35,12 +37,17 @@ class PageDocuments:
     def text(self, id: int) -> str | None:  # noqa: A002  # neardup's name for it
         """The text of a kept capture."""
         packed = self._store.text(id)
-        return None if packed is None else unpack(packed)
+        return None if packed is None else unpack_judged(packed)
 
     def add(self, id: int, document: Document) -> None:  # noqa: A002
         """Nothing: the capture is inserted with its verdict, in the same transaction."""
 
 
 def unpack(packed: bytes) -> str:
-    """Undo the compression of a stored text."""
+    """Return a stored text, without the whole that it was taken from."""
+    return part_of(unpack_judged(packed))
+
+
+def unpack_judged(packed: bytes) -> str:
+    """Return a stored text as it is judged, with its whole (``neardup.whole``)."""
     return zstandard.decompress(packed).decode()

@@ -189,7 +189,7 @@ CREATE TABLE pages (
     is_main        INTEGER,              -- 1: a fingerprint may stand for its text; NULL: no text
     payload_digest BLOB,                 -- xxh3-128 of the body; NULL: the text is of another one
     visible_digest BLOB,                 -- xxh3-128 of all visible text, folded
-    text_digest    BLOB,                 -- xxh3-128 of the judged text, folded
+    text_digest    BLOB,                 -- xxh3-128 of the judged text with its whole, folded
     last_payload_digest BLOB,            -- of the body that this URL answered with last
     last_text_digest    BLOB,            -- of what that said; NULL where it was no page to judge
     words_digest   BLOB,                 -- of the words in any order, of what this page answered
@@ -202,7 +202,7 @@ CREATE TABLE pages (
     similarity     REAL,                 -- Jaccard, 0 to 1
     parameters     INTEGER,              -- parameters.id of the verdict; NULL: not of a text
     better_copy    INTEGER NOT NULL,     -- 1: would have been the better one to keep
-    text           BLOB,                 -- zstd
+    text           BLOB,                 -- zstd; of a main text with its whole, neardup/whole.py
     html           BLOB                  -- zstd, where PAGES_KEEP_HTML is set
 );
 CREATE INDEX pages_key ON pages (key);

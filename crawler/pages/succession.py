@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from crawler.pages.documents import unpack
+from crawler.pages.documents import unpack_judged
 from crawler.pages.verdicts import TEXT_DUPLICATE
 from neardup import Document, Verdict
 
@@ -84,7 +84,7 @@ def _pass_on(
     assert source.text is not None
     assert source.text_digest is not None
     words = source.words or 0
-    document = Document(words, source.text_digest, source.fingerprint, unpack(source.text))
+    document = Document(words, source.text_digest, source.fingerprint, unpack_judged(source.text))
     number = store.new_id()
     verdict = deduplicator.judge_document(number, document)
     if verdict.duplicate_of is None:

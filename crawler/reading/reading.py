@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import zstandard
 
 from neardup import Document
+from neardup.whole import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -72,11 +73,12 @@ class Extract:
     Which of it does is for the judge to say, since ``min_words`` may change while pages are read.
 
     Attributes:
-        text_zstd: The text to store: the main text where it can be believed, else all that is
-            visible. UTF-8, compressed by zstd.
-        words: Tokens of that text.
-        digest: ``text_digest``, 16 bytes, of that text where a fingerprint may stand for it,
-            otherwise of all that is visible.
+        text_zstd: The text to store: the main text where it can be believed, with all that the
+            page shows outside links (``neardup.whole``), else all that is visible. UTF-8,
+            compressed by zstd.
+        words: Tokens of that text, without the whole.
+        digest: ``text_digest``, 16 bytes, of that text with its whole where a fingerprint may
+            stand for it, otherwise of all that is visible.
         fingerprint: Of that text, however short; None where only equality of what is visible
             counts.
         is_main: Whether the text is one that a fingerprint may stand for.
@@ -92,7 +94,12 @@ class Extract:
 
     @property
     def text(self) -> str:
-        """The text, decompressed at each call."""
+        """The text without its whole, decompressed at each call."""
+        return part_of(self.judged_text)
+
+    @property
+    def judged_text(self) -> str:
+        """The text with its whole, decompressed at each call."""
         return zstandard.decompress(self.text_zstd).decode()
 
     @property
@@ -108,7 +115,7 @@ class Extract:
         digest, fingerprint = self.digest, self.fingerprint
         if self.words < min_words:
             digest, fingerprint = self.visible_digest or digest, None
-        return Document(self.words, digest, fingerprint, self.text)
+        return Document(self.words, digest, fingerprint, self.judged_text)
 
 
 @dataclass(frozen=True, slots=True)

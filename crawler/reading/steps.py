@@ -36,7 +36,7 @@ class Extracted(NamedTuple):
     """The second step: the text.
 
     Attributes:
-        text_zstd: The one to store, UTF-8, compressed by zstd.
+        text_zstd: The one to store, with its whole, UTF-8, compressed by zstd.
         is_main: Whether it may be judged by its fingerprint.
         html_zstd: The body, where it is to be kept.
         notes: What kept the main text from being found or believed.

@@ -7,6 +7,11 @@ least a third of the text outside links, and a fifth of all that is visible. Of 
 documentation sites, no two of which are the same, it is less on 0 to 5 % of each site's; of the
 others no two with nearly the same main text (J5 >= .8) had visible texts below J5 .81.
 
+What a page shows beside its main text may be all in which it differs from another one: captions,
+asides, prices. So a main text is stored and judged with all that stands outside links
+(``neardup.whole``): pages are equal only where both are, and similar as far as both are. What a
+template puts around every page leaves equal what is equal.
+
 All others, those with short main texts too, are duplicates only of pages that show the same.
 Fingerprints of all that is visible will not do: what stands around short main texts would have
 merged 522 of 1,084 short pages of openjdk-17-doc, and a site's navigation of 700 words any two
@@ -21,6 +26,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trafilatura import bare_extraction
 
 from crawler.reading.visible import ink, tidy
+from neardup.features.folding import fold
+from neardup.whole import with_whole
 
 if TYPE_CHECKING:
     from crawler.reading.visible import Visible
@@ -37,7 +44,7 @@ class Judged(NamedTuple):
     """What the verdict on a page rests on.
 
     Attributes:
-        text: The one to store.
+        text: The one to store, a main text with all that stands outside links.
         is_main: Whether the text may be judged by its fingerprint.
         notes: What kept the main text from being found or believed.
     """
@@ -69,8 +76,14 @@ def read_text(root: Element, visible: Visible) -> Judged:
         notes += (f"main text of {ink(main)} characters not believed",)
         main = ""
     if _WORD.search(main):
-        return Judged(main, True, notes)
+        return Judged(with_whole(main, _beyond(main, visible)), True, notes)
     return Judged(tidy(visible.text), False, notes)
+
+
+def _beyond(main: str, visible: Visible) -> str:
+    """Return what stands outside links; nothing where that is the main text."""
+    unlinked = tidy(visible.unlinked)
+    return "" if fold(unlinked) == fold(main) else unlinked
 
 
 def main_text(root: Element) -> str:

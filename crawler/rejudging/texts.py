@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.pages.documents import unpack
+from crawler.pages.documents import unpack_judged
 
 if TYPE_CHECKING:
     import sqlite3
@@ -63,7 +63,7 @@ class HeldTexts:
 
     def text(self, source: Source) -> str:
         """A text."""
-        return unpack(self.packed(source))
+        return unpack_judged(self.packed(source))
 
     def _first(self, sql: str, *parameters: object) -> int | None:
         row = self._read(sql, parameters).fetchone()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
-from crawler.pages.documents import unpack
+from crawler.pages.documents import unpack_judged
 from crawler.pages.page import to_unsigned
 from crawler.verification.captures import reading_anew
 from crawler.verification.finding import Culprits, Finding
@@ -66,7 +66,7 @@ def right(row: StoredText, parameters: Parameters) -> Said:
         ValueError: The text cannot be decompressed, or is no UTF-8.
     """
     try:
-        document = analyse(unpack(row.text), parameters)
+        document = analyse(unpack_judged(row.text), parameters)
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from error
     if row.fingerprint is not None and document.fingerprint is not None:
@@ -115,7 +115,7 @@ def _unreadable_near_texts(directory: CrawlDirectory) -> Iterator[Finding]:
     unreadable = Culprits()
     for page_id, url, packed in directory.connection.execute(_NEAR_TEXTS):
         try:
-            unpack(packed)
+            unpack_judged(packed)
         except (zstandard.ZstdError, ValueError) as error:
             unreadable.add(page_id, f"{url} ({error})")
     if unreadable.ids:

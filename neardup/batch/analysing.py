@@ -14,6 +14,7 @@ from neardup.batch.sketches import PERMUTATIONS, WORDS, sketch_of
 from neardup.document import analyse
 from neardup.fingerprints.minhash import minhash
 from neardup.parameters import Parameters
+from neardup.whole import part_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -107,7 +108,7 @@ def row_of(page: Page, parameters: Parameters) -> Row:
     size = parameters.verify_shingle_size
     signature, sketch = None, dict.fromkeys(WORDS)
     if document.words:
-        signature = minhash(page.text, permutations=PERMUTATIONS, shingle_size=size)
+        signature = minhash(part_of(page.text), permutations=PERMUTATIONS, shingle_size=size)
     if signature is not None and fingerprint is not None:
         sketch = dict(zip(WORDS, sketch_of(signature).view(np.int64).tolist(), strict=True))
     return {

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.parameters import Parameters
 from neardup.verification import JaccardVerifier
+from neardup.verifier import compared_with
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,7 +38,7 @@ def _compared(parameters: Parameters) -> Callable[[Iterator[Any]], Iterator[Any]
         import pyarrow as pa  # noqa: PLC0415  (optional)
         import pyarrow.compute as pc  # noqa: PLC0415
 
-        similarity = _Similarity(parameters.verify_shingle_size)
+        similarity = _Similarity(parameters)
         for batch in batches:
             texts = zip(batch["first_text"], batch["second_text"], strict=True)
             found = [similarity(one.as_py(), other.as_py()) for one, other in texts]
@@ -53,12 +54,16 @@ def _compared(parameters: Parameters) -> Callable[[Iterator[Any]], Iterator[Any]
 class _Similarity:
     """What a text needs is computed once while it stands in one pair after the other."""
 
-    def __init__(self, shingle_size: int) -> None:
-        self._verifier = JaccardVerifier(shingle_size)
+    def __init__(self, parameters: Parameters) -> None:
+        self._verifier = JaccardVerifier(parameters.verify_shingle_size)
+        self._min_similarity = parameters.min_similarity
         self._text: str | None = None
         self._compared: Callable[[str], float] = lambda _: 0.0
 
     def __call__(self, one: str, other: str) -> float:
         if other != self._text:
-            self._text, self._compared = other, self._verifier.compared_with(other)
+            self._text = other
+            self._compared = compared_with(
+                self._verifier, other, min_similarity=self._min_similarity
+            )
         return self._compared(one)

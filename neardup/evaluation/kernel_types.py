@@ -24,7 +24,7 @@ INTS16, INTS32, INTS64 = _array(types.int16), _array(types.int32), _array(types.
 WORDS64 = _array(types.uint64)
 FLOATS32, FLOATS64 = _array(types.float32), _array(types.float64)
 
-SETS = _named((WORDS64, INTS64, INTS32), SetArrays)
+SETS = _named((WORDS64, INTS64, INTS32, INTS64, INTS32), SetArrays)
 LISTS = _named((INTS64, BOOLS, INTS32, BYTES, FLOATS64), Lists)
 MEMBERS = _named((INTS32, INTS32, INTS32, FLOATS64, INTS32, INTS32, INTS32), Members)
 NEAR_CLASSES = _named((INTS32, INTS64, INTS64, BYTES, BOOLS), NearClasses)

@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from neardup.evaluation.column import Column
 from neardup.features.shingles import shingle_set
+from neardup.whole import split_whole
 
 NOT_ASKED, NOT_HELD = -2, -1
+"""In the place of the size of a set that is not there."""
 
 
 class SetArrays(NamedTuple):
@@ -19,11 +21,15 @@ class SetArrays(NamedTuple):
         hashes: uint64, all sets one behind the other, each ascending.
         starts: int64, (texts,).
         sizes: int32, (texts,): below 0, where there is no set.
+        whole_starts: int64, (texts,): of the wholes that texts were taken from.
+        whole_sizes: int32, (texts,): below 0, where a text is its own whole.
     """
 
     hashes: NDArray[np.uint64]
     starts: NDArray[np.int64]
     sizes: NDArray[np.int32]
+    whole_starts: NDArray[np.int64]
+    whole_sizes: NDArray[np.int32]
 
 
 Load: TypeAlias = Callable[[NDArray[np.int64]], SetArrays]
@@ -42,21 +48,31 @@ class ShingleSets:
         self._hashes: Column[np.uint64] = Column(np.uint64)
         self._starts: Column[np.int64] = Column(np.int64)
         self._sizes: Column[np.int32] = Column(np.int32)
+        self._whole_starts: Column[np.int64] = Column(np.int64)
+        self._whole_sizes: Column[np.int32] = Column(np.int32)
 
     @property
     def size_bytes(self) -> int:
         """Bytes of memory that are set aside."""
-        columns = (self._hashes, self._starts, self._sizes)
+        columns = [value for value in vars(self).values() if isinstance(value, Column)]
         return sum(column.room.nbytes for column in columns)
 
     def arrays(self) -> SetArrays:
         """Return all sets, as views that the next ``add`` may leave behind."""
-        return SetArrays(self._hashes.values, self._starts.values, self._sizes.values)
+        return SetArrays(
+            self._hashes.values,
+            self._starts.values,
+            self._sizes.values,
+            self._whole_starts.values,
+            self._whole_sizes.values,
+        )
 
     def grow(self, texts: int) -> None:
         """Know of so many texts, those that are new without a set."""
         self._starts.fill(texts, 0)
         self._sizes.fill(texts, NOT_ASKED)
+        self._whole_starts.fill(texts, 0)
+        self._whole_sizes.fill(texts, NOT_HELD)
 
     def missing(self, texts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return those of some texts that were never added, ascending."""
@@ -69,7 +85,15 @@ class ShingleSets:
         if text is None:
             self._sizes.values[number] = NOT_HELD
             return
+        part, whole = split_whole(text)
+        self._put(number, part, self._starts, self._sizes)
+        if whole is not part:
+            self._put(number, whole, self._whole_starts, self._whole_sizes)
+
+    def _put(
+        self, number: int, text: str, starts: Column[np.int64], sizes: Column[np.int32]
+    ) -> None:
         hashes = shingle_set(text, size=self._shingle_size)
-        self._starts.values[number] = self._hashes.count
-        self._sizes.values[number] = len(hashes)
+        starts.values[number] = self._hashes.count
+        sizes.values[number] = len(hashes)
         self._hashes.extend(hashes)

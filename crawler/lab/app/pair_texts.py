@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.lab.app.sides import count_changes, side_by_side
 from crawler.lab.shingles import own_shingles
 from neardup.comparison.diff import diff
+from neardup.whole import readable
 
 if TYPE_CHECKING:
     from crawler.lab.app.sides import Row
@@ -44,6 +45,7 @@ def pair_texts(first: str, second: str, shingle_size: int) -> PairTexts:
         second: Of the later page.
         shingle_size: Words in a row by which similarity is counted.
     """
+    first, second = readable(first), readable(second)
     ours, theirs = first[:MOST_CHARACTERS], second[:MOST_CHARACTERS]
     runs = diff(ours, theirs)
     return PairTexts(

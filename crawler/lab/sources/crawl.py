@@ -11,7 +11,7 @@ import zstandard
 from crawler.lab.page import LabPage
 from crawler.lab.sources.source import SourceError
 from crawler.pages.database import open_for_reading
-from crawler.pages.documents import unpack
+from crawler.pages.documents import unpack_judged
 from crawler.pages.errors import JobError
 from crawler.pages.page import to_unsigned
 from crawler.pages.tuning import current
@@ -145,7 +145,7 @@ class CrawlSource:
 
     def _unpacked(self, number: int, packed: bytes) -> str:
         try:
-            return unpack(packed)
+            return unpack_judged(packed)
         except (zstandard.ZstdError, UnicodeDecodeError):
             raise SourceError(
                 f"{self.folder}: the text of page {number} is damaged; "

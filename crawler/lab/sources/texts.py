@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from crawler.lab.sources.source import SourceError
-from crawler.pages.documents import unpack
+from crawler.pages.documents import unpack_judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ class TemporaryTexts:
         for digest in digests:
             sql = "SELECT text FROM texts WHERE digest = ?"
             row = self._database.execute(sql, (digest,)).fetchone()
-            yield None if row is None else unpack(row[0])
+            yield None if row is None else unpack_judged(row[0])
 
     def close(self) -> None:
         """Remove it."""

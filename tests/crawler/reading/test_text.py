@@ -56,7 +56,7 @@ def test_which_text_is_short_is_decided_when_it_is_judged() -> None:
     body = article("Only a few words.", after="<footer>Imprint</footer>")
     extract = read_page("http://site.test/", body, "text/html", ReadingOptions()).extract
     assert extract is not None
-    assert extract.document(3) == analyse(extract.text, Parameters(min_words=3))
+    assert extract.document(3) == analyse(extract.judged_text, Parameters(min_words=3))
     assert extract.document(50).fingerprint is None
     assert extract.digests == {extract.document(3).digest, extract.document(50).digest}
 

@@ -18,6 +18,7 @@ from crawler.rejudging.rejudge import Rejudgement, rejudge
 from crawler.verification.directory import CrawlDirectory
 from crawler.verification.finding import NoWatch, Watch
 from neardup import Parameters, text_digest
+from neardup.whole import with_whole
 from tests.crawler.pages.test_capture import OPTIONS, fetched
 
 if TYPE_CHECKING:
@@ -29,20 +30,21 @@ PLAN = "site -a url=http://example.com/"
 
 @dataclass(frozen=True)
 class Said:
-    """What a page says: its text, and what stands around it."""
+    """What a page says: its text, what stands around it, and what of that stands outside links."""
 
     text: str
     around: str = ""
     is_main: bool = True
+    whole: str = ""
 
     @property
     def body(self) -> bytes:
-        return f"{self.text}|{self.around}".encode()
+        return f"{self.text}|{self.around}|{self.whole}".encode()
 
     @property
     def extract(self) -> Extract:
-        shown = text_digest(f"{self.text} {self.around}")
-        packed = zstandard.compress(self.text.encode())
+        shown = text_digest(f"{self.text} {self.around} {self.whole}")
+        packed = zstandard.compress(with_whole(self.text, self.whole).encode())
         return extract_of(
             packed, is_main=self.is_main, visible_digest=shown, parameters=Parameters()
         )

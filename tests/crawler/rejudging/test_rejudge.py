@@ -43,7 +43,9 @@ def pages(draw: st.DrawFn) -> Said:
     if not words:
         return Said("", around, is_main=False)
     text = edited(draw(st.sampled_from("ab")), words, draw(st.integers(0, 9)))
-    return Said(text, around, is_main)
+    captions = draw(st.sampled_from([""] * 3 + [edited("c", 150, 2), edited("c", 150, 60)]))
+    whole = f"{text} {captions}" if captions and is_main else ""
+    return Said(text, around, is_main, whole)
 
 
 @st.composite

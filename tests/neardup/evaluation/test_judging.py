@@ -12,6 +12,7 @@ from neardup.document import analyse
 from neardup.evaluation.judging import judge_all
 from neardup.evaluation.judging_arrays import CHANGED, Bounds, Near
 from neardup.evaluation.near_arrays import Lists
+from neardup.whole import part_of, with_whole
 from tests.neardup.evaluation.near import FEATURES, Crawl
 from tests.neardup.texts import changed, prose
 
@@ -70,11 +71,15 @@ def crawls(draw: st.DrawFn) -> tuple[Crawl, random.Random]:
     """Few texts, much changed; shuffled ones have the same fingerprint."""
     source = random.Random(draw(st.integers(0, 2**32)))
     texts = [prose(source.randrange(10**6), source.randrange(12, 40)) for _ in range(3)]
+    wholes = [prose(number, 40) for number in range(2)]
     for _ in range(draw(st.integers(0, 40))):
-        words = source.choice(texts).split()
+        words = part_of(source.choice(texts)).split()
         if source.random() < 0.4:
             source.shuffle(words)
-        texts.append(changed(" ".join(words), source.randrange(10**6), source.randrange(3)))
+        text = changed(" ".join(words), source.randrange(10**6), source.randrange(3))
+        if source.random() < 0.3:
+            text = with_whole(text, changed(source.choice(wholes), 1, source.randrange(9)))
+        texts.append(text)
     places = frozenset(place for place in range(len(texts)) if source.random() < 0.1)
     return Crawl(texts, places, source.randrange(1, 20)), source
 
