@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from crawler.demo.texts import Text
 
 SITE_NAME = "The Harbour Handbook"
+_COLOPHON = "Printed by the reading circle. Copy it as you like."
 
 _STYLE = "body{max-width:40em;margin:auto;font:1.1em/1.5 serif}nav a{margin-right:1em}"
 
@@ -88,20 +89,21 @@ def page(text: Text, frame: Frame) -> bytes:
 {frame.tail}
 </main>
 <aside>{link_list(frame.links)}</aside>
-<footer><p>Printed by the reading circle. Copy it as you like.</p></footer>
+<footer><p>{_COLOPHON}</p></footer>
 </body>
 </html>
 """.encode()
 
 
 def print_version(text: Text, frame: Frame) -> bytes:
-    """The same text for the printer: no navigation, another colophon."""
+    """The same text for the printer, without navigation and links, in other markup."""
     return f"""<!DOCTYPE html>
 <html lang="{frame.language}">
 <head>{_head(text, frame)}<style>@page{{margin:2cm}}</style></head>
 <body class="print">
+<div class="banner">{SITE_NAME}</div>
 {article(text)}
-<footer><p>For the printer.</p></footer>
+<div class="colophon">{_COLOPHON}</div>
 </body>
 </html>
 """.encode()

@@ -30,7 +30,7 @@ class Planted:
 MEANINGS: Mapping[str, str] = {
     "same_url": "another spelling of an address: one key, never fetched twice",
     "exact_duplicate": "the same bytes at another path",
-    "text_duplicate": "the same main text inside other markup",
+    "text_duplicate": "the same text inside other markup",
     "near_duplicate": "a text with a date or a sentence edited",
     "too_short": "fewer words than a fingerprint needs, or none",
     "not_html": "another type of file",
