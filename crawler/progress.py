@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import logging
+import sys
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.live import Live
 from rich.panel import Panel
 from rich.table import Table
+from rich.text import Text
 
 from crawler.pages.verdicts import DUPLICATES, FAILED, KEPT
 from crawler.plain_text import say
@@ -116,11 +120,28 @@ class PlainProgress:
         self.show()
 
 
+class _AbovePanel(io.TextIOBase):
+    """Standard error while a panel is on it: what is written goes above, line for line."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def write(self, text: str) -> int:
+        """Write whole lines; they are the terminal's to wrap."""
+        self._console.print(Text(text), end="", soft_wrap=True)
+        return len(text)
+
+
 class LiveProgress:
-    """A panel that is drawn again twice a second; log lines pass above it."""
+    """A panel that is drawn again twice a second; log lines pass above it.
+
+    Handlers of the log were made before the panel and write to the terminal itself, where the next
+    drawing would erase their lines. They get another stream while the panel is there.
+    """
 
     def __init__(self, job: Job) -> None:
         self._job = job
+        self._redirected: list[tuple[logging.StreamHandler[Any], Any]] = []
         self._console = Console(stderr=True)
         self._live = Live(
             get_renderable=self._panel,
@@ -136,10 +157,18 @@ class LiveProgress:
 
     def start(self) -> None:
         """Begin to draw."""
+        terminal = sys.stderr
         self._live.start()
+        for handler in logging.getLogger().handlers:
+            if isinstance(handler, logging.StreamHandler) and handler.stream is terminal:
+                self._redirected.append((handler, terminal))
+                handler.setStream(_AbovePanel(self._console))
 
     def stop(self) -> None:
         """Take the panel away; the report follows."""
+        for handler, terminal in self._redirected:
+            handler.setStream(terminal)
+        self._redirected.clear()
         self._live.stop()
 
     def _panel(self) -> Panel:

@@ -1,0 +1,135 @@
+"""Links that look like files by their ending: which of them need not be asked for?
+
+An ending says little: ``/wiki/Node.js`` and ``/wiki/File:Boat.jpg`` are pages. So some links of
+every kind are asked for, and the others put aside, stored one by one. One page among the answers,
+and all links of its host with that ending are asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from crawler.pages.database import Database
+
+FILE_PRIORITY = -10
+"""Priority of such a link: below that of others, above that of a slow cluster."""
+
+MIN_FILES = 59
+"""Ask for at least this many links of a kind. Where all of them are files, less than one in twenty
+of the others is a page, with a certainty of 95 %."""
+
+SAMPLED_OF = 20
+"""Ask for one of this many links that would be put aside."""
+
+_MAX_KINDS = 10_000
+_FOLDERS = 2
+_BATCH = 200
+
+_COUNT = """
+INSERT INTO file_kinds (name, host, ending, asked, files, pages) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET asked = asked + excluded.asked, files = files + excluded.files,
+    pages = pages + excluded.pages
+"""
+_PUT_ASIDE = """
+INSERT INTO file_links (key, kind, host, ending, url, depth) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET depth = excluded.depth WHERE excluded.depth < depth
+"""
+_OF_PAGES = """
+SELECT key, url, depth FROM file_links
+WHERE (host, ending) IN (SELECT host, ending FROM file_kinds WHERE pages > 0) LIMIT ?
+"""
+_UNKNOWN = """
+SELECT name, files FROM file_kinds
+WHERE files < ? AND EXISTS (SELECT 1 FROM file_links WHERE kind = name) LIMIT ?
+"""
+PUT_ASIDE = "SELECT ending, count(*) FROM file_links GROUP BY ending ORDER BY 2 DESC, 1"
+
+
+class Kind(NamedTuple):
+    """Links of one host with one ending, in one place of the site.
+
+    Attributes:
+        name: Host, first folders of the path, ending, and what else tells pages from files.
+    """
+
+    host: str
+    ending: str
+    name: str
+
+
+class FileLinks:
+    """The tables ``file_kinds`` and ``file_links``.
+
+    Args:
+        database: The crawl's database.
+        endings: Of files, without the dot, in small letters; without any, no link looks like one.
+    """
+
+    def __init__(self, database: Database, endings: frozenset[str]) -> None:
+        self._database = database
+        self._endings = endings
+        self._asked: dict[str, int] = {}
+        sql = "SELECT DISTINCT host, ending FROM file_kinds WHERE pages > 0"
+        self._with_pages: set[tuple[str, str]] = set(database.read(sql).fetchall())
+
+    def kind(self, url: str) -> Kind | None:
+        """Return the kind of a URL that looks like a file; None for one that does not."""
+        ending = url.partition("?")[0].partition("#")[0].rpartition(".")[2].lower()
+        if ending not in self._endings:
+            return None
+        parts = urlsplit(url)
+        *folders, name = parts.path.lstrip("/").split("/")
+        # File:Boat.jpg is the page that describes a file, in the folder of all pages.
+        marks = (":" if ":" in name else "") + ("?" if parts.query else "")
+        place = "/".join(["", *folders[:_FOLDERS]])
+        return Kind(parts.netloc, ending, f"{parts.netloc}{place}/*{marks}.{ending}")
+
+    def put_aside(self, kind: Kind, url: str, key: bytes, depth: int) -> bool:
+        """Store a link that need not be asked for; say whether it is one."""
+        if (kind.host, kind.ending) in self._with_pages:
+            return False
+        asked = self._count(kind)
+        if asked < MIN_FILES:
+            self._asked[kind.name] = asked + 1
+            self._database.write(_COUNT, (kind.name, kind.host, kind.ending, 1, 0, 0))
+            return False
+        if int.from_bytes(key[:4]) % SAMPLED_OF == 0:
+            return False
+        row = (key, kind.name, kind.host, kind.ending, url, depth)
+        self._database.write(_PUT_ASIDE, row)
+        return True
+
+    def note(self, kind: Kind, *, is_page: bool) -> None:
+        """Take an answer into account."""
+        row = (kind.name, kind.host, kind.ending, 0, int(not is_page), int(is_page))
+        self._database.write(_COUNT, row)
+        if is_page:
+            self._with_pages.add((kind.host, kind.ending))
+
+    def release(self) -> list[tuple[str, int]]:
+        """Take back links that may be pages after all, some at a time: their URLs and depths.
+
+        They are of a host and an ending of which one was a page, or of a kind of which too few
+        were asked for with success. Whoever asks queues them before the next commit.
+        """
+        rows = self._database.read(_OF_PAGES, (_BATCH,)).fetchall()
+        for name, files in self._database.read(_UNKNOWN, (MIN_FILES, _BATCH)).fetchall():
+            sql = "SELECT key, url, depth FROM file_links WHERE kind = ? ORDER BY key LIMIT ?"
+            rows += self._database.read(sql, (name, MIN_FILES - files)).fetchall()
+        self._database.write_many(
+            "DELETE FROM file_links WHERE key = ?", [(key,) for key, _, _ in rows]
+        )
+        return [(url, depth) for _, url, depth in rows]
+
+    def _count(self, kind: Kind) -> int:
+        """Return how many links of a kind were asked for."""
+        found = self._asked.get(kind.name)
+        if found is None:
+            sql = "SELECT asked FROM file_kinds WHERE name = ?"
+            row = self._database.read(sql, (kind.name,)).fetchone()
+            if len(self._asked) >= _MAX_KINDS:
+                del self._asked[next(iter(self._asked))]
+            found = self._asked[kind.name] = 0 if row is None else int(row[0])
+        return found

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.frontier.file_links import MIN_FILES, FileLinks
+from crawler.pages.database import Database
+from neardup import payload_digest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENDINGS = frozenset({"jpg", "js", "gz"})
+
+
+def key(number: int) -> bytes:
+    return payload_digest(str(number).encode())
+
+
+def offer(links: FileLinks, count: int, folder: str = "/img", first: int = 0) -> list[bool]:
+    """Offer links; say of each whether it was put aside."""
+    found = []
+    for number in range(first, first + count):
+        url = f"http://site.example{folder}/{number}.jpg"
+        kind = links.kind(url)
+        assert kind is not None
+        found.append(links.put_aside(kind, url, key(number), 1))
+    return found
+
+
+def answer(links: FileLinks, count: int, folder: str = "/img", *, is_page: bool = False) -> None:
+    kind = links.kind(f"http://site.example{folder}/0.jpg")
+    assert kind is not None
+    for _ in range(count):
+        links.note(kind, is_page=is_page)
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("http://a.example/wiki/Node.js", "a.example/wiki/*.js"),
+        ("http://a.example/wiki/File:Boat.JPG", "a.example/wiki/*:.jpg"),
+        ("http://a.example/a/b/c/d/x.tar.gz", "a.example/a/b/*.gz"),
+        ("http://a.example/x.jpg?size=9", "a.example/*?.jpg"),
+        ("http://a.example/x.html", None),
+        ("http://a.example/jpg", None),
+        ("http://a.example/", None),
+    ],
+)
+def test_kinds_are_told_by_host_folder_and_ending(url: str, name: str | None) -> None:
+    with closing(Database(None)) as database:
+        kind = FileLinks(database, ENDINGS).kind(url)
+    assert (None if kind is None else kind.name) == name
+
+
+def test_the_rest_is_put_aside_and_sampled() -> None:
+    with closing(Database(None)) as database:
+        links = FileLinks(database, ENDINGS)
+        assert not any(offer(links, MIN_FILES))
+        answer(links, MIN_FILES)
+        aside = offer(links, 2000, first=100)
+        assert 1800 < sum(aside) < 1980
+        assert links.release() == []
+        # Elsewhere on the host nothing is known.
+        assert not any(offer(links, MIN_FILES, "/wiki", 5000))
+
+
+def test_one_page_brings_all_back() -> None:
+    with closing(Database(None)) as database:
+        links = FileLinks(database, ENDINGS)
+        offer(links, MIN_FILES)
+        answer(links, MIN_FILES)
+        aside = sum(offer(links, 1000, first=100))
+        answer(links, 1, "/wiki", is_page=True)
+        released = []
+        while found := links.release():
+            released += found
+        assert len(released) == len(set(released)) == aside
+        assert not any(offer(links, 1000, first=5000))
+
+
+def test_what_was_not_answered_is_asked_of_others() -> None:
+    with closing(Database(None)) as database:
+        links = FileLinks(database, ENDINGS)
+        offer(links, MIN_FILES)
+        aside = sum(offer(links, 200, first=100))
+        answer(links, MIN_FILES - 10)
+        assert len(links.release()) == 10
+        assert len(links.release()) == 10
+        answer(links, 10)
+        assert links.release() == []
+        (left,) = database.read("SELECT count(*) FROM file_links").fetchone()
+        assert left == aside - 20
+
+
+def test_what_was_learned_holds_in_the_next_process(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)) as database:
+        links = FileLinks(database, ENDINGS)
+        offer(links, MIN_FILES)
+        answer(links, MIN_FILES)
+    with closing(Database(tmp_path)) as database:
+        links = FileLinks(database, ENDINGS)
+        assert any(offer(links, 50, first=100))
+        answer(links, 1, is_page=True)
+    with closing(Database(tmp_path)) as database:
+        links = FileLinks(database, ENDINGS)
+        assert not any(offer(links, 50, first=200))
+        assert links.release()
+
+
+class TestFileLinksProperties:
+    @given(st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=300), st.data())
+    def test_no_link_is_lost(self, steps: list[tuple[int, bool]], data: st.DataObject) -> None:
+        """Once a page was seen, each link was let through or released."""
+        with closing(Database(None)) as database:
+            links, made, offered = FileLinks(database, ENDINGS), set(), 0
+            kind = None
+            for folder, answers in steps:
+                for _ in range(7):
+                    url = f"http://site.example/{folder}/{offered}.jpg"
+                    kind = links.kind(url)
+                    assert kind is not None
+                    if not links.put_aside(kind, url, key(offered), 0):
+                        made.add(url)
+                    offered += 1
+                if answers and kind is not None:
+                    links.note(kind, is_page=False)
+                made.update(url for url, _ in links.release()) if data.draw(st.booleans()) else None
+            answer(links, 1, "/0", is_page=True)
+            while found := links.release():
+                made.update(url for url, _ in found)
+        assert len(made) == offered

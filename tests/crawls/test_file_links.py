@@ -1,0 +1,109 @@
+"""Links that look like files: pages are kept, the others cost no more than a look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.frontier.file_links import MIN_FILES
+from tests.crawls.crawled import crawl_site
+from tests.sites.hostile import HostileSite
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.sites.exchange import Exchange
+
+SIZE = 8 << 20
+
+
+def page(seed: str, *links: str) -> Callable[[Exchange], None]:
+    anchors = "".join(f'<a href="{link}">on</a> ' for link in links)
+    body = f"<main><p>{prose(seed, 200)}</p></main>{anchors}"
+    return lambda exchange: exchange.answer(f"<html><body>{body}</body></html>".encode())
+
+
+def file(content_type: str, sent: list[int]) -> Callable[[Exchange], None]:
+    """A large file, and how much of it was taken."""
+
+    def play(exchange: Exchange) -> None:
+        exchange.head(200, {"Content-Type": content_type, "Content-Length": str(SIZE)})
+        sent.append(0)
+        try:
+            for _ in range(SIZE >> 16):
+                exchange.wfile.write(b"\x01" * (1 << 16))
+                sent[-1] += 1 << 16
+        except OSError:
+            exchange.close_connection = True
+
+    return play
+
+
+def test_pages_that_end_like_files_are_kept(tmp_path: Path) -> None:
+    pages = ("/wiki/Node.js", "/wiki/File:Boat.jpg", "/pool/tool.deb", "/wiki/a.b.mp3")
+    with HostileSite(linked=pages) as site:
+        site.added = {path: page(path) for path in pages}
+        found = crawl_site(site, tmp_path)
+    assert found.kept == {"/", *pages}
+
+
+def test_files_are_not_taken_whole(tmp_path: Path) -> None:
+    sent: list[int] = []
+    files = {"/a.jpg": "image/jpeg", "/b.iso": "application/octet-stream", "/c.pdf": "text/plain"}
+    with HostileSite(linked=tuple(files)) as site:
+        site.added = {path: file(kind, sent) for path, kind in files.items()}
+        found = crawl_site(site, tmp_path)
+    assert {path: found.rows[path]["verdict"] for path in files} == dict.fromkeys(files, "not_html")
+    # What the system takes in advance is not known; the whole is not taken.
+    assert len(sent) == len(files)
+    assert max(sent) < SIZE
+
+
+def gallery(site: HostileSite, *, pages: tuple[int, ...] = ()) -> set[str]:
+    """Images of one folder, a few of which are pages about the image; their paths."""
+    images = [f"/img/{number}.jpg" for number in range(400)]
+    site.linked = ("/gallery",)
+    site.added = {"/gallery": page("gallery", *images)}
+    for number, path in enumerate(images):
+        played = page(path) if number in pages else _image
+        site.added[path] = played
+    return set(images)
+
+
+def _image(exchange: Exchange) -> None:
+    exchange.answer(b"\xff\xd8\xff", "image/jpeg")
+
+
+def test_many_files_of_a_kind_are_put_aside_and_counted(tmp_path: Path) -> None:
+    with HostileSite() as site:
+        images = gallery(site)
+        found = crawl_site(site, tmp_path)
+        again = crawl_site(site, tmp_path, "-a", "revisit=yes")
+    asked = images & set(found.asked)
+    assert MIN_FILES <= len(asked) < 200
+    assert found.report.file_links == {"jpg": len(images) - len(asked)}
+    assert again.report.file_links == found.report.file_links
+
+
+def test_one_page_among_files_brings_all_back(tmp_path: Path) -> None:
+    """It is found late: of those that are asked for first none is a page."""
+    with HostileSite() as site:
+        images = gallery(site, pages=tuple(range(MIN_FILES, 400)))
+        found = crawl_site(site, tmp_path)
+    assert images <= set(found.asked)
+    assert len(found.kept & images) == 400 - MIN_FILES
+    assert found.report.file_links == {}
+
+
+def test_what_a_sitemap_lists_is_treated_alike(tmp_path: Path) -> None:
+    with HostileSite("Sitemap: /map\n", linked=()) as site:
+        listed = [site.at(path) for path in ("/wiki/Node.js", "/wiki/real.jpg")]
+
+        def sitemap(exchange: Exchange) -> None:
+            exchange.answer("\n".join(listed).encode(), "text/plain")
+
+        site.added = {"/map": sitemap, "/wiki/Node.js": page("node"), "/wiki/real.jpg": _image}
+        found = crawl_site(site, tmp_path)
+    assert found.kept == {"/", "/wiki/Node.js"}
+    assert found.rows["/wiki/real.jpg"]["verdict"] == "not_html"
