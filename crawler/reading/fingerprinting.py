@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from crawler.reading.reading import Extract
-from neardup import analyse
+from neardup import analyse, text_digest
+from neardup.features.occurrences import count_words
+from neardup.features.texts import folded_bytes, word_bytes
 
 if TYPE_CHECKING:
     from crawler.reading.steps import Extracted
@@ -29,6 +31,9 @@ def to_extract(
         visible_digest: Of all that the page shows.
         parameters: Of these, the features count.
     """
+    if extracted.words is not None and visible_digest is not None:
+        packed, words = extracted.text_zstd, extracted.words
+        return Extract(packed, words, visible_digest, None, False, visible_digest)
     return extract_of(extracted.text_zstd, extracted.is_main, visible_digest, parameters)
 
 
@@ -37,8 +42,10 @@ def extract_of(
 ) -> Extract:
     """As ``to_extract``, of a text packed by zstd."""
     text = zstandard.decompress(packed).decode()
+    if not is_main:  # only pages that show the same are its duplicates
+        words = count_words(word_bytes(folded_bytes(text)))
+        digest = visible_digest or text_digest(text)
+        return Extract(packed, words, digest, None, is_main, visible_digest)
     document = analyse(text, replace(parameters, min_words=1))
     digest, fingerprint = document.digest, document.fingerprint
-    if not is_main:  # only pages that show the same are its duplicates
-        digest, fingerprint = visible_digest or digest, None
     return Extract(packed, document.words, digest, fingerprint, is_main, visible_digest)

@@ -94,7 +94,7 @@ class PageReader:
         packed = self._compress(judged.text.encode("utf-8", "replace"))
         html_zstd = self._compress(self._body) if self._options.keep_html else None
         secs = time.process_time() - started
-        return Extracted(packed, judged.is_main, html_zstd, judged.notes, secs)
+        return Extracted(packed, judged.is_main, html_zstd, judged.notes, secs, judged.words)
 
     def forget(self) -> None:
         """Free the page."""

@@ -41,6 +41,7 @@ class Extracted(NamedTuple):
         html_zstd: The body, where it is to be kept.
         notes: What kept the main text from being found or believed.
         secs: What the step took.
+        words: Of a text so long that the parent is not to count them.
     """
 
     text_zstd: bytes
@@ -48,6 +49,7 @@ class Extracted(NamedTuple):
     html_zstd: bytes | None
     notes: tuple[str, ...]
     secs: float
+    words: int | None = None
 
 
 def to_reading(

@@ -27,6 +27,7 @@ from trafilatura import bare_extraction
 
 from crawler.reading.visible import ink, tidy
 from neardup.features.folding import fold
+from neardup.verification import split
 from neardup.whole import with_whole
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ _LEAST_SHARE_OF_VISIBLE = 1 / 5
 _LEAST_SHARE_OF_UNLINKED = 1 / 3
 _WORD = re.compile(r"\w")
 
+MAX_COMPARED_CHARACTERS = 2_000_000
+"""Compare a main text and what stands outside links by equality alone where both together have more
+characters than this: to count the words of two such texts holds the main process for half a second.
+"""
+
 
 class Judged(NamedTuple):
     """What the verdict on a page rests on.
@@ -47,11 +53,13 @@ class Judged(NamedTuple):
         text: The one to store, a main text with all that stands outside links.
         is_main: Whether the text may be judged by its fingerprint.
         notes: What kept the main text from being found or believed.
+        words: Of a text that is longer than ``MAX_COMPARED_CHARACTERS``.
     """
 
     text: str
     is_main: bool
     notes: tuple[str, ...]
+    words: int | None = None
 
 
 def read_text(root: Element, visible: Visible) -> Judged:
@@ -76,8 +84,13 @@ def read_text(root: Element, visible: Visible) -> Judged:
         notes += (f"main text of {ink(main)} characters not believed",)
         main = ""
     if _WORD.search(main):
-        return Judged(with_whole(main, _beyond(main, visible)), True, notes)
-    return Judged(tidy(visible.text), False, notes)
+        text = with_whole(main, _beyond(main, visible))
+        if len(text) <= MAX_COMPARED_CHARACTERS:
+            return Judged(text, True, notes)
+        notes += (f"text of {len(text):,} characters compared by equality alone",)
+    text = tidy(visible.text)
+    words = len(split(text)) if len(text) > MAX_COMPARED_CHARACTERS else None
+    return Judged(text, False, notes, words)
 
 
 def _beyond(main: str, visible: Visible) -> str:

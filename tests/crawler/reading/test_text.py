@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.reading.fingerprinting import to_extract
 from crawler.reading.options import ReadingOptions
-from crawler.reading.page import read_page
+from crawler.reading.page import PageReader, read_page
 from crawler.reading.parsing import parse
-from crawler.reading.text import Judged, is_credible, read_text
+from crawler.reading.steps import Job
+from crawler.reading.text import MAX_COMPARED_CHARACTERS, Judged, is_credible, read_text
 from crawler.reading.visible import Visible, read_visible
 from neardup import Deduplicator, Document, Parameters, analyse, text_digest
 from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page
@@ -140,3 +142,18 @@ def test_credible_is_a_fifth_of_the_page_and_a_third_outside_links(
 ) -> None:
     shown = Visible("\n x\t" * visible, "x\xa0 " * unlinked)
     assert is_credible("x " * main, shown) is credible
+
+
+def test_a_huge_text_is_compared_by_equality_and_its_words_are_counted_by_the_worker() -> None:
+    words = " ".join(f"w{number % 90_000}" for number in range(400_000))
+    body = page(f"<main><article><p>{words} Caf\u00e9</p></article></main>")
+    reader = PageReader(ReadingOptions())
+    parsed = reader.see(reader.parse(Job("http://site.test/", body, "text/html")))
+    extracted = reader.extract()
+    assert extracted.words == 400_001
+    assert any("compared by equality alone" in note for note in extracted.notes)
+    extract = to_extract(extracted, parsed.visible_digest, PARAMETERS)
+    assert extract == to_extract(extracted._replace(words=None), parsed.visible_digest, PARAMETERS)
+    assert (extract.is_main, extract.fingerprint) == (False, None)
+    assert len(extract.text) > MAX_COMPARED_CHARACTERS
+    assert extract.document(50).digest == parsed.visible_digest
