@@ -120,7 +120,8 @@ CRAWL_SKIPPED_EXTENSIONS = (
     "m4a mid mkv mov mp3 mp4 mpeg mpg odp ods odt ogg otf pdf png pps ppt pptx ps rar rpm rss svg "
     "tar tgz tif tiff ttf wav webm webp wmv woff woff2 xls xlsx xz zip zst"
 ).split()
-"""Links to files with these endings are not fetched; seeds and lists of URLs are."""
+"""Links that end so are asked for last, and no further than to see that they are files; not at all
+where many of their kind were. Seeds and lists of URLs are fetched."""
 
 CRAWL_REVISIT_INTERVAL_SECS = 604_800.0
 """Time after which a page that was just found is due for -a revisit=due: a week."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.change_text import change_lines
+from crawler.frontier.file_links import MIN_FILES
 from crawler.pages.verdicts import VERDICTS
 from crawler.progress import readable_bytes
 
@@ -58,6 +59,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     if report.refused_links:
         parts = ", ".join(f"{count:,} {why}" for why, count in report.refused_links.items())
         yield f"links not followed, as often as they were met: {parts}"
+    yield from _file_lines(report.file_links)
     yield from trap_lines(report.traps, SHOWN_TRAPS)
     if report.better_copies:
         yield (
@@ -67,6 +69,14 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     if report.stage_secs:
         stages = ", ".join(f"{name} {secs:.1f} s" for name, secs in report.stage_secs.items())
         yield f"time by stage, all pages and workers together: {stages}"
+
+
+def _file_lines(counts: dict[str, int]) -> Iterator[str]:
+    """Links that were not asked for, by their ending."""
+    if counts:
+        endings = ", ".join(f".{ending} {count:,}" for ending, count in counts.items())
+        total = _many(sum(counts.values()), "link")
+        yield f"files: {total} not asked for, since {MIN_FILES} of a kind were no pages: {endings}"
 
 
 def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:

@@ -7,6 +7,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from crawler.frontier.file_links import PUT_ASIDE
 from crawler.frontier.rule_report import UNEXAMINED
 from crawler.frontier.trap_report import StoredCluster, trap_report
 from crawler.pages.changes import Changes, find_changes
@@ -84,6 +85,8 @@ class Report:
     """Those of them of which too little of what they skip was tried."""
     skipped: int
     """Requests that they made superfluous."""
+    file_links: dict[str, int]
+    """Links by their ending that were not asked for, since many of their kind were files."""
     traps: tuple[StoredCluster, ...]
     """Kinds of URLs whose pages stopped being new."""
     no_robots: dict[str, list[str]]
@@ -142,6 +145,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         url_rules=scalar(connection, "SELECT count(*) FROM url_rules WHERE state = 1"),
         unexamined_rules=scalar(connection, UNEXAMINED),
         skipped=scalar(connection, "SELECT count(*) FROM requests WHERE state = 4 AND rule > 0"),
+        file_links={str(ending): int(count) for ending, count in connection.execute(PUT_ASIDE)},
         traps=trap_report(connection),
         no_robots=json.loads(meta.get("no_robots", "{}")),
         refused_links=json.loads(meta.get(REFUSED_LINKS, "{}")),

@@ -92,6 +92,26 @@ CREATE TABLE url_clusters (
 );
 CREATE UNIQUE INDEX url_clusters_name ON url_clusters (name);
 
+CREATE TABLE file_kinds (           -- of links that look like files by their ending
+    name   TEXT PRIMARY KEY,        -- host, first folders of the path, ending
+    host   TEXT NOT NULL,
+    ending TEXT NOT NULL,           -- without the dot
+    asked  INTEGER NOT NULL,        -- links that were let through
+    files  INTEGER NOT NULL,        -- answers that were no page
+    pages  INTEGER NOT NULL         -- answers that were one
+) WITHOUT ROWID;
+
+CREATE TABLE file_links (           -- those that were not asked for
+    key    BLOB PRIMARY KEY,        -- request fingerprint
+    kind   TEXT NOT NULL,           -- file_kinds.name
+    host   TEXT NOT NULL,
+    ending TEXT NOT NULL,
+    url    TEXT NOT NULL,
+    depth  INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX file_links_ending ON file_links (host, ending);
+CREATE INDEX file_links_kind ON file_links (kind);
+
 CREATE TABLE redirects (
     key    BLOB PRIMARY KEY,        -- request fingerprint of the URL that redirects
     url    TEXT NOT NULL,

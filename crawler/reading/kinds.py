@@ -18,7 +18,8 @@ _VAGUE_TYPES = frozenset(
     }
 )
 _XML_TYPES = frozenset({"application/xml", "text/xml"})
-_SNIFFED_BYTES = 2048
+SNIFFED_BYTES = 2048
+"""Bytes at the beginning of a body that are looked at."""
 
 # The tags by which https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type
 # knows HTML, after a byte order mark, white space and comments.
@@ -59,7 +60,7 @@ def why_not_html(content_type: str | None, body: bytes) -> str | None:
     An empty body of no foreign type is a page, an empty one.
     """
     declared = (content_type or "").partition(";")[0].strip().lower()
-    start = body[:_SNIFFED_BYTES]
+    start = body[:SNIFFED_BYTES]
     for magic, name in _FOREIGN.items():
         if start.startswith(magic):
             return name
@@ -70,6 +71,12 @@ def why_not_html(content_type: str | None, body: bytes) -> str | None:
     if declared in _VAGUE_TYPES:
         return None if _looks_like_html(start) else declared or "no HTML, and of no declared type"
     return declared
+
+
+def is_told_by_type(content_type: str) -> bool:
+    """Return whether the type that a server says is enough for ``why_not_html``."""
+    declared = content_type.partition(";")[0].strip().lower()
+    return declared not in _VAGUE_TYPES | _XML_TYPES
 
 
 def _looks_like_html(start: bytes) -> bool:

@@ -109,7 +109,6 @@ class MirrorSpider(SiteSpider):
         if spider.job.folder is None or spider.job.folder.name != STATE:
             raise ValueError("a mirror is made by scrapy mirror URL DIR")
         spider.reads_text = Options(crawler.settings).boolean("MIRROR_READ_TEXT")
-        spider.skipped = ()
         spider.job.archivist.keep_links = False  # they are in the files
         spider.job.needs_workers = spider.reads_text
         spider.job.urgent = NEEDED
@@ -126,6 +125,11 @@ class MirrorSpider(SiteSpider):
         spider._documents = WeakKeyDictionary()
         spider._needed_lately, spider._followed_lately = RecentUrls(), RecentUrls()
         return spider
+
+    @classmethod
+    def file_endings(cls, options: Options) -> frozenset[str]:
+        """None: a mirror takes files."""
+        return frozenset()
 
     async def captured(
         self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 
@@ -17,6 +16,7 @@ from crawler.archiving import (
 )
 from crawler.downloadermiddlewares import LED_BY, OutOfScopeError
 from crawler.failures import explain
+from crawler.file_requests import FileRequests
 from crawler.frontier.skipped import FIXED
 from crawler.frontier.spellings import SPELLING
 from crawler.options import Options
@@ -77,7 +77,7 @@ class SiteSpider(ArchivingSpider):
     within: Scope
     depth_limit: int | None
     obey_nofollow: bool
-    skipped: tuple[str, ...]
+    files: FileRequests
     sitemap_limits: SitemapLimits
     max_sitemaps: int
 
@@ -106,8 +106,9 @@ class SiteSpider(ArchivingSpider):
         spider.depth_limit = _whole_number("max_depth", spider.max_depth)
         spider.job.limit = _whole_number("max_pages", spider.max_pages)
         spider.obey_nofollow = options.boolean("CRAWL_OBEY_NOFOLLOW")
-        skipped = options.names("CRAWL_SKIPPED_EXTENSIONS")
-        spider.skipped = tuple(f".{extension.lower().lstrip('.')}" for extension in skipped)
+        spider.files = FileRequests(
+            crawler, spider.job, cls.file_endings(options), spider.file_request
+        )
         spider.sitemap_limits = SitemapLimits(
             max_bytes=crawler.settings.getint("DOWNLOAD_MAXSIZE"),
             max_urls=options.integer("CRAWL_MAX_SITEMAP_URLS"),
@@ -123,6 +124,12 @@ class SiteSpider(ArchivingSpider):
         if _yes_or_no("sitemaps", spider.sitemaps) and spider.depth_limit != 0:
             crawler.signals.connect(spider.robots_parsed, signals.robots_parsed)
         return spider
+
+    @classmethod
+    def file_endings(cls, options: Options) -> frozenset[str]:
+        """Endings of links that are taken for files until they are seen to be pages."""
+        names = options.names("CRAWL_SKIPPED_EXTENSIONS")
+        return frozenset(name.lower().rpartition(".")[2] for name in names)
 
     def move_scope(self, seed: str, target: str) -> None:
         """Let the scope follow a seed that was redirected, where it may."""
@@ -222,16 +229,25 @@ class SiteSpider(ArchivingSpider):
             if link.nofollow and self.obey_nofollow:
                 continue
             for url in filter(self._is_wanted, (link.url, *link.others)):
+                if not is_seen and self.files.is_put_aside(url, link.key, depth):
+                    break
                 request = self._spelled(url, link.key, is_seen=is_seen)
                 is_seen = True
                 if request is not None:
-                    yield request
+                    yield self.files.rank(request)
 
     def _is_wanted(self, url: str) -> bool:
         refused = self.within.refusal(url)
         if refused is not None:
             self.job.refused_links[refused] += 1
-        return refused is None and not self._is_skipped(url)
+        return refused is None
+
+    def file_request(self, url: str, depth: int) -> Request | None:
+        """The request for a link that looks like a file, as it was found at a depth."""
+        too_deep = self.depth_limit is not None and depth > self.depth_limit
+        if too_deep or not self.within.allows(url):
+            return None
+        return self.page_request(url, {"depth": depth, FIXED: True, LED_BY: self.seeds[0]})
 
     def _spelled(self, url: str, key: bytes, *, is_seen: bool) -> Request | None:
         """The request for a link; of further spellings only for one that is to be asked now."""
@@ -242,9 +258,6 @@ class SiteSpider(ArchivingSpider):
         if not self.job.spellings.is_wanted(key, url):
             return None
         return self.page_request(url, {SPELLING: True})
-
-    def _is_skipped(self, url: str) -> bool:
-        return urlsplit(url).path.lower().endswith(self.skipped)
 
     def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         """Queue the sitemaps that robots.txt names, but not those of a host that is not crawled."""
@@ -271,14 +284,22 @@ class SiteSpider(ArchivingSpider):
             # One step from the start, however deep the sitemap hangs.
             response.meta["depth"] = 0
             for url in sitemap.urls(response.url):
-                wanted = self.within.allows(url) and not self._is_skipped(url)
                 # What a sitemap names is a page of its own, whatever was learned of its URL.
+                wanted = self._is_listed(url)
                 request = self.page_request(url, {FIXED: True}) if wanted else None
                 if request is not None:
-                    yield request
+                    yield self.files.rank(request)
         elif response.meta.get("depth", 0) < _DEEPEST_SITEMAP:
             requests = map(self._sitemap_request, sitemap.urls(response.url))
             yield from filter(None, requests)
+
+    def _is_listed(self, url: str) -> bool:
+        """Whether a page that a sitemap lists is to be asked for."""
+        if not self.within.allows(url):
+            return False
+        with suppress(ValueError):
+            return not self.files.is_put_aside(url, self.job.canonicalizer.key(url), 1)
+        return False
 
     def _sitemap_request(self, url: str) -> Request | None:
         try:
