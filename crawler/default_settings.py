@@ -46,8 +46,7 @@ READING_WORKERS = 0
 """Worker processes that read pages; 0 means one a core."""
 
 READING_TIMEOUT_SECS = 20.0
-"""A page that takes two workers longer is stored as unreadable. CPU time and sleep of the worker
-count, not the time in which it or the crawl is stopped, or the machine is suspended."""
+"""Time of a worker, its stops not counted, after which another reads the page, or nobody does."""
 
 READING_MEMORY_LIMIT_MB = 1024
 """A worker that wants more memory for a page gives it up as unreadable."""
@@ -120,8 +119,7 @@ CRAWL_SKIPPED_EXTENSIONS = (
     "m4a mid mkv mov mp3 mp4 mpeg mpg odp ods odt ogg otf pdf png pps ppt pptx ps rar rpm rss svg "
     "tar tgz tif tiff ttf wav webm webp wmv woff woff2 xls xlsx xz zip zst"
 ).split()
-"""Links that end so are asked for last, and no further than to see that they are files; not at all
-where many of their kind were. Seeds and lists of URLs are fetched."""
+"""Links that end so are asked for last, files cut off; not at all where many of a kind were files."""
 
 CRAWL_REVISIT_INTERVAL_SECS = 604_800.0
 """Time after which a page that was just found is due for -a revisit=due: a week."""
