@@ -14,7 +14,7 @@ from crawler.jobs import job_of
 from crawler.options import Options
 from crawler.pages.database import COMMIT_INTERVAL_SECS
 from crawler.pages.errors import StorageError
-from crawler.progress import LiveProgress, PlainProgress
+from crawler.progress import REDRAW_SECS, LiveProgress, PlainProgress
 from crawler.request_codec import UnstorableError, check_json
 
 if TYPE_CHECKING:
@@ -181,11 +181,14 @@ class Progress:
         live = LiveProgress(self._job)
         if live.is_possible:
             live.start()
-            self._display = live
-            return
-        self._display = PlainProgress(self._job)
-        self._loop = create_looping_call(self._display.show)
-        self._loop.start(self._interval_secs, now=False)
+            self._show(live, REDRAW_SECS)
+        else:
+            self._show(PlainProgress(self._job), self._interval_secs)
+
+    def _show(self, display: LiveProgress | PlainProgress, interval_secs: float) -> None:
+        self._display = display
+        self._loop = create_looping_call(display.show)
+        self._loop.start(interval_secs, now=False)
 
     def _closed(self) -> None:
         if self._loop is not None and self._loop.running:

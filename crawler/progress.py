@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from crawler.frontier.pauses import HostPauses
     from crawler.job import Job
 
+REDRAW_SECS = 0.5
+"""Draw the panel again after this time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
@@ -42,7 +45,7 @@ class Numbers:
 
 
 def numbers_of(job: Job) -> Numbers:
-    """Read the numbers; cheap, and safe from another thread."""
+    """Read the numbers; cheap."""
     counts = dict(job.counts)
     elapsed = max(time.monotonic() - job.started, 0.001)
     return Numbers(
@@ -133,7 +136,9 @@ class _AbovePanel(io.TextIOBase):
 
 
 class LiveProgress:
-    """A panel that is drawn again twice a second; log lines pass above it.
+    """A panel that is drawn again at an interval; log lines pass above it.
+
+    Whoever logs draws it: rich's own thread would draw between the lines of others.
 
     Handlers of the log were made before the panel and write to the terminal itself, where the next
     drawing would erase their lines. They get another stream while the panel is there.
@@ -146,7 +151,7 @@ class LiveProgress:
         self._live = Live(
             get_renderable=self._panel,
             console=self._console,
-            refresh_per_second=2,
+            auto_refresh=False,
             transient=True,
         )
 
@@ -163,6 +168,10 @@ class LiveProgress:
             if isinstance(handler, logging.StreamHandler) and handler.stream is terminal:
                 self._redirected.append((handler, terminal))
                 handler.setStream(_AbovePanel(self._console))
+
+    def show(self) -> None:
+        """Draw the numbers of now."""
+        self._live.refresh()
 
     def stop(self) -> None:
         """Take the panel away; the report follows."""
