@@ -64,7 +64,7 @@ class JobKeeper:
 
     def _closed(self) -> None:
         self._loop.stop()
-        self._job.commit()
+        self._job.end_visit()
 
     async def _stopped(self) -> None:
         await self._job.close_pool()

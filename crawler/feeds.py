@@ -55,7 +55,7 @@ class StoredFeeds(FeedExporter):
         if self._whole:
             assert isinstance(spider, ArchivingSpider)
             assert spider.job.folder is not None
-            spider.job.commit()
+            spider.job.end_visit()
             try:
                 await self._export_kept(spider.job.folder, spider)
             except (OSError, sqlite3.Error) as error:

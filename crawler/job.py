@@ -244,6 +244,7 @@ class Job:
         if self.revisit == NO and self.is_finished:
             return True
         revisit = self.revisit or NO
+        self.archivist.settle()  # where the last visit ended with a killed process
         self.visit += 1
         self.url_rules.begin_visit(self.visit)
         self.queue.clear()
@@ -351,6 +352,15 @@ class Job:
         self.database.commit()
         self._index.flush()
 
+    def end_visit(self) -> None:
+        """Let every text be held by a kept page that was not asked for; a failure shows as such.
+
+        Also where the visit is only stopped: whoever reads the directory then finds each text.
+        """
+        with self._noting_failure():
+            self.archivist.settle()
+            self._commit()
+
     def save(self) -> None:
         """As ``commit_if_due``, which it is in any case."""
         with self._noting_failure():
@@ -384,6 +394,7 @@ class Job:
     def _close_in_order(self) -> None:
         """Derived files last: they must never know what the database lacks."""
         with self._noting_failure():
+            self.archivist.settle()
             self._commit()
             self._index.close()
             self.seen.save()

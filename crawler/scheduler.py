@@ -103,7 +103,7 @@ class FrontierScheduler(BaseScheduler):
         self._alarm.set(math.inf)
         with suppress(StorageError):
             self._acknowledge()
-        self._job.commit()
+        self._job.end_visit()
         return self._dupefilter.close(reason)
 
     def enqueue_request(self, request: Request) -> bool:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from crawler.pages.held import Held
     from crawler.pages.judge import Judge
     from crawler.pages.page import PageRow
+    from crawler.pages.promotion import Promoted
     from crawler.pages.shared import SharedVerdict, SharedVerdicts
-    from neardup import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ class Asking:
             asked = question
         return known if asked is None and self._does(answer, known) else said
 
-    async def tell(self, heirs: Iterable[tuple[PageRow, Document]]) -> None:
+    async def tell(self, promoted: Iterable[Promoted]) -> None:
         """Say of pages that they are kept, of which the fleet knew as duplicates."""
-        for row, document in heirs:
+        for row, document in promoted:
             await self.shared.judge(row.key, document, Original.of(row), keeps=True)
 
     def _does(self, answer: Answer, known: SharedVerdict | None) -> bool:
@@ -99,8 +99,7 @@ class Asking:
         document = answer.described(row, previous, self.judge.min_words)
         assert document is not None
         document = replace(document, payload=answer.payload if answer.fetched.body else None)
-        keeps = question is Question.KEPT
-        return await self.shared.judge(owner, document, Original.of(row), keeps=keeps)
+        return await self.shared.judge(owner, document, Original.of(row))
 
     def _owner(self, fetched: Fetched) -> bytes:
         """The page whose text it is: of a further item of one page, the first."""

@@ -16,7 +16,7 @@ from crawler.pages.known import Outcome
 from crawler.pages.new_rows import blank_row
 from crawler.pages.page import PageRow
 from crawler.pages.preference import is_better
-from crawler.pages.succession import succeed
+from crawler.pages.promotion import Promoted, Promotion
 from crawler.reading.fingerprinting import extract_of
 from crawler.reading.reading import Extract
 from neardup import payload_digest
@@ -70,11 +70,22 @@ class Archivist:
     _judge: Judge = field(init=False)
     _held: Held = field(init=False)
     _asking: Asking | None = field(default=None, init=False)
-    _heirs: list[tuple[PageRow, Document]] = field(default_factory=list, init=False)
+    _promotion: Promotion = field(init=False)
+    _promoted: list[Promoted] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         self._judge = Judge(self.store, self.known, self.deduplicator)
         self._held = Held(self.store, self.obey_robots_meta)
+        self._promotion = Promotion(self.store, self.deduplicator)
+
+    def settle(self) -> None:
+        """Let a duplicate be kept for each text that only an older version of its original holds.
+
+        For the end of a visit: until then such a duplicate may still be asked for, and say
+        something else as well.
+        """
+        for promoted in self._promotion.settle(self.tuned.id, self.keep_versions):
+            self._note_promoted(promoted)
 
     def share(self, verdicts: SharedVerdicts) -> None:
         """Let a fleet decide from now on."""
@@ -157,9 +168,9 @@ class Archivist:
         started = time.perf_counter()
         captured = self._store(answer, said)
         self.seconds["judge and store"] += time.perf_counter() - started
-        heirs, self._heirs = self._heirs, []
+        promoted, self._promoted = self._promoted, []
         if self._asking is not None:
-            await self._asking.tell(heirs)
+            await self._asking.tell(promoted)
         return captured
 
     def _store(self, answer: Answer, said: SharedVerdict | None) -> Captured:
@@ -238,7 +249,7 @@ class Archivist:
             self.elsewhere.take_home(row)
         if previous is not None and row.latest:
             if previous.text is not None:
-                self._heirs = succeed(self.store, self.deduplicator, previous, self.tuned.id)
+                self._supersede(previous)
             if self.keep_versions:
                 self.store.drop_texts(row.key, self.keep_versions - 1)
         outcome = self._judge.comparer.outcome(previous, row, document, is_cut=fetched.is_cut)
@@ -248,6 +259,14 @@ class Archivist:
         nofollow = self.obey_robots_meta and nofollow
         kept_url = None if kept is None else kept.url
         return Captured(row, row.verdict, reading.links, nofollow=nofollow, kept_url=kept_url)
+
+    def _supersede(self, previous: PageRow) -> None:
+        """Let the duplicates of a page that says something else wait until they are asked for.
+
+        In a fleet they do not: it asks for each page once.
+        """
+        if self.store.supersede(previous.id) and self._asking is not None:
+            self.settle()
 
     def _store_links(self, answer: Answer, *, nofollow: bool) -> None:
         fetched, reading = answer.fetched, answer.reading
@@ -308,26 +327,37 @@ class Archivist:
             return self.store.is_held(row)
         if self.keep_links and row.key not in self.links:
             return False
-        return row.text_digest is not None and self.store.is_held(row)
+        return row.text_digest is not None and self.store.holds_text_of(row)
 
     def _still(
         self, previous: PageRow, outcome: Outcome, links: tuple[Link, ...], *, nofollow: bool
     ) -> Captured:
         now = time.time()
-        self.store.touch(previous, self.visit, now)
-        self.known.note(previous.key, self.visit, outcome, now)
-        verdict = verdicts.UNCHANGED
-        if previous.visit == self.visit and self.store.is_of_earlier_process(previous):
-            # It was stored and not acknowledged when a process was killed: only
-            # now its item goes on its way.
-            verdict = previous.verdict
+        # It was stored and not acknowledged when a process was killed: only now its item goes
+        # on its way.
+        is_left = previous.visit == self.visit and self.store.is_of_earlier_process(previous)
+        row = previous if self.store.is_held(previous) else self._confirm(previous)
+        self.store.touch(row, self.visit, now)
+        self.known.note(row.key, self.visit, outcome, now)
         return Captured(
-            previous,
-            verdict,
+            row,
+            row.verdict if is_left else verdicts.UNCHANGED,
             links,
             nofollow=self.obey_robots_meta and nofollow,
-            kept_url=self.elsewhere.kept_url(previous),
+            kept_url=self.elsewhere.kept_url(row),
         )
+
+    def _confirm(self, duplicate: PageRow) -> PageRow:
+        """Find another original for an unchanged duplicate, or keep it."""
+        confirmed = self._promotion.confirm(duplicate, self.tuned.id)
+        if isinstance(confirmed, Promoted):
+            self._note_promoted(confirmed)
+            return confirmed.row
+        return confirmed
+
+    def _note_promoted(self, promoted: Promoted) -> None:
+        if self._asking is not None:
+            self._promoted.append(promoted)
 
     def store_failure(self, fetched: Fetched, verdict: str, reason: str) -> Captured:
         """Store that a URL gave no page, and why; ``fetched.status`` is 0 where no answer came."""

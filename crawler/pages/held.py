@@ -40,7 +40,7 @@ class Held:
         if previous is not None:
             # What has no digest was a file, asked not to be kept, or is to be read anew.
             same = previous.payload_digest == payload and previous.text_digest is not None
-            return same and self.store.is_held(previous)
+            return same and self.store.holds_text_of(previous)
         return elsewhere or self.store.find_payload(payload) is not None
 
     def original(self, previous: PageRow | None, answer: Answer) -> PageRow | None:
@@ -69,4 +69,4 @@ class Held:
         same_payload = bool(answer.fetched.body) and previous.payload_digest == answer.payload
         extract = reading.extract
         same_text = extract is not None and previous.text_digest in extract.digests
-        return (same_payload or same_text) and self.store.is_held(previous)
+        return (same_payload or same_text) and self.store.holds_text_of(previous)

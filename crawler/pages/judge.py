@@ -24,7 +24,6 @@ class Question(Enum):
     """What a fleet is to be asked about a page."""
 
     TEXT = "does the text repeat a kept one"
-    KEPT = "the page goes on being kept, with this text"
     FILE = "are these the bytes of a kept file"
 
 
@@ -70,8 +69,6 @@ class Judge:
         """What is to be asked about a text; None where what is held here decides."""
         if document.digest == EMPTY_DIGEST:
             return None
-        if _goes_on(row, previous):
-            return Question.KEPT
         own = _own(previous, apart_from)
         if self._twin(row, own) or self.store.find_text(document.digest, own) is not None:
             return None
@@ -87,6 +84,9 @@ class Judge:
     ) -> None:
         """Say in a row what its text is to all others, and keep it where it repeats none.
 
+        A page that was kept with another text has no privilege: where another page holds what it
+        says now, it becomes a duplicate of that one.
+
         Args:
             row: As ``describe`` left it.
             previous: The last version of the page.
@@ -94,11 +94,6 @@ class Judge:
             apart_from: Captures of which it is no duplicate.
             answer: What the fleet says of it; None where it was not asked.
         """
-        if _goes_on(row, previous):
-            # A kept page goes on being kept: what it says now replaces what it said.
-            self.deduplicator.add_document(row.id, document)
-            self._say_changed(row, previous, document)
-            return
         if answer is None:
             verdict = self._judge_here(row, document, _own(previous, apart_from))
             row.duplicate_of = verdict.duplicate_of
@@ -157,13 +152,6 @@ def repeat(row: PageRow, original: PageRow | Original) -> None:
     row.visible_digest, row.words = original.visible_digest, original.words
     row.is_main = original.is_main
     row.words_digest = original.words_digest
-
-
-def _goes_on(row: PageRow, previous: PageRow | None) -> bool:
-    """Whether a kept page says something else now."""
-    if previous is None or previous.text is None or not previous.words:
-        return False
-    return not row.says_what_it_said(previous)
 
 
 def _own(previous: PageRow | None, apart_from: frozenset[int]) -> frozenset[int]:

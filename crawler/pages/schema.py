@@ -250,6 +250,10 @@ CREATE TABLE near_texts (         -- of near-duplicates, so that other parameter
     text BLOB NOT NULL            -- zstd
 );
 
+CREATE TABLE superseded (         -- old captures that still have duplicates, until the visit ends
+    page INTEGER PRIMARY KEY      -- pages.id, of a capture that is not its page's newest
+);
+
 CREATE TABLE parameters (         -- with which verdicts are made; the newest row holds
     id     INTEGER PRIMARY KEY,
     since  REAL NOT NULL,         -- seconds since 1970

@@ -87,5 +87,5 @@ class SharedVerdicts(Protocol):
             owner: The page.
             document: Its text.
             page: What is to be known of it where it is kept.
-            keeps: It is kept without asking, since it was kept before with another text.
+            keeps: It is kept without asking: a duplicate that was promoted.
         """

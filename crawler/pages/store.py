@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.page import COLUMNS, PageRow, row_of, to_unsigned
 from crawler.pages.verdicts import FAILED, KEPT, NOT_HTML, UNREADABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from crawler.pages.database import Database
     from neardup import Verdict
@@ -37,6 +38,13 @@ class StoredUrl(NamedTuple):
     def is_page(self) -> bool:
         """Whether something was ever read there."""
         return self.verdict not in {FAILED, UNREADABLE}
+
+
+class TextGroup(NamedTuple):
+    """Duplicates of one capture that say the same; ``first`` has its text beside it if any has."""
+
+    digest: bytes | None
+    first: int
 
 
 class PageStore:
@@ -101,7 +109,7 @@ class PageStore:
         return int(self._database.meta("last_visit") or 0)
 
     def _note_visit(self, visit: int) -> None:
-        if visit > self._noted_visit:  # an heir has the visit of what it stands for
+        if visit > self._noted_visit:  # a promoted duplicate has that of its capture
             self._database.set_meta("last_visit", str(visit))
             self._noted_visit = visit
 
@@ -123,6 +131,18 @@ class PageStore:
             (row.duplicate_of,),
         )
         return held.fetchone() is not None
+
+    def holds_text_of(self, row: PageRow) -> bool:
+        """Return whether what a capture said is stored anywhere.
+
+        As ``is_held``, and also where its original says something else by now: the text is then
+        that of an older version, or stands beside the duplicate.
+        """
+        if self.is_held(row):
+            return True
+        if row.text_digest is None:
+            return False
+        return self.near_text(row.id) is not None or self.find_said(row.text_digest) is not None
 
     def touch(self, row: PageRow, visit: int, now: float) -> None:
         """Note that a page was found unchanged."""
@@ -164,41 +184,79 @@ class PageStore:
             (digest,),
         )
 
-    def duplicates_of(self, page_id: int) -> list[PageRow]:
-        """The newest captures of pages that are duplicates of a capture."""
-        rows = self._database.read(f"{_SELECT} WHERE duplicate_of = ? AND latest = 1", (page_id,))
-        return [row_of(values) for values in rows]
+    def supersede(self, page_id: int) -> bool:
+        """Note a capture that is not its page's newest any more, where it has duplicates."""
+        noted = self._database.write(
+            "INSERT OR IGNORE INTO superseded SELECT ?1 WHERE EXISTS"
+            " (SELECT 1 FROM pages WHERE duplicate_of = ?1 AND latest = 1)",
+            (page_id,),
+        )
+        return noted.rowcount > 0
 
-    def move_duplicates(
-        self, old_id: int, new_id: int, digest: bytes | None, *, read_anew: bool = False
-    ) -> None:
-        """Name another capture as the original of duplicates of one: all, or those of a text."""
-        forget = ", payload_digest = NULL, text_digest = NULL" if read_anew else ""
+    def superseded(self) -> list[int]:
+        """Return the ids of the captures that ``supersede`` noted."""
+        rows = self._database.read("SELECT page FROM superseded ORDER BY page")
+        return [int(page_id) for (page_id,) in rows]
+
+    def forget_superseded(self, page_id: int) -> None:
+        """Take a capture away from those that ``supersede`` noted."""
+        self._database.write("DELETE FROM superseded WHERE page = ?", (page_id,))
+
+    def texts_of_duplicates(self, page_id: int) -> list[TextGroup]:
+        """Group the newest captures that are duplicates of a capture by their texts."""
+        rows = self._database.read(
+            "SELECT text_digest, coalesce(min(near_texts.page), min(pages.id)) FROM pages"
+            " LEFT JOIN near_texts ON near_texts.page = pages.id"
+            " WHERE duplicate_of = ? AND latest = 1 GROUP BY text_digest",
+            (page_id,),
+        )
+        return [TextGroup(*row) for row in rows]
+
+    def name_original(self, row: PageRow) -> None:
+        """Store whom a duplicate repeats from now on, and how nearly."""
         self._database.write(
-            f"UPDATE pages SET duplicate_of = ?{forget}"  # noqa: S608
-            " WHERE duplicate_of = ? AND latest = 1 AND (? IS NULL OR text_digest = ?)",
-            (new_id, old_id, digest, digest),
+            "UPDATE pages SET duplicate_of = ?, verdict = ?, distance = ?, similarity = ?,"
+            " parameters = ? WHERE id = ?",
+            (row.duplicate_of, row.verdict, row.distance, row.similarity, row.parameters, row.id),
         )
 
-    def requalify(
-        self, original: int, digest: bytes, verdict: Verdict, parameters: int | None
+    def move_duplicates(
+        self, old_id: int, new_id: int, digest: bytes, verdict: Verdict, parameters: int
     ) -> None:
-        """Say how near duplicates of a text are to the original that was named for them."""
+        """Name another capture as the original of all duplicates of one that have a text."""
         self._database.write(
-            "UPDATE pages SET verdict = CASE WHEN verdict = 'exact_duplicate' AND ? = 0"
-            " THEN verdict ELSE ? END, distance = ?, similarity = ?, parameters = ?"
-            " WHERE duplicate_of = ? AND latest = 1 AND text_digest = ?"
-            " AND NOT (verdict = 'exact_duplicate' AND distance = ?)",
+            "UPDATE pages SET duplicate_of = ?1, verdict = CASE WHEN verdict = 'exact_duplicate'"
+            " AND ?2 = 'text_duplicate' THEN verdict ELSE ?2 END, distance = ?3, similarity = ?4,"
+            " parameters = ?5 WHERE duplicate_of = ?6 AND latest = 1 AND text_digest = ?7",
             (
-                verdict.distance,
+                new_id,
                 verdict.kind,
                 verdict.distance,
                 verdict.similarity,
                 parameters,
-                original,
+                old_id,
                 digest,
-                verdict.distance,
             ),
+        )
+
+    def move_unknown(self, old_id: int, new_id: int, *, read_anew: bool) -> None:
+        """Name another capture as the original of all duplicates that one is left with."""
+        forget = ", payload_digest = NULL, text_digest = NULL" if read_anew else ""
+        self._database.write(
+            f"UPDATE pages SET duplicate_of = ?{forget}"  # noqa: S608
+            " WHERE duplicate_of = ? AND latest = 1",
+            (new_id, old_id),
+        )
+
+    def note_moved(self, moved: Sequence[tuple[int, int]]) -> None:
+        """Tell the learned URL rules of captures that have other ids now: (old, new).
+
+        Complexity: O(addresses), once for all of them.
+        """
+        self._database.write(
+            "UPDATE folds SET page = moved.new FROM (SELECT value ->> 0 AS old, value ->> 1 AS new"
+            " FROM json_each(?)) AS moved WHERE folds.page = moved.old",
+            (json.dumps(moved),),
         )
 
     def note_depth(self, key: bytes, depth: int) -> None:
@@ -218,13 +276,15 @@ class PageStore:
     def drop_texts(self, key: bytes, keep: int) -> None:
         """Drop the texts of a page's older versions, but for the newest so many.
 
-        One that a duplicate of today still has, and nobody else, stays.
+        One that a duplicate of today still has, or names as its original, stays.
         """
         self._database.write(
             "UPDATE pages SET text = NULL, html = NULL WHERE id IN (SELECT id FROM pages"
             " WHERE key = ? AND latest = 0 AND text IS NOT NULL ORDER BY id DESC LIMIT -1 OFFSET ?)"
             " AND NOT EXISTS (SELECT 1 FROM pages AS copy WHERE copy.latest = 1"
-            " AND copy.text_digest = pages.text_digest AND copy.duplicate_of IS NOT NULL)",
+            " AND copy.text_digest = pages.text_digest AND copy.duplicate_of IS NOT NULL)"
+            " AND NOT EXISTS (SELECT 1 FROM pages AS copy WHERE copy.latest = 1"
+            " AND copy.duplicate_of = pages.id)",
             (key, keep),
         )
 
@@ -238,7 +298,7 @@ class PageStore:
         return [StoredUrl(*row) for row in rows]
 
     def forget(self, page_id: int) -> None:
-        """Take away a duplicate's capture when an heir stands for it."""
+        """Take away a duplicate's capture when a kept one stands in its place."""
         self._database.write("DELETE FROM near_texts WHERE page = ?", (page_id,))
         self._database.write("DELETE FROM pages WHERE id = ? AND text IS NULL", (page_id,))
 

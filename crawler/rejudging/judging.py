@@ -105,11 +105,10 @@ class Judge:
         if source is None:
             return False
         document = self._document(page, source)
-        if page.verdict == CHANGED:  # it goes on being kept
-            judge.add_document(page.id, document)
+        verdict = _judged(judge, page, document)
+        if page.verdict == CHANGED and not verdict.is_duplicate:
+            # Its measures say how far it is from its own last version.
             verdict = Verdict(CHANGED, None, page.distance, page.similarity)
-        else:
-            verdict = _judged(judge, page, document)
         long = document.words >= self._parameters.min_words
         fingerprint = document.fingerprint if long else None
         digests = document.digest, page.payload, fingerprint

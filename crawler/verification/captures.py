@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler.pages.verdicts import DUPLICATES, KEPT, VERDICTS
@@ -17,6 +18,7 @@ NEWEST = "newest-unique"
 VERDICT = "verdict-known"
 TEXT = "kept-has-text"
 ORIGINAL = "original-held"
+SUPERSEDED = "original-superseded"
 ONCE = "kept-once"
 NEAR_TEXT = "near-text-owned"
 ELSEWHERE = "elsewhere-owned"
@@ -45,16 +47,20 @@ SELECT id, url FROM pages WHERE latest = 1 AND text IS NULL AND verdict IN ({lis
 """  # noqa: S608
 # A file that is no page is never held: of its copies it is only known that they are the same.
 ORPHANS = f"""
-SELECT copy.id, copy.url FROM pages AS copy LEFT JOIN pages AS kept ON kept.id = copy.duplicate_of
+SELECT copy.id AS id, copy.url AS url
+FROM pages AS copy LEFT JOIN pages AS kept ON kept.id = copy.duplicate_of
 WHERE copy.latest = 1 AND (copy.duplicate_of IS NOT NULL OR copy.verdict IN ({listed(DUPLICATES)}))
   AND (kept.id IS NULL AND {_HERE.format("copy.id")}
        OR kept.verdict <> 'not_html' AND NOT (kept.latest = 1 AND kept.text IS NOT NULL))
 """  # noqa: S608
-# A page that was kept goes on being kept (changed), also where it says what another one says.
+# Their original says something else by now, and a visit that was stopped has not asked for them.
+_WAITING = "kept.text IS NOT NULL AND kept.id IN (SELECT page FROM superseded)"
+_SUPERSEDED = f"{ORPHANS} AND {_WAITING}"
+_LOST = f"{ORPHANS} AND NOT coalesce({_WAITING}, 0)"
 TWICE = """
 SELECT later.id, later.url FROM pages AS later
 WHERE later.latest = 1 AND later.text IS NOT NULL AND later.words > 0
-  AND later.verdict IN ('new', 'too_short')
+  AND later.verdict IN ('new', 'changed', 'too_short')
   AND EXISTS (
     SELECT 1 FROM pages AS first
     WHERE first.text_digest = later.text_digest AND first.latest = 1 AND first.text IS NOT NULL
@@ -91,9 +97,15 @@ _RULES = (
     (TEXT, _NO_TEXT, "kept pages without a text", ""),
     (
         ORIGINAL,
-        ORPHANS,
+        _LOST,
         "duplicates of an original that nobody holds",
-        "names another page that says the same, or queues the URL again",
+        "names another page that says the same, keeps the page, or queues the URL again",
+    ),
+    (
+        SUPERSEDED,
+        _SUPERSEDED,
+        "duplicates of what a page said before it changed",
+        "keeps one of them for each text",
     ),
     (
         ONCE,
@@ -133,5 +145,6 @@ def find_misplaced(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]
         culprits.add_all(directory.connection.execute(sql))
         if culprits.ids:
             remedies = (remedy, "") if remedy else reading_anew(directory)
-            yield culprits.finding(rule, what, *remedies)
+            found = culprits.finding(rule, what, *remedies)
+            yield replace(found, is_leftover=rule == SUPERSEDED)
         watch.advance()

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from crawler.frontier.refolding import note_pending
 from crawler.frontier.rule_store import RuleStore
 from crawler.pages.page import to_signed
-from crawler.pages.verdicts import KEPT
+from crawler.pages.store import PageStore
+from crawler.pages.verdicts import KEPT, NEW, TOO_SHORT
+from crawler.rejudging.texts import HeldTexts
 from crawler.verification import captures, frontier, texts, url_rules
 from crawler.verification.database import INDEXES
 from crawler.verification.finding import NoWatch
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from crawler.pages.database import Database
+    from crawler.pages.page import PageRow
     from crawler.verification.directory import CrawlDirectory
     from crawler.verification.finding import Finding
 
@@ -24,6 +27,14 @@ _FORGET = f"""
 DELETE FROM pages WHERE id = ? OR (
     key = ? AND latest = 0 AND text IS NULL AND verdict IN ({captures.listed(KEPT)}))
 """  # noqa: S608
+
+
+_KEEP = """
+UPDATE pages SET verdict = ?, reason = NULL, duplicate_of = NULL, distance = NULL,
+    similarity = NULL, better_copy = 0, text = ?, words = ?, is_main = ?, text_digest = ?,
+    visible_digest = ?, fingerprint = ?, payload_digest = ?
+WHERE id = ?
+"""
 
 
 class Mender:
@@ -39,6 +50,7 @@ class Mender:
         self._database = database
         self._again = QueueAgain(database)
         self._queue = self._again.requests
+        self._store = PageStore(database)
 
     def mend(self, finding: Finding) -> str | None:
         """Mend what was found; say what was done, None where nothing can be."""
@@ -155,25 +167,66 @@ class Mender:
         )
 
     def _find_originals(self, finding: Finding) -> str | None:
-        """Name who holds what a duplicate says; fetch again what nobody holds."""
-        named = queued = 0
+        """Name who holds what a duplicate says, or keep it; fetch again what nobody holds."""
+        named = kept = queued = 0
         # Anew: what other repairs took away may have left orphans.
-        for page_id, digest in self._orphans():
-            holder = None if digest is None else self._holder(digest)
+        for row in self._orphans():
+            holder = None if row.text_digest is None else self._holder(row.text_digest)
             if holder is not None:
-                self._name_original(page_id, holder)
+                self._name_original(row.id, holder)
                 named += 1
+            elif self._keep(row):
+                kept += 1
             elif self._directory.plan is not None:
-                queued += self._queue_again(page_id)
-        if not named and not queued:
+                queued += self._queue_again(row.id)
+        if not named and not kept and not queued:
             return None
-        return f"duplicates given another original: {named:,}, URLs queued again: {queued:,}"
+        return (
+            f"duplicates given another original: {named:,}, kept: {kept:,}, "
+            f"URLs queued again: {queued:,}"
+        )
 
-    def _orphans(self) -> Iterator[tuple[int, bytes | None]]:
+    def _orphans(self) -> Iterator[PageRow]:
         ids = [page_id for page_id, _ in self._database.read(captures.ORPHANS)]
         for page_id in ids:
-            sql = "SELECT text_digest FROM pages WHERE id = ?"
-            yield page_id, self._database.read(sql, (page_id,)).fetchone()[0]
+            row = self._store.get(page_id)
+            if row is not None:
+                yield row
+
+    def _keep(self, row: PageRow) -> bool:
+        """Keep a duplicate with its own text, or with that of the old version that it repeats."""
+        texts = HeldTexts(self._database.read)
+        source = texts.find(row.id, row.text_digest, row.words)
+        if source is not None:
+            row.text = texts.packed(source)
+        else:
+            old = self._store.get(row.duplicate_of) if row.duplicate_of is not None else None
+            if old is None or old.text is None:
+                return False
+            row.text, row.text_digest, row.visible_digest = (
+                old.text,
+                old.text_digest,
+                old.visible_digest,
+            )
+            row.words, row.is_main, row.fingerprint = old.words, old.is_main, old.fingerprint
+            row.payload_digest = None  # to be read anew at its next visit
+        row.verdict = TOO_SHORT if row.fingerprint is None else NEW
+        self._database.write(
+            _KEEP,
+            (
+                row.verdict,
+                row.text,
+                row.words,
+                row.is_main,
+                row.text_digest,
+                row.visible_digest,
+                to_signed(row.fingerprint),
+                row.payload_digest,
+                row.id,
+            ),
+        )
+        self._database.write("DELETE FROM near_texts WHERE page = ?", (row.id,))
+        return True
 
     def _drop_near_texts(self, finding: Finding) -> str:
         rows = [(page_id,) for page_id in finding.ids]
@@ -257,6 +310,7 @@ _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
     texts.FINGERPRINT: Mender._recompute,
     captures.ONCE: Mender._make_duplicates,
     captures.ORIGINAL: Mender._find_originals,
+    captures.SUPERSEDED: Mender._find_originals,
     captures.NEAR_TEXT: Mender._drop_near_texts,
     captures.ELSEWHERE: Mender._drop_elsewhere,
     captures.PARAMETERS: Mender._forget_parameters,

@@ -22,7 +22,7 @@ class Columns(NamedTuple):
         payloads: int32, (places,): number of the bytes; -1: not known.
         words: int32, (places,).
         is_main: bool, (places,): whether a fingerprint may stand for the text.
-        is_changed: bool, (places,): kept, whatever it resembles.
+        is_changed: bool, (places,): the layer of one that is kept is ``CHANGED``.
     """
 
     texts: NDArray[np.int32]

@@ -179,9 +179,7 @@ def judge(columns: Columns, near: Near, bounds: Bounds, verdicts: Verdicts) -> I
         is_long = columns.words[place] >= bounds.min_words
         is_compared = is_long and near.members.classes[place] >= 0 and bounds.radius >= 0
         found = Found(-1, -1, -1.0, 0)
-        if columns.is_changed[place]:
-            _keep(verdicts, place, CHANGED)
-        elif payloads[payload] >= 0:
+        if payloads[payload] >= 0:
             _drop(verdicts, place, PAYLOAD, Found(payloads[payload], 0, 1.0, 0))
         elif texts[text] >= 0:
             _drop(verdicts, place, TEXT, Found(texts[text], 0, 1.0, 0))
@@ -190,6 +188,8 @@ def judge(columns: Columns, near: Near, bounds: Bounds, verdicts: Verdicts) -> I
                 found, pool = _repeated(near, kept, is_held, bounds, pool, place)
             if found.place >= 0:
                 _drop(verdicts, place, _layer(bounds, found.distance), found)
+            elif columns.is_changed[place]:
+                _keep(verdicts, place, CHANGED)
             else:
                 _keep(verdicts, place, NEW if is_long else TOO_SHORT)
         not_compared += int(found.unknown > 0)

@@ -22,7 +22,7 @@ class Made:
         text: What it says.
         payload: A name for its bytes.
         is_main: Whether a fingerprint may stand for it.
-        is_changed: Whether it is kept, whatever it resembles.
+        is_changed: Whether it said something else before.
     """
 
     text: str

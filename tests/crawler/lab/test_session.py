@@ -44,13 +44,9 @@ def oracle(book: Book, parameters: Parameters) -> list[tuple[str, int, int]]:
     with Deduplicator(parameters) as deduplicator:
         for place, made in enumerate(book.made):
             document = book.document(made, parameters)
-            if made.is_changed:
-                deduplicator.add_document(place, document)
-                said.append(("changed", -1, -1))
-                continue
             verdict = deduplicator.judge_document(place, document)
             if verdict.duplicate_of is None:
-                said.append((verdict.kind, -1, -1))
+                said.append(("changed" if made.is_changed else verdict.kind, -1, -1))
             else:
                 said.append((verdict.tier or "", verdict.duplicate_of, verdict.distance or 0))
     return said

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING
 from crawler.pages.documents import unpack
 from tests.crawler.pages.test_capture import LONG, OTHER, html
 from tests.crawler.pages.test_revisits import NEAR, OPTIONS, Visiting
-from tests.crawler.verification.crawled import check
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 INDEX = (
@@ -67,32 +64,15 @@ def test_it_stays_when_the_page_cannot_be_had(tmp_path: Path) -> None:
     visiting.close()
 
 
-def test_it_goes_when_the_page_becomes_an_heir(tmp_path: Path) -> None:
+def test_it_goes_when_the_page_is_promoted(tmp_path: Path) -> None:
     visiting = Visiting(tmp_path)
     visiting.get("/a", html(LONG))
     visiting.get("/near", html(NEAR))
     visiting.again()
     visiting.get("/a", html(OTHER))
+    visiting.job.end_visit()
     assert held(visiting) == {}
     visiting.close()
-
-
-def test_of_very_many_some_are_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.pages.succession.MOST_NEAR", 1)
-    job = tmp_path / "job"
-    visiting = Visiting(job)
-    visiting.get("/a", html(LONG))
-    near = {f"/{number}": html(f"{LONG} Number {number}.") for number in range(3)}
-    for path, body in near.items():
-        assert visiting.get(path, body).verdict == "near_duplicate"
-    visiting.again()
-    visiting.get("/a", html(OTHER))
-    assert [visiting.may_ask(path) for path in near] == [True, False, False]
-    for path, body in near.items():
-        visiting.get(path, body)
-        assert visiting.outcome(path) == ("unchanged", None)
-    visiting.close()
-    assert check(job).problems == ()
 
 
 def test_none_is_held_where_the_setting_is_off(tmp_path: Path) -> None:

@@ -135,6 +135,7 @@ class TestNotModified:
         visiting.get("/also-near", html(NEAR, head="<!-- -->"))
         visiting.again()
         visiting.get("/a", html(OTHER), '"2"')
+        visiting.job.end_visit()
         heir = visiting.job.store.previous(visiting.answer("/near").key)
         assert heir is not None
         assert heir.text is not None
@@ -326,12 +327,14 @@ class TestVersions:
         visiting.again()
         # So near that the copy is named a near-duplicate of it, and is not stored by itself.
         visiting.get("/a", html(NEAR))
+        visiting.job.end_visit()
         row = visiting.job.store.previous(visiting.answer("/copy").key)
         assert row is not None
         assert row.verdict == "near_duplicate"
         assert visiting.texts("/a") == [True, True]
         visiting.again()
         visiting.get("/a", html(OTHER))
+        visiting.job.end_visit()
         row = visiting.job.store.previous(visiting.answer("/copy").key)
         assert row is not None
         assert row.text is not None

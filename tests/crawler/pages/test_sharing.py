@@ -158,7 +158,7 @@ def test_what_a_page_says_after_a_change_is_known_to_all(tmp_path: Path) -> None
     memory = OneMemory(Parameters())
     with fleet(folders(tmp_path), OPTIONS, memory) as jobs:
         found = asyncio.run(crawl(*jobs))
-    assert memory.asked[:4] == ["text", "text", "kept", "kept"]
+    assert memory.asked[:4] == ["text", "text", "text", "kept"]
     places = ["http://example.com/a", "http://example.com/near", "http://example.com/a"]
     assert [one.kept_url for one in found] == places
 

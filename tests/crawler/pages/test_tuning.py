@@ -98,6 +98,7 @@ def test_what_shows_the_same_repeats_it_whatever_min_words_was(
     visiting.again()
     assert visiting.get("/again", html(LONG, head="<!-- new bytes -->")).verdict == "unchanged"
     visiting.get("/kept", html(OTHER))
+    visiting.job.end_visit()
     heir = visiting.job.store.previous(found.row.key)
     assert heir is not None
     assert heir.text is not None

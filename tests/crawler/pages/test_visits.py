@@ -24,7 +24,7 @@ from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.fetched import Fetched
 from crawler.pages.outcomes import OUTCOMES
 from crawler.pages.report import make_report
-from crawler.pages.verdicts import CHANGED, FAILED, NOINDEX
+from crawler.pages.verdicts import FAILED, NOINDEX
 from crawler.reading.options import ReadingOptions
 from crawler.reading.page import read_page
 from crawler.reading.pool import ReadingPool
@@ -220,8 +220,8 @@ class Visits(RuleBasedStateMachine):
         self.job.archivist.note_moved(key, target, status=301, permanent=permanent)
 
     def check(self) -> None:
-        """Hold the promise against the export."""
-        self.job.commit()
+        """Hold the promise against the export, as a process leaves it that ends now."""
+        self.job.end_visit()
         self.committed = self.said.copy()
         with closing(open_for_reading(self.folder)) as connection:
             rows = list(export_pages(connection))
@@ -237,8 +237,7 @@ class Visits(RuleBasedStateMachine):
         with closing(open_for_reading(self.folder)) as connection:
             twice = connection.execute(
                 "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL AND words > 0"
-                " AND verdict <> ? GROUP BY text_digest HAVING count(*) > 1",
-                (CHANGED,),
+                " GROUP BY text_digest HAVING count(*) > 1"
             ).fetchall()
         assert not twice
         self.check_outcomes()

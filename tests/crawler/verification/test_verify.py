@@ -345,8 +345,12 @@ class TestLostTexts:
     def test_a_page_and_its_duplicates_are_queued_again(self, folder: Path) -> None:
         execute(folder, f"UPDATE pages SET text = NULL {of('/a')}")
         check_and_repair(folder)
-        lost = ["/a", "/same-bytes", "/same-text", "/edited"]
+        lost = ["/a", "/same-bytes", "/same-text"]
         assert set(self.queued(folder)) == {*QUEUED, *(URL + path for path in lost)}
+        # What it says itself is stored beside the pages.
+        assert rows(folder, f"SELECT verdict, text NOTNULL FROM pages {of('/edited')}") == [
+            ("new", 1)
+        ]
 
     def test_a_duplicate_of_what_another_page_says_stays(self, folder: Path) -> None:
         execute(folder, f"UPDATE pages SET duplicate_of = 999 {of('/same-text')}")

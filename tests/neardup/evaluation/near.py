@@ -19,7 +19,7 @@ class Crawl:
 
     Args:
         texts: Equal ones share a number.
-        is_changed: Places that are kept, whatever they resemble.
+        is_changed: Places whose layer is "changed" where they are kept.
         at_once: So many are taken at once.
         fingerprints: Those of the texts, instead of their own.
     """

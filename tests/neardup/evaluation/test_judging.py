@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import Deduplicator, Parameters
-from neardup.document import analyse
 from neardup.evaluation.judging import judge_all
 from neardup.evaluation.judging_arrays import CHANGED, Bounds, Near
 from neardup.evaluation.near_arrays import Lists
@@ -32,7 +31,8 @@ def originals(crawl: Crawl, near: Near, parameters: Parameters) -> list[int]:
     verdicts, unknown = judge_all(crawl.columns, near, bounds_of(parameters))
     assert unknown == 0
     assert (verdicts.kept == (verdicts.original < 0)).all()
-    assert (crawl.columns.is_changed == (verdicts.layer == CHANGED)).all()
+    is_changed = crawl.columns.is_changed & verdicts.kept
+    assert (is_changed == (verdicts.layer == CHANGED)).all()
     return [int(place) for place in verdicts.original]
 
 
@@ -41,12 +41,8 @@ def said(crawl: Crawl, parameters: Parameters) -> list[int]:
     found = []
     with Deduplicator(parameters) as deduplicator:
         for place, text in enumerate(crawl.texts):
-            if crawl.columns.is_changed[place]:
-                deduplicator.add_document(place, analyse(text, parameters))
-                found.append(-1)
-            else:
-                original = deduplicator.judge(place, text).duplicate_of
-                found.append(-1 if original is None else original)
+            original = deduplicator.judge(place, text).duplicate_of
+            found.append(-1 if original is None else original)
     return found
 
 
