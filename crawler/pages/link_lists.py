@@ -7,7 +7,8 @@ r"""The links of a page as bytes: one a line, those that are not to be followed 
 
 The first mark is the page's own ``nofollow``, that of a line the link's. An address never holds a
 line break (``crawler.reading.links`` drops those) and begins with ``http``. UTF-8, compressed by
-zstd; where a dictionary is given, that is a list of URLs in front of which the page's are thought.
+zstd with its checksum, since nothing else tells a damaged list or dictionary. Where a dictionary
+is given, that is a list of URLs in front of which the page's are thought.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class LinkPacker:
             shared = zstandard.ZstdCompressionDict(
                 dictionary, dict_type=zstandard.DICT_TYPE_RAWCONTENT
             )
-        self._compressor = zstandard.ZstdCompressor(dict_data=shared)
+        self._compressor = zstandard.ZstdCompressor(dict_data=shared, write_checksum=True)
         self._decompressor = zstandard.ZstdDecompressor(dict_data=shared)
 
     def pack(self, links: list[tuple[str, bool]], *, nofollow: bool) -> bytes:

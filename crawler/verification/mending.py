@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.frontier.refolding import note_pending
-from crawler.frontier.rule_store import RuleStore
 from crawler.pages.page import to_signed
 from crawler.pages.store import PageStore
 from crawler.pages.verdicts import KEPT, NEW, TOO_SHORT
 from crawler.rejudging.texts import HeldTexts
-from crawler.verification import captures, frontier, texts, url_rules
+from crawler.verification import captures, columns, repeats, texts
 from crawler.verification.database import INDEXES
 from crawler.verification.finding import NoWatch
-from crawler.verification.queueing import QueueAgain, encoded_request
+from crawler.verification.mending_queue import QUEUE_RULES, QueueMender
+from crawler.verification.mending_values import VALUE_RULES, ValueMender
+from crawler.verification.queueing import QueueAgain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,6 +37,13 @@ WHERE id = ?
 """
 
 
+_SAY_THE_SAME = """
+UPDATE pages SET text_digest = kept.text_digest FROM pages AS kept
+WHERE pages.id = ? AND kept.id = pages.duplicate_of
+  AND pages.verdict = 'exact_duplicate' AND kept.payload_digest = pages.payload_digest
+"""
+
+
 class Mender:
     """Writes to a crawl's database what a finding calls for, in one transaction with the rest.
 
@@ -49,11 +56,16 @@ class Mender:
         self._directory = directory
         self._database = database
         self._again = QueueAgain(database)
-        self._queue = self._again.requests
+        self._queue = QueueMender(directory, database, self._again)
+        self._values = ValueMender(directory, database, self._again)
         self._store = PageStore(database)
 
     def mend(self, finding: Finding) -> str | None:
         """Mend what was found; say what was done, None where nothing can be."""
+        if finding.rule in QUEUE_RULES:
+            return self._queue.mend(finding)
+        if finding.rule in VALUE_RULES:
+            return self._values.mend(finding)
         act = _ACTS.get(finding.rule)
         return None if act is None else act(self, finding)
 
@@ -107,17 +119,6 @@ class Mender:
         self._make_newest(key)
         self._again.push_url(url, key, depth)
         return True
-
-    def _queue_stuck(self, finding: Finding) -> str:
-        stuck = list(frontier.unfetchable(self._directory))
-        for number, url, packed in stuck:
-            sql = "SELECT key, depth FROM requests WHERE id = ?"
-            row = self._database.read(sql, (number,)).fetchone()
-            if row is not None:  # not replaced in the meantime
-                self._database.write("DELETE FROM requests WHERE id = ?", (number,))
-                parts = encoded_request(row[1]) if packed is None else packed
-                self._again.push_encoded(url, parts, *row)
-        return f"requests queued again: {len(stuck):,}"
 
     def _recompute(self, finding: Finding) -> str:
         parameters = self._directory.parameters
@@ -233,6 +234,11 @@ class Mender:
         self._database.write_many("DELETE FROM near_texts WHERE page = ?", rows)
         return f"texts beside the pages taken away: {len(rows):,}"
 
+    def _drop_html(self, finding: Finding) -> str:
+        rows = [(page_id,) for page_id in finding.ids]
+        self._database.write_many("UPDATE pages SET html = NULL WHERE id = ?", rows)
+        return f"HTML taken away: {len(rows):,}"
+
     def _drop_elsewhere(self, finding: Finding) -> str:
         rows = [(page_id,) for page_id in finding.ids]
         self._database.write_many("DELETE FROM elsewhere WHERE page = ?", rows)
@@ -243,60 +249,50 @@ class Mender:
         self._database.write_many("UPDATE pages SET parameters = NULL WHERE id = ?", rows)
         return f"verdicts whose parameters are not known: {len(rows):,}"
 
-    def _end_leases(self, finding: Finding) -> str:
-        return f"requests put back into the queue: {finding.count:,}"
+    def _drop_near_pages(self, finding: Finding) -> str:
+        """Make kept pages duplicates; their own ones go with them, as far as they say the same."""
+        found = list(repeats.near_pages(self._database.read, NoWatch()))
+        for page in found:
+            measures = page.original, page.distance, page.similarity
+            self._database.write(
+                "UPDATE pages SET verdict = 'near_duplicate', duplicate_of = ?, distance = ?,"
+                " similarity = ? WHERE latest = 1 AND (id = ? OR duplicate_of = ? AND text_digest ="
+                " (SELECT text_digest FROM pages WHERE id = ?))",
+                (*measures, page.id, page.id, page.id),
+            )
+            self._database.write(
+                "INSERT OR REPLACE INTO near_texts SELECT id, text FROM pages WHERE id = ?",
+                (page.id,),
+            )
+            self._database.write("UPDATE pages SET text = NULL WHERE id = ?", (page.id,))
+        said = f"pages made duplicates of one that says nearly the same: {len(found):,}"
+        return f"{said}; {self._find_originals(finding) or 'no duplicate lost its original'}"
 
-    def _line_up(self, finding: Finding) -> str:
-        self._queue.line_up()
-        return "lined up the hosts of the queue anew"
+    def _measure(self, finding: Finding) -> str:
+        """Say what duplicates are to their originals; find others for those that are none."""
+        found = [measured for measured, _ in repeats.mismeasured(self._database.read)]
+        for page in found:
+            if page.verdict is None:
+                # Of the same bytes it says the same, whatever its row says of it.
+                self._database.write(_SAY_THE_SAME, (page.id,))
+            else:
+                self._database.write(
+                    "UPDATE pages SET distance = ?, similarity = ? WHERE id = ?",
+                    (page.distance, page.similarity, page.id),
+                )
+        for page, _ in list(repeats.mismeasured(self._database.read)):
+            self._database.write("UPDATE pages SET duplicate_of = NULL WHERE id = ?", (page.id,))
+        said = f"duplicates measured: {len(found):,}"
+        return f"{said}; {self._find_originals(finding) or 'all have originals'}"
 
-    def _see(self, finding: Finding) -> str:
-        """Give each request the key of its URL; none, where another one has it."""
-        wrong = [(key, number) for number, _, key in frontier.unseen(self._directory, NoWatch())]
-        without = [(number,) for _, number in wrong]
-        self._database.write_many("UPDATE requests SET key = NULL WHERE id = ?", without)
-        self._database.write_many("UPDATE OR IGNORE requests SET key = ? WHERE id = ?", wrong)
-        return f"queued requests given the keys of their URLs: {len(wrong):,}"
-
-    def _rule(self, finding: Finding) -> str:
-        """Put back what no rule skipped; what is not skipped has no rule."""
-        self._database.write("UPDATE requests SET rule = NULL, fold = NULL WHERE state != 4")
-        self._database.write(
-            "UPDATE requests SET state = 0, fold = NULL WHERE state = 4 AND rule IS NULL"
-        )
-        self._queue.line_up()
-        return f"requests whose rule was put right: {finding.count:,}"
-
-    def _forget_rules(self, finding: Finding) -> str:
-        rows = [(number,) for number in url_rules.unreadable(self._directory)]
-        self._database.write_many("DELETE FROM url_rules WHERE id = ?", rows)
-        self._put_back(url_rules.NOT_HELD)
-        return f"URL rules forgotten: {len(rows):,}"
-
-    def _put_back_unruled(self, finding: Finding) -> str:
-        return f"requests put back into the queue: {self._put_back(url_rules.NOT_HELD):,}"
-
-    def _put_back_alone(self, finding: Finding) -> str:
-        return f"requests put back into the queue: {self._put_back(url_rules.ALONE):,}"
-
-    def _put_back(self, sql: str) -> int:
-        """Put skipped requests back; the next crawl skips again what is to be skipped."""
-        rows = [(number,) for number, _ in self._database.read(sql).fetchall()]
+    def _name_kinds(self, finding: Finding) -> str:
+        rows = [(page_id,) for page_id in finding.ids]
         self._database.write_many(
-            "UPDATE requests SET state = 0, rule = NULL, fold = NULL WHERE id = ?", rows
+            f"UPDATE pages SET verdict = CASE verdict WHEN '{NEW}' THEN '{TOO_SHORT}'"  # noqa: S608
+            f" ELSE '{NEW}' END WHERE id = ?",
+            rows,
         )
-        self._queue.line_up()
-        self._refold()
-        return len(rows)
-
-    def _refold(self) -> None:
-        hosts = {host for rule in RuleStore(self._database) for host in rule.hosts}
-        note_pending(self._database, hosts)
-
-    def _forget_folds(self, finding: Finding) -> str:
-        self._database.write(f"DELETE FROM folds WHERE {url_rules.WRONG_FOLD}")  # noqa: S608
-        self._refold()
-        return f"addresses that the next crawl looks at anew: {finding.count:,}"
+        return f"kept pages called too short, or long enough: {len(rows):,}"
 
 
 _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
@@ -306,6 +302,8 @@ _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
     captures.TEXT: Mender._read_anew,
     texts.READABLE: Mender._read_anew,
     texts.NEAR_READABLE: Mender._drop_near_texts,
+    texts.NEAR_DIGEST: Mender._drop_near_texts,
+    texts.HTML: Mender._drop_html,
     texts.DIGEST: Mender._recompute,
     texts.FINGERPRINT: Mender._recompute,
     captures.ONCE: Mender._make_duplicates,
@@ -314,26 +312,17 @@ _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
     captures.NEAR_TEXT: Mender._drop_near_texts,
     captures.ELSEWHERE: Mender._drop_elsewhere,
     captures.PARAMETERS: Mender._forget_parameters,
-    frontier.LEASES: Mender._end_leases,
-    frontier.SKIPPED: Mender._rule,
-    frontier.FETCHABLE: Mender._queue_stuck,
-    frontier.LINES: Mender._line_up,
-    frontier.SEEN: Mender._see,
-    url_rules.READABLE: Mender._forget_rules,
-    url_rules.HELD: Mender._put_back_unruled,
-    url_rules.STANDS: Mender._put_back_alone,
-    url_rules.FOLDS: Mender._forget_folds,
+    repeats.NEAR_KEPT: Mender._drop_near_pages,
+    repeats.MEASURES: Mender._measure,
+    repeats.KIND: Mender._name_kinds,
 }
-"""What mends which rule, in the order in which it is done."""
 
-ORDER = tuple(_ACTS)
+ORDER = (INDEXES, *VALUE_RULES, *(rule for rule in _ACTS if rule != INDEXES), *QUEUE_RULES)
+"""What can be mended, in the order in which it is done."""
 
-_OF_THE_QUEUE = {
-    *(frontier.LEASES, frontier.SKIPPED, frontier.LINES, frontier.SEEN),
-    *(url_rules.READABLE, url_rules.HELD, url_rules.STANDS, url_rules.FOLDS),
-}
 _OF_NO_VERDICT = {
     *(INDEXES, captures.NEAR_TEXT, captures.ELSEWHERE, captures.PARAMETERS, texts.NEAR_READABLE),
+    *(columns.META, columns.UNKNOWN, columns.LINKS, repeats.CHOSEN, texts.HTML),
 }
-OF_TEXTS = {rule for rule in ORDER if rule not in _OF_NO_VERDICT | _OF_THE_QUEUE}
+OF_TEXTS = {rule for rule in ORDER if rule not in _OF_NO_VERDICT | {*QUEUE_RULES}}
 """What may change which texts are held, and what is queued."""

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 READABLE = "text-readable"
 NEAR_READABLE = "near-text-readable"
+NEAR_DIGEST = "near-text-right"
+HTML = "html-readable"
+WORDS = "words-right"
 DIGEST = "digest-right"
 FINGERPRINT = "fingerprint-right"
 FEATURES = "features-known"
@@ -30,8 +33,10 @@ SELECT id, url, words, is_main, text_digest, visible_digest, fingerprint, text
 FROM pages WHERE text IS NOT NULL ORDER BY id
 """
 _NEAR_TEXTS = """
-SELECT page, url, near_texts.text FROM near_texts JOIN pages ON pages.id = page ORDER BY page
+SELECT page, url, words, is_main, text_digest, visible_digest, fingerprint, near_texts.text
+FROM near_texts JOIN pages ON pages.id = page ORDER BY page
 """
+_HTML = "SELECT id, url, html FROM pages WHERE html IS NOT NULL ORDER BY id"
 _RECOMPUTED = "computes it from the stored text"
 
 
@@ -99,7 +104,8 @@ def find_misread(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
             if (row.words, row.text_digest) != (said.words, said.text_digest):
                 digests.add(row.id, row.url)
         watch.advance()
-    yield from _unreadable_near_texts(directory)
+    yield from _misread_near_texts(directory, parameters)
+    yield from _unreadable_html(directory)
     if unreadable.ids:
         what = "stored texts that cannot be decompressed"
         yield unreadable.finding(READABLE, what, *reading_anew(directory))
@@ -111,16 +117,36 @@ def find_misread(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
         yield fingerprints.finding(FINGERPRINT, what, _RECOMPUTED)
 
 
-def _unreadable_near_texts(directory: CrawlDirectory) -> Iterator[Finding]:
-    unreadable = Culprits()
-    for page_id, url, packed in directory.connection.execute(_NEAR_TEXTS):
+def _misread_near_texts(directory: CrawlDirectory, parameters: Parameters) -> Iterator[Finding]:
+    unreadable, others = Culprits(), Culprits()
+    for values in directory.connection.execute(_NEAR_TEXTS):
+        row = StoredText(*values)
         try:
-            unpack_judged(packed)
-        except (zstandard.ZstdError, ValueError) as error:
-            unreadable.add(page_id, f"{url} ({error})")
+            said = right(row, parameters)
+        except ValueError as error:
+            unreadable.add(row.id, f"{row.url} ({error})")
+        else:
+            # One that is to be read anew has no digest.
+            if row.text_digest is not None and said.text_digest != row.text_digest:
+                others.add(row.id, row.url)
     if unreadable.ids:
         what = "texts of near-duplicates that cannot be decompressed"
         yield unreadable.finding(NEAR_READABLE, what, "takes them away: they are duplicates")
+    if others.ids:
+        what = "texts of near-duplicates with another digest than is stored"
+        yield others.finding(NEAR_DIGEST, what, "takes them away: they are duplicates")
+
+
+def _unreadable_html(directory: CrawlDirectory) -> Iterator[Finding]:
+    unreadable = Culprits()
+    for page_id, url, packed in directory.connection.execute(_HTML):
+        try:
+            zstandard.decompress(packed)
+        except (zstandard.ZstdError, TypeError) as error:
+            unreadable.add(page_id, f"{url} ({error})")
+    if unreadable.ids:
+        what = "stored HTML that cannot be decompressed"
+        yield unreadable.finding(HTML, what, "takes it away: the texts stay")
 
 
 def _unknown_features(directory: CrawlDirectory) -> Finding:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.pages.database import Database
 from crawler.verification.captures import find_misplaced
+from crawler.verification.columns import VALUES, find_strange
 from crawler.verification.database import WHOLE, damaged, find_damage
 from crawler.verification.feed import find_misfed
 from crawler.verification.fingerprints import INDEX, find_unindexed
 from crawler.verification.frontier import BLOOM, SEEN, find_forgotten, find_unqueued
 from crawler.verification.mending import OF_TEXTS, ORDER, Mender
 from crawler.verification.rebuilding import make_bloom, make_index
+from crawler.verification.repeats import find_repeats
 from crawler.verification.texts import find_misread
 from crawler.verification.url_rules import find_misruled
 
@@ -28,15 +30,17 @@ if TYPE_CHECKING:
 
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("crawl.db is whole", find_damage),
+    ("rows hold values that a crawl writes, and tables agree", find_strange),
     ("every URL has one newest capture, every duplicate an original that is held", find_misplaced),
     ("texts can be read, digests and fingerprints are theirs", find_misread),
+    ("kept pages repeat no other one, duplicates repeat theirs", find_repeats),
     ("the fingerprint index holds what crawl.db holds", find_unindexed),
     ("what is queued will be fetched, once", find_unqueued),
     ("what learned rules skip is fetched under another URL", find_misruled),
     ("the Bloom filter knows every URL that was seen", find_forgotten),
 )
 
-_MOST_ROUNDS = 3
+_MOST_ROUNDS = 4
 """Of repairs: what one takes away may uncover something else."""
 
 
@@ -92,7 +96,7 @@ def verify(directory: CrawlDirectory, watch: Watch, feed: Path | None = None) ->
     for name, check in checks:
         findings = _findings(check, directory, watch)
         checked.append(Checked(name, findings))
-        if any(finding.rule == WHOLE for finding in findings):
+        if any(finding.rule in {WHOLE, VALUES} for finding in findings):
             return Verification(str(directory.folder), 0, 0, tuple(checked))
     pages = directory.count("SELECT count(*) FROM pages WHERE latest = 1")
     kept = directory.count("SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL")

@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from crawler.pages.tuning import tune
 from neardup import Deduplicator, Parameters, Verdict, payload_digest
 from tests.crawler.rejudging.captured import Row, Said, capture, dump, judge_again, rows
 from tests.crawler.rejudging.texts import LONG, NEAR, SHORT
-from tests.crawler.verification.crawled import check, execute
+from tests.crawler.verification.crawled import check, check_and_repair, execute
 from tests.crawler.verification.crawled import rows as selected
 from tests.sites.prose import prose
 
@@ -229,14 +230,39 @@ def test_a_page_takes_no_part_of_what_it_shows_for_its_text(tmp_path: Path) -> N
     assert check(folder).problems == ()
 
 
-def test_a_page_that_changed_goes_on_being_kept(folder: Path) -> None:
-    execute(folder, "UPDATE meta SET value = '0' WHERE name = 'absent'")
-    capture(folder, [("/short", Said(f"{LONG} Or else."))], Parameters())
+def test_a_page_that_changed_keeps_the_measures_of_its_change(folder: Path) -> None:
+    capture(folder, [("/short", Said(prose("or else", 200)))], Parameters())
     assert verdicts(folder)["/short"] == ("changed", None)
     measured = rows(folder)[-1]
     tune(folder, {"min_similarity": 0.5}, "tune")
     judge_again(folder)
     assert rows(folder)[-1]._replace(parameters=1) == measured
+
+
+@pytest.mark.parametrize("more", ["", " Or else."])
+def test_a_changed_page_that_repeats_a_kept_one_is_dropped(tmp_path: Path, more: str) -> None:
+    """As crawls left it that kept each changed page whatever it said."""
+    folder = tmp_path / "job"
+    capture(folder, [("/a", Said(LONG)), ("/b", Said(SHORT))], Parameters())
+    apart = tmp_path / "apart"
+    capture(apart, [("/b", Said(f"{LONG}{more}"))], Parameters())
+    columns = "words, is_main, text_digest, visible_digest, payload_digest, fingerprint, text"
+    execute(
+        folder,
+        f"ATTACH DATABASE '{apart}/crawl.db' AS apart",
+        f"UPDATE pages SET ({columns}) = (SELECT {columns} FROM apart.pages), verdict = 'changed',"
+        " last_payload_digest = (SELECT payload_digest FROM apart.pages) WHERE url LIKE '%/b'",
+    )
+    mended = Path(shutil.copytree(folder, tmp_path / "mended"))
+    assert {finding.rule for finding in check(folder).problems} >= {
+        "kept-apart" if more else "kept-once"
+    }
+    judge_again(folder)
+    assert check_and_repair(mended).findings == ()
+    for done in (folder, mended):
+        assert verdicts(done)["/a"] == ("new", None)
+        assert verdicts(done)["/b"][1] == "/a"
+        assert judge_again(done).changes in {0, 1}  # a copy of the bytes is called that
 
 
 def test_what_nobody_holds_is_queued_to_be_fetched_again(tmp_path: Path) -> None:
