@@ -34,7 +34,8 @@ class Judgement:
 
     Attributes:
         kept: bool, (pages,).
-        original: int64, (pages,): place of the kept page that this one repeats, or -1.
+        original: int64, (pages,): place of the kept page that this one repeats; -1: none, or by
+            a stored verdict one that is not among them.
         distance: int16, (pages,): bits between the two; 0 for equal ones, -1: none.
         similarity: float32, (pages,): 1 for equal ones, NaN: none, or not known.
         layer: uint8, (pages,): a place in ``LAYERS``.

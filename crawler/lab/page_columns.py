@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawler.pages.verdicts import CHANGED, EXACT_DUPLICATE, TEXT_DUPLICATE
+from crawler.pages.verdicts import (
+    CHANGED,
+    EXACT_DUPLICATE,
+    NEAR_DUPLICATE,
+    NEW,
+    TEXT_DUPLICATE,
+    TOO_SHORT,
+)
 from neardup import payload_digest
+from neardup.evaluation import judging_arrays
 from neardup.evaluation.column import Column
 from neardup.evaluation.judging_arrays import Columns
 from neardup.fingerprints.digest import EMPTY_DIGEST
@@ -23,6 +31,17 @@ _NO_BYTES = payload_digest(b"")
 UNREAD = -2
 """A main text that was too short for the crawl: its page was judged by all that it shows."""
 
+UNJUDGED = 255
+"""The layer of a page without a verdict, such as one of a file."""
+
+_LAYERS = {
+    NEW: judging_arrays.NEW,
+    TOO_SHORT: judging_arrays.TOO_SHORT,
+    CHANGED: judging_arrays.CHANGED,
+    EXACT_DUPLICATE: judging_arrays.PAYLOAD,
+    TEXT_DUPLICATE: judging_arrays.TEXT,
+    NEAR_DUPLICATE: judging_arrays.SIMHASH,
+}
 _REPEATS = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE})
 
 
@@ -39,6 +58,9 @@ class PageColumns:
             number of its own kind; ``UNREAD`` where that takes the text.
         original: int32, (pages,): place of the page that the crawl's verdict names; -1.
         stored: float64, (pages,): the similarity of the two; -1: not known.
+        distance: int16, (pages,): bits between the two; -1: not known.
+        layer: uint8, (pages,): the place of that verdict in ``LAYERS``, of any near-duplicate that
+            of ``simhash``; ``UNJUDGED``.
         body_bytes: int64, (pages,).
     """
 
@@ -60,6 +82,8 @@ class PageColumns:
         self.has_fingerprint: Column[np.bool_] = Column(np.bool_)
         self.original: Column[np.int32] = Column(np.int32)
         self.stored: Column[np.float64] = Column(np.float64)
+        self.distance: Column[np.int16] = Column(np.int16)
+        self.layer: Column[np.uint8] = Column(np.uint8)
         self.body_bytes: Column[np.int64] = Column(np.int64)
 
     def __len__(self) -> int:
@@ -106,6 +130,8 @@ class PageColumns:
         self.original.extend([self._original(page) for page in pages])
         stored = [-1.0 if page.similarity is None else page.similarity for page in pages]
         self.stored.extend(stored)
+        self.distance.extend([-1 if page.distance is None else page.distance for page in pages])
+        self.layer.extend([_LAYERS.get(page.verdict, UNJUDGED) for page in pages])
         self.body_bytes.extend([page.body_bytes for page in pages])
 
     def ids_of(self, texts: NDArray[np.int64]) -> list[int]:

@@ -13,13 +13,14 @@ from crawler.lab.choice import EXACT, MINHASH, SIMHASH, Choice
 from crawler.lab.clusters import LabCluster, largest_clusters
 from crawler.lab.figures import Histogram, Scatter, SweepLine
 from crawler.lab.judgement import Judgement
-from crawler.lab.page_columns import PageColumns
+from crawler.lab.page_columns import UNJUDGED, PageColumns
 from crawler.lab.prepared import Key, Prepared, key_of
 from crawler.lab.text_shelf import TextShelf
 from crawler.lab.weighing import weigh_jaccard, weigh_labels
 from neardup.evaluation.judging import judge_all
+from neardup.evaluation.judging_arrays import CANDIDATE, CHANGED, Bounds
 from neardup.evaluation.judging_arrays import MINHASH as MINHASH_LAYER
-from neardup.evaluation.judging_arrays import Bounds
+from neardup.evaluation.judging_arrays import SIMHASH as SIMHASH_LAYER
 from neardup.evaluation.pairs import count_all
 from neardup.parameters import DEFAULTS, Parameters
 
@@ -109,20 +110,47 @@ class Session:
         """
         return self._once(("judge", choice), choice, lambda: self._judge(choice))
 
+    def stored(self) -> Judgement:
+        """Return what the crawl kept and dropped, by the verdicts that it stored.
+
+        After other parameters were chosen these are still those of the old ones. Of pages without
+        a verdict, such as those of files, it is what the running parameters do.
+        """
+        running = Choice(self.running)
+        return self._once(("stored", running), running, lambda: self._stored(running))
+
+    def _stored(self, running: Choice) -> Judgement:
+        simulated, pages = self.judge(running), self._pages
+        layer = pages.layer.values.copy()
+        is_known = layer != UNJUDGED
+        distance = pages.distance.values
+        layer[(layer == SIMHASH_LAYER) & (distance > running.parameters.max_distance)] = CANDIDATE
+        kept = layer <= CHANGED
+        similarity = np.where(pages.stored.values < 0, np.nan, pages.stored.values)
+        return Judgement(
+            np.where(is_known, kept, simulated.kept),
+            np.where(is_known, pages.original.values, simulated.original).astype(np.int64),
+            np.where(is_known, np.where(kept, -1, distance), simulated.distance).astype(np.int16),
+            np.where(is_known, similarity, simulated.similarity).astype(np.float32),
+            np.where(is_known, layer, simulated.layer).astype(np.uint8),
+            simulated.body_bytes,
+            0 if is_known.all() else simulated.unknown,
+        )
+
     def sweep(self, choice: Choice, distances: Sequence[int] = range(9)) -> list[SweepLine]:
         """Return a line for each ``max_distance``: what ``choice.within(distance)`` does.
 
         Candidates farther out are not looked at, whatever the choice says of them: confirmed, they
-        would be dropped at every ``max_distance`` alike. Changes are told against ``running``.
+        would be dropped at every ``max_distance`` alike. Changes are told against ``stored``.
         """
-        running = self.judge(Choice(self.running))
+        stored = self.stored()
         counts = count_all(*self._judged(choice), choice.parameters.min_similarity)
         similar, different = np.cumsum(counts.similar), np.cumsum(counts.different)
         lines = []
         for bits in distances:
             tried = choice.within(bits)
             judgement = self.judge(tried)
-            changes = judgement.changes_from(running)
+            changes = judgement.changes_from(stored)
             lines.append(
                 SweepLine(
                     max_distance=bits,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawler.lab.choice import Choice
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from crawler.lab.choice import Choice
     from crawler.lab.figures import SweepLine
     from crawler.lab.judgement import Judgement
     from crawler.lab.session import Session
@@ -30,12 +29,12 @@ def sweep_lines(
     lines = session.sweep(choice, distances)
     if candidate_distance is None:
         return lines
-    running = session.judge(Choice(session.running))
-    return [_with_candidates(session, running, line, candidate_distance) for line in lines]
+    stored = session.stored()
+    return [_with_candidates(session, stored, line, candidate_distance) for line in lines]
 
 
 def _with_candidates(
-    session: Session, running: Judgement, line: SweepLine, candidate_distance: int
+    session: Session, stored: Judgement, line: SweepLine, candidate_distance: int
 ) -> SweepLine:
     parameters = replace(
         line.choice.parameters,
@@ -43,7 +42,7 @@ def _with_candidates(
     )
     choice = replace(line.choice, parameters=parameters)
     judged = session.judge(choice)
-    changes = judged.changes_from(running)
+    changes = judged.changes_from(stored)
     return replace(
         line,
         choice=choice,

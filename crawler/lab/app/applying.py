@@ -9,7 +9,7 @@ from nicegui import ui
 
 from crawler.lab.app.plain import plain
 from crawler.lab.app.state import StoppedError
-from crawler.lab.choice import SIMHASH, Choice
+from crawler.lab.choice import SIMHASH
 from crawler.lab.sources.source import SourceError
 from crawler.pages.errors import JobError
 from crawler.pages.tuning import TUNABLE, tune
@@ -63,7 +63,7 @@ class ApplyDialog:
         """Show the question as soon as it is known what would change."""
         changes = changes_between(self._holds, self._choice.parameters)
         try:
-            held = await self._lab.judge(Choice(self._holds))
+            stored = await self._lab.stored()
             tried = await self._lab.judge(self._choice)
         except (StoppedError, SourceError) as error:
             ui.notify(plain(str(error)) or "Stopped.", type="warning")
@@ -76,7 +76,7 @@ class ApplyDialog:
                         for text in (name, str(getattr(self._holds, name)), "→", str(value)):
                             with ui.element("td"):
                                 ui.label(text).classes("mono")
-            ui.label(_so_far(len(tried), tried.changes_from(held))).classes("effect")
+            ui.label(_so_far(len(tried), tried.changes_from(stored))).classes("effect")
             folder = plain(str(self._crawl.folder), 300)
             ui.label(f"They keep their verdicts until: scrapy rejudge {folder}").classes("note")
             ui.label(self._when()).classes("note")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from crawler.directory import is_in_use
 from crawler.lab.app.effort import Effort
+from crawler.lab.choice import Choice
 from crawler.lab.labels import read_labels
 from crawler.lab.live import LiveCrawl
 from crawler.lab.session import Session
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from crawler.lab.choice import Choice
     from crawler.lab.judgement import Judgement
     from crawler.lab.label import Label
     from crawler.lab.sources.several import Sources
@@ -151,6 +151,18 @@ class Lab:
     def _judge(self, choice: Choice) -> Judgement:
         self._prepare(choice)
         return self.session.judge(choice)
+
+    async def stored(self) -> Judgement:
+        """Return what the crawl kept and dropped of the pages read so far.
+
+        Raises:
+            StoppedError: Its preparation was stopped.
+        """
+        return await self.run(self._stored)
+
+    def _stored(self) -> Judgement:
+        self._prepare(Choice(self.session.running))
+        return self.session.stored()
 
     async def prepare(self, choice: Choice) -> None:
         """Compute what is slow about a choice; :attr:`progress` says how far it is.

@@ -12,7 +12,7 @@ from crawler.pages.tuning import tune
 from neardup import Parameters
 from tests.crawler.rejudging.captured import Said, capture, judge_again
 from tests.crawler.rejudging.test_rejudge import VISITS, chosen, pages, tune_to
-from tests.crawler.rejudging.tried import stored, tried
+from tests.crawler.rejudging.tried import changes, stored, tried
 from tests.sites.prose import prose
 
 
@@ -25,9 +25,13 @@ def test_the_lab_says_what_judging_again_does(
         folder = Path(name) / "job"
         capture(folder, [(f"/{number}", one) for number, one in enumerate(said)], first)
         for parameters in (second, third, first):
-            expected = tried(folder, parameters)
+            expected, before = tried(folder, parameters), changes(folder, parameters)
             tune_to(folder, parameters)
-            judge_again(folder)
+            # What is chosen holds for pages to come: those that are there are as they were.
+            assert changes(folder, parameters) == before
+            found = judge_again(folder)
+            assert (found.now_kept, found.now_dropped) == before
+            assert changes(folder, parameters) == (0, 0)
             assert stored(folder) == expected
 
 

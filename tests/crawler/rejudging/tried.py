@@ -43,6 +43,16 @@ def tried(folder: Path, parameters: Parameters) -> Verdicts:
     return list(zip(ids, kinds, originals, strict=True))
 
 
+def changes(folder: Path, parameters: Parameters) -> tuple[int, int]:
+    """Count what the lab says would be kept, and what would be dropped, otherwise than it is."""
+    with closing(CrawlSource(folder)) as source:
+        session = Session(source.texts, source.parameters())
+        while slice_ := source.read_new():
+            session.extend(slice_)
+        found = session.judge(Choice(parameters)).changes_from(session.stored())
+    return len(found.now_kept), len(found.now_dropped)
+
+
 def stored(folder: Path) -> Verdicts:
     """What the store says of the same pages."""
     sql = f"SELECT id, verdict, duplicate_of FROM pages WHERE {JUDGED} ORDER BY id"

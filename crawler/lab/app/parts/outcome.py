@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from crawler.lab.choice import Choice
     from crawler.lab.judgement import Changes, Judgement
 
-_HEADS = ("Layer", "Holds", "Tried", "Change")
+_HEADS = ("Layer", "Crawl", "Tried", "Change")
 _FIGURES = {
     "kept": "Kept",
     "dropped": "Dropped",
-    "now-kept": "Kept that the crawl drops",
-    "now-dropped": "Dropped that the crawl keeps",
+    "now-kept": "Kept that the crawl dropped",
+    "now-dropped": "Dropped that the crawl kept",
     "saved": "Bytes of what is dropped",
 }
 

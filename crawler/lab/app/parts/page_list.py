@@ -91,5 +91,11 @@ class PageList:
             with ui.element().classes("line"):
                 distance, similarity = judgement.distance[place], judgement.similarity[place]
                 measures = measures_of(int(distance), float(similarity))
+                original = int(judgement.original[place])
+                if original < 0:
+                    ui.label(f"{self._repeats}, {measures}, of a page not read here").classes(
+                        "soft"
+                    )
+                    return
                 ui.label(f"{self._repeats}, {measures}:").classes("soft")
-                inert_link(pages[int(judgement.original[place])].url).classes("mono")
+                inert_link(pages[original].url).classes("mono")

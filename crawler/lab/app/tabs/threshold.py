@@ -14,11 +14,11 @@ from crawler.lab.app.parts.figures import Figures
 from crawler.lab.app.parts.outcome import Outcome
 from crawler.lab.app.parts.page_list import PageList
 from crawler.lab.app.parts.pair_dialog import open_pair
-from crawler.lab.choice import Choice
 
 if TYPE_CHECKING:
     from crawler.lab.app.state import Lab
     from crawler.lab.app.trial import Trial
+    from crawler.lab.choice import Choice
     from crawler.lab.figures import Histogram, Scatter
     from neardup import Parameters
 
@@ -75,11 +75,11 @@ class ThresholdTab:
 
     async def _answer(self, asked: _Question) -> None:
         tried = await self._lab.judge(asked.choice)
-        holds = await self._lab.judge(Choice(asked.holds))
-        changes = tried.changes_from(holds)
-        self._outcome.show(asked.choice, tried, holds, changes)
+        stored = await self._lab.stored()
+        changes = tried.changes_from(stored)
+        self._outcome.show(asked.choice, tried, stored, changes)
         self._now_dropped.show(changes.now_dropped, tried)
-        self._now_kept.show(changes.now_kept, holds)
+        self._now_kept.show(changes.now_kept, stored)
         self._figures.draw_sizes(tried)
         if self._is_drawn(asked):
             self._figures.move(asked.choice.parameters)
