@@ -230,7 +230,7 @@ class RuleTrial:
             for rule in self._rules.behind(address, met.address):
                 rule.start_over()  # it may be that one: the least proven need not be
                 self._store.note_change(rule)
-            alike = self._about_the_same(blamed)
+            alike = self._about_the_same(blamed, address)
             self._object(blamed, address, reason, example)
             for other in alike:
                 if other in self._rules.of(other.context.host):
@@ -247,8 +247,8 @@ class RuleTrial:
                 self._state.skipped.fix([number])
                 self._state.skipped.put_back(host, [number])
 
-    def _about_the_same(self, rule: LearnedRule) -> list[LearnedRule]:
-        """The rules about other values of an argument: where one is wrong, so may they be."""
+    def _about_the_same(self, rule: LearnedRule, address: Address) -> list[LearnedRule]:
+        """The rules about other values of an argument of a page: they may be wrong there too."""
         if not rule.has_few_values:
             return []
         names = set(about(rule.transform))
@@ -258,7 +258,13 @@ class RuleTrial:
             if other is not rule
             and other.has_few_values
             and not names.isdisjoint(about(other.transform))
+            and self._may_speak_of(other, address)
         ]
+
+    def _may_speak_of(self, rule: LearnedRule, address: Address) -> bool:
+        """Whether a rule holds for pages of the kind that an address is of, or for some."""
+        place = Place.of(self._rules.seen_by(rule, address))
+        return replace(rule.context, where=None).holds(place, about(rule.transform))
 
     def _object(
         self, rule: LearnedRule, address: Address, reason: str, example: CounterExample

@@ -13,6 +13,7 @@ from crawler.frontier.order import host_number
 from crawler.frontier.rule_report import UNEXAMINED
 from crawler.frontier.states import SKIPPED
 from crawler.urls.learning.context import Context
+from crawler.urls.learning.hypothesis import LearningPolicy
 from crawler.urls.learning.transforms import (
     ANYTHING,
     DropArguments,
@@ -328,6 +329,42 @@ def test_where_two_rules_may_be_wrong_the_page_is_asked_for_in_each_form(tmp_pat
     crawl.admit_all(urls)
     crawl.examine()
     assert crawl.said() == set(map(site, urls))
+
+
+class TestExceptions:
+    """A kind of page that one rule is wrong of says nothing of rules about other kinds."""
+
+    def test_a_rule_about_other_pages_goes_on_to_hold(self, tmp_path: Path) -> None:
+        def site(url: str) -> str:
+            number = int(argument(url, "id"))
+            is_other = urlsplit(url).path == "/entry" and argument(url, "edition") == "2"
+            return f"{urlsplit(url).path} {number}" + (" second" if is_other else "")
+
+        rules = [
+            (Context(NAME), without("edition", "2")),
+            (Context(NAME, "/board"), without("edition", "3")),
+            (
+                Context(NAME).apart(Context(NAME, "/entry", frozenset(["id"]))),
+                without("edition", "4"),
+            ),
+        ]
+        nothing = LearningPolicy(confidence=1.0)
+        crawl = RuledCrawl(tmp_path, site, policy=nothing)
+        crawl.take(*rules)
+        for rule in crawl.rules.rules:
+            rule.clusters = {"/page?id", "/board?id", "/list?id"}
+        urls = [
+            f"{SOMEWHERE}/{kind}?{edition}id={n}"
+            for kind in ("page", "board", "list", "entry")
+            for edition in ("", "edition=2&", "edition=3&", "edition=4&")
+            for n in range(30)
+        ]
+        crawl.admit_all(urls)
+        crawl.examine()
+        assert crawl.said() == set(map(site, urls))
+        told = {rule.what: (rule.state, rule.where) for rule in report(crawl).rules}
+        assert {state for state, _ in told.values()} == {"holds"}
+        assert told["edition=3 equals no edition="] == ("holds", f"{NAME}/board")
 
 
 class TestWhatIsSaid:
