@@ -104,19 +104,24 @@ class Examination:
         if not self.is_under_way:
             if not self._is_stale:
                 return False
-            self.is_under_way, self._is_stale = True, False
-            self._after = _FIRST
-            self._folds.clear()
+            self._begin()
         is_wanting = any(map(self._is_wanting, self._rules))
         candidates = self._state.skipped.candidates(self._after, SLICE) if is_wanting else []
         if candidates:
             self._after = candidates[-1].fold, candidates[-1].id
             self._is_stale |= self._try_some(candidates)
             return True
+        if self._is_stale:
+            self._begin()
+            return True
         self.is_under_way = False
-        if not self._is_stale:
-            self._end()
-        return self._is_stale
+        self._end()
+        return False
+
+    def _begin(self) -> None:
+        self.is_under_way, self._is_stale = True, False
+        self._after = _FIRST
+        self._folds.clear()
 
     def _end(self) -> None:
         """Say of rules that are not proved that nothing is left by which they could be."""

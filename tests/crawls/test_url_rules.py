@@ -130,6 +130,25 @@ class TestAdversaries:
         assert check(tmp_path).findings == ()
 
 
+class TestTwins:
+    """Pages that differ in one form, of so few that the examination tries each of them."""
+
+    @pytest.mark.parametrize("part", ["copies", "prints", "hosts", "pairs"])
+    def test_of_few_pages_none_is_lost(self, part: str, tmp_path: Path) -> None:
+        with DynamicSite(Options(parts=(part,), size=100)) as site:
+            crawl(",".join(f"{origin}/" for origin in site.origins), tmp_path)
+            assert not site.lost()
+        assert report(tmp_path)["unexamined_rules"] == 0
+        assert check(tmp_path).findings == ()
+
+    def test_what_a_limit_left_unexamined_is_named(self, tmp_path: Path) -> None:
+        with DynamicSite(Options(parts=("prints",), size=100)) as site:
+            crawl(site.url, tmp_path, "-a", "max_pages=90", "-s", "CONCURRENT_REQUESTS=1")
+        if held(tmp_path):
+            assert report(tmp_path)["unexamined_rules"] == len(held(tmp_path))
+            assert "NOT examined to the end" in scrapy("rules", str(tmp_path)).stdout
+
+
 class TestKills:
     @pytest.mark.parametrize("moments", [(10, 35), (80, 15)])
     def test_nothing_is_lost(self, moments: tuple[int, ...], tmp_path: Path) -> None:

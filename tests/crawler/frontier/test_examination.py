@@ -367,6 +367,18 @@ class TestExceptions:
         assert told["edition=3 equals no edition="] == ("holds", f"{NAME}/board")
 
 
+def test_it_says_that_it_goes_on_until_nothing_is_left_to_try(tmp_path: Path) -> None:
+    """A crawl ends where nothing waits and nothing goes on."""
+    crawl = formed(tmp_path, "a name in the path", 300, frozenset(range(250, 300)))
+    crawl.drain()
+    crawl.rules.try_more()
+    while crawl.rules.is_examining:
+        crawl.drain()
+        crawl.rules.try_more()
+    assert not crawl.rules.try_more()
+    assert crawl.said() == {crawl.site(url) for url in crawl.states()}
+
+
 class TestWhatIsSaid:
     def test_a_crawl_that_ended_before_says_so(self, tmp_path: Path) -> None:
         crawl = formed(tmp_path, "a host", 300, frozenset())
