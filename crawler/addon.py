@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.exceptions import NotConfigured
 from scrapy.extensions.spiderstate import SpiderState
+from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import load_object
 from scrapy.utils.reactor import _asyncio_reactor_path
 
@@ -30,6 +31,7 @@ REPLACED = {
 
 ADDED = (
     ("SPIDER_MIDDLEWARES", "crawler.spidermiddlewares.DuplicateLinks", 950),
+    ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.ReplacedRequests", -1),
     ("DOWNLOADER_MIDDLEWARES", "crawler.shorter_ways.StoredLinks", 10),
     ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.PrivateAddresses", 60),
     ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.ScopedRedirects", 65),
@@ -86,6 +88,10 @@ class NearDuplicates:
             raise NotConfigured("NEARDUP_ENABLED is False")
         if settings["TWISTED_REACTOR"] != _asyncio_reactor_path:
             raise NotConfigured("the asyncio reactor is needed, which is Scrapy's default")
+        if _is_shell(settings):
+            for name in ("FLEET_ENABLED", "WARC_ENABLED", "PROGRESS_ENABLED"):
+                settings.set(name, False, priority="cmdline")
+            settings.set("JOBDIR", None, priority="cmdline")
         is_fleet = Options(settings).boolean("FLEET_ENABLED")
         for name, path in (REPLACED | (FLEET if is_fleet else {})).items():
             settings.set(name, path, priority="addon")
@@ -109,3 +115,11 @@ def _replace_retries(settings: BaseSettings) -> None:
     path, order = RETRIES
     settings.setdefault_in_component_priority_dict(name, RetryMiddleware, None)
     settings.setdefault_in_component_priority_dict(name, load_object(path), order)
+
+
+def _is_shell(settings: BaseSettings) -> bool:
+    """Whether this is ``scrapy shell``: what it asks for is no visit of a crawl.
+
+    It is the only command with a dupe filter of its own.
+    """
+    return settings.getpriority("DUPEFILTER_CLASS") == SETTINGS_PRIORITIES["command"]

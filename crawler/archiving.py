@@ -184,8 +184,9 @@ class ArchivingSpider(Spider):
             yield self._whole(response)
             return
         # Until it is acknowledged, a commit waits a little, so that page and links are in one.
-        if response.request is not None:
-            self.job.half_done.add(response.request)
+        leased = self.job.replaced.get(response) or response.request
+        if leased is not None:
+            self.job.half_done.add(leased)
         self.job.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
         self._count(captured)
         self._learn(response, captured)

@@ -210,6 +210,28 @@ class PrivateAddresses:
         return self._guard.may_lead(source and _host(source), _host(request.url))
 
 
+class ReplacedRequests:
+    """Notes which request an answer is for where a middleware of others says another one.
+
+    By ``response.request`` Scrapy chooses the callback; the queue knows the request that it handed
+    out.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._replaced = job_of(crawler).replaced
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> ReplacedRequests:
+        """Share the crawl's job."""
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Let an answer pass."""
+        if response.request is not None and response.request is not request:
+            self._replaced[response] = request
+        return response
+
+
 class Decompression(HttpCompressionMiddleware):
     """Scrapy's, with bounds of its own and without the charset detection over compressed bytes.
 

@@ -57,7 +57,7 @@ class JobKeeper:
 
     def _broke(self, response: Response) -> None:
         request_broke = getattr(self._crawler.engine.scheduler, "request_broke", None)
-        request = getattr(response, "request", None)
+        request = self._job.replaced.get(response) or getattr(response, "request", None)
         self._job.broken_requests += 1
         if request_broke is not None and request is not None:
             request_broke(request)

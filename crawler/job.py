@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from crawler.directory import check_identity, identity_of, locked
 from crawler.frontier.memory import MemoryQueue
@@ -108,6 +108,8 @@ class Job:
         self.after_refusal: list[Callable[[Mapping[str, Any], str], None]] = []
         self.broken_requests = 0
         self.half_done: WeakSet[Hashable] = WeakSet()
+        # Of answers that a middleware of others gave another request: the one that was handed out.
+        self.replaced: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.fleet: Fleet | None = None
         self._closed = False
         self._lock = locked(folder)

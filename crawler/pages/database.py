@@ -76,7 +76,10 @@ class Database:
         self.before_commit: list[Callable[[], None]] = []
         self._work = 0
         try:
-            self._connection = sqlite3.connect(name, isolation_level=None, timeout=30)
+            # scrapy shell opens a job in one thread and uses it in another, never in both at once.
+            self._connection = sqlite3.connect(
+                name, isolation_level=None, timeout=30, check_same_thread=False
+            )
         except sqlite3.Error as error:
             raise JobError(f"{name}: cannot be opened: {error}") from error
         try:

@@ -75,12 +75,19 @@ scrapy.core.engine._Slot = Slot
 
 
 def run(
-    requests: str, settings: dict[str, Any], path: Path | None = None, engine: str = ""
+    requests: str,
+    settings: dict[str, Any],
+    path: Path | None = None,
+    engine: str = "",
+    method: str = "",
 ) -> tuple[dict[str, Any], str]:
     """Crawl with a spider that begins with some requests; what it got, and what it complained."""
+    code = RUN.replace("REQUESTS", requests)
+    if method:
+        code = code.replace("def requests(self):\n", method)
     paths = ([str(path)] if path else []) + [str(PROJECT)]
     done = subprocess.run(
-        [sys.executable, "-c", engine + RUN.replace("REQUESTS", requests), json.dumps(settings)],
+        [sys.executable, "-c", engine + code, json.dumps(settings)],
         capture_output=True,
         text=True,
         check=False,
@@ -202,6 +209,31 @@ class TestSpiderState:
         _, errors = run(self.COUNTING.replace("VALUE", "{2}"), jobdir)
         assert "spider.state['starts'][1] holds {2}, which JSON cannot say" in errors
         assert state_in(tmp_path / "job") == {"starts": [1]}
+
+
+REPLACING = """
+class Replacing:
+    def process_response(self, request, response):
+        response.request = request.replace(headers={"X": "replaced"})
+        return response
+"""
+
+
+class TestReplacedRequest:
+    def test_a_broken_callback_is_not_done_where_a_middleware_replaced_its_request(
+        self, hosts: TwoHosts, tmp_path: Path
+    ) -> None:
+        settings = {
+            "JOBDIR": str(tmp_path / "job"),
+            "DOWNLOADER_MIDDLEWARES": {"__main__.Replacing": 500},
+        }
+        first = f"yield self.page('{hosts.fast}/fast/1', 'x', callback=self.broken)"
+        broken = "def broken(self, response): raise ValueError('broke')\n    def requests(self):\n"
+        _, errors = run(first, settings, engine=REPLACING, method=broken)
+        assert "ValueError: broke" in errors
+        with closing(sqlite3.connect(tmp_path / "job" / "crawl.db")) as connection:
+            rows = connection.execute("SELECT state, tries FROM requests").fetchall()
+        assert rows == [(3, 1)]
 
 
 class TestScrapysEngine:
