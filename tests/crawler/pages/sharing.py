@@ -26,7 +26,8 @@ class OneMemory:
 
     def __init__(self, parameters: Parameters) -> None:
         self._deduplicator = Deduplicator(parameters)
-        self._pages: list[Original] = []
+        self._pages: dict[int, Original] = {}
+        self._judged = 0
         self._owners: dict[tuple[bytes, bytes], int] = {}
         self._texts: list[bytes] = []
         self._files: dict[bytes, tuple[bytes, Original]] = {}
@@ -63,21 +64,21 @@ class OneMemory:
         new = SharedVerdict(Verdict("new" if document.fingerprint is not None else "too_short"))
         if (owner, document.digest) in self._owners:
             return new
-        number = len(self._pages)
+        number, self._judged = self._judged, self._judged + 1
         if not keeps:
             found = self._deduplicator.judge_document(number, document, exclude=self._own(owner))
             if found.is_duplicate:
                 return self._named(found)
         else:
             self._deduplicator.add_document(number, document)
-        self._pages.append(replace(page, key=owner))
+        self._pages[number] = replace(page, key=owner)
         self._texts.append(zstandard.compress(document.text.encode()))
         self._owners[owner, document.digest] = number
         return new
 
     async def kept(self) -> AsyncIterator[KeptText]:
         """All texts, as a merge asks for them."""
-        for page, text in zip(self._pages, self._texts, strict=True):
+        for page, text in zip(self._pages.values(), self._texts, strict=True):
             yield KeptText(page, text)
 
     def _own(self, owner: bytes) -> set[int]:
