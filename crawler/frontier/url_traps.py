@@ -60,7 +60,7 @@ class UrlTraps:
 
     def __contains__(self, host: object) -> bool:
         """Whether a host has any cluster that is not open."""
-        return host in self._hosts
+        return isinstance(host, str) and self._names.host(host) in self._hosts
 
     def cluster(self, address: Address) -> Cluster:
         """The cluster of an address, after the learned rules."""
@@ -101,12 +101,12 @@ class UrlTraps:
         self._changed[cluster.id] = cluster
         if not changed:
             return None
-        self._hosts.add(address.host)
+        self._hosts.add(cluster.name.partition("/")[0])
         return before
 
     def closed(self, address: Address, fold: bytes) -> int | None:
         """The number of the closed cluster for which an address is not fetched, or None."""
-        if address.host not in self._hosts:
+        if address.host not in self:
             return None
         cluster = self.cluster(address)
         if cluster.state != CLOSED or cluster.is_tried(int.from_bytes(fold[4:8]), self._budget):
@@ -115,7 +115,7 @@ class UrlTraps:
 
     def priority(self, address: Address, wanted: int) -> int:
         """The priority with which an address is queued."""
-        if address.host not in self._hosts or self.cluster(address).state == OPEN:
+        if address.host not in self or self.cluster(address).state == OPEN:
             return wanted
         return min(wanted, SLOW_PRIORITY)
 

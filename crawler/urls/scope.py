@@ -81,7 +81,7 @@ class Scope:
         self._origins = frozenset(place.origin for place in places)
         # Only for the kind that needs it is the list of public suffixes read.
         hosts = {place.host for place in places} if kind == "domain" else set()
-        domains = {host: _registered_domain(host) for host in hosts}
+        domains = {host: registered_domain(host) for host in hosts}
         self._hosts = frozenset(domain or host for host, domain in domains.items())
         self._subdomains = tuple({f".{domain}" for domain in domains.values() if domain})
 
@@ -167,7 +167,7 @@ def _folders(places: list[_Place]) -> dict[str, tuple[str, ...]]:
     return {origin: tuple(paths) for origin, paths in folders.items()}
 
 
-def _registered_domain(host: str) -> str:
-    """Find the registered domain; "" for an address, localhost and other names without one."""
+def registered_domain(host: str) -> str:
+    """Return the registered domain; "" for an address, localhost and other names without one."""
     found = _extract(host)
     return f"{found.domain}.{found.suffix}" if found.domain and found.suffix else ""

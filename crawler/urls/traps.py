@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.urls.learning.patterns import REST, PathPatterns
+from crawler.urls.learning.patterns import REST, HostPatterns, PathPatterns
+from crawler.urls.scope import registered_domain
 
 if TYPE_CHECKING:
     from crawler.urls.learning.address import Address
@@ -41,7 +42,7 @@ _MOST_ARGUMENTS = 12
 
 @dataclass(slots=True)
 class Cluster:
-    """URLs of one kind: the same host, kind of path and names of arguments.
+    """URLs of one kind: the same kinds of host, path and names of arguments.
 
     Attributes:
         id: Number in the crawl's directory.
@@ -109,11 +110,17 @@ class ClusterNames:
     def __init__(self, most_hosts: int = 500) -> None:
         self._most_hosts = most_hosts
         self._patterns: dict[str, PathPatterns] = {}
+        self.host = HostPatterns(_domain, _NUMBERED)
 
     def remember(self, name: str) -> None:
         """Go on with the name of a cluster as another process found it."""
         host, slash, rest = name.partition("/")
-        self._of(host).remember(slash + rest.partition("?")[0])
+        path, _, names = rest.partition("?")
+        self.host.remember(host)
+        patterns = self._of(host)
+        patterns.remember(slash + path)
+        for kind in names.split("&"):
+            patterns.remember_argument(slash + path, kind.removesuffix("="))
 
     def _of(self, host: str) -> PathPatterns:
         patterns = self._patterns.pop(host, None) or PathPatterns(_NUMBERED)
@@ -123,19 +130,30 @@ class ClusterNames:
         return patterns
 
     def __call__(self, address: Address) -> str:
-        """Host, path pattern and names of arguments."""
-        path = self._path(address)
-        names = sorted(address.names)
+        """Return the kinds of host, path and names of arguments."""
+        host = self.host(address.host)
+        patterns = self._of(host)
+        path = _path(patterns, address)
+        names = sorted({patterns.argument(path, name) for name in address.names})
         written = [f"{name}=" for name in names[:_MOST_ARGUMENTS]]
         if len(names) > _MOST_ARGUMENTS:
             written.append(REST)
-        return f"{address.host}{path}" + (f"?{'&'.join(written)}" if written else "")
+        return f"{host}{path}" + (f"?{'&'.join(written)}" if written else "")
 
-    def _path(self, address: Address) -> str:
-        patterns, turn = self._of(address.host), _turn(address.segments)
-        if turn is None:
-            return patterns(address)
-        return patterns(address._replace(segments=address.segments[:turn])).rstrip("/") + f"/{REST}"
+
+def _path(patterns: PathPatterns, address: Address) -> str:
+    turn = _turn(address.segments)
+    if turn is None:
+        return patterns(address)
+    return patterns(address._replace(segments=address.segments[:turn])).rstrip("/") + f"/{REST}"
+
+
+def _domain(name: str) -> str:
+    """Return the domain that has its own owner, "" of an IP address and of a name alone."""
+    labels = name.split(".")
+    if not labels[-1].isalpha():
+        return ""
+    return registered_domain(name) or (".".join(labels[-2:]) if len(labels) > 1 else "")
 
 
 def _turn(segments: tuple[str, ...]) -> int | None:

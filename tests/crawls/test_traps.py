@@ -14,8 +14,9 @@ import pytest
 from crawler.frontier.trap_report import StoredCluster, trap_report
 from crawler.pages.database import open_for_reading
 from crawler.urls.traps import CLOSED, OPEN
-from tests.crawls.command import crawl, report, start_scrapy
+from tests.crawls.command import crawl, report, scrapy, start_scrapy
 from tests.sites.dynamic import DynamicSite, Options
+from tests.sites.endless import HOME, ITEMS, SHAPES, EndlessSite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +56,25 @@ def test_a_crawl_of_what_has_no_end_ends_and_loses_nothing(
     trap = clusters(tmp_path)[cluster]
     assert (trap.state, trap.reason) == (CLOSED, "none of its last 300 pages was new")
     assert trap.skipped > 0
+    assert report(tmp_path)["queued"] == 0
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_names_without_an_end_are_a_trap_and_such_as_lead_to_pages_are_none(
+    tmp_path: Path, shape: str
+) -> None:
+    with EndlessSite(shape) as site:
+        done = scrapy(
+            *("crawl", "site", "-a", f"url={HOME}", "-a", "scope=domain"),
+            *("-s", f"JOBDIR={tmp_path}", "-s", "DOWNLOAD_DELAY=0", *CONCURRENT),
+            environment={"http_proxy": site.proxy},
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert 300 <= len(site.asked("loop")) < 500
+        assert len(set(site.asked("item"))) == ITEMS
+    with closing(open_for_reading(tmp_path)) as connection:
+        sql = "SELECT count(*) FROM pages WHERE verdict = 'new' AND title LIKE 'Item %'"
+        assert connection.execute(sql).fetchone()[0] == ITEMS
     assert report(tmp_path)["queued"] == 0
 
 

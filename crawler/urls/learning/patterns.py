@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crawler.urls.learning.address import Address
 
 ANY = "*"
@@ -19,6 +21,9 @@ _MOST_NAMES = 40
 _MOST_FOLDERS = 2_000
 _DEEPEST = 5
 _NUMBERED = re.compile(r"[0-9]")
+_NUMBERS = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])[0-9]+")
+"""Digits that are no part of an escape."""
+
 _ENDING = re.compile(r"\.[A-Za-z]{1,5}\Z")
 
 
@@ -47,6 +52,21 @@ class PathPatterns:
             pattern = (*pattern, REST)
         return "/" + "/".join(pattern)
 
+    def argument(self, path: str, name: str) -> str:
+        """Return the kind of an argument's name: numbers in it vary, and names that are many.
+
+        Args:
+            path: Pattern of the path.
+            name: The name as it is written.
+        """
+        shape = _NUMBERS.sub(self._numbered, name)
+        return shape if self._is_one_of_few(("?", path), shape) else ANY
+
+    def remember_argument(self, path: str, kind: str) -> None:
+        """Go on with the kind of a name that was found before."""
+        if kind == ANY:
+            self._fill(("?", path))
+
     def remember(self, pattern: str) -> None:
         """Go on with a pattern that was found before: what varied in it goes on to vary."""
         folder: tuple[str, ...] = ()
@@ -54,9 +74,12 @@ class PathPatterns:
             if segment == REST or (folder not in self._names and len(self._names) >= _MOST_FOLDERS):
                 break
             if segment.startswith(ANY):
-                varying = (f"{ANY}{number}" for number in range(_MOST_NAMES + 1))
-                self._names.setdefault(folder, set()).update(varying)
+                self._fill(folder)
             folder = (*folder, segment)
+
+    def _fill(self, folder: tuple[str, ...]) -> None:
+        varying = (f"{ANY}{number}" for number in range(_MOST_NAMES + 1))
+        self._names.setdefault(folder, set()).update(varying)
 
     def _kind(self, folder: tuple[str, ...], segment: str) -> str:
         if not segment:
@@ -66,12 +89,75 @@ class PathPatterns:
         varying = ANY + ending
         if _NUMBERED.search(segment):
             return self._numbered + ending
+        return segment if self._is_one_of_few(folder, segment) else varying
+
+    def _is_one_of_few(self, folder: tuple[str, ...], name: str) -> bool:
+        """Note a name; return whether few others stood in the same place."""
         if folder not in self._names and len(self._names) >= _MOST_FOLDERS:
-            return varying
+            return False
         names = self._names.setdefault(folder, set())
         if len(names) <= _MOST_NAMES:
-            names.add(segment)
-        return segment if len(names) <= _MOST_NAMES else varying
+            names.add(name)
+        return len(names) <= _MOST_NAMES
+
+
+class HostPatterns:
+    """Kinds of hosts: names below one domain, and ports of one name, where there are many.
+
+    Up to forty are each of their own kind: a site may have a host for each language.
+    Further ones are told apart by all but their numbers, and where even so there are more
+    than forty, not at all. IP addresses are never of one kind.
+
+    Args:
+        domain: Returns the domain that has its own owner, of the name of a host; "" for none.
+        numbered: What stands for a number.
+    """
+
+    def __init__(self, domain: Callable[[str], str], numbered: str = ANY) -> None:
+        self._domain = lru_cache(4096)(domain)
+        self._numbered = numbered
+        self._names: dict[tuple[str, ...], set[str]] = {}
+
+    def __call__(self, host: str) -> str:
+        """Return the kind of a host, given with its port where that is not the usual one."""
+        name, port = _split_port(host)
+        domain = self._domain(name)
+        below = name.removesuffix(domain).rstrip(".") if domain else ""
+        if below:
+            name = f"{self._kind((domain,), below)}.{domain}"
+        return f"{name}:{self._kind((name, 'port'), port)}" if port else name
+
+    def _kind(self, place: tuple[str, ...], name: str) -> str:
+        shape = _NUMBERS.sub(self._numbered, name)
+        if not self._is_one_of_few(place, shape):
+            return ANY
+        return name if self._is_one_of_few((*place, shape), name) else shape
+
+    def _is_one_of_few(self, place: tuple[str, ...], name: str) -> bool:
+        names = self._names.pop(place, set())
+        self._names[place] = names
+        if len(self._names) > _MOST_FOLDERS:
+            del self._names[next(iter(self._names))]
+        if len(names) <= _MOST_NAMES:
+            names.add(name)
+        return len(names) <= _MOST_NAMES
+
+    def remember(self, kind: str) -> None:
+        """Go on with a kind that was found before: what varied in it goes on to vary."""
+        name, port = kind, ""
+        if kind.endswith((f":{ANY}", f":{self._numbered}")):
+            name, _, port = kind.rpartition(":")
+        domain = self._domain(name.replace(ANY, "x").replace(self._numbered, "0"))
+        below = name.removesuffix(domain).rstrip(".") if domain else ""
+        for place, part in (((domain,), below), ((name, "port"), port)):
+            if part and {ANY, self._numbered} & set(part):
+                full = place if part == ANY else (*place, part)
+                self._names[full] = {f"{ANY}{number}" for number in range(_MOST_NAMES + 1)}
+
+
+def _split_port(host: str) -> tuple[str, str]:
+    name, colon, port = host.rpartition(":")
+    return (name, port) if colon and port.isdecimal() else (host, "")
 
 
 @lru_cache(4096)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,6 +137,10 @@ class TestClusterNames:
             ("/", "h.org/"),
             ("/calendar?month=2026-01&view=x", "h.org/calendar?month=&view="),
             ("/calendar/2026-01", "h.org/calendar/#"),
+            ("/list?k17=1", "h.org/list?k#="),
+            ("/list?17", "h.org/list?#="),
+            ("/list?a[17]=1&a[18]=1&b=2", "h.org/list?a[#]=&b="),
+            ("/list?a%5B17%5D=1", "h.org/list?a%5B#%5D="),
             ("/t12.html", "h.org/#.html"),
             ("/a/b/c/d/e/f", "h.org/a/b/c/d/e/**"),
             ("/maze/a/b/a/b/", "h.org/maze/a/b/a/b/**"),
@@ -172,6 +178,44 @@ class TestClusterNames:
             names(Address.parse(f"http://h{number}.org/x"))
         assert list(names._patterns) == ["h7.org", "h8.org", "h9.org"]
 
+    def test_names_of_arguments_that_are_many_are_one_kind(self) -> None:
+        names = ClusterNames()
+        letters = "abcdefghij"
+        found = [name(f"/x?{a}{b}=1", names) for a in letters for b in letters]
+        assert len(set(found[:40])) == 40
+        assert set(found[40:]) == {"h.org/x?*="}
+        assert name("/y?new=1", names) == "h.org/y?new="
+        again = ClusterNames()
+        again.remember("h.org/x?*=")
+        assert name("/x?new=1", again) == "h.org/x?*="
+
+    @pytest.mark.parametrize(
+        ("hosts", "kind"),
+        [
+            ([f"h{n}.site.com" for n in range(60)], "h#.site.com"),
+            ([f"h{n}.x{n}.site.test" for n in range(60)], "h#.x#.site.test"),
+            ([f"{a}{b}.site.co.uk" for a in "abcdefgh" for b in "abcdefgh"], "*.site.co.uk"),
+            ([f"site.com:{8000 + n}" for n in range(60)], "site.com:#"),
+            ([f"127.0.0.1:{8000 + n}" for n in range(60)], "127.0.0.1:#"),
+        ],
+    )
+    def test_hosts_are_one_kind_where_they_are_many(self, hosts: list[str], kind: str) -> None:
+        names = ClusterNames()
+        found = [names(Address.parse(f"http://{host}/x")) for host in hosts]
+        assert found[:40] == [f"{host}/x" for host in hosts[:40]]
+        assert set(found[40:]) == {f"{kind}/x"}
+        again = ClusterNames()
+        again.remember(f"{kind}/x")
+        assert again(Address.parse(f"http://{hosts[0]}/x")) == f"{kind}/x"
+
+    def test_what_belongs_to_others_is_of_another_kind(self) -> None:
+        names = ClusterNames()
+        hosts = [*(f"site{n}.com" for n in range(60)), *(f"10.0.0.{n}" for n in range(60))]
+        hosts += [f"site{n}.co.uk" for n in range(60)] + [f"host{n}" for n in range(60)]
+        assert [names(Address.parse(f"http://{host}/x")) for host in hosts] == [
+            f"{host}/x" for host in hosts
+        ]
+
     @given(st.lists(addresses, max_size=8))
     def test_addresses_of_one_name_have_one_host_and_the_same_arguments(
         self, some: list[Address]
@@ -179,5 +223,6 @@ class TestClusterNames:
         names = ClusterNames()
         found: dict[str, tuple[str, frozenset[str]]] = {}
         for address in some:
-            key = (address.host, address.names)
+            kinds = frozenset(re.sub("[0-9]+", "#", name) for name in address.names)
+            key = (address.host, kinds)
             assert found.setdefault(names(address), key) == key
