@@ -30,7 +30,7 @@ from crawler.other_spellings import OtherSpellings, requestable_request, source_
 from crawler.pages.errors import StorageError
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
-from crawler.shorter_ways import request_again
+from crawler.shorter_ways import ShorterWays
 from crawler.urls.moves import is_same_place
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ class FrontierScheduler(BaseScheduler):
         self._inprogress = requests_in_progress(self._crawler)
         self._downloader: Downloader = self._crawler.engine.downloader
         self._loads = HostLoads(self._downloader, self._job.pauses)
+        self._ways = ShorterWays(self._crawler, self._job, self._stored, self._lower)
         self._job.begin_visit()
         return self._dupefilter.open()
 
@@ -133,7 +134,7 @@ class FrontierScheduler(BaseScheduler):
         if request.meta.get("redirect_urls"):
             self._note_redirect(request, seen=seen)
         if seen:
-            self._note_way(request, host)
+            self._ways.note(request)
             self._dupefilter.log(request, self._spider)
             return False
         try:
@@ -143,24 +144,8 @@ class FrontierScheduler(BaseScheduler):
             return False
         return self._push(request, host, stored, self._key(request))
 
-    def _note_way(self, request: Request, host: int) -> None:
-        """Let a page that was queued before be as near to a seed as this request for it is."""
-        key = self._crawler.request_fingerprinter.fingerprint(request)
-        depth = depth_of(request.meta)
-        known = self._job.seen.depth(key)
-        if known is None or known <= depth:
-            return
-        self._job.seen.lower(key, depth)
-        again = self._stored_again(request)
-        self._lower(ShorterWay(key, depth, host, request.url, request.priority, again))
-
     def _lower(self, way: ShorterWay) -> None:
         self._job.queue.lower(way)
-
-    def _stored_again(self, request: Request) -> Any:
-        """Return what is queued to follow the links of a page anew; None where nothing is."""
-        again = request_again(request, self._spider)
-        return None if again is None else self._stored(again)
 
     def _stored(self, request: Request) -> Any:
         """A request as the queue holds it.
@@ -233,6 +218,7 @@ class FrontierScheduler(BaseScheduler):
         self._acknowledge()
         self._job.commit_if_due()
         self._job.url_rules.fold_some()
+        self._ways.note_skipped()
         if self._job.failure is not None or self._job.pool.is_behind or not self._has_room():
             return None
         self._loads.begin()
@@ -243,7 +229,7 @@ class FrontierScheduler(BaseScheduler):
             request = self._rebuild(queued)
             if request is not None:
                 return self._hand_out(queued, request)
-        if self._job.url_rules.is_busy:
+        if self._ways.note_skipped() or self._job.url_rules.is_busy:
             self._alarm.wake()  # it goes on after whatever else waits for the reactor
         self._alarm.set(self._loads.free_at)
         return None

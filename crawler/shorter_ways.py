@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.http import TextResponse
 
+from crawler.frontier.order import ShorterWay, depth_of, host_number
 from crawler.frontier.pauses import WAITED
+from crawler.host_loads import host_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from scrapy import Request, Spider
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from crawler.archiving import ArchivingSpider
+    from crawler.job import Job
 
 AGAIN = "crawl_again"
 """Key of ``Request.meta``: the page was fetched, and only its links are to be followed."""
@@ -74,6 +78,49 @@ def follow_again(spider: ArchivingSpider, response: Response) -> Iterator[Reques
     response.meta["depth"] -= 1  # Scrapy takes it for a link of the page
     if target is not None:
         yield target
+
+
+class ShorterWays:
+    """Lowers pages that were queued before, where a request is nearer to a seed.
+
+    Args:
+        crawler: The crawl.
+        job: What it has seen.
+        stored: Returns a request as the queue holds it.
+        lower: Tells the queue.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        job: Job,
+        stored: Callable[[Request], Any],
+        lower: Callable[[ShorterWay], None],
+    ) -> None:
+        self._crawler = crawler
+        self._job = job
+        self._stored = stored
+        self._lower = lower
+
+    def note(self, request: Request) -> None:
+        """Let a page that was queued before be as near to a seed as this request for it is."""
+        key = self._crawler.request_fingerprinter.fingerprint(request)
+        depth, known = depth_of(request.meta), self._job.seen.depth(key)
+        if known is None or known <= depth:
+            return
+        self._job.seen.lower(key, depth)
+        spider: Any = self._crawler.spider
+        again = request_again(request, spider)
+        stored = None if again is None else self._stored(again)
+        host = host_number(host_name(request))
+        self._lower(ShorterWay(key, depth, host, request.url, request.priority, stored))
+
+    def note_skipped(self) -> bool:
+        """Let pages be as near to a seed as those of their URLs that learned rules skip."""
+        failed = getattr(self._crawler.spider, "failed", None)
+        for url, depth in (nearer := self._job.url_rules.take_shorter()):
+            self.note(Request(url, meta={"depth": depth}, errback=failed))
+        return bool(nearer)
 
 
 class StoredLinks:

@@ -57,6 +57,10 @@ class NoUrlRules:
         """The next request."""
         return self._queue.lease(load)
 
+    def take_shorter(self) -> list[tuple[str, int]]:
+        """Nothing is skipped."""
+        return []
+
     def fold_some(self) -> None:
         """Nothing is ever to fold."""
 

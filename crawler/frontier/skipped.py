@@ -86,6 +86,17 @@ _MOST_OF_FOLD = 200
 
 COUNTS = "SELECT rule, count(*) FROM requests WHERE state = 4 GROUP BY rule"
 
+_NEARER_THAN_STANDING = (
+    "SELECT other.url, min(skipped.depth) FROM requests AS skipped JOIN folds USING (fold)"
+    " JOIN requests AS other ON other.key = folds.key"
+    " WHERE skipped.state = 4 AND skipped.rule > 0 AND skipped.depth < other.depth"
+    " GROUP BY other.id"
+)
+_DEEPER = (
+    "SELECT url FROM folds JOIN requests ON requests.key = folds.key"
+    " WHERE folds.fold = ? AND depth > ?"
+)
+
 _COLUMNS = "id, key, url, fixed, rule, fold"
 
 
@@ -210,6 +221,26 @@ class SkippedRequests:
             self.fix([row[0]])
             self.put_back(row[1], [row[0]])
         return row is not None
+
+    def nearer_than_standing(self) -> list[tuple[str, int]]:
+        """Return the URLs of requests that are deeper than one for which they stand.
+
+        A page is as near to a seed as the nearest of its URLs, also of those that are not asked.
+
+        Returns:
+            URLs with the depths that they are to have.
+
+        Complexity: O(skipped requests).
+        """
+        return self._database.read(_NEARER_THAN_STANDING).fetchall()
+
+    def standing_deeper(self, fold: bytes, depth: int) -> list[tuple[str, int]]:
+        """Return the URL of the request that stands for an address, where it is deeper than this.
+
+        Complexity: O(log requests).
+        """
+        row = self._database.read(_DEEPER, (fold, depth)).fetchone()
+        return [] if row is None else [(row[0], depth)]
 
     def candidates(self, after: tuple[bytes, int], most: int) -> list[Candidate]:
         """Requests that rules skip, after one that is given by its address and number.

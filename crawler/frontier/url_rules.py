@@ -73,6 +73,8 @@ class UrlRules:
         self.trial = RuleTrial(state, self._refold)
         self.refolding = Refolding(state, self._admission, self.trial)
         self.is_busy = False
+        # What an earlier process found and could not act on any more.
+        self._shorter = state.skipped.nearer_than_standing()
         database.before_commit.append(state.store.save_changed)
 
     def _refold(self, hosts: Iterable[str]) -> None:
@@ -141,6 +143,8 @@ class UrlRules:
         if isinstance(admitted, Skip):
             self._examination.note_change()
             self._state.queue.push_skipped(host, url, priority, request, key, admitted, depth=depth)
+            if admitted.rule > 0:
+                self._shorter += self._state.skipped.standing_deeper(admitted.fold, depth)
             return False
         is_fixed = is_fixed or admitted == TRY
         self._state.queue.push(host, url, priority, request, key, depth=depth, is_fixed=is_fixed)
@@ -154,7 +158,7 @@ class UrlRules:
         """
         queued = self._late.lease(load)
         if queued is None and self._may_put_back:
-            self.refolding.step()
+            self.fold_some()
             queued = self._late.lease(load)
         self.is_busy = queued is None and (self._late.is_passing or self._may_put_back)
         return queued
@@ -170,13 +174,28 @@ class UrlRules:
 
     def fold_some(self) -> None:
         """Go on bringing the queue into agreement with the rules, where that is to do."""
-        self.refolding.step()
+        if self.refolding.is_pending:
+            self.refolding.step()
+            self._note_folded()
+
+    def _note_folded(self) -> None:
+        if not self.refolding.is_pending:
+            self._shorter += self._state.skipped.nearer_than_standing()
+
+    def take_shorter(self) -> list[tuple[str, int]]:
+        """Return the URLs that are nearer to a seed than was known, and how many links lead there.
+
+        They stand for others that were met nearer, and are not asked themselves. Each once.
+        """
+        taken, self._shorter = self._shorter, []
+        return taken
 
     def fold_all(self) -> bool:
         """Bring the queue into agreement with the rules; say whether that was to do."""
         if not self.refolding.is_pending:
             return False
         self.refolding.finish()
+        self._note_folded()
         return True
 
     @property

@@ -77,13 +77,13 @@ class RuledCrawl:
             rule.patterns = {str(number): 9 for number in range(99)}
             rule.values = [{f"id{number}" for number in range(99)}]
 
-    def admit(self, url: str, *, is_fixed: bool = False, host: int = HOST) -> None:
+    def admit(self, url: str, *, is_fixed: bool = False, host: int = HOST, depth: int = 0) -> None:
         """A link is met; ``host`` is the number of the line in which it is to stand."""
         key = self.canonical.key(url)
         sql = "SELECT 1 FROM requests WHERE key = ?"
         if self.database.read(sql, (key,)).fetchone() is not None:
             return
-        self.rules.push(host, url, 0, b"", key, is_fixed=is_fixed)
+        self.rules.push(host, url, 0, b"", key, depth=depth, is_fixed=is_fixed)
 
     def admit_all(self, urls: Iterable[str]) -> None:
         for url in urls:

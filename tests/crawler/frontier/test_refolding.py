@@ -181,3 +181,34 @@ def test_where_nothing_waits_it_goes_on_until_something_does(tmp_path: Path) -> 
         leased = crawl.rules.lease(lambda _: 0)
     assert leased is not None
     assert crawl.rules.refolding.is_pending
+
+
+def test_a_page_is_as_near_as_the_nearest_of_its_urls(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    first, second, third = urls(range(1), range(3))
+    crawl.take(SID)
+    crawl.admit(first, depth=5)
+    crawl.drain()
+    crawl.admit(second, depth=6)
+    assert crawl.rules.take_shorter() == []
+    crawl.admit(third, depth=2)
+    assert crawl.rules.take_shorter() == [(first, 2)]
+    assert crawl.rules.take_shorter() == []
+    crawl.database.commit()
+    crawl.kill()
+    assert crawl.rules.take_shorter() == [(first, 2)], "as long as it has not been lowered"
+
+
+def test_what_a_new_rule_skips_lends_its_depth_to_what_stands_for_it(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    first, second = urls(range(1), range(2))
+    crawl.admit(first, depth=5)
+    crawl.drain()
+    crawl.admit(second, depth=2)
+    crawl.take(SID)
+    found = []
+    while crawl.rules.refolding.is_pending:
+        crawl.rules.fold_some()
+        found += crawl.rules.take_shorter()
+    assert crawl.states()[second] == SKIPPED
+    assert found == [(first, 2)]
