@@ -45,7 +45,7 @@ def test_pages_are_read_as_a_crawl_reads_them(tmp_path: Path) -> None:
         wanted = read_page(f"http://example.org{path}", body, "text/html", ReadingOptions())
         assert wanted.extract is not None
         assert (page.name, page.title) == (wanted.url, "A title")
-        assert (page.text, page.is_main) == (wanted.extract.text, wanted.extract.is_main)
+        assert (page.text, page.is_main) == (wanted.extract.judged_text, wanted.extract.is_main)
         assert page.visible_digest == wanted.visible_digest
         assert (page.date or "").startswith("2026-05-01T12:00:0")
     positions = [page.position for page in found if isinstance(page, Page)]
