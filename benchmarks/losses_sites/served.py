@@ -72,8 +72,9 @@ class Site:
 
     @property
     def url(self) -> str:
-        """Where to start."""
-        return f"http://127.0.0.1:{self.port}/"
+        """Where to start, one URL for each address."""
+        numbers = range(1, len(self._servers) + 1)
+        return ",".join(f"http://127.0.0.{number}:{self.port}/" for number in numbers)
 
     def content_of(self, url: str) -> str | None:
         """Name what a URL shows, whatever its spelling."""
