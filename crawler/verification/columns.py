@@ -29,6 +29,7 @@ LOST = "known-has-page"
 UNKNOWN = "page-is-known"
 META = "meta-right"
 RULES = "url-keys-known"
+REDIRECTS = "redirect-keys-right"
 
 # Of this visit two tables know: a lower number in one of them is a fault of that.
 _VISIT = (
@@ -144,12 +145,19 @@ COLUMNS = (
     Column("url_rules", "NOT json_valid(tried)", "tried = '[]'"),
     *_counts("folds", "tries"),
     *_flags("folds", "explored"),
+    Column("folds", _digest("fold", may_be_null=False), None),
     Column("url_clusters", f"state NOT IN ({listed(_CLUSTERS)})", "state = 'open', reason = NULL"),
     *_counts("url_clusters", "fetched", "new", "barren", "recent"),
     Column("url_clusters", "new > fetched", "new = fetched"),
     *_flags("links", "shared"),
-    Column("links", "key NOT IN (SELECT key FROM pages)", None),
     *_counts("hosts", "turn"),
+    Column("file_redirects", _digest("key", may_be_null=False), None),
+    Column("file_redirects", _digest("target", may_be_null=False), None),
+    Column("labels", _digest("first", may_be_null=False), None),
+    Column("labels", _digest("second", may_be_null=False), None),
+    *_counts("parameters", "since"),
+    *_counts("labels", "labelled_at"),
+    *_counts("url_rules", "since"),
     Column("labels", f"label NOT IN ({listed(_LABELS)}) OR first >= second", None),
 )
 
@@ -179,6 +187,10 @@ def find_strange(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
         return  # whatever else is looked at relies on these
     yield from _find_meta(directory)
     yield from _find_keys(directory)
+    redirects = wrong_redirects(directory)
+    if redirects:
+        what = f"redirects with another key than their URL has: {len(redirects):,}"
+        yield Finding(REDIRECTS, what, len(redirects), remedy="forgets them")
     count, urls = 0, list[str]()
     for _, url in directory.connection.execute(KNOWN_ONLY):
         count += 1
@@ -262,16 +274,37 @@ def wrong_keys(directory: CrawlDirectory) -> Iterator[tuple[int, str, str, bytes
             yield page_id, url, *right
 
 
+def wrong_redirects(directory: CrawlDirectory) -> list[bytes]:
+    """Return the keys of redirects that are none of their URLs; of crawls by our own spiders."""
+    canonicalizer = directory.canonicalizer
+    if canonicalizer is None or directory.plan is None:
+        return []
+    wrong = []
+    for key, url in directory.connection.execute("SELECT key, url FROM redirects"):
+        try:
+            is_right = canonicalizer.key(url) == key
+        except MalformedUrl:
+            is_right = False
+        if not is_right:
+            wrong.append(key)
+    return wrong
+
+
 def unreadable_links(read: Read) -> list[int]:
-    """Return the ids of the lists of links that no visit can read."""
+    """Return the ids of the lists of links that no visit can read, or that are no page's."""
     dictionary = read("SELECT urls FROM link_dictionary WHERE typeof(urls) = 'blob'").fetchone()
     plain = LinkPacker()
     shared = None if dictionary is None else LinkPacker(dictionary[0])
     broken = []
-    for number, is_shared, packed in read("SELECT id, shared, urls FROM links"):
+    sql = "SELECT id, shared, urls, key IN (SELECT key FROM pages) FROM links"
+    for number, is_shared, packed, is_of_page in read(sql):
         packer = shared if is_shared else plain
         try:
-            if packer is None or not all(url for url, _ in packer.unpack(packed)[0]):
+            if (
+                not is_of_page
+                or packer is None
+                or not all(url for url, _ in packer.unpack(packed)[0])
+            ):
                 broken.append(number)
         except (zstandard.ZstdError, ValueError, TypeError):
             broken.append(number)

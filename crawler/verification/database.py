@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
+from crawler.pages.schema import TABLES
 from crawler.verification.finding import MOST_EXAMPLES, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from crawler.verification.directory import CrawlDirectory
     from crawler.verification.finding import Watch
 
+    Read = Callable[..., sqlite3.Cursor]
+
 INDEXES = "database-indexes"
+LACKING = "database-has-indexes"
 WHOLE = "database-whole"
 
 _MOST_MESSAGES = 100
@@ -28,6 +34,10 @@ def find_damage(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
     sql = f"PRAGMA integrity_check({_MOST_MESSAGES})"
     messages = [str(row[0]) for row in directory.connection.execute(sql)]
     if messages == ["ok"]:
+        missing = missing_indexes(directory.connection.execute)
+        if missing:
+            what = f"indexes that crawl.db lacks: {len(missing):,}"
+            yield Finding(LACKING, what, len(missing), tuple(missing), remedy="makes them")
         return
     some = tuple(messages[:MOST_EXAMPLES])
     if all(any(words in message for words in _OF_INDEXES) for message in messages):
@@ -40,6 +50,16 @@ def find_damage(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
         )
     else:
         yield damaged(len(messages), some)
+
+
+def missing_indexes(read: Read) -> dict[str, str]:
+    """Return the names of indexes that are not there, with what makes them."""
+    sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        wanted = dict(connection.execute(sql))
+    found = {name for name, _ in read(sql)}
+    return {name: sql for name, sql in wanted.items() if name not in found}
 
 
 def damaged(count: int, examples: tuple[str, ...]) -> Finding:

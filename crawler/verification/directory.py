@@ -41,7 +41,11 @@ class CrawlDirectory:
         except BaseException:
             self._lock.release()
             raise
-        self.meta: dict[str, str] = dict(self.connection.execute("SELECT name, value FROM meta"))
+
+    @property
+    def meta(self) -> dict[str, str]:
+        """The values of the crawl itself, as they are now."""
+        return dict(self.connection.execute("SELECT name, value FROM meta"))
 
     @property
     def index(self) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from crawler.pages.page import to_signed
@@ -9,7 +10,7 @@ from crawler.pages.store import PageStore
 from crawler.pages.verdicts import KEPT, NEW, TOO_SHORT
 from crawler.rejudging.texts import HeldTexts
 from crawler.verification import captures, columns, repeats, texts
-from crawler.verification.database import INDEXES
+from crawler.verification.database import INDEXES, LACKING, missing_indexes
 from crawler.verification.finding import NoWatch
 from crawler.verification.mending_queue import QUEUE_RULES, QueueMender
 from crawler.verification.mending_values import VALUE_RULES, ValueMender
@@ -55,15 +56,17 @@ class Mender:
     def __init__(self, directory: CrawlDirectory, database: Database) -> None:
         self._directory = directory
         self._database = database
-        self._again = QueueAgain(database)
-        self._queue = QueueMender(directory, database, self._again)
-        self._values = ValueMender(directory, database, self._again)
+        self._values = ValueMender(directory, database, lambda: self._again)
         self._store = PageStore(database)
+
+    @cached_property
+    def _again(self) -> QueueAgain:
+        return QueueAgain(self._database)
 
     def mend(self, finding: Finding) -> str | None:
         """Mend what was found; say what was done, None where nothing can be."""
         if finding.rule in QUEUE_RULES:
-            return self._queue.mend(finding)
+            return QueueMender(self._directory, self._database, self._again).mend(finding)
         if finding.rule in VALUE_RULES:
             return self._values.mend(finding)
         act = _ACTS.get(finding.rule)
@@ -72,6 +75,12 @@ class Mender:
     def _make_indexes(self, finding: Finding) -> str:
         self._database.write("REINDEX")
         return "made the indexes of crawl.db anew"
+
+    def _make_missing_indexes(self, finding: Finding) -> str:
+        missing = missing_indexes(self._database.read)
+        for sql in missing.values():
+            self._database.write(sql)
+        return f"made indexes of crawl.db: {', '.join(missing)}"
 
     def _choose_newest(self, finding: Finding) -> str:
         chosen = 0
@@ -135,6 +144,11 @@ class Mender:
                 "UPDATE pages SET words = ?, text_digest = ?, fingerprint = ? WHERE id = ?",
                 (said.words, said.text_digest, to_signed(said.fingerprint), page_id),
             )
+            if not said.is_answer_of(texts.StoredText(*values)):
+                self._database.write(
+                    "UPDATE pages SET words_digest = ?, last_text_digest = ? WHERE id = ?",
+                    (said.words_digest, said.digest, page_id),
+                )
         return f"texts of which digest and fingerprint were computed: {computed:,}"
 
     def _make_duplicates(self, finding: Finding) -> str:
@@ -297,6 +311,7 @@ class Mender:
 
 _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
     INDEXES: Mender._make_indexes,
+    LACKING: Mender._make_missing_indexes,
     captures.NEWEST: Mender._choose_newest,
     captures.VERDICT: Mender._read_anew,
     captures.TEXT: Mender._read_anew,
@@ -317,12 +332,13 @@ _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
     repeats.KIND: Mender._name_kinds,
 }
 
-ORDER = (INDEXES, *VALUE_RULES, *(rule for rule in _ACTS if rule != INDEXES), *QUEUE_RULES)
+_FIRST = (INDEXES, LACKING)
+ORDER = (*_FIRST, *VALUE_RULES, *(rule for rule in _ACTS if rule not in _FIRST), *QUEUE_RULES)
 """What can be mended, in the order in which it is done."""
 
 _OF_NO_VERDICT = {
-    *(INDEXES, captures.NEAR_TEXT, captures.ELSEWHERE, captures.PARAMETERS, texts.NEAR_READABLE),
-    *(columns.META, columns.UNKNOWN, columns.LINKS, repeats.CHOSEN, texts.HTML),
+    *(*_FIRST, captures.NEAR_TEXT, captures.ELSEWHERE, captures.PARAMETERS, texts.NEAR_READABLE),
+    *(columns.META, columns.UNKNOWN, columns.LINKS, columns.REDIRECTS, repeats.CHOSEN, texts.HTML),
 }
 OF_TEXTS = {rule for rule in ORDER if rule not in _OF_NO_VERDICT | {*QUEUE_RULES}}
 """What may change which texts are held, and what is queued."""

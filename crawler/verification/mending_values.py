@@ -29,10 +29,12 @@ class ValueMender:
     Args:
         directory: What was looked at.
         database: The same database, for writing.
-        again: Queues what is to be fetched again.
+        again: Gives what queues URLs again; it cannot be made before values are right.
     """
 
-    def __init__(self, directory: CrawlDirectory, database: Database, again: QueueAgain) -> None:
+    def __init__(
+        self, directory: CrawlDirectory, database: Database, again: Callable[[], QueueAgain]
+    ) -> None:
         self._directory = directory
         self._database = database
         self._again = again
@@ -48,7 +50,7 @@ class ValueMender:
             if column.right is None:
                 act = f"DELETE FROM {column.table}"  # noqa: S608
             rows += self._database.write(f"{act} WHERE {column.wrong}").rowcount
-        self._again.requests.line_up()
+        self._again().requests.line_up()
         return f"values put right: {rows:,}"
 
     def _compute_keys(self, finding: Finding) -> str:
@@ -66,7 +68,7 @@ class ValueMender:
         for key, url in lost:
             self._database.write("DELETE FROM known WHERE key = ?", (key,))
             if url and self._directory.plan is not None:
-                queued += self._again.push_url(url, key, 0)
+                queued += self._again().push_url(url, key, 0)
         return f"pages without a capture forgotten: {len(lost):,}, queued again: {queued:,}"
 
     def _let_be_due(self, finding: Finding) -> str:
@@ -78,6 +80,11 @@ class ValueMender:
         rows = [(number,) for number in columns.unreadable_links(self._database.read)]
         self._database.write_many("DELETE FROM links WHERE id = ?", rows)
         return f"lists of links taken away: {len(rows):,}"
+
+    def _forget_redirects(self, finding: Finding) -> str:
+        rows = [(key,) for key in columns.wrong_redirects(self._directory)]
+        self._database.write_many("DELETE FROM redirects WHERE key = ?", rows)
+        return f"redirects forgotten: {len(rows):,}"
 
     def _derive_meta(self, finding: Finding) -> str:
         wrong = columns.wrong_meta(self._directory)
@@ -102,6 +109,7 @@ _ACTS: dict[str, Callable[[ValueMender, Finding], str]] = {
     columns.LOST: ValueMender._queue_lost,
     columns.UNKNOWN: ValueMender._let_be_due,
     columns.LINKS: ValueMender._drop_links,
+    columns.REDIRECTS: ValueMender._forget_redirects,
 }
 
 VALUE_RULES = tuple(_ACTS)

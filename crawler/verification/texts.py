@@ -10,7 +10,7 @@ from crawler.pages.documents import unpack_judged
 from crawler.pages.page import to_unsigned
 from crawler.verification.captures import reading_anew
 from crawler.verification.finding import Culprits, Finding
-from neardup import analyse
+from neardup import analyse, words_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,17 +23,18 @@ READABLE = "text-readable"
 NEAR_READABLE = "near-text-readable"
 NEAR_DIGEST = "near-text-right"
 HTML = "html-readable"
-WORDS = "words-right"
 DIGEST = "digest-right"
 FINGERPRINT = "fingerprint-right"
 FEATURES = "features-known"
 
 TEXTS = """
-SELECT id, url, words, is_main, text_digest, visible_digest, fingerprint, text
+SELECT id, url, words, is_main, text_digest, visible_digest, fingerprint, text, words_digest,
+       last_text_digest, latest = 1 AND is_main = 1 AND payload_digest IS NOT NULL
 FROM pages WHERE text IS NOT NULL ORDER BY id
 """
 _NEAR_TEXTS = """
-SELECT page, url, words, is_main, text_digest, visible_digest, fingerprint, near_texts.text
+SELECT page, url, words, is_main, text_digest, visible_digest, fingerprint, near_texts.text,
+       words_digest, last_text_digest, 0
 FROM near_texts JOIN pages ON pages.id = page ORDER BY page
 """
 _HTML = "SELECT id, url, html FROM pages WHERE html IS NOT NULL ORDER BY id"
@@ -51,6 +52,9 @@ class StoredText(NamedTuple):
     visible_digest: bytes | None
     fingerprint: int | None
     text: bytes
+    words_digest: bytes | None
+    last_text_digest: bytes | None
+    is_own: int
 
 
 class Said(NamedTuple):
@@ -59,6 +63,16 @@ class Said(NamedTuple):
     words: int
     text_digest: bytes
     fingerprint: int | None
+    digest: bytes
+    words_digest: bytes
+
+    def is_answer_of(self, row: StoredText) -> bool:
+        """Return whether a page that holds what it answered itself says so of that answer."""
+        if not row.is_own:
+            return True
+        digests = {self.digest, row.visible_digest}
+        is_last = row.last_text_digest is None or row.last_text_digest in digests
+        return is_last and row.words_digest in {None, self.words_digest}
 
 
 def right(row: StoredText, parameters: Parameters) -> Said:
@@ -71,14 +85,17 @@ def right(row: StoredText, parameters: Parameters) -> Said:
         ValueError: The text cannot be decompressed, or is no UTF-8.
     """
     try:
-        document = analyse(unpack_judged(row.text), parameters)
+        text = unpack_judged(row.text)
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from error
+    document = analyse(text, parameters)
+    judged, fingerprint = document.digest, None
     if row.fingerprint is not None and document.fingerprint is not None:
-        return Said(document.words, document.digest, document.fingerprint)
-    if row.is_main and row.text_digest == document.digest:
-        return Said(document.words, document.digest, None)  # it had min_words words, and has not
-    return Said(document.words, row.visible_digest or document.digest, None)
+        fingerprint = document.fingerprint
+    elif not row.is_main or row.text_digest != document.digest:
+        judged = row.visible_digest or document.digest
+    # Else it had min_words words, and has not any more.
+    return Said(document.words, judged, fingerprint, document.digest, words_digest(text))
 
 
 def find_misread(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
@@ -101,7 +118,8 @@ def find_misread(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
         else:
             if to_unsigned(row.fingerprint) != said.fingerprint:
                 fingerprints.add(row.id, row.url)
-            if (row.words, row.text_digest) != (said.words, said.text_digest):
+            is_right = (row.words, row.text_digest) == (said.words, said.text_digest)
+            if not is_right or not said.is_answer_of(row):
                 digests.add(row.id, row.url)
         watch.advance()
     yield from _misread_near_texts(directory, parameters)

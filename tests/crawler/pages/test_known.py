@@ -128,7 +128,7 @@ def test_since_is_the_first_of_visits_with_the_same_outcome(
 
 
 def later(database: Database, now: float) -> list[bytes]:
-    return [bytes(key) for (key,) in database.read(LATER, (now,))]
+    return [bytes(key) for (key, _) in database.read(LATER, (now,))]
 
 
 def test_agenda_counts_what_is_due_and_names_the_next(known: KnownUrls, database: Database) -> None:
