@@ -14,6 +14,7 @@ from crawler.pages.verdicts import EXACT_DUPLICATE, NEAR_DUPLICATE, NEW, TEXT_DU
 from crawler.verification.finding import Culprits, Finding
 from neardup import HammingIndex, JaccardVerifier, NearDupError, hamming
 from neardup.candidates import MAX_CANDIDATES, Bitmaps, Candidates
+from neardup.whole import split_whole
 
 if TYPE_CHECKING:
     import sqlite3
@@ -201,8 +202,11 @@ def _repeated(
 
 
 def _similarity(parameters: Parameters, first: bytes, second: bytes) -> float:
+    """Return the similarity of the part of two texts that is less similar, as a crawl judges."""
     verifier = JaccardVerifier(parameters.verify_shingle_size)
-    return verifier.compared_with(unpack_judged(first))(unpack_judged(second))
+    one, other = (split_whole(unpack_judged(packed)) for packed in (first, second))
+    pairs = dict.fromkeys(zip(one, other, strict=True))
+    return min(verifier.compared_with(mine)(theirs) for mine, theirs in pairs)
 
 
 def mismeasured(read: Read) -> Iterator[tuple[Measured, str]]:
