@@ -80,7 +80,7 @@ def test_spellings_outlive_a_kill(tmp_path: Path) -> None:
         command = ("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}")
         process = start_scrapy(*command, *ONE_BY_ONE)
         try:
-            wait_until(lambda: bool(held))
+            wait_until(lambda: bool(held) and is_committed(tmp_path))
             os.killpg(process.pid, signal.SIGKILL)
         finally:
             end(process)
