@@ -15,8 +15,11 @@ def moved_scope(scope: Scope, seed: str, target: str) -> Scope | None:
     ``/docs/`` means that folder, ``/3.12/`` that leads to ``/3.13/`` the newer one),
     unless that made the crawl wider: ``/app/`` that leads to ``/login`` is that page
     and not the whole host. Another host of the same registered domain (``www.``) is
-    added. A site of somebody else is not what the user asked for.
+    added. A site of somebody else is not what the user asked for. What other seeds
+    cover is in scope already, wherever it is.
     """
+    if scope.without(seed).allows(target):
+        return scope
     seed_parts, target_parts = urlsplit(seed), urlsplit(target)
     if seed_parts.netloc == target_parts.netloc:
         wider = _folder(seed_parts.path).startswith(_folder(target_parts.path))

@@ -116,8 +116,11 @@ class Scope:
         Raises:
             MalformedUrl: The other seed is no URL.
         """
-        others = (seed for seed in self.seeds if seed != seed_url)
-        return self._with((*others, target_url))
+        return self._with((*self.without(seed_url).seeds, target_url))
+
+    def without(self, seed_url: str) -> Scope:
+        """Make a scope of the other seeds."""
+        return self._with([seed for seed in self.seeds if seed != seed_url])
 
     def _with(self, seeds: Sequence[str]) -> Scope:
         allow = self._allow.pattern if self._allow else None

@@ -29,3 +29,10 @@ def test_scope_moves_with_the_seed(seed: str, target: str, inside: str, outside:
 @pytest.mark.parametrize("target", ["http://other.com/", "http://127.0.0.1/", "http://h.org/"])
 def test_a_site_of_somebody_else_is_not_followed(target: str) -> None:
     assert moved_scope(Scope(["http://h.com/a/"]), "http://h.com/a/", target) is None
+
+
+@pytest.mark.parametrize("target", ["http://other.com/y/a", "https://h.com/y/a", "http://h.com/y/"])
+def test_what_another_seed_covers_is_followed_and_the_scope_stays(target: str) -> None:
+    seeds = ["http://h.com/x/", "http://other.com/y/", "http://h.com/y/b", "https://h.com/y/"]
+    scope = Scope(seeds)
+    assert moved_scope(scope, "http://h.com/x/", target) is scope
