@@ -209,18 +209,23 @@ class TestRulesOfAnotherCrawl:
         self, exported: tuple[DynamicSite, Path], tmp_path: Path
     ) -> None:
         site, rules = exported
-        site.forget()
-        listed = tmp_path / "list.txt"
-        urls = [f"{site.url}article?id={n}&ref=r{ref}" for n in range(30) for ref in range(4)]
-        listed.write_text("\n".join(urls))
-        done = scrapy(
-            "crawl", "urls", "-a", f"file={listed}", "-a", f"rules={rules}",
-            "-s", f"JOBDIR={tmp_path / 'job'}",
-        )  # fmt: skip
+        listed, larger_rules = tmp_path / "list.txt", tmp_path / "rules.json"
+        # Of a small site each value would be tried on every page.
+        with DynamicSite(replace(SMALL, refs=True, articles=120)) as larger:
+            host, larger_host = urlsplit(site.url).netloc, urlsplit(larger.url).netloc
+            larger_rules.write_text(rules.read_text().replace(host, larger_host))
+            urls = [
+                f"{larger.url}article?id={n}&ref=r{ref}" for n in range(240) for ref in range(4)
+            ]
+            listed.write_text("\n".join(urls))
+            done = scrapy(
+                "crawl", "urls", "-a", f"file={listed}", "-a", f"rules={larger_rules}",
+                "-s", f"JOBDIR={tmp_path / 'job'}",
+            )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        contents = [fetch.content for fetch in site.fetches]
-        assert len(set(contents)) == 30
-        assert len(contents) < 90
+        contents = [fetch.content for fetch in larger.fetches]
+        assert len(set(contents)) == 240
+        assert len(contents) < 2 * 240
 
     def test_wrong_ones_are_revoked_and_what_they_skipped_is_fetched(
         self, exported: tuple[DynamicSite, Path], tmp_path: Path
