@@ -36,6 +36,7 @@ _PUT_ASIDE = """
 INSERT INTO file_links (key, kind, host, ending, url, depth) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (key) DO UPDATE SET depth = excluded.depth WHERE excluded.depth < depth
 """
+_KNOWN = "SELECT 1 FROM pages WHERE key = ? LIMIT 1"
 _OF_PAGES = """
 SELECT key, url, depth FROM file_links
 WHERE (host, ending) IN (SELECT host, ending FROM file_kinds WHERE pages > 0) LIMIT ?
@@ -95,7 +96,7 @@ class FileLinks:
             self._asked[kind.name] = asked + 1
             self._database.write(_COUNT, (kind.name, kind.host, kind.ending, 1, 0, 0))
             return False
-        if int.from_bytes(key[:4]) % SAMPLED_OF == 0:
+        if int.from_bytes(key[:4]) % SAMPLED_OF == 0 or self._is_known(key):
             return False
         row = (key, kind.name, kind.host, kind.ending, url, depth)
         self._database.write(_PUT_ASIDE, row)
@@ -122,6 +123,10 @@ class FileLinks:
             "DELETE FROM file_links WHERE key = ?", [(key,) for key, _, _ in rows]
         )
         return [(url, depth) for _, url, depth in rows]
+
+    def _is_known(self, key: bytes) -> bool:
+        """Return whether an earlier visit asked for it: then this one does."""
+        return self._database.read(_KNOWN, (key,)).fetchone() is not None
 
     def _count(self, kind: Kind) -> int:
         """Return how many links of a kind were asked for."""

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 
 from crawler.frontier.file_links import MIN_FILES, FileLinks
 from crawler.pages.database import Database
+from crawler.pages.fetched import Fetched
+from crawler.pages.new_rows import blank_row
+from crawler.pages.store import PageStore
 from neardup import payload_digest
 
 if TYPE_CHECKING:
@@ -67,6 +70,19 @@ def test_the_rest_is_put_aside_and_sampled() -> None:
         assert links.release() == []
         # Elsewhere on the host nothing is known.
         assert not any(offer(links, MIN_FILES, "/wiki", 5000))
+
+
+def test_what_an_earlier_visit_asked_for_is_asked_again() -> None:
+    """A link to it may be met before the visit queues what it knows."""
+    with closing(Database(None)) as database:
+        links, store = FileLinks(database, ENDINGS), PageStore(database)
+        offer(links, MIN_FILES)
+        answer(links, MIN_FILES)
+        for number in range(100, 200):
+            fetched = Fetched("", "", key(number), 0, 200, b"")
+            store.insert(blank_row(store.new_id(), fetched, 1))
+        assert not any(offer(links, 100, first=100))
+        assert any(offer(links, 100, first=200))
 
 
 def test_one_page_brings_all_back() -> None:
