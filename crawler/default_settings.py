@@ -79,7 +79,7 @@ CRAWL_MAX_CRAWL_DELAY_SECS = 60.0
 """A longer Crawl-delay is cut to this."""
 
 CRAWL_PAUSE_SECS = 2.0
-"""A host that answers 429 or 503, or not at all, rests this long, then twice as long, and so on."""
+"""A host that refuses, or whose robots.txt cannot be had, rests this long, then twice as long."""
 
 CRAWL_MAX_PAUSE_SECS = 600.0
 """No pause of a host is longer, whatever Retry-After says."""

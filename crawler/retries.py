@@ -18,7 +18,6 @@ from twisted.python.failure import Failure
 from crawler.downloadermiddlewares import is_for_robots
 from crawler.downloading.errors import RobotsUnreachableError
 from crawler.failures import explain_error
-from crawler.frontier.order import host_number
 from crawler.frontier.pauses import WAITED, retry_after_secs
 from crawler.host_loads import DOWNLOAD_SLOT, host_name
 from crawler.jobs import job_of
@@ -39,7 +38,6 @@ _NOBODY_ANSWERS = (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
     DownloadTimeoutError,
-    RobotsUnreachableError,
 )
 _RETRY_TIMES = "retry_times"
 
@@ -54,12 +52,13 @@ class HostRestsError(IgnoreRequest):
 class PatientRetry(RetryMiddleware):
     """Takes the place of Scrapy's, which asks again at once, for what our scheduler handed out.
 
-    A host that answers 429 or 503, or to which no connection comes about, rests
-    (``crawler.frontier.pauses``), and what it refused waits behind its other requests, until a
-    budget of time is spent. Another error of a server is one of its page: that is asked for
+    A host that answers 429 or 503, to which no connection comes about, or whose robots.txt cannot
+    be had, rests (``crawler.frontier.pauses``). What it refused waits behind its other requests,
+    until a budget of time is spent. Another error of a server is one of its page: that is asked for
     ``RETRY_TIMES`` more, later each time, and so is what nobody answers.
 
-    Whatever else passes here, requests of media pipelines for example, is retried as in Scrapy.
+    A robots.txt is asked for again with the next page that needs it, and not here. Whatever else
+    passes, requests of media pipelines for example, is retried as in Scrapy.
     ``RETRY_ENABLED``, ``RETRY_HTTP_CODES``, ``RETRY_EXCEPTIONS`` and the keys of ``meta`` mean what
     they mean there.
     """
@@ -88,15 +87,17 @@ class PatientRetry(RetryMiddleware):
         """Let a request wait that was refused."""
         host = self._host_of(request)
         if host is None:
-            return self._of_others(request, response)
+            if is_for_robots(request):
+                return response
+            return super().process_response(request, response)
         _leave_slot(request)
         if response.status not in self.retry_http_codes:
             if self._pauses:
                 self._pauses.answered(host)
             return response
-        reason, wanted_secs = f"HTTP {response.status}", _wanted_secs(response)
-        if response.status in REFUSALS or wanted_secs is not None:
-            return self._refused(request, host, reason, wanted_secs) or response
+        reason, secs = f"HTTP {response.status}", wanted_secs(response)
+        if response.status in REFUSALS or secs is not None:
+            return self._refused(request, host, reason, secs) or response
         return self._failed(request, reason) or response
 
     def process_exception(
@@ -105,31 +106,20 @@ class PatientRetry(RetryMiddleware):
         """Let a request wait that nobody answered."""
         host = self._host_of(request)
         if host is None:
-            return super().process_exception(request, exception)
+            return None if is_for_robots(request) else super().process_exception(request, exception)
         _leave_slot(request)
         if isinstance(exception, HostRestsError):
             return self._later(request)
         if not isinstance(exception, self.exceptions_to_retry):
             return None
         reason = explain_error(exception)
-        if isinstance(exception, RobotsUnreachableError) and self._pauses.left_secs(host):
-            return self._refused(request, host, reason, None)
+        if isinstance(exception, RobotsUnreachableError):
+            return self._refused(request, host, reason, exception.wanted_secs)
         if isinstance(exception, _NOBODY_ANSWERS):
             if self._pauses.is_spent(host, 0):
                 return self._give_up()
             self._rest(request, host, reason, None)
         return self._failed(request, reason)
-
-    def _of_others(self, request: Request, response: Response) -> Request | Response:
-        """What no queue holds: its host rests all the same, where it is a robots.txt."""
-        if not is_for_robots(request) or response.status not in self.retry_http_codes:
-            return super().process_response(request, response)
-        _leave_slot(request)
-        if response.status in REFUSALS:
-            host, wanted_secs = host_number(host_name(request)), _wanted_secs(response)
-            self._rest(request, host, f"HTTP {response.status}", wanted_secs)
-            return response
-        return super().process_response(request, response)
 
     def _refused(
         self, request: Request, host: int, reason: str, wanted_secs: float | None
@@ -205,8 +195,8 @@ def _leave_slot(request: Request) -> None:
         del request.meta[DOWNLOAD_SLOT]
 
 
-def _wanted_secs(response: Response) -> float | None:
-    """How long a host asks to be left alone, None where it does not say."""
+def wanted_secs(response: Response) -> float | None:
+    """Return how long a host asks to be left alone, None where it does not say."""
     value = response.headers.get(b"Retry-After")
     if value is None:
         return None

@@ -36,6 +36,7 @@ from crawler.failures import explain
 from crawler.jobs import job_of
 from crawler.options import Options
 from crawler.pages.errors import StorageError
+from crawler.retries import wanted_secs
 
 if TYPE_CHECKING:
     from typing import Self
@@ -55,7 +56,8 @@ _PRIORITY = 1000
 _META = {"dont_obey_robotstxt": True, "download_fail_on_dataloss": False}
 
 ASK_AGAIN_SECS = 1.0
-"""A robots.txt that could not be had is asked for again after so long, if a page needs it."""
+"""A robots.txt that could not be had is asked for again after so long, if a page needs it, or when
+its host has rested."""
 
 
 class FirstRules(RobotParser):
@@ -118,9 +120,9 @@ class RobotsRules:
     """Lets requests pass as robots.txt wants it.
 
     As RFC 9309 has it, section 2.3.1: an answer 4xx forbids nothing, whatever its body says, but
-    429 and 5xx, and no answer, forbid everything: pages fail then, as on any error of a server,
-    may be tried again and are asked for by the next visit. Up to five redirects are followed; what
-    leads further, or is none, forbids nothing.
+    429 and 5xx, and no answer, forbid everything: a page is refused then, as where its host answers
+    429 (``crawler.retries``). Up to five redirects are followed; what leads further, or is none,
+    forbids nothing.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -211,7 +213,7 @@ class RobotsRules:
     async def _after_answer(self, url: str, response: Response, request: Request) -> _Found:
         status = response.status
         if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            return _unreachable(f"HTTP {status}")
+            return self._unreachable(f"HTTP {status}", wanted_secs(response))
         if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
             return await self._parse(response.body, request)
         with suppress(StorageError):  # the job remembers it, and the crawl ends
@@ -225,10 +227,15 @@ class RobotsRules:
         failure = Failure(error)  # type: ignore[no-untyped-call]
         verdict, reason, status = explain(failure, self._crawler.settings)
         if isinstance(error, _NO_ANSWER):
-            return _unreachable(reason)
+            return self._unreachable(reason)
         with suppress(StorageError):  # the job remembers it, and the crawl ends
             self._job.store_failure(url, verdict, f"{reason}; {_FORBIDS_NOTHING}", status=status)
         return await self._parse(b"", request)
+
+    def _unreachable(self, reason: str, wanted_secs: float | None = None) -> _Unreachable:
+        first_secs = self._job.pauses.policy.pause_secs(1, wanted_secs)
+        until = time.monotonic() + min(ASK_AGAIN_SECS, first_secs)
+        return _Unreachable(RobotsUnreachableError(reason, wanted_secs), until)
 
     async def _parse(self, body: bytes, request: Request) -> RobotParser:
         rules = build_from_crawler(self._parser, self._crawler, body)
@@ -244,7 +251,3 @@ class RobotsRules:
         request.meta[_RECEIVED] = received + len(data)
         if received + len(data) > self._limit:
             raise StopDownload(fail=False)
-
-
-def _unreachable(reason: str) -> _Unreachable:
-    return _Unreachable(RobotsUnreachableError(reason), time.monotonic() + ASK_AGAIN_SECS)

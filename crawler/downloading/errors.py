@@ -12,10 +12,16 @@ from __future__ import annotations
 
 
 class RobotsUnreachableError(OSError):
-    """A robots.txt cannot be had now, so that nothing may be asked for."""
+    """A robots.txt cannot be had now, so that nothing may be asked for.
 
-    def __init__(self, reason: str) -> None:
+    Args:
+        reason: Why.
+        wanted_secs: How long its host asks to be left alone, None where it does not say.
+    """
+
+    def __init__(self, reason: str, wanted_secs: float | None = None) -> None:
         super().__init__(f"robots.txt cannot be had: {reason}")
+        self.wanted_secs = wanted_secs
 
 
 class AnswerError(Exception):
