@@ -46,6 +46,9 @@ RETRIES = "crawler.retries.PatientRetry", 970
 """Takes the place of Scrapy's middleware where the scheduler is ours, nearer to the network: it
 hears of redirects too."""
 
+_MAX_THREADS = 256
+"""Threads that resolve names, at most, where CONCURRENT_REQUESTS is higher or has no limit."""
+
 PACING = ("SPIDER_MIDDLEWARES", "crawler.fleet_start.PacedStart", 940)
 """Added where FLEET_ENABLED is set."""
 
@@ -75,6 +78,12 @@ class NearDuplicates:
         os.environ.setdefault("TLDEXTRACT_PUBLIC_SUFFIX_LIST_URLS", "")
         # One resolver serves the whole process, which takes it from these settings.
         settings.set("TWISTED_DNS_RESOLVER", "crawler.resolver.GuardedResolver", priority="addon")
+        # A name holds a thread until it is resolved, and each request can be for another name.
+        threads = max(
+            settings.getint("REACTOR_THREADPOOL_MAXSIZE"),
+            min(settings.getint("CONCURRENT_REQUESTS") or _MAX_THREADS, _MAX_THREADS),
+        )
+        settings.set("REACTOR_THREADPOOL_MAXSIZE", threads, priority="addon")
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Called by Scrapy before the crawl is put together.
