@@ -12,6 +12,7 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     IgnoreRequest,
 )
+from scrapy.resolver import dnscache
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.python.failure import Failure
 
@@ -189,9 +190,11 @@ def _leave_slot(request: Request) -> None:
     """Forget in which slot a request was downloaded, unless it chose one itself.
 
     Scrapy notes it in ``meta``, which redirects take along, and links whose spider copies it: to
-    another host, whose own pace would not count then.
+    another host, whose own pace would not count then. With ``CONCURRENT_REQUESTS_PER_IP`` it is
+    called by the address to which the host was resolved.
     """
-    if request.meta.get(DOWNLOAD_SLOT) == urlparse_cached(request).hostname:
+    host = urlparse_cached(request).hostname or ""
+    if request.meta.get(DOWNLOAD_SLOT) in (host, dnscache.get(host, host)):
         del request.meta[DOWNLOAD_SLOT]
 
 
