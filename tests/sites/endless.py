@@ -6,12 +6,15 @@ It answers for every host and port, as a proxy does.
 from __future__ import annotations
 
 import re
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
-from typing import Self
+from threading import Lock
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from tests.sites.prose import document
+from tests.sites.serving import NOT_FOUND, MadeSite, Response
+
+if TYPE_CHECKING:
+    from tests.sites.serving import Request
 
 DOMAIN = "endless-names.com"
 HOME = f"http://www.{DOMAIN}/"
@@ -30,7 +33,7 @@ _FIRST = 10_000
 """Numbers begin there: ports below it may be refused."""
 
 
-class EndlessSite:
+class EndlessSite(MadeSite):
     """Serves on a loopback port while a ``with`` block lasts; to be given as ``http_proxy``.
 
     Args:
@@ -38,18 +41,16 @@ class EndlessSite:
     """
 
     def __init__(self, shape: str) -> None:
+        super().__init__()
         self._shape = SHAPES[shape]
         escaped = re.escape(self._shape).replace(r"\{number\}", r"(?P<number>[0-9]+)")
         self._pattern = re.compile(escaped.replace(r"\{part\}", r"(?P<part>loop|item)"))
         self._asked: list[str] = []
         self._lock = Lock()
-        handler = type("BoundHandler", (_Handler,), {"site": self})
-        self._server = _Server(("127.0.0.1", 0), handler)
-        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property
     def proxy(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return self.origin
 
     def asked(self, part: str) -> list[str]:
         """The pages of a part so far, in the order of arrival."""
@@ -64,26 +65,37 @@ class EndlessSite:
             return None
         with self._lock:
             self._asked.append(url)
-        if url == HOME:
+        title, number = self._read(url)
+        if title == "Home":
             first = [self.url("loop", 0), *(self.url("item", n) for n in range(ITEMS))]
-            return document("Home", _links(first))
+            return document(title, _links(first))
+        if title == "Loop":
+            further = range(number + 1, min(number + 4, LAST))
+            return document(title, _links([self.url("loop", one) for one in further]))
+        return document(title) if title else None
+
+    def title_of(self, url: str) -> str | None:
+        """The title of what a URL shows, or None: Home, Loop, or Item with a number."""
+        return self._read(url)[0]
+
+    @property
+    def total(self) -> int:
+        """How often pages were asked for so far."""
+        with self._lock:
+            return len(self._asked)
+
+    def _read(self, url: str) -> tuple[str | None, int]:
+        if url == HOME:
+            return "Home", 0
         found = self._pattern.fullmatch(url.replace("%5B", "[").replace("%5D", "]"))
         if found is None:
-            return None
+            return None, 0
         number = int(found["number"]) - _FIRST
-        if found["part"] == "item":
-            return document(f"Item {number}")
-        further = range(number + 1, min(number + 4, LAST))
-        return document("Loop", _links([self.url("loop", one) for one in further]))
+        return f"Item {number}" if found["part"] == "item" else "Loop", number
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def respond(self, request: Request) -> Response:
+        body = self.answer(request.target)
+        return NOT_FOUND if body is None else Response(body)
 
 
 def _is_of(url: str, part: str) -> bool:
@@ -92,30 +104,3 @@ def _is_of(url: str, part: str) -> bool:
 
 def _links(urls: list[str]) -> str:
     return "<nav>" + " ".join(f'<a href="{url}">further</a>' for url in urls) + "</nav>"
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: a client that leaves in the middle is no concern of the site."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    timeout = 30
-    wbufsize = -1
-    disable_nagle_algorithm = True
-    site: EndlessSite
-
-    def do_GET(self) -> None:
-        body = self.site.answer(self.path)
-        self.send_response(404 if body is None else 200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body or b"")))
-        self.end_headers()
-        self.wfile.write(body or b"")
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing; the site keeps its own record."""

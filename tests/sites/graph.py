@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Condition, Thread
-from typing import TYPE_CHECKING, Self
+from threading import Condition
+from typing import TYPE_CHECKING
 
 from tests.sites.prose import prose
+from tests.sites.serving import NOT_FOUND, MadeSite, Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from tests.sites.serving import Request
+
 PATIENCE_SECS = 20
 
 
-class GraphSite:
+class GraphSite(MadeSite):
     """Serves pages on a loopback port while a ``with`` block lasts.
 
     Args:
@@ -32,19 +34,13 @@ class GraphSite:
         texts: Mapping[str, str] | None = None,
         patience_secs: float = PATIENCE_SECS,
     ) -> None:
+        super().__init__()
         self.links = links
         self._waits = dict(waits or {})
         self._texts = texts or {}
         self._patience_secs = patience_secs
         self._asked: list[str] = []
         self._changed = Condition()
-        handler = type("BoundHandler", (_Handler,), {"site": self})
-        self._server = _Server(("127.0.0.1", 0), handler)
-        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
-
-    @property
-    def origin(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property
     def seeds(self) -> str:
@@ -95,17 +91,28 @@ class GraphSite:
     def _may_answer(self, path: str) -> bool:
         return path not in self._waits or self._waits[path] in self._asked
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
+    def respond(self, request: Request) -> Response:
+        path = request.target.partition("?")[0]
+        links = self.answer(path)
+        if links is None:
+            return NOT_FOUND
+        if links and links[0].startswith(">"):
+            return Response(status=302, headers={"Location": links[0][1:]})
+        return Response(self._page(path, links))
+
+    def _page(self, path: str, links: Sequence[str]) -> bytes:
+        anchors = "".join(f'<a href="{to}">{to}</a> ' for to in links)
+        return (
+            f"<!DOCTYPE html><html lang=en><title>{path}</title><body><main><article>"
+            f"<h1>Graph</h1><p>{self.text_of(path)}</p></article></main>"
+            f"<nav>{anchors}</nav></body></html>"
+        ).encode()
 
     def __exit__(self, *exc: object) -> None:
         with self._changed:
             self._waits.clear()
             self._changed.notify_all()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__exit__(*exc)
 
 
 def nearest(links: Mapping[str, Sequence[str]], start: str) -> dict[str, int]:
@@ -121,52 +128,3 @@ def nearest(links: Mapping[str, Sequence[str]], start: str) -> dict[str, int]:
                     following.append(to)
         ring = following
     return depths
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: clients are killed in the middle."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    timeout = 30
-    wbufsize = -1
-    disable_nagle_algorithm = True
-    site: GraphSite
-
-    def do_GET(self) -> None:
-        path = self.path.partition("?")[0]
-        links = self.site.answer(path)
-        try:
-            if links and links[0].startswith(">"):
-                self._send(302, b"", Location=links[0][1:])
-            elif links is None:
-                self._send(404, b"")
-            else:
-                self._send(200, self._page(path, links))
-        except (TimeoutError, ConnectionError):
-            self.close_connection = True
-
-    def _page(self, path: str, links: Sequence[str]) -> bytes:
-        anchors = "".join(f'<a href="{to}">{to}</a> ' for to in links)
-        return (
-            f"<!DOCTYPE html><html lang=en><title>{path}</title><body><main><article>"
-            f"<h1>Graph</h1><p>{self.site.text_of(path)}</p></article></main>"
-            f"<nav>{anchors}</nav></body></html>"
-        ).encode()
-
-    def _send(self, status: int, body: bytes, **headers: str) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
-from http.server import ThreadingHTTPServer
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ from tests.sites.attacks import ATTACKS
 from tests.sites.attacks.hosts import HOSTS
 from tests.sites.exchange import Exchange
 from tests.sites.prose import document
+from tests.sites.serving import QuietServer
 from tests.sites.tricks import TRICKS, numbered_trick
 
 if TYPE_CHECKING:
@@ -21,14 +21,6 @@ if TYPE_CHECKING:
 OPEN_ROBOTS = "User-agent: *\nDisallow: /closed/\n"
 
 Trick = Callable[[Exchange], None]
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: clients are meant to leave in the middle."""
 
 
 class HostileSite:
@@ -52,9 +44,9 @@ class HostileSite:
         self._asked: list[Asked] = []
         self._lock = Lock()
         handler = type("BoundExchange", (Exchange,), {"stage": self})
-        self._server = _Server((HOSTS[0], 0), handler)
+        self._server = QuietServer((HOSTS[0], 0), handler)
         # The same site at another address, for what goes from host to host.
-        self._other = _Server((HOSTS[1], self._server.server_address[1]), handler)
+        self._other = QuietServer((HOSTS[1], self._server.server_address[1]), handler)
         self._threads = [
             Thread(target=server.serve_forever, args=(0.05,), daemon=True)
             for server in (self._server, self._other)

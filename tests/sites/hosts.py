@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
-from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Self
+from threading import Event, Lock
+from typing import TYPE_CHECKING
 
 from tests.sites.prose import prose
+from tests.sites.serving import NOT_FOUND, MadeSite, Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.sites.serving import Request
 
 BRANCHES = 4
 TWIN_EVERY = 20
@@ -33,7 +35,7 @@ class Asked:
     ended: float
 
 
-class ManyHosts:
+class ManyHosts(MadeSite):
     """Serves pages on loopback addresses while a ``with`` block lasts.
 
     Page n is at host n modulo their number; its links lead to its children in a
@@ -58,6 +60,7 @@ class ManyHosts:
         robots: str = "",
         agents: int = 1,
     ) -> None:
+        super().__init__([f"127.0.0.{number}" for number in range(1, hosts + 1)])
         self.pages, self.hosts = pages, hosts
         self._answer_secs = answer_secs
         self.robots = robots
@@ -68,29 +71,33 @@ class ManyHosts:
         self._open.set()
         self._asked: list[Asked] = []
         self.redirects: dict[str, str] = {}
-        first = self._serve(1, 0)
-        self.port: int = first.server_address[1]
-        self._servers = [first, *(self._serve(number, self.port) for number in range(2, hosts + 1))]
-        self._threads = [
-            Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-            for server in self._servers
-        ]
 
-    def _serve(self, number: int, port: int) -> ThreadingHTTPServer:
-        handler = type("BoundHandler", (_Handler,), {"site": self, "host": number - 1})
-        return _Server((f"127.0.0.{number}", port), handler)
+    def respond(self, request: Request) -> Response:
+        began = time.monotonic()
+        response = self._response(request.target)
+        is_page = request.target.endswith(".html")
+        if is_page and (secs := self.secs_for(request.agent)):
+            time.sleep(secs)
+        self.wait()
+        if is_page:
+            host = int(request.address.rpartition(".")[2]) - 1
+            self.note(Asked(host, request.target, request.agent, began, time.monotonic()))
+        return response
 
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
+    def _response(self, target: str) -> Response:
+        redirect = self.redirects.get(target)
+        if redirect is not None:
+            return Response(status=302, headers={"Location": redirect})
+        if target == "/robots.txt" and self.robots:
+            return Response(self.robots.encode())
+        name, _, ending = target[1:].partition(".")
+        if ending != "html" or not name.isdecimal() or int(name) >= self.pages:
+            return NOT_FOUND
+        return Response(self.body_of(int(name)))
 
     def __exit__(self, *exc: object) -> None:
         self.go_on()
-        for server, thread in zip(self._servers, self._threads, strict=True):
-            server.shutdown()
-            server.server_close()
-            thread.join()
+        super().__exit__(*exc)
 
     @property
     def url(self) -> str:
@@ -189,55 +196,3 @@ class ManyHosts:
             for last, one in pairwise(own):
                 if one.agent != last.agent:
                     yield one.began - last.began
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: clients are killed in the middle."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    timeout = 30
-    wbufsize = -1
-    disable_nagle_algorithm = True
-    site: ManyHosts
-    host: int
-
-    def do_GET(self) -> None:
-        began = time.monotonic()
-        status, location, body = self._answer()
-        is_page = self.path.endswith(".html")
-        agent = self.headers.get("User-Agent", "")
-        if is_page and (secs := self.site.secs_for(agent)):
-            time.sleep(secs)
-        self.site.wait()
-        if is_page:
-            self.site.note(Asked(self.host, self.path, agent, began, time.monotonic()))
-        try:
-            self.send_response(status)
-            if location is not None:
-                self.send_header("Location", location)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-        except (TimeoutError, ConnectionError):
-            self.close_connection = True
-
-    def _answer(self) -> tuple[int, str | None, bytes]:
-        target = self.site.redirects.get(self.path)
-        if target is not None:
-            return 302, target, b""
-        if self.path == "/robots.txt" and self.site.robots:
-            return 200, None, self.site.robots.encode()
-        name, _, ending = self.path[1:].partition(".")
-        if ending != "html" or not name.isdecimal() or int(name) >= self.site.pages:
-            return 404, None, b""
-        return 200, None, self.site.body_of(int(name))
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""

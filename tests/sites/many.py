@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Condition, Thread
-from typing import TYPE_CHECKING, Self
+from threading import Condition
+from typing import TYPE_CHECKING
 
 from tests.sites.prose import prose
+from tests.sites.serving import NOT_FOUND, MadeSite, Response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tests.sites.serving import Request
 
 BRANCHES = 10
 TWIN_EVERY = 20
@@ -42,15 +44,7 @@ def _page(number: int, count: int) -> bytes:
     ).encode()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: clients are killed in the middle."""
-
-
-class ManyPages:
+class ManyPages(MadeSite):
     """Serves pages on a loopback port while a ``with`` block lasts.
 
     Args:
@@ -58,17 +52,15 @@ class ManyPages:
     """
 
     def __init__(self, pages: Mapping[str, bytes]) -> None:
+        super().__init__()
         self.pages = dict(pages)
         self._asked: Counter[str] = Counter()
         self._limit: int | None = None
         self._changed = Condition()
-        handler = type("BoundHandler", (_Handler,), {"site": self})
-        self._server = _Server(("127.0.0.1", 0), handler)
-        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/"
+        return f"{self.origin}/"
 
     @property
     def asked(self) -> Counter[str]:
@@ -97,34 +89,10 @@ class ManyPages:
                 self._changed.wait_for(lambda: self._limit is None or number <= self._limit)
         return body
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
+    def respond(self, request: Request) -> Response:
+        body = self.answer(request.target)
+        return NOT_FOUND if body is None else Response(body)
 
     def __exit__(self, *exc: object) -> None:
         self.hold_after(None)
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    timeout = 30
-    wbufsize = -1
-    disable_nagle_algorithm = True
-    site: ManyPages
-
-    def do_GET(self) -> None:
-        body = self.site.answer(self.path)
-        try:
-            self.send_response(404 if body is None else 200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body or b"")))
-            self.end_headers()
-            self.wfile.write(body or b"")
-        except (TimeoutError, ConnectionError):
-            self.close_connection = True
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""
+        super().__exit__(*exc)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
-from threading import Lock, Thread
-from typing import TYPE_CHECKING, NamedTuple, Self
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.sites.serving import HTML, MadeSite, Response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tests.sites.serving import Request
 
 
 class Refusal(NamedTuple):
@@ -42,7 +45,7 @@ class Asked:
     status: int
 
 
-class RefusingSite:
+class RefusingSite(MadeSite):
     """Serves pages on a loopback address while a ``with`` block lasts.
 
     Args:
@@ -59,22 +62,15 @@ class RefusingSite:
         address: str = "127.0.0.1",
         port: int = 0,
     ) -> None:
+        super().__init__((address,), port)
         self.pages = dict(pages)
         self.answer = answer
         self._asked: list[Asked] = []
         self._lock = Lock()
-        handler = type("BoundHandler", (_Handler,), {"site": self})
-        self._server = _Server((address, port), handler)
-        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property
     def url(self) -> str:
-        host, port = self._server.server_address[:2]
-        return f"http://{host!s}:{port}/"
-
-    @property
-    def port(self) -> int:
-        return int(self._server.server_address[1])
+        return f"{self.origin}/"
 
     @property
     def asked(self) -> list[Asked]:
@@ -109,14 +105,16 @@ class RefusingSite:
         """How many pages were served since a moment; to be called by ``answer``."""
         return sum(one.status == 200 and one.at >= moment for one in self._asked)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def respond(self, request: Request) -> Response | None:
+        closing = {"Connection": "close"}  # a site that ends is asked no more
+        kind = "text/plain" if request.target == "/robots.txt" else HTML
+        refusal = self.take(request.target)
+        if refusal is not None:
+            headers = {**refusal.headers, **closing}
+            said = Response(b"not now", refusal.status, kind, headers)
+            return said if refusal.status else None
+        body = self.pages.get(request.target)
+        return Response(body or b"", 404 if body is None else 200, kind, closing)
 
 
 def at_most(pages: int, within_secs: float, refusal: Refusal) -> Answer:
@@ -137,45 +135,3 @@ def until_asked(paths: Mapping[str, int], refusal: Refusal) -> Answer:
         return refusal if visit.number <= paths.get(visit.path, 0) else None
 
     return answer
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: clients are killed in the middle."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    timeout = 30
-    wbufsize = -1
-    disable_nagle_algorithm = True
-    site: RefusingSite
-
-    def do_GET(self) -> None:
-        refusal = self.site.take(self.path)
-        if refusal is not None and not refusal.status:
-            self.close_connection = True
-            return
-        body = self.site.pages.get(self.path)
-        status = 404 if body is None else 200
-        headers: Mapping[str, str] = {}
-        if refusal is not None:
-            status, headers, body = refusal.status, refusal.headers, b"not now"
-        try:
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            kind = "text/plain" if self.path == "/robots.txt" else "text/html; charset=utf-8"
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body or b"")))
-            self.send_header("Connection", "close")  # a site that ends is asked no more
-            self.end_headers()
-            self.wfile.write(body or b"")
-        except (TimeoutError, ConnectionError):
-            self.close_connection = True
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""

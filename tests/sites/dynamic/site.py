@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
-from typing import NamedTuple, Self
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from tests.sites.dynamic.addresses import Address
@@ -13,6 +12,10 @@ from tests.sites.dynamic.page import Link, Page, rendered
 from tests.sites.dynamic.parts import PARTS
 from tests.sites.dynamic.spelling import Spelling
 from tests.sites.dynamic.texts import text
+from tests.sites.serving import MadeSite, Response
+
+if TYPE_CHECKING:
+    from tests.sites.serving import Request
 
 HOME = "home"
 ERROR = "error"
@@ -25,23 +28,20 @@ class Fetch(NamedTuple):
     content: str
 
 
-class DynamicSite:
+class DynamicSite(MadeSite):
     """Serves the parts that the options name while a ``with`` block lasts.
 
     ``with DynamicSite(CLUTTERED) as site: crawl(site.url); assert not site.lost()``
     """
 
     def __init__(self, options: Options | None = None) -> None:
+        super().__init__()
         self.options = options or Options()
         self._parts = [PARTS[name](self.options) for name in self.options.parts]
         self._fetches: list[Fetch] = []
         self._lock = Lock()
-        handler = type("BoundHandler", (_Handler,), {"site": self})
-        self._server = _Server(("127.0.0.1", 0), handler)
-        port = self._server.server_address[1]
-        self.origins = (f"http://127.0.0.1:{port}", f"http://localhost:{port}")
+        self.origins = (self.origin, f"http://localhost:{self.port}")
         self._spelling = Spelling(self.options, self.origins)
-        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self.truth = frozenset([HOME, *(name for part in self._parts for name in part.truth())])
         """Names of all contents that there are to find."""
 
@@ -87,6 +87,12 @@ class DynamicSite:
 
         return page.status, rendered(page, href)
 
+    def respond(self, request: Request) -> Response:
+        if request.target == "/robots.txt":
+            return Response(b"User-agent: *\nDisallow:\n", content_type="text/plain")
+        status, body = self.answer(request.target, request.host)
+        return Response(body, status)
+
     def _page(self, address: Address) -> Page:
         if address.path == "/":
             return self._home()
@@ -104,45 +110,3 @@ class DynamicSite:
     def _error(self) -> Page:
         status = 200 if self.options.soft_errors else 404
         return Page(ERROR, "Not found", (text(ERROR, self.options.seed),), status=status)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: a client that leaves in the middle is no concern of the site."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    timeout = 30
-    wbufsize = -1
-    disable_nagle_algorithm = True
-    site: DynamicSite
-
-    def do_GET(self) -> None:
-        if self.path == "/robots.txt":
-            self._send(200, "text/plain", b"User-agent: *\nDisallow:\n")
-        else:
-            status, body = self.site.answer(self.path, self.headers.get("Host", ""))
-            self._send(status, "text/html; charset=utf-8", body)
-
-    def _send(self, status: int, content_type: str, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing; the site keeps its own record."""

@@ -1,0 +1,123 @@
+"""The HTTP server that the made sites share: loopback addresses, and one function that answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+HTML = "text/html; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A GET request.
+
+    Attributes:
+        target: Path and query as they were sent, a whole URL where the site is a proxy.
+        host: The ``Host`` header.
+        agent: The ``User-Agent`` header.
+        address: IP address of the interface that was asked.
+    """
+
+    target: str
+    host: str
+    agent: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer."""
+
+    body: bytes = b""
+    status: int = 200
+    content_type: str = HTML
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+NOT_FOUND = Response(status=404)
+
+
+class QuietServer(ThreadingHTTPServer):
+    """A server whose clients are stopped, killed or leave in the middle."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing."""
+
+
+class MadeSite:
+    """Serves on loopback addresses while a ``with`` block lasts; subclasses say what.
+
+    Args:
+        addresses: IP addresses of the interfaces.
+        port: On each of them; any that is free where it is 0.
+    """
+
+    def __init__(self, addresses: Sequence[str] = ("127.0.0.1",), port: int = 0) -> None:
+        handler = type("BoundHandler", (_Handler,), {"site": self})
+        first = QuietServer((addresses[0], port), handler)
+        self.port = int(first.server_address[1])
+        self._servers = [first]
+        self._servers += [QuietServer((one, self.port), handler) for one in addresses[1:]]
+        self._threads = [
+            Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+            for server in self._servers
+        ]
+        self.origin = f"http://{addresses[0]}:{self.port}"
+
+    def respond(self, request: Request) -> Response | None:
+        """Answer a request; None closes the connection without an answer."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        for server, thread in zip(self._servers, self._threads, strict=True):
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+    wbufsize = -1
+    disable_nagle_algorithm = True
+    site: MadeSite
+    server: QuietServer
+
+    def do_GET(self) -> None:
+        asked = Request(
+            target=self.path,
+            host=self.headers.get("Host", ""),
+            agent=self.headers.get("User-Agent", ""),
+            address=str(self.server.server_address[0]),
+        )
+        response = self.site.respond(asked)
+        if response is None:
+            self.close_connection = True
+            return
+        try:
+            self.send_response(response.status)
+            for name, value in response.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Type", response.content_type)
+            self.send_header("Content-Length", str(len(response.body)))
+            self.end_headers()
+            self.wfile.write(response.body)
+        except (TimeoutError, ConnectionError):
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing; sites keep their own records."""
