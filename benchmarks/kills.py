@@ -84,32 +84,56 @@ def _start(served: ServedSite, folder: Path) -> subprocess.Popen[bytes]:
 
 def _finish(served: ServedSite, folder: Path) -> None:
     process = _start(served, folder)
-    if process.wait(TIMEOUT_SECS):
+    try:
+        status = process.wait(TIMEOUT_SECS)
+    finally:
+        process.kill()
+        process.wait()
+    if status:
         raise SystemExit((folder.parent / "said").read_text(errors="replace")[-2_000:])
 
 
-def _asked(served: ServedSite) -> int:
-    with served.log.open("rb") as file:
-        return sum(1 for _ in file)
+class _Requests:
+    """Counts the requests in the server's log, of which each look reads only what is new."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._offset = self._lines = 0
+
+    def count(self) -> int:
+        """Return how many there were so far."""
+        with self._log.open("rb") as file:
+            file.seek(self._offset)
+            added = file.read()
+        self._offset += len(added)
+        self._lines += added.count(b"\n")
+        return self._lines
 
 
-def _kill_again_and_again(served: ServedSite, folder: Path, kills: int, seed: int) -> int:
-    """Kill a crawl after a random number of pages each; return how often it was killed."""
+def _tell(began: float, words: str) -> None:
+    print(f"{time.monotonic() - began:7.0f} s  {words}", file=sys.stderr, flush=True)
+
+
+def _kill_again_and_again(
+    served: ServedSite, folder: Path, kills: int, seed: int, requests: _Requests, began: float
+) -> int:
+    """Kill a crawl after a random number of requests each; return how often it was killed."""
     chance = random.Random(seed)
-    whole = _asked(served)
-    done = 0
-    while done < kills:
-        target = _asked(served) + chance.randrange(max(2, int(1.5 * whole / kills)))
+    whole = requests.count()
+    for done in range(kills):
+        # All kills together take three quarters of the requests of the crawl without a stop.
+        wanted = chance.randrange(max(2, int(1.5 * whole / kills)))
+        target = requests.count() + wanted
         process = _start(served, folder)
-        while process.poll() is None and _asked(served) < target:
+        while process.poll() is None and requests.count() < target:
             time.sleep(0.005)
-        time.sleep(chance.uniform(0, 0.05 if target else 1.0))
-        if process.poll() is not None:  # it came to its end
-            break
+        time.sleep(chance.uniform(0, 0.05 if wanted else 1.0))
+        if process.poll() is not None:
+            return done
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        done += 1
-    return done
+        _tell(began, f"kill {done + 1} of {kills}, after {requests.count() - whole:,} requests")
+    return kills
 
 
 def _pages(folder: Path) -> list[dict[str, str | None]]:
@@ -124,26 +148,34 @@ def _files(served: ServedSite, pages: list[dict[str, str | None]]) -> set[str]:
 
 def measure(site: str, kills: int, seed: int) -> Outcome:
     """Crawl a site twice, once without a stop, and compare."""
+    began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="kills-") as temporary, _served(site) as served:
         whole, killed = Path(temporary, "whole", "job"), Path(temporary, "killed", "job")
         for folder in (whole, killed):
             folder.parent.mkdir()
+        requests = _Requests(served.log)
         _finish(served, whole)
-        once = _asked(served)
-        count = _kill_again_and_again(served, killed, kills, seed)
+        once = requests.count()
+        _tell(began, f"{site} was crawled without a stop, {once:,} requests")
+        count = _kill_again_and_again(served, killed, kills, seed, requests, began)
         _finish(served, killed)
-        files, pages = _files(served, _pages(whole)), _pages(killed)
+        _tell(began, f"the killed crawl has ended, {requests.count() - once:,} requests")
+        files = _files(served, _pages(whole))
         kept = Counter(
             page["text_digest"] for page in _kept(killed) if page["text_digest"] is not None
         )
+        lost = files - _files(served, _pages(killed))
+        for name in sorted(lost):
+            _tell(began, f"lost: {name}")
         done = _scrapy("verify", str(killed))
+        _tell(began, f"scrapy verify: {done.stdout}{done.stderr}")
         return Outcome(
             site=site,
             kills=count,
             files=len(files),
-            lost=len(files - _files(served, pages)),
+            lost=len(lost),
             twice=kept.total() - len(kept),
-            again=_asked(served) - 2 * once,
+            again=requests.count() - 2 * once,
             verified=done.returncode,
         )
 
