@@ -18,9 +18,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
@@ -29,12 +30,18 @@ from losses_sites import standstill  # noqa: E402
 from losses_sites.cases import CASES, Case  # noqa: E402
 from measuring import write  # noqa: E402
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from tests.crawls.kills import children  # noqa: E402
 
-    from losses_sites.served import Site
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from losses_sites.cases import Served, Stopped
+    from losses_sites.served import Measured
 
 TIMEOUT_SECS = 600.0
+STOP_SECS = 6.0
+LONG_SECS = 0.5
+"""No standstill is to be longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,8 @@ class Outcome:
         twice: Kept pages beyond the first that show a page again, after the worst crawl.
         fetches: Requests for pages that the site answered.
         wall_secs: The longest standstill of the event loop.
+        collecting_secs: How much of it was spent on the collection of garbage.
+        places: Functions in which it was, with the number of samples, the most frequent first.
         cpu_secs: The same in CPU time of its thread.
         exit_status: Of the last crawl; None where it was ended after ten minutes.
     """
@@ -57,29 +66,34 @@ class Outcome:
     fetches: int
     wall_secs: float
     cpu_secs: float
+    collecting_secs: float
+    places: Sequence[tuple[str, int]]
     exit_status: int | None
 
 
-def _environment(project: Path, measured: Path) -> dict[str, str]:
+def _environment(project: Path, measured: Path, site: Measured) -> dict[str, str]:
     own = {
+        **site.environment,
         "PYTHONPATH": os.pathsep.join([str(project), str(ROOT / "benchmarks")]),
         standstill.FILE_VARIABLE: str(measured),
     }
     return {**os.environ, **own}
 
 
-def _crawl(project: Path, case: Case, site: Site, folder: Path, visit: int) -> int | None:
+def _crawl(
+    project: Path, case: Case[Served], site: Measured, folder: Path, visit: int
+) -> int | None:
     """Run one crawl to its end; return its exit status, or None where it had to be killed."""
     extensions = json.dumps({f"{standstill.__name__}.{standstill.Standstill.__name__}": 0})
-    command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"url={site.url}"]
+    command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"url={site.seeds}"]
     command += ["-a", "sitemaps=no", *case.visits[visit], "-s", f"JOBDIR={folder / 'job'}"]
     command += ["-s", "LOG_LEVEL=ERROR", "-s", f"EXTENSIONS={extensions}"]
-    environment = _environment(project, folder / f"measured{visit}.json")
+    environment = _environment(project, folder / f"measured{visit}.json", site)
     with (folder / "said").open("ab") as said:
         process = subprocess.Popen(command, cwd=project, env=environment, stdout=said, stderr=said)
         try:
-            if case.stop_secs and not visit:
-                _stop_a_while(process, site, case.stop_secs)
+            if case.stopped and not visit:
+                _stop_a_while(process, site, case.stopped)
             return process.wait(TIMEOUT_SECS)
         except subprocess.TimeoutExpired:
             return None
@@ -88,27 +102,36 @@ def _crawl(project: Path, case: Case, site: Site, folder: Path, visit: int) -> i
             process.wait()
 
 
-def _stop_a_while(process: subprocess.Popen[bytes], site: Site, secs: float) -> None:
-    half = len(site.pages) // 2
-    while site.asked < half and process.poll() is None:
+def _stop_a_while(process: subprocess.Popen[bytes], site: Measured, stopped: Stopped) -> None:
+    half = len(site.truth) // 2
+    while site.total < half and process.poll() is None:
         time.sleep(0.01)
-    if process.poll() is None:
-        os.kill(process.pid, signal.SIGSTOP)
-        time.sleep(secs)
-        os.kill(process.pid, signal.SIGCONT)
+    if process.poll() is not None:
+        return
+    own = [] if stopped == "workers" else [process.pid]
+    pids = own if stopped == "crawl" else [*own, *children(process.pid)]
+    _signal(pids, signal.SIGSTOP)
+    time.sleep(STOP_SECS)
+    _signal(pids, signal.SIGCONT)
 
 
-def _kept(project: Path, folder: Path) -> list[str]:
+def _signal(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def _kept(project: Path, folder: Path, site: Measured) -> list[str]:
     """Return the URLs of the kept pages."""
     command = [sys.executable, "-m", "scrapy", "pages", str(folder / "job"), "--verdict", "kept"]
-    environment = _environment(project, folder / "unused")
+    environment = _environment(project, folder / "unused", site)
     done = subprocess.run(
         command, cwd=project, env=environment, capture_output=True, text=True, check=True
     )
     return [json.loads(line)["url"] for line in done.stdout.splitlines()]
 
 
-def measure(project: Path, case: Case) -> Outcome:
+def measure(project: Path, case: Case[Served]) -> Outcome:
     """Serve a site, make its crawls by a checkout of the project, and count."""
     with tempfile.TemporaryDirectory(prefix="losses-") as temporary, case.site() as site:
         folder = Path(temporary)
@@ -118,18 +141,21 @@ def measure(project: Path, case: Case) -> Outcome:
             if case.change is not None:
                 case.change(site, visit)
             status = _crawl(project, case, site, folder, visit)
-            kept = Counter(filter(None, map(site.content_of, _kept(project, folder))))
+            kept = Counter(filter(None, map(site.content_of, _kept(project, folder, site))))
             lost = max(lost, len(site.truth - kept.keys()))
             twice = max(twice, kept.total() - len(kept))
         files = folder.glob("measured*.json")
         measured = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+        longest: dict[str, Any] = max(measured, key=lambda one: one["wall_secs"], default={})
         return Outcome(
             pages=len(site.truth),
             lost=lost,
             twice=twice,
-            fetches=site.asked,
-            wall_secs=max((one["wall_secs"] for one in measured), default=float("nan")),
+            fetches=site.total,
+            wall_secs=longest.get("wall_secs", float("nan")),
             cpu_secs=max((one["cpu_secs"] for one in measured), default=float("nan")),
+            collecting_secs=longest.get("collecting_secs", float("nan")),
+            places=longest.get("places", ()),
             exit_status=status,
         )
 
@@ -137,16 +163,26 @@ def measure(project: Path, case: Case) -> Outcome:
 def _table(rows: Sequence[tuple[str, str, Outcome]]) -> str:
     lines = [
         "| site | crawled by | pages | lost | kept twice | fetches "
-        "| longest standstill, s | in CPU s | exit status |",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|",
+        "| longest standstill, s | in CPU s | where, if above 0.5 s | exit status |",
+        "|---|---|--:|--:|--:|--:|--:|--:|---|--:|",
     ]
     for name, by, one in rows:
         status = "ended after 600 s" if one.exit_status is None else one.exit_status
         lines.append(
             f"| {name} | {by} | {one.pages:,} | {one.lost:,} | {one.twice:,} | {one.fetches:,} "
-            f"| {one.wall_secs:.2f} | {one.cpu_secs:.2f} | {status} |"
+            f"| {one.wall_secs:.2f} | {one.cpu_secs:.2f} | {_where(one)} | {status} |"
         )
     return "\n".join(lines)
+
+
+def _where(one: Outcome) -> str:
+    """Name where the longest standstill was seen most often, with its share."""
+    if one.wall_secs >= LONG_SECS and one.collecting_secs > one.wall_secs / 2:
+        return "collection of garbage"
+    if not one.places or one.wall_secs < LONG_SECS:
+        return ""
+    place, samples = one.places[0]
+    return f"`{place}`, {samples / sum(count for _, count in one.places):.0%}"
 
 
 def _arguments() -> argparse.Namespace:
