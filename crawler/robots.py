@@ -51,6 +51,8 @@ _NO_ANSWER = (*_OF_THE_HOST, DownloadFailedError, DownloadTimeoutError, OSError)
 _FORBIDS_NOTHING = "taken as if it forbade nothing"
 _RECEIVED = "crawl_robots_bytes"
 _MAX_REDIRECTS = 5
+# A larger one is read in a thread: 500 kB of patterns take a second, and nothing else waits for it.
+_QUICKLY_READ_BYTES = 10_000
 _PRIORITY = 1000
 # What was cut says something.
 _META = {"dont_obey_robotstxt": True, "download_fail_on_dataloss": False}
@@ -238,7 +240,11 @@ class RobotsRules:
         return _Unreachable(RobotsUnreachableError(reason, wanted_secs), until)
 
     async def _parse(self, body: bytes, request: Request) -> RobotParser:
-        rules = build_from_crawler(self._parser, self._crawler, body)
+        if issubclass(self._parser, FirstRules) and len(body) > _QUICKLY_READ_BYTES:
+            read = self._parser.from_crawler
+            rules: RobotParser = await asyncio.to_thread(read, self._crawler, body)
+        else:
+            rules = build_from_crawler(self._parser, self._crawler, body)
         await self._crawler.signals.send_catch_log_async(
             signal=signals.robots_parsed, robotparser=rules, request=request
         )

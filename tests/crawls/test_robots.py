@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CLOSED = b"User-agent: *\nDisallow: /\n"
 LINKED = ("/plain/1", "/plain/2")
 QUICK = ("-s", "RETRY_ENABLED=False")
+PATIENCE_SECS = 10
 
 
 def asked_for_robots(site: HostileSite) -> int:
@@ -126,3 +127,35 @@ def test_half_a_megabyte_of_user_agents_and_rules_is_read_in_every_process(tmp_p
         found = crawl_site(site, tmp_path / "job")
     assert found.kept == {"/", "/plain/1"}
     assert found.rows["/plain/2"]["reason"] == "forbidden by robots.txt"
+
+
+# Waits while it reads a large file until the event loop had a turn.
+PARSER = f"""
+import threading
+from crawler.robots import FirstRules
+
+class WaitingRules(FirstRules):
+    @classmethod
+    def from_crawler(cls, crawler, robotstxt_body):
+        if len(robotstxt_body) > 100_000:
+            from twisted.internet import reactor
+            had_a_turn = threading.Event()
+            reactor.callFromThread(had_a_turn.set)
+            if not had_a_turn.wait({PATIENCE_SECS}):
+                robotstxt_body = b""
+        return super().from_crawler(crawler, robotstxt_body)
+"""
+
+
+def test_other_work_goes_on_while_a_large_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "waiting.py").write_text(PARSER, encoding="utf-8")
+    rules = "".join(f"Disallow: /*x{number}$\n" for number in range(10_000))
+    with HostileSite(f"User-agent: *\nDisallow: /plain/2\n{rules}", LINKED) as site:
+        done = scrapy(
+            *("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path / 'job'}"),
+            *("-s", "ROBOTSTXT_PARSER=waiting.WaitingRules"),
+            environment={"PYTHONPATH": str(tmp_path)},
+        )
+        assert done.returncode == 0, done.stderr
+        found = read_back(done, tmp_path / "job", site.origin, site.paths())
+    assert found.kept == {"/", "/plain/1"}
