@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider, ResponseDataLossError
 
-from crawler.downloadermiddlewares import LED_BY, NOT_GZIP, STREAM_CUT
+from crawler.downloadermiddlewares import CUTS, LED_BY, NOT_GZIP, UNASKED_PART, why_cut
 from crawler.failures import explain
 from crawler.frontier.pauses import WAITED
 from crawler.frontier.rule_files import RuleFileError, read_rules
@@ -64,13 +64,8 @@ SEED = "crawl_seed"
 
 _LONGEST_HEADER = 1024
 _OF_ONE_ANSWER = frozenset({"download_latency", "retry_times", WAITED})
-DATA_LOSS = "dataloss"
-_ODDITIES = {
-    DATA_LOSS: "truncated: the server sent less than it said",
-    STREAM_CUT: "truncated: its compressed stream breaks off, or is damaged",
-    NOT_GZIP: "declared as gzip, and is none: read as it came",
-}
-"""What flags of a response mean; Scrapy sets the first one."""
+_AS_IT_CAME = "declared as gzip, and is none: read as it came"
+_OF_PARTS = frozenset({*CUTS.values(), UNASKED_PART})
 
 
 class ArchivingSpider(Spider):
@@ -325,7 +320,7 @@ class ArchivingSpider(Spider):
             content_type=_text(header(b"Content-Type")),
             etag=_text(header(b"ETag")),
             last_modified=_text(header(b"Last-Modified")),
-            is_cut=bool({DATA_LOSS, STREAM_CUT} & set(response.flags)),
+            is_cut=why_cut(response.request, response) is not None,
             robots=robots_words(
                 [value.decode("latin-1") for value in response.headers.getlist(b"X-Robots-Tag")],
                 self._agent,
@@ -351,9 +346,15 @@ class ArchivingSpider(Spider):
         """Say with a page what was wrong with its way here, beside what is said of it already."""
         row = captured.row
         reasons = row.reason.split("; ") if row.reason else []
-        reasons += [_ODDITIES[flag] for flag in response.flags if flag in _ODDITIES]
+        cut = why_cut(response.request, response)
+        if cut is None and response.status != HTTPStatus.NOT_MODIFIED:
+            reasons = [reason for reason in reasons if reason not in _OF_PARTS]
+        elif cut is not None and captured.verdict != verdicts.UNCHANGED:
+            reasons.append(cut)
+        if NOT_GZIP in response.flags:
+            reasons.append(_AS_IT_CAME)
         reason = "; ".join(dict.fromkeys(reasons)) or None
-        if reason is not None and reason != row.reason:
+        if reason != row.reason:
             row.reason = reason
             self.job.store.note(row.id, reason)
 

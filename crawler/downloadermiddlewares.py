@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
 
 from crawler.downloading.encodings import codings, open_body
+from crawler.downloading.errors import DamagedBodyError
 from crawler.downloading.private import AddressGuard
 from crawler.jobs import job_of
 from crawler.options import Options
@@ -23,8 +25,22 @@ if TYPE_CHECKING:
 LED_BY = "crawl_led_by"
 """Key of ``Request.meta``: the URL that led to a request which has no ``Referer`` to say so."""
 
+DATA_LOSS = "dataloss"
+"""Flag of a response, which Scrapy sets: the server sent less than it said."""
+
 STREAM_CUT = "stream_cut"
 """Flag of a response: its compressed stream breaks off, and the body with it, or is damaged."""
+
+_UNOPENED = "unopened: "
+"""Beginning of a flag: nothing of the body could be opened, and it is as it came; why."""
+
+CUTS = {
+    DATA_LOSS: "truncated: the server sent less than it said",
+    STREAM_CUT: "truncated: its compressed stream breaks off, or is damaged",
+}
+"""What flags of a response say where its body is only a part."""
+
+UNASKED_PART = "truncated: HTTP 206, which was not asked for"
 
 NOT_GZIP = "not_gzip"
 """Flag of a response: declared as gzip and none; the body is as it came."""
@@ -32,6 +48,14 @@ NOT_GZIP = "not_gzip"
 
 class PrivateAddressError(IgnoreRequest):
     """A public page led to a loopback, link-local or private address."""
+
+
+class UnopenedBodyError(DamagedBodyError):
+    """Nothing of a body could be opened; ``response`` has it as it came."""
+
+    def __init__(self, reason: str, response: Response) -> None:
+        super().__init__(reason)
+        self.response = response
 
 
 class LongUrlError(IgnoreRequest):
@@ -238,7 +262,8 @@ class Decompression(HttpCompressionMiddleware):
     ``TextResponse.replace`` asks for the encoding even where it is given another
     one; on a gzipped page without a declared charset that took a fifth of the
     main process's time. What is declared as gzip and is none is read as it
-    came, and a stream that breaks off is marked.
+    came. A stream that breaks off is marked, and so is a body that cannot be opened at all, which
+    ``crawler.retries.WholeAnswers`` refuses when asking again does not help.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -258,12 +283,29 @@ class Decompression(HttpCompressionMiddleware):
         """Decompress an answer.
 
         Raises:
-            DamagedBodyError: It cannot be decompressed.
             TooLargeError: It is larger than ``DOWNLOAD_MAXSIZE`` when decompressed.
         """
         if request.method == "HEAD":
             return response
-        return decompressed(response, request.meta.get("download_maxsize") or self._max_bytes)
+        max_bytes = request.meta.get("download_maxsize") or self._max_bytes
+        try:
+            return decompressed(response, max_bytes)
+        except DamagedBodyError as error:
+            return response.replace(flags=[*response.flags, f"{_UNOPENED}{error}"])
+
+
+def why_cut(request: Request | None, response: Response) -> str | None:
+    """Say why an answer is known to be a part of what was asked for; None where it is not."""
+    asked_for_part = request is not None and b"Range" in request.headers
+    if response.status == HTTPStatus.PARTIAL_CONTENT and not asked_for_part:
+        return UNASKED_PART
+    return next((CUTS[flag] for flag in response.flags if flag in CUTS), None)
+
+
+def why_unopened(response: Response) -> str | None:
+    """Say why nothing of a body could be opened; None for any other."""
+    flags = (flag for flag in response.flags if flag.startswith(_UNOPENED))
+    return next((flag.removeprefix(_UNOPENED) for flag in flags), None)
 
 
 def decompressed(response: Response, max_bytes: int) -> Response:

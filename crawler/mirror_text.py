@@ -14,7 +14,7 @@ from crawler.progress import readable_bytes
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from crawler.mirror.checking import Check
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from crawler.pages.report import Report
 
 _INTERVAL_SECS = 0.5
+_SHOWN = 5
+_NOTHING_CAME = ("failed", "unreadable")
 
 _COUNTS = """
 SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' AND NOT is_page), 0),
@@ -48,20 +50,32 @@ def mirror_lines(
             f"{_many(report.skipped, 'request')} not made, by "
             f"{_many(report.url_rules, 'learned URL rule')}: scrapy rules {folder / '.mirror'}"
         )
-    missing = {why: count for why, count in report.reasons.items() if "not_html" not in why}
+    missing = {why: n for why, n in report.reasons.items() if why.startswith(_NOTHING_CAME)}
     if missing:
         yield "not there:"
         for why, count in missing.items():
             yield f"  {count:>9,}  {why.removeprefix('failed: ')}"
         state = shlex.quote(str(folder / ".mirror"))
         yield f"  which they are: scrapy pages {state} --verdict failed"
+    if finished.parts:
+        are = "is only a part" if len(finished.parts) == 1 else "are only parts"
+        yield (
+            f"{_many(len(finished.parts), 'file')} {are} of what the site has; "
+            "the same command asks again:"
+        )
+        yield from _first(finished.parts)
     if finished.damaged:
         yield f"{_many(len(finished.damaged), 'file')} changed by somebody else, left as they are:"
-        for path in finished.damaged[:5]:
-            yield f"  {path}"
+        yield from _first(finished.damaged)
     if report.changes is not None:
         yield from change_lines(report.changes)
         yield f"all of it: {folder / CHANGES}"
+
+
+def _first(paths: Sequence[str]) -> Iterator[str]:
+    yield from (f"  {path}" for path in paths[:_SHOWN])
+    if len(paths) > _SHOWN:
+        yield f"  {len(paths) - _SHOWN:,} more"
 
 
 def check_lines(found: Check, folder: Path) -> Iterator[str]:

@@ -186,7 +186,7 @@ class Mirroring:
         queued = self._say(job, finished)
         if Options(self._settings).boolean("WARC_ENABLED"):
             self._finish_archive()
-        status = self._status(job)
+        status = self._status(job, finished)
         is_stopped = queued and status == DONE and job.limit is None
         return INTERRUPTED if is_stopped else status
 
@@ -222,8 +222,8 @@ class Mirroring:
         say(f"prove it: scrapy mirror --check {shlex.quote(str(self._folder))}", flush=True)
         return report.queued
 
-    def _status(self, job: Job) -> int:
-        status = DONE
+    def _status(self, job: Job, finished: Finished) -> int:
+        status = INCOMPLETE if finished.parts else DONE
         if job.failure is not None:
             say(
                 f"scrapy mirror: stopped: {job.failure}; nothing that was stored is lost, "

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
-from crawler.archiving import DATA_LOSS, ArchivingSpider
-from crawler.downloadermiddlewares import is_for_robots
+from crawler.archiving import ArchivingSpider
+from crawler.downloadermiddlewares import DATA_LOSS, is_for_robots
 from crawler.jobs import job_of
 from crawler.options import Options
 from crawler.pages import verdicts

@@ -16,7 +16,12 @@ from scrapy.resolver import dnscache
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.python.failure import Failure
 
-from crawler.downloadermiddlewares import is_for_robots
+from crawler.downloadermiddlewares import (
+    UnopenedBodyError,
+    is_for_robots,
+    why_cut,
+    why_unopened,
+)
 from crawler.downloading.errors import RobotsUnreachableError
 from crawler.failures import explain_error
 from crawler.frontier.pauses import WAITED, retry_after_secs
@@ -99,7 +104,7 @@ class PatientRetry(RetryMiddleware):
         reason, secs = f"HTTP {response.status}", wanted_secs(response)
         if response.status in REFUSALS or secs is not None:
             return self._refused(request, host, reason, secs) or response
-        return self._failed(request, reason) or response
+        return self.ask_again(request, reason) or response
 
     def process_exception(
         self, request: Request, exception: Exception, spider: Spider | None = None
@@ -120,7 +125,7 @@ class PatientRetry(RetryMiddleware):
             if self._pauses.is_spent(host, 0):
                 return self._give_up()
             self._rest(request, host, reason, None)
-        return self._failed(request, reason)
+        return self.ask_again(request, reason)
 
     def _refused(
         self, request: Request, host: int, reason: str, wanted_secs: float | None
@@ -134,8 +139,12 @@ class PatientRetry(RetryMiddleware):
         self._count(reason)
         return self._later(request, {WAITED: waited_secs + secs})
 
-    def _failed(self, request: Request, reason: str) -> Request | None:
-        """Ask again later, as often as that is allowed."""
+    def ask_again(self, request: Request, reason: str) -> Request | None:
+        """Let a request wait that our scheduler handed out, as often as that is allowed.
+
+        Returns:
+            What a middleware returns then; None where it is not to be asked again.
+        """
         if request.meta.get("dont_retry"):
             return None
         times = request.meta.get(_RETRY_TIMES, 0) + 1
@@ -184,6 +193,45 @@ class PatientRetry(RetryMiddleware):
             assert slot is not None
             slot.queue.remove(one)
             one[1].errback(Failure(HostRestsError("its host rests")))  # type: ignore[no-untyped-call]
+
+
+class WholeAnswers:
+    """Asks again for what did not come as a whole, as ``PatientRetry`` does after an error.
+
+    Farther from the network than ``Decompression``, which finds that a stream breaks off. What is
+    still a part in the end is let through; a body that could not be opened is not.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> WholeAnswers:
+        """Share the crawl."""
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Request | Response:
+        """Let an answer pass, or its request wait.
+
+        Raises:
+            UnopenedBodyError: Nothing of its body can be opened.
+        """
+        unopened = why_unopened(response)
+        reason = unopened or why_cut(request, response)
+        again = None if reason is None else self._again(request, reason)
+        if again is None and unopened is not None:
+            response.request = request
+            raise UnopenedBodyError(unopened, response)
+        return again or response
+
+    def _again(self, request: Request, reason: str) -> Request | None:
+        scheduler = self._crawler.engine.scheduler
+        is_ours = (
+            isinstance(scheduler, FrontierScheduler) and scheduler.host_of(request) is not None
+        )
+        if not is_ours or not self._crawler.settings.getbool("RETRY_ENABLED"):
+            return None
+        return PatientRetry(self._crawler).ask_again(request, reason)
 
 
 def _leave_slot(request: Request) -> None:

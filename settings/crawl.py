@@ -42,6 +42,7 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.robots.RobotsRules": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "crawler.downloadermiddlewares.Decompression": 590,
+    "crawler.retries.WholeAnswers": 580,  # refuses what Decompression could not open
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
     "crawler.http_auth.HttpAuth": 985,
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,

@@ -41,8 +41,8 @@ _SPIDER_OPTIONS = (
 class Command(ScrapyCommand):
     """Exit status.
 
-    0 done, also up to a limit; 1 incomplete, or problems found; 2 an argument is wrong; 130 stopped
-    by the user.
+    0 done, also up to a limit; 1 incomplete, a file is only a part, or problems found; 2 an
+    argument is wrong; 130 stopped by the user.
     """
 
     requires_project = True
@@ -62,7 +62,8 @@ class Command(ScrapyCommand):
             "Fetch every page of a site and what the pages need, and rewrite the links, so that "
             "DIR/index.html opens without a network. The same command goes on with a mirror that "
             "was stopped, and updates one that is finished: only what changed is fetched, and "
-            "DIR/changes.json says what."
+            "DIR/changes.json says what. A file of which only a part came is kept, named at the "
+            "end (exit status 1) and by --check, and asked for again the next time."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _MOST_LAYERS = 4
 # One after the other. bgzip makes one of each 64 KiB; a million empty ones are an attack.
 _MOST_MEMBERS = 2_000
+_NO_CODINGS = frozenset({"", "identity", "none", "binary", "7bit", "8bit", "chunked"})
+_MARKUP_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-z]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +38,12 @@ class Opened:
 
 
 def codings(headers: Iterable[str]) -> list[str]:
-    """The codings that ``Content-Encoding`` names and that can be undone, the first one first.
+    """The codings that ``Content-Encoding`` names, known or not, the first one first.
 
-    What nobody knows is taken as not said, as browsers do: ``utf-8``, ``none``.
+    What says nothing of the bytes is left out: ``identity``, ``none``, ``utf-8``.
     """
     names = (name.strip().lower() for header in headers for name in header.split(","))
-    return [name for name in names if name in OPENERS]
+    return [name for name in names if name not in _NO_CODINGS and not _is_charset(name)]
 
 
 def open_body(body: bytes, layers: Sequence[str], max_bytes: int) -> Opened:
@@ -52,7 +55,7 @@ def open_body(body: bytes, layers: Sequence[str], max_bytes: int) -> Opened:
         max_bytes: Of what each of them opens to.
 
     Raises:
-        DamagedBodyError: Nothing of it can be opened, or there are too many layers.
+        DamagedBodyError: Nothing of it can be opened, a coding is not known, or there are too many.
         TooLargeError: It opens to more than that.
 
     Complexity: O(length + what it opens to), whatever the bytes are.
@@ -65,9 +68,23 @@ def open_body(body: bytes, layers: Sequence[str], max_bytes: int) -> Opened:
     for coding in reversed(layers):
         if not body:
             break
+        if coding not in OPENERS:
+            # Some servers name what is no coding; browsers take the body as it is.
+            if _MARKUP_START.match(body):
+                continue
+            raise DamagedBodyError(f"in a Content-Encoding that is not known: {coding[:40]}")
         opened = _open(body, coding, max_bytes)
         body, is_cut = opened.body, is_cut or opened.is_cut
     return Opened(body, is_cut)
+
+
+def _is_charset(name: str) -> bool:
+    """Whether a name is that of a character encoding, which some servers put there."""
+    try:
+        b"a".decode(name)
+    except (LookupError, ValueError):
+        return False
+    return True
 
 
 def _open(body: bytes, coding: str, max_bytes: int) -> Opened:

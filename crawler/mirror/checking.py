@@ -105,6 +105,8 @@ class Checker:
         except MirrorError as error:
             self._check.add("a file is missing", str(error))
             return
+        if row.is_cut:
+            self._check.add("a file is only a part of what the site has", f"{row.path} ({row.url})")
         served = self._served(row, body)
         kind = document_type(served, row.url, row.content_type) if row.is_document else None
         if kind is not None:

@@ -4,7 +4,7 @@
 
     MirrorError
     |-- UnsafePathError      a path that could lead out of the folder, or to the mirror's own state
-    |-- SymbolicLinkError    a symbolic link stands in the tree; none is ever followed
+    |-- SymbolicLinkError    a symbolic link is in the way; none is ever followed
     |-- PathTakenError       a folder stands where a file must go, or a file where a folder must
     |-- MissingFileError     no file is there
     `-- StorageError         the system refuses: disk full, read-only, no permission
@@ -22,7 +22,7 @@ class UnsafePathError(MirrorError, ValueError):
 
 
 class SymbolicLinkError(MirrorError):
-    """A symbolic link stands in the tree, whoever made it and whenever."""
+    """A symbolic link is in the place of a folder, or of a file that is to be read."""
 
 
 class PathTakenError(MirrorError):

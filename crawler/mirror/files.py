@@ -48,6 +48,7 @@ class FileRow:
     old_digest: bytes | None = None
     old_patch: bytes | None = None
     is_linked: int = 0
+    is_cut: int = 0
 
     def values(self) -> tuple[object, ...]:
         """In the order of the columns."""

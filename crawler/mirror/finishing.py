@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 _DOCUMENTS = "is_document = 1 AND state = 'own'"
 _BATCH = 200
 _FINISHED = "mirror_finished"
-_GONE = (
-    "EXISTS (SELECT 1 FROM known WHERE known.key = files.key AND outcome = 'gone'"
-    " AND reason IN ('HTTP 404', 'HTTP 410'))"
-)
+_GONE = "EXISTS (SELECT 1 FROM known WHERE known.key = files.key AND outcome = 'gone')"
 # Redirects that are new or lead elsewhere, files that are gone, the rules.
 _FOLLOWS_FROM = f"""
 SELECT (SELECT count(*) FROM redirects LEFT JOIN file_redirects AS once USING (key)
@@ -62,12 +59,14 @@ class Finished:
         rewritten: Of those, the ones that were written anew.
         damaged: Paths of files that somebody else changed, left as they are.
         stood_in: Files for which another one stands, or that are left out.
+        parts: Paths of files of which only a part came.
     """
 
     documents: int = 0
     rewritten: int = 0
     damaged: tuple[str, ...] = ()
     stood_in: int = 0
+    parts: tuple[str, ...] = ()
 
 
 class Finisher:
@@ -119,7 +118,7 @@ class Finisher:
         wanted = self._standing_of(policy)
         if self._database.meta(STALE) == "0" and self._database.meta(_FINISHED) == wanted:
             self._write_entries()  # somebody may have removed one
-            return Finished()
+            return Finished(parts=self._parts())
         self._database.set_meta(STALE, "1")
         self._note_redirects()
         if policy.remove_gone:
@@ -132,7 +131,10 @@ class Finisher:
         self._database.set_meta(STALE, "0")
         self._database.set_meta(_FINISHED, self._standing_of(policy))
         self._database.commit()
-        return Finished(documents, rewritten, tuple(self._damaged), stood_in)
+        return Finished(documents, rewritten, tuple(self._damaged), stood_in, self._parts())
+
+    def _parts(self) -> tuple[str, ...]:
+        return tuple(row.path for row in self._table.rows("state = 'own' AND is_cut = 1"))
 
     def _write_entries(self) -> None:
         target = self._targets().find(self._start)
@@ -151,7 +153,7 @@ class Finisher:
         self._database.commit()
 
     def _remove_gone(self) -> None:
-        """Forget what the server says is not there; that none answers says nothing of a page."""
+        """Forget what the server says is not there."""
         for row in self._table.rows(f"state = 'own' AND {_GONE}"):
             row.state, row.size = SKIP, 0
             self._table.put(row)

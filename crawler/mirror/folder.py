@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 from typing import TYPE_CHECKING, Self
 
-from crawler.mirror.errors import MirrorError, MissingFileError, PathTakenError, StorageError
+from crawler.mirror.errors import (
+    MirrorError,
+    MissingFileError,
+    PathTakenError,
+    StorageError,
+    SymbolicLinkError,
+)
 from crawler.mirror.handles import FolderHandles, checked
 from crawler.mirror.partial import PartialFiles
 from crawler.mirror.paths import STATE_FOLDER
@@ -14,6 +21,8 @@ from crawler.mirror.paths import STATE_FOLDER
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+logger = logging.getLogger(__name__)
 
 # Not blocking: somebody may have put a pipe there.
 _OLD_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -24,9 +33,10 @@ class MirrorFolder:
 
     A file is written under a temporary name and renamed, so that a path has its old content or its
     new one at any time, also after ``kill -9``. After a loss of power that holds only with
-    ``fsync``, which costs a wait for the disk with every file. A symbolic link anywhere below the
-    root is refused; the root itself may be reached through one. One process writes at a time: who
-    opens the folder removes what others left half-written.
+    ``fsync``, which costs a wait for the disk with every file. No symbolic link below the root is
+    followed: one in a file's place is replaced by the file, which is logged, and what it leads to
+    stays as it is; one in a folder's place is refused. The root itself may be reached through one.
+    One process writes at a time: who opens the folder removes what others left half-written.
 
     Files:
         .mirror/partial/*: files while they are written.
@@ -87,7 +97,7 @@ class MirrorFolder:
 
         Raises:
             UnsafePathError: The path leads out of the mirror or into its state.
-            SymbolicLinkError: A part of the path is a symbolic link.
+            SymbolicLinkError: A folder on the way is a symbolic link.
             PathTakenError: A folder stands there, or a file where a folder must.
             StorageError: The system refuses; the old file is untouched.
         """
@@ -137,10 +147,10 @@ class MirrorFolder:
             raise self._handles.refused("read", path, error) from error
 
     def exists(self, path: str) -> bool:
-        """Tell whether a file is there; a folder is none. Raises as `read` otherwise."""
+        """Tell whether a file is there; a folder or a link is none. Raises as `read` otherwise."""
         try:
             self._find(path)
-        except (MissingFileError, PathTakenError):
+        except (MissingFileError, PathTakenError, SymbolicLinkError):
             return False
         return True
 
@@ -213,7 +223,14 @@ class MirrorFolder:
         self._check_writable()
         folder = self._handles.folder(checked(path).rpartition("/")[0], create=True)
         status = self._handles.status(folder, path)
-        if status is not None and not stat.S_ISREG(status.st_mode):
+        if status is not None and stat.S_ISLNK(status.st_mode):
+            logger.warning(
+                "%s/%s is a symbolic link: a file of the mirror takes its place, and what it leads "
+                "to stays as it is",
+                self.root,
+                path,
+            )
+        elif status is not None and not stat.S_ISREG(status.st_mode):
             raise self._taken(path)
         return folder
 
@@ -222,6 +239,8 @@ class MirrorFolder:
         status = self._handles.status(folder, path)
         if status is None:
             raise MissingFileError(f"there is no file {self.root}/{path}")
+        if stat.S_ISLNK(status.st_mode):
+            raise self._handles.link_error(path)
         if not stat.S_ISREG(status.st_mode):
             raise self._taken(path)
         return folder, status

@@ -85,24 +85,21 @@ class FolderHandles:
         """Look at what stands at a path, of which the last part is below an open folder.
 
         Raises:
-            SymbolicLinkError: It is a symbolic link.
             StorageError: The system refuses.
         """
         try:
-            status = os.stat(path.rpartition("/")[2], dir_fd=folder, follow_symlinks=False)
+            return os.stat(path.rpartition("/")[2], dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise self.refused("looked at", path, error) from error
-        if stat.S_ISLNK(status.st_mode):
-            raise self._link(path)
-        return status
 
     def refused(self, deed: str, path: str, error: OSError) -> StorageError:
         """Say what the system did not do, and why."""
         return StorageError(f"{self._name}/{path} cannot be {deed}: {error.strerror or error}")
 
-    def _link(self, path: str) -> SymbolicLinkError:
+    def link_error(self, path: str) -> SymbolicLinkError:
+        """Say that a symbolic link is not followed."""
         return SymbolicLinkError(
             f"{self._name}/{path} is a symbolic link, which a mirror never follows; "
             "remove it, or mirror into another folder"
@@ -140,7 +137,9 @@ class FolderHandles:
         except FileNotFoundError as error:
             raise MissingFileError(f"there is no folder {self._name}/{path}") from error
         except NotADirectoryError as error:
-            self.status(above, path)  # raises if it is a link
+            status = self.status(above, path)
+            if status is not None and stat.S_ISLNK(status.st_mode):
+                raise self.link_error(path) from error
             message = f"{self._name}/{path} is a file, where a folder is wanted"
             raise PathTakenError(message) from error
         except OSError as error:

@@ -19,11 +19,12 @@ DUPLICATES = "duplicates.json"
 
 _CHANGES = """
 SELECT known.outcome, pages.url, files.path, files.state, known.distance, known.similarity,
-       known.reason, known.moved_to
+       known.reason, known.moved_to, files.is_cut
 FROM known
 JOIN pages ON pages.key = known.key AND pages.latest = 1
 LEFT JOIN files ON files.key = known.key
-WHERE known.visit = ? AND known.outcome = ? AND pages.verdict NOT IN ('failed', 'unreadable')
+WHERE known.visit = ? AND known.outcome = ?
+  AND (pages.verdict NOT IN ('failed', 'unreadable') OR files.is_cut = 1)
 ORDER BY pages.id
 """
 
@@ -46,7 +47,7 @@ def write_changes(database: Database, folder: MirrorFolder) -> None:
 
 
 def _changes(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
-    for _, url, path, state, distance, similarity, reason, moved_to in rows:
+    for _, url, path, state, distance, similarity, reason, moved_to, is_cut in rows:
         found = {
             "url": url,
             "path": path if state == "own" else None,
@@ -54,6 +55,7 @@ def _changes(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
             "similarity": similarity,
             "reason": reason,
             "moved_to": moved_to,
+            "is_part": True if is_cut else None,
         }
         yield {name: value for name, value in found.items() if value is not None}
 

@@ -39,6 +39,7 @@ CROSS JOIN pages ON pages.key = one.key AND pages.latest = 1
 CROSS JOIN pages AS kept ON kept.id = pages.duplicate_of AND kept.latest = 1
 CROSS JOIN files AS other ON other.key = kept.key
 WHERE one.id > ? AND one.id <> other.id AND one.is_seed = 0 AND other.state = 'own'
+  AND one.is_cut = 0 AND other.is_cut = 0
 ORDER BY one.id LIMIT 200
 """
 

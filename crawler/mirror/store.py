@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.mirror.documents.document import read_document
 from crawler.mirror.documents.edits import PatchError, undo
 from crawler.mirror.documents.types import XML_TYPES
-from crawler.mirror.errors import MirrorError
+from crawler.mirror.errors import MirrorError, MissingFileError
 from crawler.mirror.files import OWN, FileRow, FileTable
 from crawler.mirror.paths import path_key, path_of
 from crawler.reading.kinds import why_not_html
@@ -42,7 +42,7 @@ class MirrorStore:
         self.bytes = int(database.read("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0])
 
     def keep(self, fetched: Fetched, *, is_seed: bool) -> Document | None:
-        """Write what was served to its file; a part of it does not take the place of a file.
+        """Write what was served to its file; a part of it is marked, and replaces no whole.
 
         Args:
             fetched: The answer.
@@ -54,9 +54,10 @@ class MirrorStore:
         Raises:
             MirrorError: The file cannot be written.
         """
-        if fetched.is_cut:
+        if fetched.is_cut and self._stays(fetched):
             with suppress(MirrorError):
                 return self.still(fetched.key)
+            return read_document(fetched.body, fetched.url, fetched.content_type)
         document = read_document(fetched.body, fetched.url, fetched.content_type)
         digest = payload_digest(fetched.body)
         row = self._row(fetched)
@@ -64,12 +65,29 @@ class MirrorStore:
             self.note_stale()  # the same bytes may be read otherwise, in another encoding
         row.content_type = fetched.content_type
         row.is_document, row.is_seed = int(document is not None), int(row.is_seed or is_seed)
+        row.is_cut = int(fetched.is_cut)
         row.is_page = int(why_not_html(fetched.content_type, fetched.body) is None)
         if row.state != OWN or row.payload_digest != digest or not self._is_intact(row):
             self._write(row, fetched.body, digest)
             self.note_stale()
         self.table.put(row)
         return document
+
+    def _stays(self, fetched: Fetched) -> bool:
+        """Whether what is held is more than the part that came."""
+        row = self.table.of_key(fetched.key)
+        if row is None:
+            return False
+        try:
+            if row.is_cut:
+                return len(original(self._folder, row)) > len(fetched.body)
+            if row.state == OWN:  # of any other, another file stands for it
+                self._folder.stat(row.path)
+        except MissingFileError:
+            return False
+        except MirrorError:  # somebody changed it, or put a link there
+            return not row.is_cut
+        return True
 
     def _row(self, fetched: Fetched) -> FileRow:
         """The row of the URL, with the path that it has or gets."""
@@ -133,6 +151,11 @@ class MirrorStore:
         """Whether there is a file of a URL's own."""
         row = self.table.of_key(key)
         return row is not None and row.state == OWN and self._folder.exists(row.path)
+
+    def holds_whole(self, key: bytes) -> bool:
+        """As ``holds``, of a file that is not only a part."""
+        row = self.table.of_key(key)
+        return self.holds(key) and row is not None and not row.is_cut
 
     def is_no_page(self, key: bytes) -> bool:
         """Whether what is held of a URL is no page, but what pages need or link to."""

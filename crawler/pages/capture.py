@@ -275,6 +275,11 @@ class Archivist:
             self.links.put(fetched.key, reading.links, nofollow=nofollow)
 
     def _unchanged(self, previous: PageRow, row: PageRow, answer: Answer) -> Captured:
+        if answer.fetched.is_cut:  # what it says is held, and not all that the page says perhaps
+            part = Outcome(outcomes.FAILED, outcomes.ONLY_A_PART)
+            return self._still(
+                previous, part, answer.reading.links, nofollow=answer.says("nofollow")
+            )
         previous.payload_digest = previous.last_payload_digest = row.payload_digest
         previous.etag = row.etag
         previous.last_modified = row.last_modified
@@ -365,8 +370,7 @@ class Archivist:
         row.verdict, row.reason = verdict, reason
         self.store.insert(row)
         self.store.forget_failures(row.key, row.id)
-        unreadable = verdict == verdicts.UNREADABLE
-        kind = outcomes.outcome_of_failure(fetched.status, reason, unreadable=unreadable)
+        kind = outcomes.outcome_of_failure(fetched.status, reason)
         # Seeds, robots.txt and sitemaps are asked for in every visit, due or not.
         if fetched.depth or row.key in self.known:
             self.known.note(row.key, self.visit, Outcome(kind, reason), row.fetched_at)

@@ -73,9 +73,9 @@ class Comparer:
         """
         if row.verdict == verdicts.NOT_HTML and previous is not None and not is_cut:
             return self._outcome_of_file(previous, row)
-        if row.verdict == verdicts.UNREADABLE or not row.latest:
-            part = "only a part of it came" if is_cut else "it says nothing now"
-            return Outcome(outcomes.FAILED, row.reason or part)
+        if row.verdict == verdicts.UNREADABLE or not row.latest or is_cut:
+            nothing = row.reason or "it says nothing now"
+            return Outcome(outcomes.FAILED, outcomes.ONLY_A_PART if is_cut else nothing)
         if previous is None:
             return Outcome(outcomes.NEW)
         if row.verdict == verdicts.NOINDEX:

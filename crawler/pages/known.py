@@ -18,8 +18,8 @@ _KEYS_AND_DEPTHS = (
     "SELECT key, coalesce("
     "(SELECT depth FROM pages WHERE pages.key = known.key AND latest = 1), 0) AS depth FROM known"
 )
-# Nothing answered, or an error did; that a page is not there is no failure.
-_FAILED = "(outcome = 'failed' OR outcome = 'gone' AND reason NOT IN ('HTTP 404', 'HTTP 410'))"
+# That a page is not there is no failure.
+_FAILED = "outcome = 'failed'"
 
 LATER = f"{_KEYS_AND_DEPTHS} WHERE due_at > ?"
 """The keys and depths of what is not due at a moment, in seconds since 1970."""

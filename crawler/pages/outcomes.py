@@ -15,9 +15,9 @@ OUTCOMES: dict[str, str] = {
     CHANGED: "says something else than at its last visit",
     UNCHANGED: "not modified (HTTP 304), or the same text",
     MOVED: "redirects elsewhere now",
-    GONE: "HTTP 404 or 410, or nothing answers any more; its last text stays",
+    GONE: "HTTP 404 or 410; its last text stays",
     FORBIDDEN: "robots.txt forbids it now; its last text stays",
-    FAILED: "an error came, not the page; its last text stays",
+    FAILED: "nothing, an error or a part came, not the page; its last text stays",
 }
 """Every outcome with its meaning, in the order of reports."""
 
@@ -27,23 +27,20 @@ READ = frozenset({NEW, UNCHANGED, CHANGED})
 AWAY = frozenset({MOVED, GONE, FORBIDDEN, FAILED})
 """Outcomes of URLs that gave no page."""
 
+ONLY_A_PART = "only a part of it came"
+"""Reason of a page that has failed because it did not come as a whole."""
+
 _GONE_STATUSES = frozenset({404, 410})
 _FORBIDDEN = "forbidden by robots.txt"
-_UNREACHABLE = "robots.txt cannot be had"
 
 
-def outcome_of_failure(status: int, reason: str, *, unreadable: bool) -> str:
+def outcome_of_failure(status: int, reason: str) -> str:
     """What a failure says of a page that was there before.
 
     Args:
-        status: That of the answer, 0 where none came.
+        status: That of the answer, 0 where none came: that says nothing of the page.
         reason: Why there was no page.
-        unreadable: Whether an answer came that could not be taken as it was.
     """
     if reason == _FORBIDDEN:
         return FORBIDDEN
-    if reason.startswith(_UNREACHABLE):
-        return FAILED
-    if status in _GONE_STATUSES or (not status and not unreadable):
-        return GONE
-    return FAILED
+    return GONE if status in _GONE_STATUSES else FAILED

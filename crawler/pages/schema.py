@@ -5,7 +5,7 @@ Grammar and an example stand in ``docs/formats.md``.
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 TABLES = """
 CREATE TABLE meta (
@@ -144,7 +144,8 @@ CREATE TABLE files (
     patch          BLOB NOT NULL,   -- from the file back to what was served, empty: nothing to do
     old_digest     BLOB,            -- the same two of what it held before: a process that is
     old_patch      BLOB,            -- killed may not have come to write it
-    is_linked      INTEGER NOT NULL -- 1: a document of the mirror links to it
+    is_linked      INTEGER NOT NULL, -- 1: a document of the mirror links to it
+    is_cut         INTEGER NOT NULL -- 1: only a part of what the site has came
 );
 CREATE UNIQUE INDEX files_key ON files (key);
 CREATE UNIQUE INDEX files_path ON files (path_key);

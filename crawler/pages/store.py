@@ -161,8 +161,8 @@ class PageStore:
         )
         self._note_visit(visit)
 
-    def note(self, page_id: int, reason: str) -> None:
-        """Add to a capture what was odd about it."""
+    def note(self, page_id: int, reason: str | None) -> None:
+        """Store what was odd about a capture."""
         self._database.write("UPDATE pages SET reason = ? WHERE id = ?", (reason, page_id))
 
     def get(self, page_id: int) -> PageRow | None:

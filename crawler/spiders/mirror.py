@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import CloseSpider
 
 from crawler.archiving import SEED, WHOLE
+from crawler.downloadermiddlewares import UnopenedBodyError
 from crawler.mirror.documents.kinds import LinkKind
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.finish import STATE
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from twisted.python.failure import Failure
 
     from crawler.mirror.documents.document import Document, DocumentLink
     from crawler.pages.fetched import Fetched
@@ -50,6 +53,7 @@ _MOST_STEPS = 5
 """What is needed through more of them, or a frame of a frame, waits as pages do: there may be no
 end of it."""
 
+_BYTES = "application/octet-stream"
 _FOLLOWED = frozenset({LinkKind.PAGE, LinkKind.FRAME})
 _NEEDED = frozenset({LinkKind.REQUISITE, LinkKind.FEED, LinkKind.FRAME})
 
@@ -141,15 +145,31 @@ class MirrorSpider(SiteSpider):
         else:
             reading = reading_without_text(fetched.url, fetched.body, fetched.content_type)
             found = await self.job.archivist.capture_read(fetched, reading)
-        try:
-            document = self.mirror.keep(fetched, is_seed=SEED in response.meta)
-        except (MirrorError, OSError) as error:
-            self.job.stop_reason = str(error)
-            raise CloseSpider("mirror") from error
+        document = self._keep(fetched, is_seed=SEED in response.meta)
         if document is not None:
             self._documents[response] = document
         self.job.files += why_not_html(fetched.content_type, fetched.body) is not None
         return found
+
+    def _keep(self, fetched: Fetched, *, is_seed: bool) -> Document | None:
+        try:
+            return self.mirror.keep(fetched, is_seed=is_seed)
+        except (MirrorError, OSError) as error:
+            self.job.stop_reason = str(error)
+            raise CloseSpider("mirror") from error
+
+    def failed(self, failure: Failure) -> Iterator[Any]:
+        """See the base class; a body that could not be opened is kept as it came, as a part."""
+        if isinstance(failure.value, UnopenedBodyError):
+            request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
+            fetched = replace(
+                self.fetched_of(failure.value.response),
+                key=self.key_of(request),
+                content_type=_BYTES,
+                is_cut=True,
+            )
+            self._keep(fetched, is_seed=SEED in request.meta)
+        yield from super().failed(failure)
 
     def _count_bytes(self, count: int) -> None:
         """Ask for nothing more where the limit is reached; where pages lead is queued all the same.
@@ -177,7 +197,7 @@ class MirrorSpider(SiteSpider):
         """As in the base class; what has no file of its own is asked for as a whole."""
         request = super().page_request(url, meta)
         if request is not None and self.job.visit > 1:
-            is_held = self.mirror.holds(self.key_of(request))
+            is_held = self.mirror.holds_whole(self.key_of(request))
             if self.job.wants_bodies or not is_held:
                 request.meta[WHOLE] = True
         return request
@@ -185,7 +205,7 @@ class MirrorSpider(SiteSpider):
     def known_request(self, known: StoredUrl) -> Request | None:
         """Also for what pages of the scope need, from wherever it came."""
         request = super().known_request(known)
-        if request is None and known.is_page and self.mirror.holds(known.key):
+        if request is None and self.mirror.holds(known.key):
             request = self.page_request(known.url, {"depth": known.depth, FOR_A_PAGE: 1})
         if request is not None and self.mirror.is_no_page(known.key):
             request.meta[FOR_A_PAGE] = 1  # it may move to where it might have been

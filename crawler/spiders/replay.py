@@ -14,8 +14,8 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from crawler.archiving import DATA_LOSS, ArchivingSpider, check_arguments
-from crawler.downloadermiddlewares import decompressed
+from crawler.archiving import ArchivingSpider, check_arguments
+from crawler.downloadermiddlewares import DATA_LOSS, decompressed
 from crawler.downloading.errors import AnswerError
 from crawler.options import Options
 from crawler.page_items import page_of_capture

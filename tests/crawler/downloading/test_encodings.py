@@ -35,10 +35,13 @@ NOISE = random.Random(1).randbytes(2**16)
         (["GZIP ", " deflate"], ["gzip", "deflate"]),
         (["gzip, br"], ["gzip", "br"]),
         (["identity, utf-8,,none"], []),
+        (["ISO-8859-1", "br, x-unheard-of"], ["br", "x-unheard-of"]),
         ([], []),
     ],
 )
-def test_codings_are_those_that_can_be_undone(headers: list[str], names: list[str]) -> None:
+def test_codings_are_what_the_header_names_and_no_character_encodings(
+    headers: list[str], names: list[str]
+) -> None:
     assert codings(headers) == names
 
 
@@ -110,6 +113,17 @@ def test_too_many_members_are_an_attack() -> None:
 def test_too_many_layers_are_an_attack() -> None:
     with pytest.raises(DamagedBodyError, match="compressed 5 times"):
         open_body(gzip.compress(PAGE), ["gzip"] * 5, ROOM)
+
+
+@pytest.mark.parametrize("layers", [["compress"], ["gzip", "x-unheard-of"]])
+def test_what_is_in_an_unknown_coding_is_not_taken_as_it_came(layers: list[str]) -> None:
+    with pytest.raises(DamagedBodyError, match="in a Content-Encoding that is not known: "):
+        open_body(NOISE, layers, ROOM)
+
+
+@pytest.mark.parametrize("start", [b"<!DOCTYPE html>", b"\xef\xbb\xbf \n<p>", b"<?xml?>"])
+def test_a_page_that_names_what_is_no_coding_is_taken_as_it_came(start: bytes) -> None:
+    assert open_body(start + PAGE, ["text/html"], ROOM) == Opened(start + PAGE)
 
 
 def test_layers_are_undone_from_the_last() -> None:

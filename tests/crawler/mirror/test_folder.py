@@ -190,33 +190,51 @@ class TestWhatStandsInTheWay:
         (root / "h").symlink_to(tmp_path)
         for deed in (
             lambda: mirror.write("h/a", b""),
-            lambda: mirror.write("h", b""),
             lambda: mirror.write("h/x/y/a", b""),
             lambda: mirror.read("h/a"),
+            lambda: mirror.read("h"),
         ):
             with pytest.raises(SymbolicLinkError, match=f"{root}/h is a symbolic link"):
                 deed()
         assert os.listdir(tmp_path) == ["sites"]
 
-    def test_a_link_to_a_file_is_refused_and_named(
-        self, mirror: MirrorFolder, root: Path, tmp_path: Path
+    @pytest.mark.parametrize("target", ["secret", "nothing", "folder", "sites/mirror/h/b"])
+    def test_a_link_in_a_files_place_is_replaced_and_never_followed(
+        self,
+        mirror: MirrorFolder,
+        root: Path,
+        tmp_path: Path,
+        caplog: pytest.LogCaptureFixture,
+        target: str,
     ) -> None:
         (tmp_path / "secret").write_bytes(b"secret")
-        mirror.write("h/b", b"")
-        for target in (tmp_path / "secret", tmp_path / "nothing", root / "h" / "b"):
-            (root / "h" / "a").symlink_to(target)
-            for deed in (
-                lambda: mirror.write("h/a", b"new"),
+        (tmp_path / "folder").mkdir()
+        mirror.write("h/b", b"other")
+        for content in (b"new", b"other"):
+            (root / "h" / "a").unlink(missing_ok=True)
+            (root / "h" / "a").symlink_to(tmp_path / target)
+            assert not mirror.exists("h/a")
+            for refused in (
                 lambda: mirror.read("h/a"),
-                lambda: mirror.link("h/a", "h/b"),
                 lambda: mirror.link("h/c", "h/a"),
                 lambda: mirror.remove("h/a"),
-                lambda: mirror.exists("h/a"),
             ):
                 with pytest.raises(SymbolicLinkError, match="h/a is a symbolic link"):
-                    deed()
-            (root / "h" / "a").unlink()
+                    refused()
+            caplog.clear()
+            if content == b"new":
+                mirror.write("h/a", content)
+            else:
+                mirror.link("h/a", "h/b")
+            assert [record.getMessage().partition(":")[0] for record in caplog.records] == [
+                f"{root}/h/a is a symbolic link"
+            ]
+            assert not (root / "h" / "a").is_symlink()
+            assert mirror.read("h/a") == content
+        assert mirror.read("h/b") == b"other"
         assert (tmp_path / "secret").read_bytes() == b"secret"
+        assert not (tmp_path / "nothing").exists()
+        assert not list((tmp_path / "folder").iterdir())
 
     @pytest.mark.parametrize("moved", ["h", "h/a", "h/a/b"])
     def test_a_link_put_in_between_two_calls_is_refused(

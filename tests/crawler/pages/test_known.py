@@ -156,21 +156,17 @@ def test_what_only_redirects_is_held_back_and_is_no_page(
 
 
 @pytest.mark.parametrize(
-    ("status", "reason", "unreadable", "kind"),
+    ("status", "reason", "kind"),
     [
-        (404, "HTTP 404", False, "gone"),
-        (410, "HTTP 410", False, "gone"),
-        (0, "no such host", False, "gone"),
-        (0, "forbidden by robots.txt", False, "forbidden"),
-        (403, "HTTP 403", False, "failed"),
-        (503, "HTTP 503", False, "failed"),
-        (0, "larger than 32 MB", True, "failed"),
+        (404, "HTTP 404", "gone"),
+        (410, "HTTP 410", "gone"),
+        (0, "no such host", "failed"),
+        (0, "connection lost", "failed"),
+        (0, "forbidden by robots.txt", "forbidden"),
+        (403, "HTTP 403", "failed"),
+        (503, "HTTP 503", "failed"),
+        (0, "larger than 32 MB", "failed"),
     ],
 )
-def test_what_a_failure_says_of_a_page(
-    status: int,
-    reason: str,
-    unreadable: bool,
-    kind: str,
-) -> None:
-    assert outcome_of_failure(status, reason, unreadable=unreadable) == kind
+def test_what_a_failure_says_of_a_page(status: int, reason: str, kind: str) -> None:
+    assert outcome_of_failure(status, reason) == kind
