@@ -56,6 +56,12 @@ class LateRequests:
             else self._traps.priority(self._addresses.folded(address), wanted)
         )
 
+    def note_met(self, url: str) -> None:
+        """Count a URL that is found for the first time, and that no rule skips."""
+        address = self._addresses.parsed(url) if self._traps else None
+        if address is not None and address.host in self._traps:
+            self._traps.note_met(self._addresses.folded(address))
+
     def lease(self, load: Load) -> QueuedRequest | None:
         """Lease the next request of no late cluster; None where none was found in this call.
 

@@ -140,6 +140,8 @@ class UrlRules:
         admitted = None
         if key is not None:
             admitted = self._admission.admit(url, key, host, is_fixed=is_fixed)
+        if not is_fixed and (not isinstance(admitted, Skip) or admitted.rule < 0):
+            self._late.note_met(url)
         if isinstance(admitted, Skip):
             self._examination.note_change()
             self._state.queue.push_skipped(host, url, priority, request, key, admitted, depth=depth)

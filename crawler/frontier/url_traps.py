@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.pages.verdicts import DUPLICATES, KEPT
-from crawler.urls.traps import CLOSED, LONG, OPEN, SLOW, Cluster, ClusterNames
+from crawler.urls.traps import (
+    CLOSED,
+    LONG,
+    OPEN,
+    PAGES_A_LINK,
+    SLOW,
+    Cluster,
+    ClusterNames,
+)
 
 if TYPE_CHECKING:
     from crawler.pages.database import Database
@@ -45,8 +53,9 @@ class UrlTraps:
     def _reopen(self) -> list[int]:
         """Open what was closed by a smaller budget than that of today; tell which clusters."""
         rows = self._database.read(
-            "SELECT id FROM url_clusters WHERE state = ? AND barren < ? AND (? = 0 OR fetched < ?)",
-            (CLOSED, LONG, self._budget, self._budget),
+            "SELECT id FROM url_clusters WHERE state = ? AND (barren < ? OR met * ? < barren)"
+            " AND (? = 0 OR fetched < ?)",
+            (CLOSED, LONG, PAGES_A_LINK, self._budget, self._budget),
         ).fetchall()
         self._database.write_many(
             "UPDATE url_clusters SET state = ?, reason = NULL WHERE id = ?",
@@ -74,15 +83,15 @@ class UrlTraps:
 
     def _stored(self, name: str) -> Cluster:
         row = self._database.read(
-            "SELECT id, name, fetched, new, barren, recent, state, reason FROM url_clusters"
+            "SELECT id, name, fetched, new, barren, met, recent, state, reason FROM url_clusters"
             " WHERE name = ?",
             (name,),
         ).fetchone()
         if row is not None:
             return Cluster(*row)
         cursor = self._database.write(
-            "INSERT INTO url_clusters (name, fetched, new, barren, recent, state)"
-            " VALUES (?, 0, 0, 0, 0, ?)",
+            "INSERT INTO url_clusters (name, fetched, new, barren, met, recent, state)"
+            " VALUES (?, 0, 0, 0, 0, 0, ?)",
             (name, OPEN),
         )
         return Cluster(int(cursor.lastrowid or 0), name)
@@ -103,6 +112,15 @@ class UrlTraps:
             return None
         self._hosts.add(cluster.name.partition("/")[0])
         return before
+
+    def note_met(self, address: Address) -> None:
+        """Take a URL into account that is found for the first time, and that no rule skips."""
+        if address.host not in self:
+            return
+        cluster = self.cluster(address)
+        if cluster.state != OPEN:
+            cluster.met += 1
+            self._changed[cluster.id] = cluster
 
     def closed(self, address: Address, fold: bytes) -> int | None:
         """The number of the closed cluster for which an address is not fetched, or None."""
@@ -128,20 +146,21 @@ class UrlTraps:
         self._clusters.clear()
         self._database.write("UPDATE url_clusters SET fetched = 0, new = 0")
         self._database.write(
-            "UPDATE url_clusters SET state = ?, reason = NULL WHERE state = ? AND barren < ?",
-            (OPEN, CLOSED, LONG),
+            "UPDATE url_clusters SET state = ?, reason = NULL WHERE state = ?"
+            " AND (barren < ? OR met * ? < barren)",
+            (OPEN, CLOSED, LONG, PAGES_A_LINK),
         )
 
     def _save(self) -> None:
         rows = [
-            (c.fetched, c.new, c.barren, c.recent, c.state, c.reason, c.id)
+            (c.fetched, c.new, c.barren, c.met, c.recent, c.state, c.reason, c.id)
             for c in self._changed.values()
         ]
         self._changed.clear()
         if rows:
             self._database.write_many(
-                "UPDATE url_clusters SET fetched = ?, new = ?, barren = ?, recent = ?, state = ?,"
-                " reason = ? WHERE id = ?",
+                "UPDATE url_clusters SET fetched = ?, new = ?, barren = ?, met = ?, recent = ?,"
+                " state = ?, reason = ? WHERE id = ?",
                 rows,
             )
 

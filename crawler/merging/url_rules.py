@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 _RULES = """
 SELECT rule, state, positives, explored, saved, origin, since, reason, tried FROM url_rules
 """
-_CLUSTERS = "SELECT name, fetched, new, barren, recent, state, reason FROM url_clusters"
+_CLUSTERS = "SELECT name, fetched, new, barren, met, recent, state, reason FROM url_clusters"
 # Traps are counted on: where pages of a kind were fetched most is known best what they are.
 _ADD_CLUSTER = """
-INSERT INTO url_clusters (name, fetched, new, barren, recent, state, reason)
-VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO url_clusters (name, fetched, new, barren, met, recent, state, reason)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET
     barren = iif(excluded.fetched > fetched, excluded.barren, barren),
+    met = iif(excluded.fetched > fetched, excluded.met, met),
     recent = iif(excluded.fetched > fetched, excluded.recent, recent),
     state = iif(excluded.fetched > fetched, excluded.state, state),
     reason = iif(excluded.fetched > fetched, excluded.reason, reason),

@@ -86,6 +86,7 @@ CREATE TABLE url_clusters (
     fetched INTEGER NOT NULL,       -- pages in this visit
     new     INTEGER NOT NULL,       -- those of them whose text was new
     barren  INTEGER NOT NULL,       -- pages since the last new one
+    met     INTEGER NOT NULL,       -- requests queued since then, while it was not open
     recent  INTEGER NOT NULL,       -- the last forty, a bit each, 1 for a new one
     state   TEXT NOT NULL,          -- open, slow, closed
     reason  TEXT                    -- why it is not open

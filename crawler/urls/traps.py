@@ -22,7 +22,11 @@ _MANY = 8
 """It is open again where more were."""
 
 LONG = 300
-"""It is closed where none of so many was: with 95 % certainty less than 1 % of the next are."""
+"""It is closed where none of so many was, and their links led on within it."""
+
+PAGES_A_LINK = 2
+"""Take a cluster for endless where so many barren pages lead to one new URL of it, or fewer do.
+Otherwise those that wait come to an end by themselves, and one of them may be a page yet."""
 
 _TRIED_OF = 20
 """Of so many URLs of a closed cluster, one is fetched all the same: a new page opens it again."""
@@ -50,6 +54,7 @@ class Cluster:
         fetched: Pages fetched.
         new: Those of them whose text was new.
         barren: Pages since the last new one.
+        met: Its URLs that were found since then, while it was not open.
         recent: The last of them, a bit each, the newest last; 1 for a new one.
         state: "open"; "slow", after all others; or "closed".
         reason: Why it is not open.
@@ -60,6 +65,7 @@ class Cluster:
     fetched: int = 0
     new: int = 0
     barren: int = 0
+    met: int = 0
     recent: int = 0
     state: str = OPEN
     reason: str | None = None
@@ -74,6 +80,8 @@ class Cluster:
         self.fetched += 1
         self.new += is_new
         self.barren = 0 if is_new else self.barren + 1
+        if is_new:
+            self.met = 0
         self.recent = (self.recent << 1 | is_new) & ((1 << _LOOKED_AT) - 1)
         before = self.state
         self.state, self.reason = self._judged(budget)
@@ -84,7 +92,7 @@ class Cluster:
             return CLOSED, f"its budget of {budget:,} pages is spent"
         if self.state == CLOSED and self.barren:
             return CLOSED, self.reason
-        if self.barren >= LONG:
+        if self.barren >= LONG and self.met * PAGES_A_LINK >= self.barren:
             return CLOSED, f"none of its last {LONG} pages was new"
         few = _FEW if self.state == OPEN else _MANY
         is_known = self.state != OPEN or self.fetched >= _LOOKED_AT

@@ -147,7 +147,7 @@ COLUMNS = (
     *_flags("folds", "explored"),
     Column("folds", _digest("fold", may_be_null=False), None),
     Column("url_clusters", f"state NOT IN ({listed(_CLUSTERS)})", "state = 'open', reason = NULL"),
-    *_counts("url_clusters", "fetched", "new", "barren", "recent"),
+    *_counts("url_clusters", "fetched", "new", "barren", "met", "recent"),
     Column("url_clusters", "new > fetched", "new = fetched"),
     *_flags("links", "shared"),
     *_counts("hosts", "turn"),

@@ -33,6 +33,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 def note(traps: UrlTraps, name: str, verdict: str, pages: int) -> int:
     address = Address.parse(f"http://h.org/{name}?a=1")
     for _ in range(pages):
+        traps.note_met(address)
         traps.note(address, verdict)
     return traps.cluster(address).id
 

@@ -49,8 +49,14 @@ def address(number: object, url: str = MONTH) -> Address:
 
 
 def note(traps: UrlTraps, pages: int, verdict: str = NEAR_DUPLICATE, url: str = MONTH) -> None:
+    """Fetch pages of a cluster that each lead to another one."""
     for number in range(pages):
-        traps.note(address(number, url), verdict)
+        note_one(traps, address(number, url), verdict)
+
+
+def note_one(traps: UrlTraps, one: Address, verdict: str = NEAR_DUPLICATE) -> None:
+    traps.note_met(one)
+    traps.note(one, verdict)
 
 
 def tried(traps: UrlTraps, urls: int = 2_000) -> float:
@@ -151,7 +157,7 @@ class TestProcesses:
         letters = "abcdefghijklmnopqrst"
         for a in letters:
             for b in letters:
-                traps.note(address(a + b, "http://h.org/tag/{}"), NEAR_DUPLICATE)
+                note_one(traps, address(a + b, "http://h.org/tag/{}"))
         note(traps, 400, url="http://h.org/day/{}")
         database.commit()
         database.close()
@@ -264,6 +270,7 @@ class TestQueue:
         url = f"http://h.org/{path}"
         assert not Address.parse(url).is_learnable
         for _ in range(300):
+            rules.traps.note_met(Address.parse(url))
             rules._note_newness(Address.parse(url), NEAR_DUPLICATE)
         keys = [number.to_bytes(16, "big") for number in range(400)]
         queued = [

@@ -286,8 +286,8 @@ def test_a_rule_that_one_crawl_revoked_holds_nowhere(tmp_path: Path) -> None:
                     (its, rule, state),
                 )
             database.write(
-                "INSERT INTO url_clusters (name, fetched, new, barren, recent, state)"
-                " VALUES ('kind', ?, 1, ?, 0, ?)",
+                "INSERT INTO url_clusters (name, fetched, new, barren, met, recent, state)"
+                " VALUES ('kind', ?, 1, ?, 0, 0, ?)",
                 (state * 10, state, ("open", "slow")[state - 1]),
             )
             database.write(
@@ -397,7 +397,7 @@ class TestRefused:
         with closing(Database(one)) as database:
             database.write(
                 "INSERT INTO files VALUES (1, x'00', '', '', '', NULL, 0, 0, 0, x'00', 'own', NULL,"
-                " 0, x'00', x'', NULL, NULL, 0)"
+                " 0, x'00', x'', NULL, NULL, 0, 0)"
             )
         with pytest.raises(JobError, match="belongs to a mirror"):
             merged(tmp_path, one)

@@ -16,6 +16,7 @@ from tests.crawler.urls.learning.strategies import addresses
 def cluster(*news: bool, budget: int = 0) -> Cluster:
     made = Cluster(1, "h.org/x")
     for is_new in news:
+        made.met += 1  # and each page leads to another one
         made.note(is_new=is_new, budget=budget)
     return made
 
@@ -54,6 +55,14 @@ class TestClusterProperties:
         assert made.state == recounted(news, budget)
         assert (made.fetched, made.new) == (len(news), sum(news))
         assert (made.reason is None) is (made.state == OPEN)
+
+    @given(runs, st.integers(0, 20))
+    def test_what_leads_to_few_others_is_not_closed(self, news: list[bool], links: int) -> None:
+        """It comes to an end by itself, and what is left of it may be new."""
+        made = Cluster(1, "h.org/x", met=links)
+        for is_new in news:
+            made.note(is_new=is_new)
+        assert made.state != CLOSED
 
     @given(runs)
     def test_a_change_of_state_is_told(self, news: list[bool]) -> None:

@@ -25,7 +25,7 @@ UNWITNESSED = {
     "hosts": {"turn"},
     "url_rules": {"positives", "explored", "saved", "origin", "since"},
     "folds": {"fold", "host", "tries", "explored", "tested"},
-    "url_clusters": {"id", "name", "fetched", "new", "barren", "recent", "reason"},
+    "url_clusters": {"id", "name", "fetched", "new", "barren", "met", "recent", "reason"},
     "redirects": {"target"},
     "file_redirects": {"key", "target"},
     "known": {
@@ -65,7 +65,8 @@ def make_whole(folder: Path) -> None:
         write = connection.execute
         pages = [key for (key,) in write("SELECT key FROM pages WHERE latest = 1 ORDER BY id")]
         write(
-            "INSERT INTO url_clusters VALUES (1, 'example.com /?', 10, 5, 2, 7, 'slow', 'few new')"
+            "INSERT INTO url_clusters"
+            " VALUES (1, 'example.com /?', 10, 5, 2, 1, 7, 'slow', 'few new')"
         )
         url = "http://example.com/old"
         key = Canonicalizer().key(url)
