@@ -24,18 +24,22 @@ class HttpAuth:
     """Sends HTTPAUTH_USER and HTTPAUTH_PASS, of the settings or the environment.
 
     They go to HTTPAUTH_DOMAIN and its subdomains, or where that is not set to the hosts of the
-    seeds. Scrapy's own middleware leaves the header in the request, which a retry puts into the
-    queue; here it is taken back before anything else sees the answer, and archives leave it out.
+    seeds; to the host of an ``https`` seed by ``https`` alone. Scrapy's own middleware leaves the
+    header in the request, which a retry puts into the queue; here it is taken back before anything
+    else sees the answer, and archives leave it out.
 
     Raises:
         ValueError: It is not known to whom they may be sent.
     """
 
-    def __init__(self, user: str, password: str, domain: str, hosts: Collection[str]) -> None:
-        if not domain and not hosts:
+    def __init__(self, user: str, password: str, domain: str, seeds: Collection[str]) -> None:
+        if not domain and not seeds:
             raise ValueError("HTTPAUTH_DOMAIN must say to which host HTTPAUTH_PASS may be sent")
         self._header = basic_auth_header(user, password)
-        self._domain, self._hosts = domain, hosts
+        self._domain = domain
+        parts = [urlsplit(seed) for seed in seeds]
+        self._hosts = {one.hostname for one in parts if one.scheme == "http"}
+        self._https_hosts = {one.hostname for one in parts}
         self._given: WeakSet[Request] = WeakSet()
 
     @classmethod
@@ -47,8 +51,7 @@ class HttpAuth:
         )
         if not user and not password:
             raise NotConfigured
-        seeds = getattr(crawler.spider, "seeds", ())
-        return cls(user, password, domain, {urlsplit(seed).hostname or "" for seed in seeds})
+        return cls(user, password, domain, getattr(crawler.spider, "seeds", ()))
 
     def process_request(self, request: Request) -> None:
         """Add the header, where the request has none of its own."""
@@ -58,10 +61,11 @@ class HttpAuth:
         self._given.add(request)
 
     def _is_for(self, url: str) -> bool:
-        host = urlsplit(url).hostname or ""
+        parts = urlsplit(url)
+        host = parts.hostname or ""
         if self._domain:
             return f".{host}".endswith(f".{self._domain.lower()}")
-        return host in self._hosts
+        return host in (self._https_hosts if parts.scheme == "https" else self._hosts)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Take the header back."""
