@@ -177,7 +177,7 @@ class Deduplicator:
 
         Complexity: O(length), one query of the index, and O(length of both texts) for each
         candidate until one is confirmed. Of candidates the 1,000 nearest are compared, up to
-        16,000,000 characters of them (``neardup.candidates``); what is left out is told by the
+        16,000,000 characters (``neardup.candidates``); what is left out is told by the
         verdict.
         """
         if not payload:

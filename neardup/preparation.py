@@ -43,7 +43,7 @@ def prepare(notice: Callable[[], object] | None = None) -> None:
 def _load() -> None:
     analyse("a")
     similarity = JaccardVerifier().compared_with("a")
-    similarity("a")
+    similarity.by_words("a")
     bitmap = bitmap_of(similarity.shingles)
     max_similarity(bitmap, bitmap)
     HammingIndex().close()

@@ -16,8 +16,9 @@ from neardup.document import analyse
 from neardup.evaluation.labelled import Similar, read_similar
 from neardup.evaluation.metrics import labelled_pairs
 from neardup.evaluation.sweep import SweepRow, sweep
+from neardup.features.tokens import packed_words
 from neardup.parameters import Parameters
-from neardup.verification import similarity, split
+from neardup.verification import similarity
 
 _HEADINGS = ("distance", "confirmed", "dropped", "wrong drops", "missed", "precision", "recall")
 
@@ -67,7 +68,7 @@ class _Analysed(NamedTuple):
 
     alone: dict[int, int]
     confirmed: dict[int, int]
-    words: dict[int, list[bytes]]
+    words: dict[int, bytes]
 
 
 def _labelled(options: Namespace, parameters: Parameters) -> Similar:
@@ -92,7 +93,7 @@ def _analysed(options: Namespace, alone: Parameters, confirmed: Parameters) -> _
         if one.fingerprint is None or other.fingerprint is None or number in found.words:
             continue
         found.alone[number], found.confirmed[number] = one.fingerprint, other.fingerprint
-        found.words[number] = split(text)
+        found.words[number] = packed_words(text)
     return found
 
 

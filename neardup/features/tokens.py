@@ -3,7 +3,7 @@
 import re
 
 from neardup.features.folding import normal_form
-from neardup.features.texts import word_bytes
+from neardup.features.texts import unit_bytes, word_bytes
 
 _SPACE = 0x20
 _ASCII = bytes(code if re.match(r"\w", chr(code), re.ASCII) else _SPACE for code in range(256))
@@ -38,3 +38,13 @@ def pack(folded: str) -> bytes:
     if folded.isascii():
         return folded.encode("ascii").translate(_ASCII)
     return word_bytes(folded.encode("utf-8", "surrogatepass"))
+
+
+def packed_words(text: str) -> bytes:
+    """Return the ``tokens`` of a text as UTF-8, parted by one or more spaces.
+
+    Complexity: O(length).
+    """
+    data = unit_bytes(text, "word")
+    # ASCII is left to a kernel that knows its words and its capitals.
+    return data.lower().translate(_ASCII) if data.isascii() else data

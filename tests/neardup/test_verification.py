@@ -55,6 +55,18 @@ def test_it_stays_exact_when_the_vocabulary_outgrows_64_bits(size: int) -> None:
     assert jaccard(first, second, shingle_size=size) == plain_jaccard(first, second, size)
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 16])
+def test_large_texts_of_few_and_of_many_words_have_the_similarity_of_the_definition(
+    size: int,
+) -> None:
+    source = random.Random(size)
+    for vocabulary in (3, 1_000, 10**6):
+        words = [f"w{source.randrange(vocabulary):x}" for _ in range(20_000)]
+        other = " ".join(words[500:] + words[:700])
+        first, second = " ".join(words), changed(other, 1, count=100) + " 漢字 É"
+        assert jaccard(first, second, shingle_size=size) == plain_jaccard(first, second, size)
+
+
 def test_words_that_a_sum_modulo_64_bits_would_lose_count() -> None:
     # With 4,096 words, the first of a run of 16 is multiplied by 4,096 ** 15, a multiple of 2**64.
     others = " ".join(f"w{number}" for number in range(4096 - 17))
