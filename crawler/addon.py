@@ -42,6 +42,9 @@ ADDED = (
     ("EXTENSIONS", "crawler.extensions.Progress", 30),
 )
 
+GIVEN_UP = "crawler.retries.GivenUpHosts", 20
+"""Added with ``RETRIES``."""
+
 RETRIES = "crawler.retries.PatientRetry", 970
 """Takes the place of Scrapy's middleware where the scheduler is ours, nearer to the network: it
 hears of redirects too."""
@@ -121,9 +124,9 @@ def _replace_retries(settings: BaseSettings) -> None:
     name = "DOWNLOADER_MIDDLEWARES"
     if RetryMiddleware in map(load_object, settings.getdict(name)):
         return
-    path, order = RETRIES
     settings.setdefault_in_component_priority_dict(name, RetryMiddleware, None)
-    settings.setdefault_in_component_priority_dict(name, load_object(path), order)
+    for path, order in (GIVEN_UP, RETRIES):
+        settings.setdefault_in_component_priority_dict(name, load_object(path), order)
 
 
 def _is_shell(settings: BaseSettings) -> bool:

@@ -284,7 +284,8 @@ class ArchivingSpider(Spider):
         if isinstance(failure.value, ResponseDataLossError) and request.meta.get(
             "download_fail_on_dataloss", True
         ):
-            meta = {**request.meta, "download_fail_on_dataloss": False, "dont_retry": True}
+            meta = {**request.meta, "download_fail_on_dataloss": False}
+            meta.pop("retry_times", None)  # another error is not to be the last
             yield request.replace(meta=meta, dont_filter=True)
             return
         if ask_another(self.crawler, request, failure.value):

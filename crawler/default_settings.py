@@ -85,7 +85,7 @@ CRAWL_MAX_PAUSE_SECS = 600.0
 """No pause of a host is longer, whatever Retry-After says."""
 
 CRAWL_RETRY_BUDGET_SECS = 600.0
-"""A URL that is refused after it was waited for this long has failed."""
+"""A URL refused after it was waited for this long has failed; six times this gives a host up."""
 
 CRAWL_PRIVATE_ADDRESSES = False
 """Let a crawl of public seeds go to loopback, link-local and private addresses."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.exceptions import (
@@ -55,13 +56,50 @@ class HostRestsError(IgnoreRequest):
     """
 
 
+class HostGivenUpError(IgnoreRequest):
+    """A request is not sent, since its host is given up. It has failed."""
+
+
+class GivenUpHosts:
+    """Lets the requests fail that wait for a host which is given up, without asking it.
+
+    Farther from the network than what asks for a robots.txt.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._pauses = job_of(crawler).pauses
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> GivenUpHosts:
+        """Share the crawl's job."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        """Let a request pass whose host is not given up.
+
+        Raises:
+            HostGivenUpError: It is.
+        """
+        if not self._pauses:
+            return
+        scheduler = self._crawler.engine.scheduler
+        host = scheduler.host_of(request) if isinstance(scheduler, FrontierScheduler) else None
+        pause = None if host is None else self._pauses.given_up(host)
+        if pause is not None:
+            raise HostGivenUpError(
+                f"its host is given up, after {pause.waited_secs:,.0f} s of pauses"
+                f" ({pause.reason}); -a revisit=failed asks again"
+            )
+
+
 class PatientRetry(RetryMiddleware):
     """Takes the place of Scrapy's, which asks again at once, for what our scheduler handed out.
 
     A host that answers 429 or 503, to which no connection comes about, or whose robots.txt cannot
     be had, rests (``crawler.frontier.pauses``). What it refused waits behind its other requests,
-    until a budget of time is spent. Another error of a server is one of its page: that is asked for
-    ``RETRY_TIMES`` more, later each time, and so is what nobody answers.
+    until it was waited for as long as its budget of time. Another error of a server is one of its
+    page: that is asked for ``RETRY_TIMES`` more, later each time, and so is what nobody answers.
 
     A robots.txt is asked for again with the next page that needs it, and not here. Whatever else
     passes, requests of media pipelines for example, is retried as in Scrapy.
@@ -73,6 +111,7 @@ class PatientRetry(RetryMiddleware):
         super().__init__(crawler.settings)
         self.crawler = crawler
         self._pauses = job_of(crawler).pauses
+        self._sent: WeakSet[Request] = WeakSet()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> PatientRetry:
@@ -85,18 +124,24 @@ class PatientRetry(RetryMiddleware):
         if host is None:
             return None
         has_to_wait = self._pauses.left_secs(host) or self._scheduler.has_to_wait(host)
-        return self._later(request) if has_to_wait else None
+        if has_to_wait:
+            return self._later(request)
+        self._sent.add(request)
+        return None
 
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        """Let a request wait that was refused."""
+        """Let a request wait that was refused; what no host answered, but a cache, passes."""
         host = self._host_of(request)
         if host is None:
             if is_for_robots(request):
                 return response
             return super().process_response(request, response)
         _leave_slot(request)
+        if request not in self._sent:
+            return response
+        self._sent.discard(request)
         if response.status not in self.retry_http_codes:
             if self._pauses:
                 self._pauses.answered(host)
@@ -114,6 +159,7 @@ class PatientRetry(RetryMiddleware):
         if host is None:
             return None if is_for_robots(request) else super().process_exception(request, exception)
         _leave_slot(request)
+        self._sent.discard(request)
         if isinstance(exception, HostRestsError):
             return self._later(request)
         if not isinstance(exception, self.exceptions_to_retry):
@@ -122,20 +168,20 @@ class PatientRetry(RetryMiddleware):
         if isinstance(exception, RobotsUnreachableError):
             return self._refused(request, host, reason, exception.wanted_secs)
         if isinstance(exception, _NOBODY_ANSWERS):
-            if self._pauses.is_spent(host, 0):
-                return self._give_up()
             self._rest(request, host, reason, None)
         return self.ask_again(request, reason)
 
     def _refused(
         self, request: Request, host: int, reason: str, wanted_secs: float | None
     ) -> Request | None:
-        waited_secs = request.meta.get(WAITED, 0.0)
-        if self._pauses.is_spent(host, waited_secs):
-            return self._give_up()
+        waited_secs = request.meta.get(WAITED)
         secs = self._rest(request, host, reason, wanted_secs)
         if request.meta.get("dont_retry"):
             return None
+        if waited_secs is None:
+            waited_secs = 0.0
+        elif self._pauses.policy.is_spent(waited_secs):
+            return self._give_up()
         self._count(reason)
         return self._later(request, {WAITED: waited_secs + secs})
 
@@ -229,7 +275,9 @@ class WholeAnswers:
         is_ours = (
             isinstance(scheduler, FrontierScheduler) and scheduler.host_of(request) is not None
         )
-        if not is_ours or not self._crawler.settings.getbool("RETRY_ENABLED"):
+        # What was lost again and again is taken as it comes.
+        is_last = request.meta.get("download_fail_on_dataloss", True) is False
+        if not is_ours or is_last or not self._crawler.settings.getbool("RETRY_ENABLED"):
             return None
         return PatientRetry(self._crawler).ask_again(request, reason)
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 WAITED = "crawl_waited_secs"
 """Key of ``Request.meta``: how long its host rested because this request was refused."""
 
+MAX_BUDGETS = 6
+"""A host that refuses after pauses in a row of so many budgets of a request is given up."""
+
 _MAX_DOUBLINGS = 30
 
 _WRITE = (
@@ -34,7 +37,7 @@ class PausePolicy:
         first_secs: The first pause of a host that does not say how long to wait; each further one
             in a row is twice as long.
         max_secs: No pause is longer, whatever the host says.
-        budget_secs: A request that was waited for so long is given up when it is refused again.
+        budget_secs: A request that was waited for so long has failed when it is refused again.
     """
 
     first_secs: float = 2.0
@@ -54,6 +57,14 @@ class PausePolicy:
             secs = wanted_secs if number == 1 else max(secs, wanted_secs)
         return min(secs, self.max_secs)
 
+    def is_spent(self, waited_secs: float, budgets: int = 1) -> bool:
+        """Return whether something was waited for as long as so many budgets.
+
+        Pauses are summed, so that rounding must not decide.
+        """
+        budget_secs = budgets * self.budget_secs
+        return waited_secs > budget_secs or math.isclose(waited_secs, budget_secs)
+
 
 @dataclass(slots=True)
 class HostPause:
@@ -65,6 +76,7 @@ class HostPause:
         number: Which one in a row it is.
         waited_secs: Length of all pauses in a row, this one included.
         reason: Why the host rests.
+        is_given_up: Whether the host is not asked again in this visit.
     """
 
     name: str
@@ -72,6 +84,7 @@ class HostPause:
     number: int
     waited_secs: float
     reason: str
+    is_given_up: bool = False
 
     @property
     def left_secs(self) -> float:
@@ -140,21 +153,16 @@ class HostPauses:
         """Yield the pauses that are not over; safe from another thread."""
         yield from (pause for pause in list(self._hosts.values()) if pause.left_secs)
 
-    def is_spent(self, host: int, waited_secs: float) -> bool:
-        """Return whether a request was waited for long enough.
-
-        Args:
-            host: Where it goes; what this has rested without a good answer counts too.
-            waited_secs: How long this request itself was waited for.
-        """
+    def given_up(self, host: int) -> HostPause | None:
+        """Return the last pause of a host that is given up, None for any other host."""
         pause = self._hosts.get(host)
-        waited_secs = max(waited_secs, 0.0 if pause is None else pause.waited_secs)
-        return waited_secs >= self.policy.budget_secs
+        return pause if pause is not None and pause.is_given_up else None
 
     def begin(self, host: int, name: str, reason: str, wanted_secs: float | None = None) -> float:
         """Let a host rest; return for how many seconds it does.
 
-        Requests that were under way together are refused together: they begin one pause.
+        Requests that were under way together are refused together: they begin one pause. A host
+        that refuses after pauses of ``MAX_BUDGETS`` budgets in a row is given up: it rests no more.
 
         Args:
             host: Its number.
@@ -164,18 +172,29 @@ class HostPauses:
         """
         now = time.monotonic()
         last = self._hosts.get(host)
+        if last is not None and self._is_to_be_given_up(last):
+            self._give_up(host, last, reason)
+            return 0.0
         is_another = last is None or last.ends_at <= now
         number = 1 if last is None else last.number + is_another
         secs = self.policy.pause_secs(number, wanted_secs)
-        begins_at = now if last is None or is_another else last.ends_at
-        ends_at = now + secs
-        if not is_another and (wanted_secs is None or ends_at <= begins_at):
-            return begins_at - now
-        more_secs = ends_at - begins_at
+        ends_at, more_secs = now + secs, secs
+        if last is not None and not is_another:
+            more_secs = ends_at - last.ends_at
+            if wanted_secs is None or more_secs <= 0:
+                return last.ends_at - now
         waited_secs = more_secs + (0.0 if last is None else last.waited_secs)
         pause = self._hosts[host] = HostPause(name, ends_at, number, waited_secs, reason)
         self._write(host, pause, more_secs, pauses=is_another)
         return secs
+
+    def _is_to_be_given_up(self, last: HostPause) -> bool:
+        return not last.left_secs and self.policy.is_spent(last.waited_secs, MAX_BUDGETS)
+
+    def _give_up(self, host: int, last: HostPause, reason: str) -> None:
+        if not last.is_given_up:
+            last.is_given_up, last.reason = True, reason
+            self._tell(host)
 
     def _write(self, host: int, pause: HostPause, more_secs: float, *, pauses: bool) -> None:
         until = time.time() + pause.left_secs
@@ -224,7 +243,7 @@ class HostPauses:
         """Forget what an earlier visit waited for; a host that rests goes on resting."""
         self._hosts = {host: pause for host, pause in self._hosts.items() if pause.left_secs}
         for pause in self._hosts.values():
-            pause.waited_secs = 0.0
+            pause.waited_secs, pause.is_given_up = 0.0, False
         self._database.write("DELETE FROM host_pauses WHERE until <= ?", (time.time(),))
         self._database.write("UPDATE host_pauses SET waited_secs = 0, pauses = 0, total_secs = 0")
 

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import time
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import TYPE_CHECKING
@@ -15,12 +16,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
-from tests.sites.many import pages
-from tests.sites.refusing import Refusal, RefusingSite, Visit, at_most, until_asked
+from tests.crawls.command import pages as listed
+from tests.sites.many import page_path, pages
+from tests.sites.refusing import Answer, Refusal, RefusingSite, Visit, at_most, until_asked
 
 if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
+
+    from tests.sites.serving import Request, Response
 
 FAST = ("-s", "CRAWL_PAUSE_SECS=0.2", "-s", "READING_WORKERS=1")
 ALONE = json.dumps({"127.0.0.1": {"delay": 0.05, "concurrency": 1, "jitter": 0}})
@@ -55,6 +59,37 @@ def resting(jobdir: Path) -> list[tuple[str, float]]:
             return [(name, until - time.time()) for name, until in rows if until > time.time()]
     except sqlite3.OperationalError:  # not there yet
         return []
+
+
+def star(count: int) -> dict[str, bytes]:
+    """Pages of which the first links to all others."""
+    links = "".join(f'<a href="{page_path(number)}">{number}</a> ' for number in range(1, count))
+    found = {path: body.partition(b"<nav>")[0] for path, body in pages(count).items()}
+    return {**found, "/": f"<html><body>{links}</body></html>".encode()}
+
+
+class CutSite(RefusingSite):
+    """Sends parts of a page: of ``/3.html`` the first times that it is asked for."""
+
+    def __init__(self, pages: dict[str, bytes], answer: Answer, times: int) -> None:
+        super().__init__(pages, answer)
+        self._times = times
+
+    def respond(self, request: Request) -> Response | None:
+        response = super().respond(request)
+        is_cut = request.target == "/3.html" and len(self.asked_for("/3.html")) <= self._times
+        if response is None or not is_cut:
+            return response
+        return replace(response, missing_bytes=100)
+
+
+def once_asked(path: str, number: int, refusal: Refusal) -> Answer:
+    """Refuse a path one time: so many."""
+
+    def answer(visit: Visit, site: RefusingSite) -> Refusal | None:
+        return refusal if (visit.path, visit.number) == (path, number) else None
+
+    return answer
 
 
 class TestTooManyRequests:
@@ -126,6 +161,59 @@ class TestTooManyRequests:
         found = report(tmp_path / "job")
         assert (found["failed"], found["reasons"]) == (2, {"failed: HTTP 503": 2})
 
+    def test_an_outage_longer_than_the_budget_loses_no_page(self, tmp_path: Path) -> None:
+        """It takes pauses of 0.1, 0.2, 0.4 and 0.8 s; whatever was not waited for may not fail."""
+
+        def answer(visit: Visit, site: RefusingSite) -> Refusal | None:
+            first = site.first_served_at()
+            return Refusal(503) if first is not None and visit.at < first + 1.2 else None
+
+        arguments = ("-s", "CRAWL_PAUSE_SECS=0.1", "-s", "CRAWL_RETRY_BUDGET_SECS=0.5")
+        with RefusingSite(star(150), answer) as site:
+            crawl(site.url, tmp_path / "job", *arguments)
+            assert site.refused
+        found = report(tmp_path / "job")
+        assert (found["fetched"], found["failed"], found["queued"]) == (150, 0, 0)
+
+    def test_a_host_that_is_dead_for_good_is_given_up_and_can_be_asked_again(
+        self, tmp_path: Path
+    ) -> None:
+        """Pauses in a row come to more than six budgets, and most pages are never asked for."""
+        is_dead = True
+
+        def answer(visit: Visit, site: RefusingSite) -> Refusal | None:
+            return Refusal(503) if is_dead and visit.path.endswith(".html") else None
+
+        arguments = ("-s", "CRAWL_PAUSE_SECS=0.1", "-s", "CRAWL_RETRY_BUDGET_SECS=0.2")
+        with RefusingSite(star(300), answer) as site:
+            crawl(site.url, tmp_path / "job", *arguments)
+            found, asked = report(tmp_path / "job"), {one.path for one in site.refused}
+            assert (found["failed"], found["queued"]) == (299, 0)
+            (given_up,) = (one for one in found["reasons"] if "is given up" in one)
+            assert given_up.startswith("failed: its host is given up, after ")
+            assert given_up.endswith("(HTTP 503); -a revisit=failed asks again")
+            assert found["reasons"][given_up] >= 299 - len(asked)
+            assert len(asked) < 200
+            is_dead = False
+            done = crawl(site.url, tmp_path / "job", *arguments, "-a", "revisit=failed")
+        assert "visiting again what failed: 299 URLs" in done.stdout
+        assert report(tmp_path / "job")["failed"] == 0
+
+    def test_an_answer_from_a_cache_ends_no_row_of_pauses(self, tmp_path: Path) -> None:
+        """The second pause is twice as long as the first, whatever a cache gave in between."""
+        cache = (
+            *("-s", "HTTPCACHE_ENABLED=True", "-s", f"HTTPCACHE_DIR={tmp_path / 'cache'}"),
+            *("-s", "HTTPCACHE_IGNORE_HTTP_CODES=503"),
+        )
+        with RefusingSite(pages(11), until_asked({"/1.html": 3}, Refusal(503))) as site:
+            crawl(site.url, tmp_path / "first", *cache, "-s", "RETRY_ENABLED=False")
+            asked = len(site.asked)
+            crawl(site.url, tmp_path / "job", *cache, *FAST, *ONE_AT_A_TIME)
+            assert [one.path for one in site.asked[asked:]] == ["/1.html"] * 3
+        found = report(tmp_path / "job")
+        assert [host["secs"] for host in found["rested"]] == [0.6]
+        assert found["failed"] == 0
+
     def test_without_retries_what_is_refused_has_failed(self, tmp_path: Path) -> None:
         with RefusingSite(pages(11), until_asked({"/3.html": 1}, NOT_SOON)) as site:
             crawl(site.url, tmp_path / "job", "-s", "RETRY_ENABLED=False")
@@ -140,6 +228,23 @@ class TestErrors:
             crawl(site.url, tmp_path / "job", *FAST)
         found = report(tmp_path / "job")
         assert (found["fetched"], found["failed"], found["queued"]) == (21, 0, 0)
+
+    @pytest.mark.parametrize("status", [503, 500, 0])
+    def test_a_refusal_after_answers_in_part_is_waited_for(
+        self, tmp_path: Path, status: int
+    ) -> None:
+        with CutSite(pages(5), once_asked("/3.html", 4, Refusal(status)), 3) as site:
+            crawl(site.url, tmp_path / "job", *FAST, "-s", "RETRY_TIMES=2")
+            assert len(site.asked_for("/3.html")) == 5
+        found = report(tmp_path / "job")
+        assert (found["fetched"], found["failed"], found["reasons"]) == (5, 0, {})
+
+    def test_what_comes_in_part_each_time_is_taken_as_it_comes(self, tmp_path: Path) -> None:
+        with CutSite(pages(5), once_asked("/3.html", 99, Refusal(503)), 99) as site:
+            crawl(site.url, tmp_path / "job", *FAST, "-s", "RETRY_TIMES=2")
+            assert len(site.asked_for("/3.html")) == 4
+        (reason,) = {page["reason"] for page in listed(tmp_path / "job")} - {None}
+        assert reason == "truncated: the server sent less than it said"
 
     def test_a_page_that_always_breaks_is_asked_for_a_few_times_and_holds_nobody_up(
         self, tmp_path: Path

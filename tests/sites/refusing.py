@@ -101,6 +101,10 @@ class RefusingSite(MadeSite):
                 self._asked.append(Asked(path, at, status))
         return refusal
 
+    def first_served_at(self) -> float | None:
+        """When the first page was asked for that was served; to be called by ``answer``."""
+        return next((one.at for one in self._asked if one.status == 200), None)
+
     def served_since(self, moment: float) -> int:
         """How many pages were served since a moment; to be called by ``answer``."""
         return sum(one.status == 200 and one.at >= moment for one in self._asked)

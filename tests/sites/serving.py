@@ -38,6 +38,8 @@ class Response:
     status: int = 200
     content_type: str = HTML
     headers: Mapping[str, str] = field(default_factory=dict)
+    missing_bytes: int = 0
+    """So many more are promised than sent."""
 
 
 NOT_FOUND = Response(status=404)
@@ -113,9 +115,10 @@ class _Handler(BaseHTTPRequestHandler):
             for name, value in response.headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Type", response.content_type)
-            self.send_header("Content-Length", str(len(response.body)))
+            self.send_header("Content-Length", str(len(response.body) + response.missing_bytes))
             self.end_headers()
             self.wfile.write(response.body)
+            self.close_connection = self.close_connection or bool(response.missing_bytes)
         except (TimeoutError, ConnectionError):
             self.close_connection = True
 

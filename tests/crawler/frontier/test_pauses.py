@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import TYPE_CHECKING
@@ -11,7 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.pauses import HostPauses, PausePolicy, SharedPause, retry_after_secs
+from crawler.frontier.pauses import (
+    MAX_BUDGETS,
+    HostPauses,
+    PausePolicy,
+    SharedPause,
+    retry_after_secs,
+)
 from crawler.pages.database import Database
 
 if TYPE_CHECKING:
@@ -54,6 +61,15 @@ class TestPolicy:
     def test_no_pause_is_longer_than_the_longest(self, number: int, wanted: float | None) -> None:
         assert 0 <= POLICY.pause_secs(number, wanted) <= POLICY.max_secs
 
+    @pytest.mark.parametrize(
+        ("waited_secs", "budgets", "is_spent"),
+        [(49.9, 1, False), (50, 1, True), (50 - 1e-9, 1, True), (99, 2, False), (101, 2, True)],
+    )
+    def test_rounding_does_not_decide_whether_a_budget_is_spent(
+        self, waited_secs: float, budgets: int, is_spent: bool
+    ) -> None:
+        assert POLICY.is_spent(waited_secs, budgets) == is_spent
+
 
 class TestHostPauses:
     def test_what_is_refused_together_begins_one_pause(self, database: Database) -> None:
@@ -84,12 +100,36 @@ class TestHostPauses:
         pauses.begin(B, "b", "HTTP 503")
         assert {pause.name: pause.number for pause in pauses.resting()} == {"a": 1, "b": 1}
 
-    def test_a_budget_is_spent_by_the_host_or_by_the_request(self, database: Database) -> None:
-        pauses = HostPauses(database, POLICY)
-        assert not pauses.is_spent(A, 49)
-        assert pauses.is_spent(A, 50)
-        pauses.begin(A, "a", "HTTP 429", 60)
-        assert pauses.is_spent(A, 0)
+    def test_the_length_of_a_pause_is_what_it_was_asked_to_be(self, database: Database) -> None:
+        """Not what is left of it when two moments are subtracted."""
+        pauses = HostPauses(database, PausePolicy(max_secs=100.1))
+        for host in range(1, 100):
+            pauses.begin(host, "a", "HTTP 429", 3600)
+        assert {pause.waited_secs for pause in pauses.resting()} == {100.1}
+
+    def test_a_host_is_given_up_after_pauses_of_some_budgets(self, database: Database) -> None:
+        budget_secs = 0.5
+        pauses = HostPauses(database, replace(BRIEF, budget_secs=budget_secs / MAX_BUDGETS))
+        told: list[int] = []
+        pauses.after_change.append(told.append)
+        while pauses.begin(A, "a", "HTTP 429"):
+            assert pauses.given_up(A) is None
+            wait_for(pauses, A)
+        pause = pauses.given_up(A)
+        assert pause is not None
+        assert pause.waited_secs >= budget_secs
+        assert len(told) == pause.number + 1
+        assert pauses.begin(A, "a", "HTTP 429") == 0
+        assert len(told) == pause.number + 1
+        assert pauses.given_up(B) is None
+        pauses.answered(A)  # what was asked before
+        assert pauses.given_up(A) is None
+
+    def test_no_host_is_given_up_before_its_first_pause_is_over(self, database: Database) -> None:
+        pauses = HostPauses(database, replace(BRIEF, budget_secs=0))
+        for secs in (5, 9):
+            assert pauses.begin(A, "a", "HTTP 429", secs) > 0
+        assert pauses.given_up(A) is None
 
     def test_a_pause_outlives_its_process_and_a_clock_that_was_set_back(
         self, tmp_path: Path
@@ -114,7 +154,7 @@ class TestHostPauses:
         wait_for(pauses, B)
         pauses.begin_visit()
         assert pauses.left_secs(A) > 50
-        assert not pauses.is_spent(A, 0)
+        assert [pause.waited_secs for pause in pauses.resting()] == [0]
         rows = database.read("SELECT name, pauses, total_secs FROM host_pauses").fetchall()
         assert rows == [("a", 0, 0)]
 
