@@ -6,6 +6,7 @@ from what is stored: no page is fetched twice for that, unless its links are not
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -15,6 +16,7 @@ from scrapy.http import TextResponse
 from crawler.frontier.order import ShorterWay, depth_of, host_number
 from crawler.frontier.pauses import WAITED
 from crawler.host_loads import host_name
+from crawler.request_codec import UnstorableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
     from crawler.archiving import ArchivingSpider
     from crawler.job import Job
+
+logger = logging.getLogger(__name__)
 
 AGAIN = "crawl_again"
 """Key of ``Request.meta``: the page was fetched, and only its links are to be followed."""
@@ -111,16 +115,27 @@ class ShorterWays:
         self._job.seen.lower(key, depth)
         spider: Any = self._crawler.spider
         again = request_again(request, spider)
-        stored = None if again is None else self._stored(again)
+        try:
+            stored = None if again is None else self._stored(again)
+        except UnstorableError as error:
+            # What waits needs none to be nearer.
+            stored = None
+            told = "%s cannot be stored, so links that were too deep are not followed: %s"
+            logger.error(told, request, error)  # noqa: TRY400
+            self._crawler.stats.inc_value("scheduler/unserializable")
         host = host_number(host_name(request))
         self._lower(ShorterWay(key, depth, host, request.url, request.priority, stored))
 
     def note_skipped(self) -> bool:
-        """Let pages be as near to a seed as those of their URLs that learned rules skip."""
+        """Let pages be as near to a seed as those of their URLs that learned rules skip.
+
+        Returns:
+            Whether there were such pages, or there may be more.
+        """
         failed = getattr(self._crawler.spider, "failed", None)
         for url, depth in (nearer := self._job.url_rules.take_shorter()):
             self.note(Request(url, meta={"depth": depth}, errback=failed))
-        return bool(nearer)
+        return bool(nearer) or self._job.url_rules.is_comparing_depths
 
 
 class StoredLinks:

@@ -86,12 +86,17 @@ _MOST_OF_FOLD = 200
 
 COUNTS = "SELECT rule, count(*) FROM requests WHERE state = 4 GROUP BY rule"
 
-_NEARER_THAN_STANDING = (
-    "SELECT other.url, min(skipped.depth) FROM requests AS skipped JOIN folds USING (fold)"
-    " JOIN requests AS other ON other.key = folds.key"
-    " WHERE skipped.state = 4 AND skipped.rule > 0 AND skipped.depth < other.depth"
-    " GROUP BY other.id"
+_DEPTHS = """
+WITH slice AS MATERIALIZED (
+    SELECT fold, id, rule, depth FROM requests
+    WHERE state = 4 AND (fold, id) > (?, ?) ORDER BY fold, id LIMIT ?
 )
+SELECT slice.fold, slice.id, slice.rule > 0 AND slice.depth < standing.depth, standing.url,
+    slice.depth
+FROM slice LEFT JOIN folds ON folds.fold = slice.fold
+LEFT JOIN requests AS standing ON standing.key = folds.key
+ORDER BY slice.fold, slice.id
+"""
 _DEEPER = (
     "SELECT url FROM folds JOIN requests ON requests.key = folds.key"
     " WHERE folds.fold = ? AND depth > ?"
@@ -222,17 +227,26 @@ class SkippedRequests:
             self.put_back(row[1], [row[0]])
         return row is not None
 
-    def nearer_than_standing(self) -> list[tuple[str, int]]:
+    def nearer_than_standing(
+        self, after: tuple[bytes, int], most: int
+    ) -> tuple[list[tuple[str, int]], tuple[bytes, int] | None]:
         """Return the URLs of requests that are deeper than one for which they stand.
 
         A page is as near to a seed as the nearest of its URLs, also of those that are not asked.
 
-        Returns:
-            URLs with the depths that they are to have.
+        Args:
+            after: The address and the number of a skipped request; those behind it are looked at.
+            most: So many of them are looked at.
 
-        Complexity: O(skipped requests).
+        Returns:
+            URLs with the depths that they are to have, and the last that was looked at; None where
+            no more follow.
+
+        Complexity: O(most * log requests).
         """
-        return self._database.read(_NEARER_THAN_STANDING).fetchall()
+        rows = self._database.read(_DEPTHS, (*after, most)).fetchall()
+        nearer = [(url, depth) for *_, is_nearer, url, depth in rows if is_nearer]
+        return nearer, (rows[-1][0], rows[-1][1]) if len(rows) == most else None
 
     def standing_deeper(self, fold: bytes, depth: int) -> list[tuple[str, int]]:
         """Return the URL of the request that stands for an address, where it is deeper than this.

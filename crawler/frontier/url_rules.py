@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from crawler.urls.learning.hypothesis import LearningPolicy
     from crawler.urls.learning.proposals import Proposal
 
+SLICE = 500
+"""Skipped requests whose depths are looked at between two pages."""
+
+_FIRST = (b"", 0)
+
 
 class UrlRules:
     """Learns rules from what is stored, and keeps the queue in agreement with them.
@@ -73,8 +78,10 @@ class UrlRules:
         self.trial = RuleTrial(state, self._refold)
         self.refolding = Refolding(state, self._admission, self.trial)
         self.is_busy = False
-        # What an earlier process found and could not act on any more.
-        self._shorter = state.skipped.nearer_than_standing()
+        self._shorter: list[tuple[str, int]] = []
+        # The skipped request whose depth was compared last. All of them, since an earlier process
+        # may have found what it could not act on any more; None where all are.
+        self._compared: tuple[bytes, int] | None = _FIRST
         database.before_commit.append(state.store.save_changed)
 
     def _refold(self, hosts: Iterable[str]) -> None:
@@ -171,8 +178,8 @@ class UrlRules:
 
     @property
     def is_folding(self) -> bool:
-        """Whether requests may be put back into the queue that were skipped."""
-        return self.refolding.is_pending
+        """Whether requests may be put back into the queue that were skipped, or followed anew."""
+        return self.refolding.is_pending or self.is_comparing_depths
 
     def fold_some(self) -> None:
         """Go on bringing the queue into agreement with the rules, where that is to do."""
@@ -182,14 +189,23 @@ class UrlRules:
 
     def _note_folded(self) -> None:
         if not self.refolding.is_pending:
-            self._shorter += self._state.skipped.nearer_than_standing()
+            self._compared = _FIRST
+
+    @property
+    def is_comparing_depths(self) -> bool:
+        """Whether ``take_shorter`` has more to look at."""
+        return self._compared is not None
 
     def take_shorter(self) -> list[tuple[str, int]]:
         """Return the URLs that are nearer to a seed than was known, and how many links lead there.
 
-        They stand for others that were met nearer, and are not asked themselves. Each once.
+        They stand for others that were met nearer, and are not asked themselves. After a change of
+        the rules all that they skip is looked at, a slice with each call.
         """
         taken, self._shorter = self._shorter, []
+        if self._compared is not None:
+            found, self._compared = self._state.skipped.nearer_than_standing(self._compared, SLICE)
+            taken += found
         return taken
 
     def fold_all(self) -> bool:

@@ -85,6 +85,29 @@ def test_a_page_behind_a_redirect_is_as_near_as_what_leads_there(tmp_path: Path)
         assert stored_depths(tmp_path, site.origin)["/x"] == 3
 
 
+class Objects:
+    """Adds what JSON cannot hold to requests for ``/c`` that the slow page leads to."""
+
+    def process_spider_output(self, response: Any, result: Any) -> Any:
+        for one in result:
+            if getattr(one, "url", "").endswith("/c") and response.url.endswith("/slow"):
+                one.meta["object"] = object()
+            yield one
+
+    async def process_spider_output_async(self, response: Any, result: Any) -> Any:
+        async for one in result:
+            for changed in self.process_spider_output(response, [one]):
+                yield changed
+
+
+def test_a_shorter_way_that_cannot_be_stored_is_told(tmp_path: Path) -> None:
+    objects = json.dumps({"tests.crawls.test_depth.Objects": 10})
+    with GraphSite(DETOUR, {"/slow": "/x"}) as site:
+        done = crawl(f"{site.origin}/", tmp_path, *PLAIN, "-s", f"SPIDER_MIDDLEWARES={objects}")
+        assert site.counts == dict.fromkeys(DETOUR, 1)
+    assert "links that were too deep are not followed" in done.stdout + done.stderr
+
+
 def test_without_a_directory_it_is_the_same(tmp_path: Path) -> None:
     items = tmp_path / "items.jsonl"
     with GraphSite(DETOUR, {"/slow": "/c"}) as site:

@@ -212,3 +212,32 @@ def test_what_a_new_rule_skips_lends_its_depth_to_what_stands_for_it(tmp_path: P
         found += crawl.rules.take_shorter()
     assert crawl.states()[second] == SKIPPED
     assert found == [(first, 2)]
+
+
+def test_depths_are_compared_a_slice_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.frontier.url_rules.SLICE", 4)
+    crawl = RuledCrawl(tmp_path, by_id)
+    first, second, third = (urls(range(10), range(sid, sid + 1)) for sid in range(3))
+    for url in first:
+        crawl.admit(url, depth=5)
+    crawl.drain()
+    for url, depth in (*((url, 6) for url in second), *((url, 2) for url in third)):
+        crawl.admit(url, depth=depth)
+    crawl.take(SID)
+    while crawl.rules.refolding.is_pending:
+        assert crawl.rules.take_shorter() == []
+        crawl.rules.fold_some()
+    for what in ("after a rule was learned", "in the next process"):
+        found = []
+        while crawl.rules.is_comparing_depths:
+            assert crawl.rules.is_folding, "a crawl would end"
+            nearer = crawl.rules.take_shorter()
+            assert len(nearer) <= 4
+            found += nearer
+        assert sorted(found) == sorted((url, 2) for url in first), what
+        assert not crawl.rules.is_folding
+        assert crawl.rules.take_shorter() == []
+        crawl.database.commit()
+        crawl.kill()
