@@ -265,20 +265,20 @@ class FrontierScheduler(BaseScheduler):
             self._job.broken_requests += 1
             self._job.url_rules.note_failure([queued.url])
             return None
-        if queued.depth < depth_of(request.meta):
-            request.meta["depth"] = queued.depth
         return request
 
     def _restored(self, queued: QueuedRequest) -> Request:
-        """Return the request that the queue held.
+        """Return the request that the queue held, as deep as it was known to be in the end.
 
         Raises:
             MalformedRequestError: The stored bytes are no request of this spider.
         """
-        if self._job.folder is None:
-            request: Request = queued.request
-            return request
-        return decode_request(queued.request, queued.url, queued.priority, self._spider)
+        request: Request = queued.request
+        if self._job.folder is not None:
+            request = decode_request(queued.request, queued.url, queued.priority, self._spider)
+        if queued.depth < depth_of(request.meta):
+            request.meta["depth"] = queued.depth
+        return request
 
     def _finish(self, ids: list[int], *, failed: bool) -> None:
         """End the leases of requests that are through, or of such as broke."""

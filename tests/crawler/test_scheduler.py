@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import pickle
 import sqlite3
@@ -14,11 +15,17 @@ from typing import Any
 import pytest
 import scrapy
 from packaging.requirements import Requirement
+from scrapy.dupefilters import RFPDupeFilter
+from scrapy.utils.project import get_project_settings
+from scrapy.utils.test import get_crawler
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import QueuedRequest, host_number
 from crawler.frontier.request_parts import encode_parts
 from crawler.job import Job
 from crawler.pages.database import Database
+from crawler.request_codec import encode_request
+from crawler.scheduler import FrontierScheduler
+from crawler.spiders.site import SiteSpider
 from tests.crawler.pages.test_capture import OPTIONS
 from tests.crawler.two_hosts import TwoHosts
 
@@ -158,6 +165,32 @@ class TestRefusal:
         assert result["got"] == [f"{hosts.fast}/fast/1"]
         assert "scheduler/unserializable" not in result["stats"]
         assert errors == ""
+
+
+class TestRetriedRequest:
+    @pytest.mark.parametrize("is_stored", [True, False])
+    def test_it_is_as_near_as_was_found_while_it_waited(
+        self, tmp_path: Path, is_stored: bool
+    ) -> None:
+        settings = {**get_project_settings(), "TWISTED_REACTOR_ENABLED": False}
+        if is_stored:
+            settings["JOBDIR"] = str(tmp_path)
+
+        async def noted() -> scrapy.Request:
+            crawler = get_crawler(SiteSpider, settings)
+            crawler.spider = spider = crawler._create_spider(url="http://h.test/")
+            scheduler = FrontierScheduler(crawler, RFPDupeFilter())
+            scheduler._spider = spider
+            request = scrapy.Request("http://h.test/a", callback=spider.parse, meta={"depth": 5})
+            stored: Any = encode_request(request, spider) if is_stored else request
+            queued = QueuedRequest(1, 1, request.url, 0, stored, depth=2)
+            sent = scheduler._rebuild(queued)
+            assert sent is not None
+            scheduler._leases[sent] = queued
+            return scheduler._noted(sent, {"retry_times": 1})
+
+        meta = asyncio.run(noted()).meta
+        assert (meta["depth"], meta["retry_times"]) == (2, 1)
 
 
 class Trap:
