@@ -42,13 +42,15 @@ class FileRequests:
     ) -> None:
         self._links = FileLinks(job.database, endings)
         self._crawler = crawler
+        self._job = job
         self._make = make
         self._looked_at: WeakKeyDictionary[Request, tuple[str, bytearray]] = WeakKeyDictionary()
+        # Also where nothing looks like a file any more: what was put aside before is taken back.
+        crawler.signals.connect(self._idle, signals.spider_idle)
         if endings:
             job.after_capture.append(self._note)
             crawler.signals.connect(self._headers_received, signals.headers_received)
             crawler.signals.connect(self._bytes_received, signals.bytes_received)
-            crawler.signals.connect(self._idle, signals.spider_idle)
 
     def is_put_aside(self, url: str, key: bytes, depth: int) -> bool:
         """Put a link aside where many of its kind were files; say whether it was."""
@@ -64,9 +66,13 @@ class FileRequests:
     def _idle(self) -> None:
         """Ask for links that were put aside and may be pages after all.
 
+        Where requests still wait, such as at ``max_pages``, so do these links.
+
         Raises:
             DontCloseSpider: There are some.
         """
+        if len(self._job.queue):
+            return
         released = self._links.release()
         for url, depth in released:
             request = self._make(url, depth)

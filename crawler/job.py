@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from crawler.directory import check_identity, identity_of, locked
+from crawler.frontier.file_links import has_releasable
 from crawler.frontier.memory import MemoryQueue
 from crawler.frontier.no_url_rules import NoUrlRules
 from crawler.frontier.pauses import HostPauses
@@ -203,7 +204,7 @@ class Job:
         found = self.plan
         if found == plan:
             return
-        if found is not None and (len(self.queue) or self.visits.is_queueing):
+        if found is not None and self._is_something_left:
             raise JobError(
                 f"{self.folder}: in the middle of another crawl ({found}); "
                 "finish that one first, or give -s JOBDIR=DIR"
@@ -231,8 +232,13 @@ class Job:
     def _is_over(self) -> bool:
         # A visit of what is due may have had nothing to ask for.
         is_unused = self.is_unused and not self.visits.has_queued
-        is_waiting = len(self.queue) or is_unused or self.visits.is_queueing
-        return bool(self.visit) and not is_waiting
+        return bool(self.visit) and not (is_unused or self._is_something_left)
+
+    @property
+    def _is_something_left(self) -> bool:
+        """Whether requests of this visit wait, or may do so when it goes on."""
+        is_queueing = len(self.queue) > 0 or self.visits.is_queueing
+        return is_queueing or self.url_rules.is_unexamined or has_releasable(self.database)
 
     def begin_visit(self) -> bool:
         """Go on where the last process stopped, or start over; say whether it goes on.

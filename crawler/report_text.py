@@ -59,7 +59,10 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     if report.refused_links:
         parts = ", ".join(f"{count:,} {why}" for why, count in report.refused_links.items())
         yield f"links not followed, as often as they were met: {parts}"
-    yield from _file_lines(report.file_links)
+    aside = f"not asked for, since {MIN_FILES} of a kind were no pages"
+    yield from _file_lines(report.file_links, aside)
+    to_ask = "still to ask for, since others of their kind were pages, or too few were answered"
+    yield from _file_lines(report.file_links_to_ask, to_ask)
     yield from trap_lines(report.traps, SHOWN_TRAPS)
     if report.better_copies:
         yield (
@@ -71,12 +74,12 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
         yield f"time by stage, all pages and workers together: {stages}"
 
 
-def _file_lines(counts: dict[str, int]) -> Iterator[str]:
-    """Links that were not asked for, by their ending."""
+def _file_lines(counts: dict[str, int], state: str) -> Iterator[str]:
+    """Links that look like files, by their ending, and what became of them."""
     if counts:
         endings = ", ".join(f".{ending} {count:,}" for ending, count in counts.items())
         total = _many(sum(counts.values()), "link")
-        yield f"files: {total} not asked for, since {MIN_FILES} of a kind were no pages: {endings}"
+        yield f"files: {total} {state}: {endings}"
 
 
 def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:

@@ -49,13 +49,13 @@ def _again(job: Job, revisit: str) -> str:
 
 def _unfinished(job: Job, revisit: str, before: str | None) -> str:
     queued = len(job.queue)
+    which = "" if job.visit == 1 else f" with visit {job.visit}"
+    after = "" if revisit == NO else f"; -a revisit={revisit} begins when it is finished"
     if queued or job.visits.is_queueing:
-        which = "" if job.visit == 1 else f" with visit {job.visit}"
-        after = "" if revisit == NO else f"; -a revisit={revisit} begins when it is finished"
         return f"going on{which}: {queued:,} URLs queued{after}"
     if before != job.plan:
         return f"adding to what it holds: {before}"
-    return "going on"
+    return f"going on{which}{after}"
 
 
 def agenda_words(agenda: Agenda, now: float) -> str:

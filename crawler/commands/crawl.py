@@ -152,6 +152,8 @@ class Command(ScrapyCrawl):
                 tell(line, opts)
         if report.queued:
             tell(f"not finished, {report.queued:,} queued: the same command goes on", opts)
+        elif to_ask := sum(report.file_links_to_ask.values()):
+            tell(f"not finished, {to_ask:,} links still to ask for: the same command goes on", opts)
         tell(f"pages: scrapy pages {folder} -o pages.jsonl", opts)
         if job.failure is not None:
             say(

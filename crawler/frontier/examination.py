@@ -83,6 +83,15 @@ class Examination:
         self._is_stale = self._is_news = True
         self.is_under_way = False
         """Whether some of what rules skip is still to be looked at."""
+        self.is_left = self._was_stopped()
+        """Whether an earlier process ended before it had looked at all that rules skip."""
+
+    def _was_stopped(self) -> bool:
+        unsettled = (
+            rule.examined not in {ALL_TRIED, UNDECIDED} and not self._is_settled(rule)
+            for rule in self._rules
+        )
+        return any(unsettled) and any(rule > 0 for rule in self._state.skipped.counts())
 
     def note_change(self) -> None:
         """Look at everything anew: rules changed, or skipped another request."""
@@ -114,7 +123,7 @@ class Examination:
         if self._is_stale:
             self._begin()
             return True
-        self.is_under_way = False
+        self.is_under_way = self.is_left = False
         self._end()
         return False
 
@@ -139,8 +148,12 @@ class Examination:
         for rule in self._rules:
             if rule.is_of_ids:
                 self._settle(rule, OF_IDS)
-            elif all(map(partial(self._is_proven, rule), self._proofs(rule))):
+            elif self._is_settled(rule):
                 self._settle(rule, PROVEN)
+
+    def _is_settled(self, rule: LearnedRule) -> bool:
+        """Return whether nothing more is to be proved of a rule."""
+        return rule.is_of_ids or all(map(partial(self._is_proven, rule), self._proofs(rule)))
 
     def _settle(self, rule: LearnedRule, examined: str) -> None:
         if rule.examined != examined:

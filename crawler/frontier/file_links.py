@@ -45,7 +45,20 @@ _UNKNOWN = """
 SELECT name, files FROM file_kinds
 WHERE files < ? AND EXISTS (SELECT 1 FROM file_links WHERE kind = name) LIMIT ?
 """
-PUT_ASIDE = "SELECT ending, count(*) FROM file_links GROUP BY ending ORDER BY 2 DESC, 1"
+_IS_RELEASABLE = f"""(
+    (host, ending) IN (SELECT host, ending FROM file_kinds WHERE pages > 0)
+    OR kind IN (SELECT name FROM file_kinds WHERE files < {MIN_FILES})
+)"""  # noqa: S608
+PUT_ASIDE = f"""
+SELECT ending, count(*) FROM file_links WHERE NOT {_IS_RELEASABLE}
+GROUP BY ending ORDER BY 2 DESC, 1
+"""  # noqa: S608
+"""Count the links that need not be asked for, by their ending."""
+
+RELEASABLE = f"""
+SELECT ending, count(*) FROM file_links WHERE {_IS_RELEASABLE} GROUP BY ending ORDER BY 2 DESC, 1
+"""  # noqa: S608
+"""Count the links that ``release`` is still to take back, by their ending."""
 
 
 class Kind(NamedTuple):
@@ -58,6 +71,12 @@ class Kind(NamedTuple):
     host: str
     ending: str
     name: str
+
+
+def has_releasable(database: Database) -> bool:
+    """Return whether links were put aside that may be pages after all. Complexity: O(kinds)."""
+    queries = ((_OF_PAGES, (1,)), (_UNKNOWN, (MIN_FILES, 1)))
+    return any(database.read(sql, values).fetchone() for sql, values in queries)
 
 
 class FileLinks:

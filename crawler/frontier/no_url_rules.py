@@ -23,6 +23,7 @@ class NoUrlRules:
     is_busy = False
     is_folding = False
     is_comparing_depths = False
+    is_unexamined = False
 
     def __init__(self, queue: Queue, why: str) -> None:
         self._queue = queue

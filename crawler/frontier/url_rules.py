@@ -95,6 +95,7 @@ class UrlRules:
             rule.saved += saved.get(rule.id, 0)
             self._state.store.note_change(rule)
         self._state.visit = visit
+        self._examination.is_left = False
         self._state.folds.clear()
         self.traps.clear()
 
@@ -220,6 +221,11 @@ class UrlRules:
     def is_examining(self) -> bool:
         """Whether it is still to be found out what is to be tried."""
         return self._examination.is_under_way
+
+    @property
+    def is_unexamined(self) -> bool:
+        """Whether an earlier process of this visit ended before its rules were examined."""
+        return self._examination.is_left
 
     def try_more(self) -> bool:
         """Where nothing waits, let something wait to try rules; say whether to ask again."""

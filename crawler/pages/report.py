@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from crawler.frontier.file_links import PUT_ASIDE
+from crawler.frontier.file_links import PUT_ASIDE, RELEASABLE
 from crawler.frontier.rule_report import UNEXAMINED
 from crawler.frontier.trap_report import StoredCluster, trap_report
 from crawler.pages.changes import Changes, find_changes
@@ -87,6 +87,8 @@ class Report:
     """Requests that they made superfluous."""
     file_links: dict[str, int]
     """Links by their ending that were not asked for, since many of their kind were files."""
+    file_links_to_ask: dict[str, int]
+    """Links by their ending that were put aside, and are asked for when the crawl goes on."""
     traps: tuple[StoredCluster, ...]
     """Kinds of URLs whose pages stopped being new."""
     no_robots: dict[str, list[str]]
@@ -145,7 +147,8 @@ def _read(connection: sqlite3.Connection) -> Report:
         url_rules=scalar(connection, "SELECT count(*) FROM url_rules WHERE state = 1"),
         unexamined_rules=scalar(connection, UNEXAMINED),
         skipped=scalar(connection, "SELECT count(*) FROM requests WHERE state = 4 AND rule > 0"),
-        file_links={str(ending): int(count) for ending, count in connection.execute(PUT_ASIDE)},
+        file_links=dict(connection.execute(PUT_ASIDE).fetchall()),
+        file_links_to_ask=dict(connection.execute(RELEASABLE).fetchall()),
         traps=trap_report(connection),
         no_robots=json.loads(meta.get("no_robots", "{}")),
         refused_links=json.loads(meta.get(REFUSED_LINKS, "{}")),

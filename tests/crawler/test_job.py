@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
+import pytest
+
+from crawler.frontier.file_links import MIN_FILES, FileLinks
 from crawler.frontier.order import host_number
 from crawler.frontier.url_rules import UrlRules
 from crawler.job import Job
 from crawler.job_options import JobOptions
+from crawler.pages.errors import JobError
 from crawler.reading.options import ReadingOptions
 from crawler.urls.learning.context import Context
 from crawler.urls.learning.evidence import CounterExample
@@ -24,6 +29,69 @@ HOST = host_number("h.org")
 def meet(job: Job, url: str) -> None:
     """A link is met."""
     job.url_rules.push(HOST, url, 0, b"", job.canonicalizer.key(url), is_fixed=False)
+
+
+def ended_with_an_empty_queue(folder: Path) -> Job:
+    """The next process on a crawl of which every request was answered."""
+    job = Job(folder, OPTIONS)
+    job.claim("a plan")
+    job.begin_visit()
+    meet(job, "http://h.org/")
+    _answer_all(job)
+    job.close()
+    return Job(folder, OPTIONS)
+
+
+def _answer_all(job: Job) -> None:
+    while (leased := job.queue.lease(lambda _: 0)) is not None:
+        job.queue.finish([leased.id])
+
+
+@pytest.mark.parametrize(("files", "pages"), [(MIN_FILES - 1, 0), (MIN_FILES, 1)])
+def test_it_is_not_over_where_links_that_were_put_aside_may_be_pages(
+    files: int, pages: int, tmp_path: Path
+) -> None:
+    """A kill right after a commit leaves them so."""
+    job = ended_with_an_empty_queue(tmp_path)
+    assert job.is_finished
+    links = FileLinks(job.database, frozenset({"jpg"}))
+    kind = links.kind("http://h.org/0.jpg")
+    assert kind is not None
+    for number in range(MIN_FILES + 100):
+        url = f"http://h.org/{number}.jpg"
+        links.put_aside(kind, url, job.canonicalizer.key(url), 1)
+    for is_page in (*[False] * files, *[True] * pages):
+        links.note(kind, is_page=is_page)
+    job.close()
+    with closing(Job(tmp_path, OPTIONS)) as job:
+        assert not job.is_finished
+        with pytest.raises(JobError, match="in the middle of another crawl"):
+            job.claim("another plan")
+        assert job.begin_visit()
+        while FileLinks(job.database, frozenset({"jpg"})).release():
+            pass
+        assert job.is_finished
+
+
+def test_it_is_not_over_where_rules_were_not_examined(tmp_path: Path) -> None:
+    job = ended_with_an_empty_queue(tmp_path)
+    job.url_rules.take([(Context("h.org"), DropArguments(("id",)))], "a file")
+    job.url_rules.fold_all()
+    assert isinstance(job.url_rules, UrlRules)
+    (rule,) = job.url_rules.rules
+    rule.patterns, rule.values = {"/page?": 1}, [{"one", "two"}]
+    for name in ("one", "two"):
+        meet(job, f"http://h.org/page?id={name}")
+    _answer_all(job)
+    job.close()
+    with closing(Job(tmp_path, OPTIONS)) as job:
+        assert not job.is_finished
+        assert job.begin_visit()
+        while job.url_rules.try_more():
+            _answer_all(job)
+        assert job.is_finished
+    with closing(Job(tmp_path, OPTIONS)) as job:
+        assert job.is_finished
 
 
 def test_it_is_not_over_where_a_revoked_rule_skipped_something(tmp_path: Path) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import signal
+from threading import Event
 from typing import TYPE_CHECKING
 
-from crawler.frontier.file_links import MIN_FILES
+from crawler.frontier.file_links import MIN_FILES, SAMPLED_OF
+from crawler.urls.canonical import Canonicalizer
+from tests.crawls.command import scrapy, start_scrapy
 from tests.crawls.crawled import crawl_site
+from tests.crawls.fleet import wait_until
 from tests.sites.hostile import HostileSite
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
@@ -94,6 +100,57 @@ def test_one_page_among_files_brings_all_back(tmp_path: Path) -> None:
     assert images <= set(found.asked)
     assert len(found.kept & images) == 400 - MIN_FILES
     assert found.report.file_links == {}
+
+
+def asked_first(site: HostileSite, images: set[str]) -> set[str]:
+    """Images that are asked for while none was seen to be a page."""
+    key = Canonicalizer().key
+    sampled = {one for one in images if int.from_bytes(key(site.at(one))[:4]) % SAMPLED_OF == 0}
+    return sampled | {f"/img/{number}.jpg" for number in range(MIN_FILES)}
+
+
+def held_back(answer: Callable[[Exchange], None], release: Event) -> Callable[[Exchange], None]:
+    def play(exchange: Exchange) -> None:
+        release.wait(60)
+        answer(exchange)
+
+    return play
+
+
+def test_a_crawl_that_is_stopped_before_it_takes_links_back_asks_for_them_when_it_goes_on(
+    tmp_path: Path,
+) -> None:
+    release = Event()
+    with HostileSite() as site:
+        images = gallery(site, pages=tuple(range(MIN_FILES, 400)))
+        first = asked_first(site, images)
+        site.added["/img/0.jpg"] = held_back(_image, release)
+        process = start_scrapy("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}")
+        try:
+            wait_until(lambda: first <= set(site.paths()))
+            process.send_signal(signal.SIGINT)
+            wait_for_line(process, "shutting down gracefully")
+        finally:
+            release.set()
+            output, _ = process.communicate(timeout=120)
+        left = len(images - set(site.paths()))
+        assert left > 100
+        assert f"files: {left} links still to ask for, since others of their kind" in output
+        assert f"not finished, {left} links still to ask for: the same command goes on" in output
+        gallery_url = site.at("/gallery")
+        other = scrapy("crawl", "site", "-a", f"url={gallery_url}", "-s", f"JOBDIR={tmp_path}")
+        assert "in the middle of another crawl" in other.stderr
+        found = crawl_site(site, tmp_path)
+    assert "going on" in found.done.stdout.splitlines()[0]
+    assert images <= set(found.asked)
+    assert len(found.kept & images) == 400 - MIN_FILES
+    assert found.report.file_links == found.report.file_links_to_ask == {}
+
+
+def wait_for_line(process: subprocess.Popen[str], words: str) -> None:
+    """Read what a process logs until it says something."""
+    assert process.stderr is not None
+    assert any(words in line for line in process.stderr)
 
 
 def test_what_a_sitemap_lists_is_treated_alike(tmp_path: Path) -> None:
