@@ -53,7 +53,13 @@ class FileRequests:
             crawler.signals.connect(self._bytes_received, signals.bytes_received)
 
     def is_put_aside(self, url: str, key: bytes, depth: int) -> bool:
-        """Put a link aside where many of its kind were files; say whether it was."""
+        """Put a link aside where many of its kind were files; say whether it was.
+
+        A worker of a fleet puts none aside: killed, it would take them along, since nobody asks
+        again for the page on which they were found.
+        """
+        if self._job.fleet is not None:
+            return False
         kind = self._links.kind(url)
         return kind is not None and self._links.put_aside(kind, url, key, depth)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from threading import Event
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 from crawler.frontier.file_links import MIN_FILES, SAMPLED_OF
 from crawler.urls.canonical import Canonicalizer
 from tests.crawls.command import scrapy, start_scrapy
 from tests.crawls.crawled import crawl_site
-from tests.crawls.fleet import wait_until
+from tests.crawls.fleet import Fleet, end, wait_until
 from tests.sites.hostile import HostileSite
 from tests.sites.prose import prose
 
@@ -151,6 +153,27 @@ def wait_for_line(process: subprocess.Popen[str], words: str) -> None:
     """Read what a process logs until it says something."""
     assert process.stderr is not None
     assert any(words in line for line in process.stderr)
+
+
+def test_a_fleet_loses_no_link_of_a_worker_that_is_killed(redis_url: str, tmp_path: Path) -> None:
+    release = Event()
+    with HostileSite() as site:
+        images = gallery(site, pages=tuple(range(MIN_FILES, 400)))
+        site.added["/img/0.jpg"] = held_back(_image, release)
+        fleet = Fleet(cast("Any", SimpleNamespace(seeds=site.url)), redis_url, tmp_path)
+        killed = fleet.start(1)
+        try:
+            wait_until(lambda: requests_done(redis_url) > 20)  # the gallery is acknowledged
+        finally:
+            end(killed)
+            release.set()
+        fleet.crawl_into(2)
+        assert images <= set(site.paths())
+
+
+def requests_done(redis_url: str) -> int:
+    done = scrapy("fleet", redis_url, "--json")
+    return int(json.loads(done.stdout)["counts"]["done"]) if done.stdout.strip() else 0
 
 
 def test_what_a_sitemap_lists_is_treated_alike(tmp_path: Path) -> None:
