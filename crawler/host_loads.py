@@ -89,9 +89,12 @@ class HostLoads:
             return 0
         slot = None if name is None else self._downloader.slots.get(name)
         if slot is not None and slot.delay:
-            free_at = max(free_at, due_at_of(slot))
+            # What waits in it, also of other components, is sent when the longest delay is over.
+            free_at = max(free_at, _longest_until(slot) if slot.queue else due_at_of(slot))
         if free_at > now or name is None:
             self.free_at = min(self.free_at, free_at)
+            return None
+        if self.has_to_wait(host):
             return None
         requests = self._hosts.get(host)
         return 0 if requests is None else self._room_beside(requests, name, slot)
