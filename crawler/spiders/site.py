@@ -230,7 +230,8 @@ class SiteSpider(ArchivingSpider):
                 continue
             for url in filter(self._is_wanted, (link.url, *link.others)):
                 if not is_seen and self.files.is_put_aside(url, link.key, depth):
-                    break
+                    is_seen = True  # its other spellings are remembered
+                    continue
                 request = self._spelled(url, link.key, is_seen=is_seen)
                 is_seen = True
                 if request is not None:
