@@ -27,8 +27,8 @@ from measuring import table, write
 
 from neardup import Document, Parameters
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.deduplicator import SharedDeduplicator
 from neardup.storage.redis.postings import RedisPostings
+from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 from tests.servers.redis import redis_server
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ import zstandard
 from measuring import made_texts, table
 
 from crawler.lab.choice import Choice
-from crawler.lab.page import LabPage
+from crawler.lab.lab_page import LabPage
 from crawler.lab.session import Session
 from neardup import Parameters
 from neardup.document import analyse

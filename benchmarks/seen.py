@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 from crawler.frontier.seen import SeenSet
-from crawler.pages.database import Database
+from crawler.storage.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,8 +13,8 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import load_object
 from scrapy.utils.reactor import _asyncio_reactor_path
 
+from crawler.console.escaping import plain_logs
 from crawler.options import Options, our_settings
-from crawler.plain_text import plain_logs
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -31,21 +31,25 @@ REPLACED = {
 
 ADDED = (
     ("SPIDER_MIDDLEWARES", "crawler.spidermiddlewares.DuplicateLinks", 950),
-    ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.ReplacedRequests", -1),
-    ("DOWNLOADER_MIDDLEWARES", "crawler.shorter_ways.StoredLinks", 10),
-    ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.PrivateAddresses", 60),
-    ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.ScopedRedirects", 65),
-    ("DOWNLOADER_MIDDLEWARES", "crawler.revisits.ConditionalRequests", 610),
+    ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.limits.ReplacedRequests", -1),
+    ("DOWNLOADER_MIDDLEWARES", "crawler.link_depths.StoredLinks", 10),
+    ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.limits.PrivateAddresses", 60),
+    ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.limits.ScopedRedirects", 65),
+    (
+        "DOWNLOADER_MIDDLEWARES",
+        "crawler.downloadermiddlewares.conditional_requests.ConditionalRequests",
+        610,
+    ),
     ("ITEM_PIPELINES", "crawler.pipelines.NearDuplicatesPipeline", 900),
     ("EXTENSIONS", "crawler.extensions.JobKeeper", 10),
     ("EXTENSIONS", "crawler.extensions.CrawlDelay", 20),
     ("EXTENSIONS", "crawler.extensions.Progress", 30),
 )
 
-GIVEN_UP = "crawler.retries.GivenUpHosts", 20
+GIVEN_UP = "crawler.downloadermiddlewares.retries.GivenUpHosts", 20
 """Added with ``RETRIES``."""
 
-RETRIES = "crawler.retries.PatientRetry", 970
+RETRIES = "crawler.downloadermiddlewares.retries.PatientRetry", 970
 """Takes the place of Scrapy's middleware where the scheduler is ours, nearer to the network: it
 hears of redirects too."""
 
@@ -55,7 +59,7 @@ _MAX_THREADS = 256
 PACING = ("SPIDER_MIDDLEWARES", "crawler.fleet_start.PacedStart", 940)
 """Added where FLEET_ENABLED is set."""
 
-RECORDING = ("DOWNLOADER_MIDDLEWARES", "crawler.recording.Recording", 990)
+RECORDING = ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.warc.Recording", 990)
 """Added where WARC_ENABLED is set; warcio is imported then, and not before."""
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawler.console.progress import readable_bytes
 from crawler.pages.outcomes import CHANGED, MOVED, OUTCOMES, UNCHANGED
-from crawler.progress import readable_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.pages.changes import Away, Change, Changes
+    from crawler.pages.change_report import Away, Change, Changes
 
 SHOWN = 5
 

@@ -9,7 +9,7 @@ from scrapy.dupefilters import BaseDupeFilter
 
 from crawler.frontier.order import depth_of
 from crawler.frontier.spellings import SPELLING
-from crawler.jobs import job_of
+from crawler.job_registry import job_of
 from crawler.other_spellings import OtherSpellings
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from crawler.jobs import job_of
+from crawler.console.progress import REDRAW_SECS, LiveProgress, PlainProgress
+from crawler.job_registry import job_of
 from crawler.options import Options
-from crawler.pages.database import COMMIT_INTERVAL_SECS
-from crawler.pages.errors import StorageError
-from crawler.progress import REDRAW_SECS, LiveProgress, PlainProgress
 from crawler.request_codec import UnstorableError, check_json
+from crawler.storage.database import COMMIT_INTERVAL_SECS
+from crawler.storage.errors import StorageError
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider

@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.pages.errors import StorageError
+from crawler.storage.errors import StorageError
 
 if TYPE_CHECKING:
     from pathlib import Path

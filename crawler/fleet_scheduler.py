@@ -9,13 +9,13 @@ from scrapy.utils.defer import deferred_from_coro
 
 from crawler.fleet.held_requests import unpack
 from crawler.frontier.order import depth_of, host_number
-from crawler.frontier.redis.records import QueuedLink
+from crawler.frontier.redis.request_records import QueuedLink
 from crawler.frontier.request_parts import FIXED, decode_parts
 from crawler.frontier.spellings import SPELLING
 from crawler.host_loads import host_name, is_made_anyway
+from crawler.link_depths import AGAIN, has_links
 from crawler.request_codec import decode_request, encode_request
 from crawler.scheduler import FrontierScheduler
-from crawler.shorter_ways import AGAIN, has_links
 from crawler.visits import NO
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.fleet.fleet import Fleet
     from crawler.frontier.order import QueuedRequest, ShorterWay
     from crawler.frontier.pauses import SharedPause
-    from crawler.frontier.redis.records import Leased
+    from crawler.frontier.redis.request_records import Leased
 
 _LOOK_AHEAD_SECS = 2.0
 _FEWEST_OF_A_HOST = 2
@@ -165,7 +165,7 @@ class FleetScheduler(FrontierScheduler):
         limit = self._job.limit
         return limit is not None and self._fleet.pages + len(self._leases) >= limit
 
-    # From here on: what crawler.fleet.crawl asks for.
+    # From here on: what crawler.fleet.worker_crawl asks for.
 
     @property
     def wants_more(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import NotConfigured
 
-from crawler.jobs import job_of
+from crawler.job_registry import job_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -11,7 +11,7 @@ import xxhash
 import zstandard
 from itemadapter import ItemAdapter
 
-from crawler.jobs import job_of
+from crawler.job_registry import job_of
 from crawler.options import Options
 from crawler.pages.fetched import Captured, Fetched
 from crawler.reading.fingerprinting import extract_of

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.httpobj import urlparse_cached
 
-from crawler.frontier.skipped import FIXED
 from crawler.frontier.spellings import SPELLING
+from crawler.url_rules.skipped import FIXED
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

@@ -9,30 +9,30 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from crawler.directory import check_identity, identity_of, locked
 from crawler.frontier.file_links import has_releasable
-from crawler.frontier.memory import MemoryQueue
-from crawler.frontier.no_url_rules import NoUrlRules
+from crawler.frontier.memory_queue import MemoryQueue
 from crawler.frontier.pauses import HostPauses
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redirects import Redirects
 from crawler.frontier.seen import SeenSet
 from crawler.frontier.spellings import Spellings, StoredSpellings
-from crawler.frontier.url_rules import UrlRules
 from crawler.pages.capture import Archivist
 from crawler.pages.chosen_parameters import settle
-from crawler.pages.database import Database
-from crawler.pages.documents import PageDocuments
-from crawler.pages.elsewhere import Elsewhere
-from crawler.pages.errors import JobError, StorageError
 from crawler.pages.fetched import Captured, Fetched
-from crawler.pages.known import KnownUrls
-from crawler.pages.links import LinkStore
+from crawler.pages.judged_documents import PageDocuments
+from crawler.pages.page_links import LinkStore
+from crawler.pages.page_store import PageStore
+from crawler.pages.remote_originals import Elsewhere
 from crawler.pages.stages import REFUSED_LINKS, SECONDS_BY_STAGE, RunningTotal
-from crawler.pages.store import PageStore
 from crawler.pages.takeover import Takeover
+from crawler.pages.url_history import KnownUrls
 from crawler.pages.verdicts import FAILED
 from crawler.reading.pool import ReadingPool
+from crawler.storage.database import Database
+from crawler.storage.directory import check_identity, identity_of, locked
+from crawler.storage.errors import JobError, StorageError
+from crawler.url_rules.disabled import NoUrlRules
+from crawler.url_rules.engine import UrlRules
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
 from crawler.visit_notes import VisitNotes
 from crawler.visits import NO, Visits
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.fleet.fleet import Fleet
-    from crawler.fleet.seen import RecentKeys
+    from crawler.fleet.shared_seen import RecentKeys
     from crawler.frontier.order import Queue
     from crawler.job_options import JobOptions
 
@@ -69,7 +69,7 @@ class Job:
         options: What the settings say.
 
     Files:
-        crawl.db: The truth: requests, pages, verdicts (``crawler.pages.schema``).
+        crawl.db: The truth: requests, pages, verdicts (``crawler.storage.schema``).
         fingerprints/: The Hamming index. It is flushed after the database is
             committed, so that it never knows a page which the database lacks,
             and caught up or rebuilt from the database when it is opened.

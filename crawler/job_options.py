@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.pauses import PausePolicy
 from crawler.pages.intervals import IntervalPolicy
-from crawler.reading.options import ReadingOptions
+from crawler.reading.reading_options import ReadingOptions
 from neardup import Parameters
 
 if TYPE_CHECKING:
-    from crawler.urls.learning.hypothesis import LearningPolicy
+    from crawler.url_rules.learning.hypothesis import LearningPolicy
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from crawler import default_settings
 from crawler.frontier.pauses import PausePolicy
 from crawler.job_options import JobOptions
 from crawler.pages.intervals import IntervalPolicy
-from crawler.reading.options import ReadingOptions
-from crawler.urls.learning.hypothesis import LearningPolicy
+from crawler.reading.reading_options import ReadingOptions
+from crawler.url_rules.learning.hypothesis import LearningPolicy
 from neardup import Features, NearDupError, Parameters
 
 if TYPE_CHECKING:

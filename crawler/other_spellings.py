@@ -14,11 +14,11 @@ from scrapy.exceptions import (
 )
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from crawler.downloadermiddlewares import LED_BY, PrivateAddressError
+from crawler.downloadermiddlewares.limits import LED_BY, PrivateAddressError
 from crawler.downloading.errors import AnswerError
 from crawler.frontier.spellings import SPELLING, StoredSpellings, meta_for_another
-from crawler.jobs import job_of
-from crawler.pages.errors import StorageError
+from crawler.job_registry import job_of
+from crawler.storage.errors import StorageError
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.requested import requestable, sent
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.items import Page
-from crawler.pages.documents import unpack
 from crawler.pages.export import hex_digest, hex_fingerprint, iso_time
+from crawler.pages.judged_documents import unpack
 
 if TYPE_CHECKING:
     from crawler.pages.fetched import Captured

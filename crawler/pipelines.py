@@ -8,7 +8,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 
 from crawler.foreign_items import ForeignItems
 from crawler.items import Page
-from crawler.jobs import job_of
+from crawler.job_registry import job_of
 from crawler.options import Options
 from crawler.pages.verdicts import DUPLICATES, KEPT, UNCHANGED
 

@@ -25,12 +25,12 @@ from crawler.host_loads import (
     is_made_anyway,
     requests_in_progress,
 )
-from crawler.jobs import job_of
+from crawler.job_registry import job_of
+from crawler.link_depths import ShorterWays
 from crawler.other_spellings import OtherSpellings, requestable_request, source_of
-from crawler.pages.errors import StorageError
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
-from crawler.shorter_ways import ShorterWays
+from crawler.storage.errors import StorageError
 from crawler.urls.moves import is_same_place
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawler.pages.database import Database
+    from crawler.storage.database import Database
 
 _SITEMAPS = "sitemaps"
 _MOVED = "moved_seeds"

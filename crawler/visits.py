@@ -6,15 +6,15 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.pages.known import LATER, SETTLED
+from crawler.pages.url_history import LATER, SETTLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.frontier.seen import SeenSet
-    from crawler.pages.database import Database
-    from crawler.pages.known import KnownUrls
-    from crawler.pages.store import PageStore, StoredUrl
+    from crawler.pages.page_store import PageStore, StoredUrl
+    from crawler.pages.url_history import KnownUrls
+    from crawler.storage.database import Database
 
 NO = "no"
 YES = "yes"

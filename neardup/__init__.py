@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from neardup.clustering import Cluster, clusters
     from neardup.comparison.containment import containment
     from neardup.comparison.diff import Run, diff
-    from neardup.comparison.edits import edit_ratio
+    from neardup.comparison.edit_distance import edit_ratio
     from neardup.comparison.rendering import render_diff
     from neardup.deduplicator import Deduplicator
     from neardup.document import Document, analyse
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from neardup.evaluation.labelled import read_similar
     from neardup.evaluation.metrics import Scores, labelled_pairs, score_pairs
     from neardup.evaluation.near_pairs import NearPairs, near_pairs
-    from neardup.evaluation.sweep import SweepRow, sweep
+    from neardup.evaluation.parameter_sweep import SweepRow, sweep
     from neardup.features.features import Features
     from neardup.features.folding import fold
     from neardup.features.idf_table import IdfTable

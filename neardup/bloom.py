@@ -15,7 +15,7 @@ from rbloom import Bloom
 
 from neardup.errors import ParameterError
 from neardup.fingerprints.digest import DIGEST_BYTES
-from neardup.indexes.files.bloom_format import KINDS, BloomHeader, StoredFilter
+from neardup.indexes.files.bloom_file import KINDS, BloomHeader, StoredFilter
 from neardup.indexes.files.bloom_reader import read_filters
 from neardup.indexes.files.bloom_writer import write_filters
 

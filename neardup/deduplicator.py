@@ -6,16 +6,16 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from neardup.cascade import Funnel
 from neardup.document import Document, analyse
 from neardup.errors import ClosedError, DuplicateIdError, ParameterError
 from neardup.fingerprints.digest import EMPTY_DIGEST, payload_digest, text_digest
-from neardup.funnel import Funnel
 from neardup.indexes.arrays import checked_id
 from neardup.indexes.hamming import HammingIndex
 from neardup.parameters import DEFAULTS, Parameters
-from neardup.storage.directory import open_directory
 from neardup.storage.documents import Documents
 from neardup.storage.memory import MemoryDocuments
+from neardup.storage.text_directory import open_directory
 from neardup.verdict import NEW, TOO_SHORT, Verdict
 from neardup.verification import JaccardVerifier
 from neardup.verifier import Verifier

@@ -14,7 +14,7 @@ if __name__ == "__main__" and not __package__:
     # spark-submit puts this file's own folder first, whose modules are no top-level ones.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from neardup.batch.command import main
+from neardup.batch.spark_command import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

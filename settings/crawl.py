@@ -37,34 +37,34 @@ DOWNLOAD_WARNSIZE = 0
 URLLENGTH_LIMIT = 8192
 
 DOWNLOADER_MIDDLEWARES = {
-    "crawler.downloadermiddlewares.LongUrls": 50,
+    "crawler.downloadermiddlewares.limits.LongUrls": 50,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "crawler.robots.RobotsRules": 100,
+    "crawler.downloadermiddlewares.robots.RobotsRules": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-    "crawler.downloadermiddlewares.Decompression": 590,
-    "crawler.retries.WholeAnswers": 580,  # refuses what Decompression could not open
+    "crawler.downloadermiddlewares.limits.Decompression": 590,
+    "crawler.downloadermiddlewares.retries.WholeAnswers": 580,  # refuses what Decompression could not open
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
-    "crawler.http_auth.HttpAuth": 985,
+    "crawler.downloadermiddlewares.http_auth.HttpAuth": 985,
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
-    "crawler.cookies.Cookies": 700,
+    "crawler.downloadermiddlewares.cookies.Cookies": 700,
 }
-ROBOTSTXT_PARSER = "crawler.robots.FirstRules"
+ROBOTSTXT_PARSER = "crawler.downloadermiddlewares.robots.FirstRules"
 # LongUrls says which URLs are too long; this one drops them without a word.
 SPIDER_MIDDLEWARES = {"scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None}
 CONCURRENT_ITEMS = 1  # of one page; each more costs a task for every page
 
 EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,
-    "crawler.feeds.StoredFeeds": 0,
+    "crawler.feeds.from_store.StoredFeeds": 0,
 }
 FEED_STORAGES = {
-    "": "crawler.feed_files.FeedFile",
-    "file": "crawler.feed_files.FeedFile",
-    "stdout": "crawler.feed_files.PlainStdout",
+    "": "crawler.feeds.feed_files.FeedFile",
+    "file": "crawler.feeds.feed_files.FeedFile",
+    "stdout": "crawler.feeds.feed_files.PlainStdout",
 }
 FEED_EXPORTERS = {
-    "parquet": "crawler.export_files.ParquetItemExporter",
-    "xml": "crawler.export_files.CleanXmlExporter",
+    "parquet": "crawler.feeds.exporters.ParquetItemExporter",
+    "xml": "crawler.feeds.exporters.CleanXmlExporter",
 }
 
 # The meta refresh of a page is read with everything else, in a worker process.

@@ -19,8 +19,8 @@ from scrapy.settings import Settings
 from scrapy.settings import default_settings as scrapys_settings
 from scrapy.spiderloader import SpiderLoader
 
-from crawler.archiving import ArchivingSpider
 from crawler.options import PREFIXES, our_settings
+from crawler.spiders.base import ArchivingSpider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

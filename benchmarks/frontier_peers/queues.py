@@ -22,8 +22,8 @@ from scrapy.utils.test import get_crawler
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import SeenSet
-from crawler.pages.database import Database
 from crawler.request_codec import decode_request, encode_request
+from crawler.storage.database import Database
 from frontier_peers.processes import Figures, Watch, disk_megabytes, peak_megabytes
 
 if TYPE_CHECKING:

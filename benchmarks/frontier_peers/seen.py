@@ -13,7 +13,7 @@ from scrapy import Request
 from scrapy.dupefilters import RFPDupeFilter
 
 from crawler.frontier.seen import SeenSet
-from crawler.pages.database import Database
+from crawler.storage.database import Database
 from frontier_peers.processes import (
     Figures,
     Watch,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.reading.decoding import decode
-from crawler.reading.parsing import parse
+from crawler.reading.html_parsing import parse
 from crawler.reading.visible import read_visible
 from neardup import payload_digest, text_digest
 

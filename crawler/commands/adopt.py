@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.command_line import CommandError, PlainCommand, refuse_options
+from crawler.console.command_line import CommandError, PlainCommand, refuse_options
+from crawler.console.escaping import say
+from crawler.console.verify_text import TerminalWatch
 from crawler.options import job_options
-from crawler.pages.errors import JobError, StorageError
-from crawler.plain_text import say
-from crawler.verification_text import TerminalWatch
+from crawler.storage.errors import JobError, StorageError
 
 if TYPE_CHECKING:
     import argparse
@@ -37,8 +37,8 @@ class Command(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Make the directory."""
-        from crawler.corpus.adopting import adopt  # noqa: PLC0415
-        from crawler.corpus.kept import Corpus  # noqa: PLC0415
+        from crawler.maintenance.adopt.adopting import adopt  # noqa: PLC0415
+        from crawler.maintenance.adopt.kept import Corpus  # noqa: PLC0415
         from crawler.urls.canonical import Canonicalizer  # noqa: PLC0415
 
         refuse_options(args)

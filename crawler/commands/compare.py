@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.command_line import CommandError
-from crawler.lab_command import LabCommand, Progress, say_notes
-from crawler.lab_options import add_parameter_options, tried_parameters, whole
+from crawler.console.command_line import CommandError
+from crawler.console.escaping import say, say_coloured, say_json
+from crawler.console.lab_command import LabCommand, Progress, say_notes
+from crawler.console.lab_options import add_parameter_options, tried_parameters, whole
 from crawler.options import did_you_mean
-from crawler.plain_text import say, say_coloured, say_json
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Command(LabCommand):
 
     def work(self, args: list[str], opts: argparse.Namespace, watch: Progress) -> None:
         """Find the texts, measure them, print."""
-        from crawler.compare_text import comparison_lines, diff_text  # noqa: PLC0415
+        from crawler.console.compare_text import comparison_lines, diff_text  # noqa: PLC0415
         from crawler.lab.comparison import compare  # noqa: PLC0415  (takes half a second)
         from neardup import diff  # noqa: PLC0415
         from neardup.whole import readable  # noqa: PLC0415
@@ -115,9 +115,9 @@ class Command(LabCommand):
         return first, second, running
 
     def _fetched(self, urls: list[str]) -> dict[str, TextSide]:
+        from crawler.console.fetch import fetch_pages  # noqa: PLC0415
         from crawler.lab.sides import read_pages  # noqa: PLC0415
-        from crawler.lab.sources.html import Html  # noqa: PLC0415
-        from crawler.page_fetching import fetch_pages  # noqa: PLC0415
+        from crawler.lab.sources.html_folder import Html  # noqa: PLC0415
 
         assert self.settings is not None
         pages = fetch_pages(urls, self.settings)

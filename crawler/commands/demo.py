@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from crawler.command_line import CommandError, complain, refuse_options
 from crawler.commands.crawl import Command as CrawlCommand
+from crawler.console.command_line import CommandError, complain, refuse_options
+from crawler.console.escaping import say
 from crawler.demo import DUPLICATES, DemoServer
 from crawler.options import Options
-from crawler.pages.database import FILE_NAME, open_for_reading
 from crawler.pages.export import export_pages
-from crawler.plain_text import say
+from crawler.storage.database import FILE_NAME, open_for_reading
 
 if TYPE_CHECKING:
     import argparse

@@ -6,9 +6,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from crawler.command_line import CommandError, PlainCommand, refuse_options
+from crawler.console.command_line import CommandError, PlainCommand, refuse_options
+from crawler.console.escaping import say, say_json
 from crawler.frontier.redis.errors import FleetError
-from crawler.plain_text import say, say_json
 from neardup import ServerError
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ class Command(PlainCommand):
 
 
 def _show(url: str, opts: argparse.Namespace) -> None:
+    from crawler.console.fleet_text import status_lines  # noqa: PLC0415
     from crawler.fleet.names import shown_url  # noqa: PLC0415
     from crawler.fleet.status import at, look  # noqa: PLC0415  # needs Redis' client
-    from crawler.fleet_text import status_lines  # noqa: PLC0415
 
     status = at(url, opts.name, look)
     if opts.json:

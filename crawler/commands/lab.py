@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.command_line import CommandError, PlainCommand, refuse_options
-from crawler.plain_text import say
+from crawler.console.command_line import CommandError, PlainCommand, refuse_options
+from crawler.console.escaping import say
 
 if TYPE_CHECKING:
     import argparse
@@ -60,8 +60,8 @@ class Command(PlainCommand):
 
 def _serve(paths: list[Path], opts: argparse.Namespace) -> None:
     from crawler.lab.app.binding import BindingError, bind  # noqa: PLC0415
-    from crawler.lab.app.server import make_app, open_browser, serve  # noqa: PLC0415
-    from crawler.lab.app.state import Lab  # noqa: PLC0415
+    from crawler.lab.app.lab_server import make_app, open_browser, serve  # noqa: PLC0415
+    from crawler.lab.app.lab_state import Lab  # noqa: PLC0415
     from crawler.lab.sources.source import SourceError  # noqa: PLC0415
 
     try:

@@ -6,16 +6,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.command_line import CommandError
-from crawler.lab_command import LabCommand, Progress, say_notes
-from crawler.lab_options import distances_of, one_of, paths_of, whole
+from crawler.console.command_line import CommandError
+from crawler.console.escaping import say, say_coloured
+from crawler.console.lab_command import LabCommand, Progress, say_notes
+from crawler.console.lab_options import distances_of, one_of, paths_of, whole
 from crawler.options import did_you_mean
-from crawler.plain_text import say, say_coloured
 
 if TYPE_CHECKING:
     import argparse
 
-    from crawler.lab.label import Label
+    from crawler.lab.pair_label import Label
 
 _ALL = "0..8"
 _LIMIT = "200"
@@ -90,7 +90,7 @@ class Command(LabCommand):
 
 
 def _check_label(word: str) -> None:
-    from crawler.lab.label import NAMES  # noqa: PLC0415
+    from crawler.lab.pair_label import NAMES  # noqa: PLC0415
 
     if word not in NAMES:
         hint = did_you_mean(word, NAMES) or f"; there are {' and '.join(NAMES)}"
@@ -98,10 +98,10 @@ def _check_label(word: str) -> None:
 
 
 def _walk(paths: list[Path], distances: list[int], limit: int, watch: Progress) -> None:
+    from crawler.console.labelling import Labelling, typed_keys  # noqa: PLC0415
     from crawler.lab.choice import Choice  # noqa: PLC0415
     from crawler.lab.labels import read_labels  # noqa: PLC0415
     from crawler.lab.loading import loaded  # noqa: PLC0415  (takes half a second)
-    from crawler.labelling import Labelling, typed_keys  # noqa: PLC0415
 
     with loaded(paths, watch) as found:
         choice = Choice(found.session.running)
@@ -122,10 +122,10 @@ def _walk(paths: list[Path], distances: list[int], limit: int, watch: Progress) 
 
 
 def _change(paths: list[Path], opts: argparse.Namespace, watch: Progress) -> None:
-    from crawler.lab.label import DUPLICATE, label_of  # noqa: PLC0415
     from crawler.lab.labels import remove_label, store_label  # noqa: PLC0415
     from crawler.lab.loading import loaded  # noqa: PLC0415
     from crawler.lab.lookup import place_of  # noqa: PLC0415
+    from crawler.lab.pair_label import DUPLICATE, label_of  # noqa: PLC0415
 
     urls = opts.pair[:2] if opts.pair else opts.remove
     with loaded(paths, watch) as found:
@@ -167,7 +167,7 @@ def _export(paths: list[Path], name: str) -> None:
 def _import(paths: list[Path], name: str) -> None:
     from crawler.lab.label_files import import_labels  # noqa: PLC0415
     from crawler.lab.labels import store_labels  # noqa: PLC0415
-    from crawler.lab.sources.opening import open_sources  # noqa: PLC0415
+    from crawler.lab.sources.open_source import open_sources  # noqa: PLC0415
 
     try:
         if name == "-":
@@ -187,7 +187,7 @@ def _import(paths: list[Path], name: str) -> None:
 
 def _labels(paths: list[Path]) -> list[Label]:
     from crawler.lab.labels import read_labels  # noqa: PLC0415
-    from crawler.lab.sources.opening import open_sources  # noqa: PLC0415
+    from crawler.lab.sources.open_source import open_sources  # noqa: PLC0415
 
     sources = open_sources(paths)
     try:

@@ -6,20 +6,20 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.command_line import CommandError, PlainCommand, refuse_options
+from crawler.console.command_line import CommandError, PlainCommand, refuse_options
+from crawler.console.escaping import say, say_json
+from crawler.console.merge_text import merged_lines
+from crawler.console.verify_text import TerminalWatch
 from crawler.frontier.redis.errors import FleetError
-from crawler.merge_text import merged_lines
-from crawler.merging.merge import merge
-from crawler.pages.errors import JobError
-from crawler.plain_text import say, say_json
-from crawler.verification_text import TerminalWatch
+from crawler.maintenance.merge.merging import merge
+from crawler.storage.errors import JobError
 from neardup import NearDupError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncIterator, Callable
 
-    from crawler.merging.fleet_texts import KeptText
+    from crawler.maintenance.merge.fleet_texts import KeptText
 
 LOST = 1
 INTERRUPTED = 130

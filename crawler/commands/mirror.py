@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.command_line import CommandError, complain, refuse_options
+from crawler.console.command_line import CommandError, complain, refuse_options
+from crawler.console.mirror_run import Mirroring, check, known_url
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.finish import STATE
 from crawler.mirror.wanted import byte_count
-from crawler.mirroring import Mirroring, check, known_url
 from crawler.options import Options
-from crawler.pages.errors import JobError
 from crawler.spiders.mirror import REQUISITES, MirrorSpider
+from crawler.storage.errors import JobError
 from crawler.urls.seeds import host_folder
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.command_line import CommandError, PlainCommand, one_directory
-from crawler.export_files import EXPORTERS, export
+from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.escaping import say
+from crawler.feeds.exporters import EXPORTERS, export
 from crawler.options import did_you_mean
-from crawler.pages.database import open_for_reading
-from crawler.pages.errors import JobError
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.verdicts import VERDICTS
-from crawler.plain_text import say
+from crawler.storage.database import open_for_reading
+from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
     import argparse

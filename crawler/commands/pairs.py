@@ -6,9 +6,9 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from crawler.lab.choice import SIMHASH
-from crawler.lab_command import LabCommand, Progress, say_notes
-from crawler.lab_options import (
+from crawler.console.escaping import say, say_coloured, say_json
+from crawler.console.lab_command import LabCommand, Progress, say_notes
+from crawler.console.lab_options import (
     add_method_option,
     add_parameter_options,
     distances_of,
@@ -16,7 +16,7 @@ from crawler.lab_options import (
     tried_choice,
     whole,
 )
-from crawler.plain_text import say, say_coloured, say_json
+from crawler.lab.choice import SIMHASH
 
 if TYPE_CHECKING:
     import argparse
@@ -85,7 +85,7 @@ class Command(LabCommand):
 
 
 def _show(found: PairDetails, number: int, opts: argparse.Namespace) -> None:
-    from crawler.pairs_text import pair_dict, pair_diff, pair_lines  # noqa: PLC0415
+    from crawler.console.pairs_text import pair_dict, pair_diff, pair_lines  # noqa: PLC0415
 
     if opts.json:
         fields = pair_dict(found, _CONTEXT if opts.diff else None)

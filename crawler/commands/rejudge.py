@@ -7,13 +7,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.command_line import CommandError, PlainCommand, one_directory
-from crawler.pages.errors import JobError
-from crawler.plain_text import say, say_json
-from crawler.rejudge_text import rejudgement_lines
-from crawler.rejudging.rejudge import rejudge
-from crawler.verification.directory import CrawlDirectory
-from crawler.verification_text import TerminalWatch
+from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.escaping import say, say_json
+from crawler.console.rejudge_text import rejudgement_lines
+from crawler.console.verify_text import TerminalWatch
+from crawler.maintenance.rejudge.rejudging import rejudge
+from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.storage.errors import JobError
 from neardup import NearDupError
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.command_line import CommandError, PlainCommand, one_directory
-from crawler.pages.database import open_for_reading
-from crawler.pages.errors import JobError
-from crawler.pages.report import make_report
-from crawler.plain_text import say, say_json
-from crawler.report_text import report_lines
+from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.escaping import say, say_json
+from crawler.console.report_text import report_lines
+from crawler.pages.crawl_report import make_report
+from crawler.storage.database import open_for_reading
+from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
     import argparse

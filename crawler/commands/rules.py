@@ -6,22 +6,22 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.command_line import CommandError, PlainCommand, one_directory
-from crawler.frontier.forgetting import forget_rule
-from crawler.frontier.rule_files import discarder_text, rules_text
-from crawler.frontier.rule_report import rule_report
-from crawler.frontier.rule_store import holding
+from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.escaping import say, say_json
+from crawler.console.rules_text import rule_lines
 from crawler.options import did_you_mean
-from crawler.pages.database import open_for_reading
-from crawler.pages.errors import JobError
-from crawler.plain_text import say, say_json
-from crawler.rules_text import rule_lines
+from crawler.storage.database import open_for_reading
+from crawler.storage.errors import JobError
+from crawler.url_rules.forget import forget_rule
+from crawler.url_rules.rule_files import discarder_text, rules_text
+from crawler.url_rules.rule_report import rule_report
+from crawler.url_rules.rule_store import holding
 
 if TYPE_CHECKING:
     import argparse
     import sqlite3
 
-    from crawler.urls.learning.proposals import Proposal
+    from crawler.url_rules.learning.proposals import Proposal
 
 OWN, DISCARDER = FORMATS = "crawl-once", "duplicate-url-discarder"
 

@@ -7,22 +7,22 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.command_line import CommandError
-from crawler.lab.choice import METHODS, SIMHASH, Choice
-from crawler.lab_command import LabCommand, Progress, say_notes
-from crawler.lab_options import (
+from crawler.console.command_line import CommandError
+from crawler.console.escaping import say, say_json
+from crawler.console.lab_command import LabCommand, Progress, say_notes
+from crawler.console.lab_options import (
     add_method_option,
     add_parameter_options,
     distances_of,
     paths_of,
     tried_choice,
 )
-from crawler.plain_text import say, say_json
+from crawler.lab.choice import METHODS, SIMHASH, Choice
 
 if TYPE_CHECKING:
     import argparse
 
-    from crawler.lab.evidence import Evidence, EvidenceLine
+    from crawler.lab.distance_evidence import Evidence, EvidenceLine
     from crawler.lab.figures import SweepLine
     from crawler.lab.loading import Loaded
     from neardup import Parameters
@@ -71,10 +71,10 @@ class Command(LabCommand):
 
     def work(self, args: list[str], opts: argparse.Namespace, watch: Progress) -> None:
         """Judge, print, draw."""
+        from crawler.console.sweep_text import sweep_text  # noqa: PLC0415
         from crawler.lab.labels import read_labels  # noqa: PLC0415
         from crawler.lab.loading import loaded  # noqa: PLC0415  (takes half a second)
         from crawler.lab.sweeping import sweep_lines  # noqa: PLC0415
-        from crawler.sweep_text import sweep_text  # noqa: PLC0415
 
         paths = paths_of(args)
         _check_method(opts)

@@ -8,14 +8,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.escaping import say, say_json
+from crawler.console.tune_text import tuning_lines
 from crawler.frontier.redis.errors import FleetError
-from crawler.pages.database import open_for_reading
-from crawler.pages.errors import JobError
-from crawler.pages.tuning import check_name, tune
+from crawler.pages.live_parameters import check_name, tune
 from crawler.pages.tuning_report import tuning_report
-from crawler.plain_text import say, say_json
-from crawler.tuning_text import tuning_lines
+from crawler.storage.database import open_for_reading
+from crawler.storage.errors import JobError
 from neardup import ParameterError, ServerError
 
 if TYPE_CHECKING:

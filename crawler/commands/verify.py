@@ -7,18 +7,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.command_line import CommandError, PlainCommand, one_directory
-from crawler.pages.errors import JobError
-from crawler.plain_text import say, say_json
-from crawler.verification.directory import CrawlDirectory
-from crawler.verification.verify import repair, verify
-from crawler.verification_text import TerminalWatch, verification_lines
+from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.escaping import say, say_json
+from crawler.console.verify_text import TerminalWatch, verification_lines
+from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.maintenance.verify.verification import repair, verify
+from crawler.storage.errors import JobError
 from neardup import NearDupError
 
 if TYPE_CHECKING:
     import argparse
 
-    from crawler.verification.verify import Verification
+    from crawler.maintenance.verify.verification import Verification
 
 PROBLEMS = 1
 INTERRUPTED = 130

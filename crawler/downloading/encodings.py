@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crawler.downloading.body_streams import GZIP_MAGIC, OPENERS, raw_deflate
 from crawler.downloading.errors import DamagedBodyError, TooLargeError
-from crawler.downloading.streams import GZIP_MAGIC, OPENERS, raw_deflate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawler.downloading.streams import Stream
+    from crawler.downloading.body_streams import Stream
 
 # One within the other. A gzip file can be made that opens to itself, as often as it is asked to.
 _MOST_LAYERS = 4

@@ -30,7 +30,7 @@ class Notices:
 
     Attributes:
         id: Of the fleet; empty where there is none, or where Redis has lost it.
-        parameters: JSON, as ``crawler.pages.tuning`` has it; empty where none were chosen.
+        parameters: JSON, as ``crawler.pages.live_parameters`` has it; empty where none were chosen.
         origin: Who chose them.
         parameters_version: Rises with each change of them.
         rules_version: The same of the learned rules.
@@ -51,7 +51,7 @@ class Notices:
 
 @dataclass(frozen=True, slots=True)
 class SharedRule:
-    """A learned rule, as ``crawler.frontier.rule_store`` writes it, and what became of it."""
+    """A learned rule, as ``crawler.url_rules.rule_store`` writes it, and what became of it."""
 
     rule: str
     holds: bool

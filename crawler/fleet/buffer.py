@@ -12,11 +12,11 @@ from crawler.frontier.states import SKIPPED
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from crawler.frontier.no_url_rules import NoUrlRules
     from crawler.frontier.queue import RequestQueue
-    from crawler.frontier.redis.records import Leased
-    from crawler.frontier.url_rules import UrlRules
-    from crawler.pages.database import Database
+    from crawler.frontier.redis.request_records import Leased
+    from crawler.storage.database import Database
+    from crawler.url_rules.disabled import NoUrlRules
+    from crawler.url_rules.engine import UrlRules
 
 T = TypeVar("T")
 

@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any
 from crawler.fleet.board import Board
 from crawler.fleet.buffer import Buffer
 from crawler.fleet.connecting import connect_again
+from crawler.fleet.deduplication import FleetVerdicts
 from crawler.fleet.membership import Membership
 from crawler.fleet.names import prefix_of, shown_url
 from crawler.fleet.news import News
 from crawler.fleet.outbox import Outbox
-from crawler.fleet.seen import RecentKeys, RecentSpellings
-from crawler.fleet.verdicts import FleetVerdicts
+from crawler.fleet.shared_seen import RecentKeys, RecentSpellings
 from crawler.fleet.worker import Worker
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redis.errors import FleetError
-from crawler.frontier.redis.frontier import RedisFrontier
-from crawler.pages.errors import StorageError
+from crawler.frontier.redis.shared_frontier import RedisFrontier
+from crawler.storage.errors import StorageError
 from neardup import ServerError
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.deduplicator import SharedDeduplicator
+from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 
 if TYPE_CHECKING:
-    from crawler.fleet.crawl import Crawl
     from crawler.fleet.options import FleetOptions
+    from crawler.fleet.worker_crawl import Crawl
     from crawler.frontier.redis.counts import Counts
     from crawler.job import Job
     from neardup.storage.redis.server import Server

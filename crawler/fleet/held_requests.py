@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.frontier.redis.records import AGAIN, Leased
+from crawler.frontier.redis.request_records import AGAIN, Leased
 
 if TYPE_CHECKING:
     from crawler.frontier.order import QueuedRequest

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
+from crawler.fleet.deduplication import from_json
 from crawler.fleet.names import prefix_of
-from crawler.fleet.verdicts import from_json
-from crawler.merging.fleet_texts import KeptText
+from crawler.maintenance.merge.fleet_texts import KeptText
 from neardup import Parameters
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.deduplicator import SharedDeduplicator
+from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -12,7 +12,7 @@ from crawler.frontier.redis.errors import FleetError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.pages.database import Database
+    from crawler.storage.database import Database
 
 FLEET = "fleet"
 """Under this name ``meta`` remembers it."""

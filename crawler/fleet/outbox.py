@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from crawler.frontier.redis.records import QueuedLink
+    from crawler.frontier.redis.request_records import QueuedLink
 
 N = TypeVar("N")
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from crawler.pages.errors import StorageError
+from crawler.storage.errors import StorageError
 from neardup import ServerError
 
 if TYPE_CHECKING:

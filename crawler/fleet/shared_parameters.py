@@ -6,13 +6,13 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawler.pages.chosen_parameters import in_words
-from crawler.pages.tuning import add, from_json, to_json
+from crawler.pages.live_parameters import add, from_json, to_json
 from neardup import ParameterError
 
 if TYPE_CHECKING:
     from crawler.fleet.board import Board, Notices
     from crawler.pages.capture import Archivist
-    from crawler.pages.database import Database
+    from crawler.storage.database import Database
 
 logger = logging.getLogger(__name__)
 

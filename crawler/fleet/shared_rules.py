@@ -7,13 +7,13 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawler.fleet.board import SharedRule
-from crawler.frontier.rule_store import COVERED, HOLDS, restored
-from crawler.frontier.url_rules import UrlRules
+from crawler.url_rules.engine import UrlRules
+from crawler.url_rules.rule_store import COVERED, HOLDS, restored
 
 if TYPE_CHECKING:
     from crawler.fleet.board import Board, Notices
-    from crawler.frontier.no_url_rules import NoUrlRules
-    from crawler.pages.database import Database
+    from crawler.storage.database import Database
+    from crawler.url_rules.disabled import NoUrlRules
 
 logger = logging.getLogger(__name__)
 

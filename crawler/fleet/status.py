@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.fleet.board import Board, Notices, SharedRule
 from crawler.fleet.names import BEGINNING, prefix_of
 from crawler.frontier.redis.errors import FleetError
-from crawler.frontier.redis.frontier import RedisFrontier
+from crawler.frontier.redis.shared_frontier import RedisFrontier
 from neardup.storage.redis.connecting import connect
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.fleet.board import Board
 from crawler.fleet.status import at, names
 from crawler.frontier.redis.errors import FleetError
-from crawler.pages.tuning import check_name, from_json, to_json
+from crawler.pages.live_parameters import check_name, from_json, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

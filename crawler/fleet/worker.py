@@ -11,12 +11,12 @@ from crawler.fleet.repeating import Repeating
 
 if TYPE_CHECKING:
     from crawler.fleet.buffer import Buffer
-    from crawler.fleet.crawl import Crawl
     from crawler.fleet.news import News
     from crawler.fleet.options import FleetOptions
     from crawler.fleet.outbox import Outbox
-    from crawler.frontier.redis.frontier import RedisFrontier
-    from crawler.frontier.redis.records import Leased
+    from crawler.fleet.worker_crawl import Crawl
+    from crawler.frontier.redis.request_records import Leased
+    from crawler.frontier.redis.shared_frontier import RedisFrontier
 
 TICK_SECS = 0.1
 COUNT_SECS = 1.0

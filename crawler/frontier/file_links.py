@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from crawler.pages.database import Database
+    from crawler.storage.database import Database
 
 FILE_PRIORITY = -10
 """Priority of such a link: below that of others, above that of a slow cluster."""

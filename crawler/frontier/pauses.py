@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawler.pages.database import Database
+    from crawler.storage.database import Database
 
 WAITED = "crawl_waited_secs"
 """Key of ``Request.meta``: how long its host rested because this request was refused."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.heads import MOST_OF_A_HOST, Heads
-from crawler.frontier.line import HostLine
+from crawler.frontier.host_line import HostLine
 from crawler.frontier.order import QueuedRequest, next_in_turn
+from crawler.frontier.read_ahead import MOST_OF_A_HOST, Heads
 from crawler.frontier.states import DONE, LEASED, TODO
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from crawler.frontier.order import Load, ShorterWay
-    from crawler.frontier.skipped import Skip
-    from crawler.pages.database import Database
+    from crawler.storage.database import Database
+    from crawler.url_rules.skipped import Skip
 
 MOST_TRIES = 2
 """A request whose callback breaks is tried once more, by the next process."""

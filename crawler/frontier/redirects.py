@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawler.pages.database import Database
+    from crawler.storage.database import Database
 
 
 class Redirects:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from crawler.pages.database import Database
+    from crawler.storage.database import Database
 
 logger = logging.getLogger(__name__)
 

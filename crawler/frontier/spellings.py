@@ -13,7 +13,7 @@ from crawler.urls.requested import sent
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawler.pages.database import Database
+    from crawler.storage.database import Database
 
 SPELLING: Final = "crawl_spelling"
 """Key of ``Request.meta``: the request asks for another spelling of a URL that gave no page."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.urls.traps import OPEN
+from crawler.url_rules.url_clusters import OPEN
 
 if TYPE_CHECKING:
     import sqlite3

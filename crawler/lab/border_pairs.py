@@ -9,7 +9,7 @@ import numpy as np
 from crawler.lab.choice import SIMHASH
 from crawler.lab.near_pair import NearPair
 from crawler.lab.pictures import shares
-from neardup.evaluation.pairs import Picked, count_all, families_of, pick
+from neardup.evaluation.distinct_pairs import Picked, count_all, families_of, pick
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawler.lab.choice import Choice
-    from crawler.lab.page import LabPage
+    from crawler.lab.lab_page import LabPage
     from crawler.lab.page_columns import PageColumns
     from crawler.lab.pictures import Judged
 

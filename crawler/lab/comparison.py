@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crawler.lab.shingles import OwnShingles, own_shingles
+from crawler.lab.shared_shingles import OwnShingles, own_shingles
 from neardup import (
     DocumentError,
     Estimate,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from filelock import FileLock
 
-from crawler.lab.label import NAMES, Label, LabelError, pair_of
+from crawler.lab.pair_label import NAMES, Label, LabelError, pair_of
 from crawler.pages.export import iso_time
 from neardup.fingerprints.digest import DIGEST_BYTES
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from filelock import Timeout
 
-from crawler.lab.label import DUPLICATE, Label, LabelError
 from crawler.lab.label_files import edit_label_file, export_labels, label_file, read_label_file
+from crawler.lab.pair_label import DUPLICATE, Label, LabelError
 from crawler.lab.sources.source import SourceError
-from crawler.pages.beside import beside
-from crawler.pages.database import open_for_reading
-from crawler.pages.errors import JobError
+from crawler.storage.concurrent_write import beside
+from crawler.storage.database import open_for_reading
+from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from crawler.lab.series import Series
 from crawler.lab.snapshot import LivePage, Snapshot
-from crawler.pages.database import open_for_reading
+from crawler.pages.live_parameters import current
 from crawler.pages.tally import Tally, make_tally
-from crawler.pages.tuning import current
 from crawler.pages.verdicts import DUPLICATES, KEPT
+from crawler.storage.database import open_for_reading
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
     from pathlib import Path
 
-    from crawler.pages.tuning import Tuned
+    from crawler.pages.live_parameters import Tuned
 
 MOST_PAGES = 5_000
 """The newest pages, which are remembered with all that is shown of them."""

@@ -13,7 +13,7 @@ from crawler.urls.errors import MalformedUrl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawler.lab.page import LabPage
+    from crawler.lab.lab_page import LabPage
 
 _COMPARED = 5_000
 """URLs among which a similar one is looked for; more take seconds."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawler.lab.page import LabPage
+    from crawler.lab.lab_page import LabPage
 
 _NO_BYTES = payload_digest(b"")
 UNREAD = -2

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.lab.shingles import own_shingles
+from crawler.lab.shared_shingles import own_shingles
 from neardup import diff
 from neardup.whole import readable
 
 if TYPE_CHECKING:
+    from crawler.lab.lab_page import LabPage
     from crawler.lab.loading import Loaded
     from crawler.lab.near_pair import NearPair
-    from crawler.lab.page import LabPage
-    from crawler.lab.shingles import OwnShingles
+    from crawler.lab.shared_shingles import OwnShingles
     from neardup import Run
 
 

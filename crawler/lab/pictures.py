@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawler.lab.figures import Histogram, Scatter
+from neardup.evaluation.distinct_pairs import count_all, pick
 from neardup.evaluation.nearest import count_nearest
-from neardup.evaluation.pairs import count_all, pick
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,19 +17,19 @@ from crawler.lab.page_columns import UNJUDGED, PageColumns
 from crawler.lab.prepared import Key, Prepared, key_of
 from crawler.lab.text_shelf import TextShelf
 from crawler.lab.weighing import weigh_jaccard, weigh_labels
+from neardup.evaluation.distinct_pairs import count_all
 from neardup.evaluation.judging import judge_all
 from neardup.evaluation.judging_arrays import CANDIDATE, CHANGED, Bounds
 from neardup.evaluation.judging_arrays import MINHASH as MINHASH_LAYER
 from neardup.evaluation.judging_arrays import SIMHASH as SIMHASH_LAYER
-from neardup.evaluation.pairs import count_all
 from neardup.parameters import DEFAULTS, Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from crawler.lab.evidence import Evidence
+    from crawler.lab.distance_evidence import Evidence
+    from crawler.lab.lab_page import LabPage
     from crawler.lab.near_pair import LabelLike, NearPair
-    from crawler.lab.page import LabPage
     from crawler.lab.pictures import Judged
     from crawler.lab.prepared import Watch
     from crawler.lab.text_shelf import Texts

@@ -6,9 +6,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.lab.sources.html import Html, HtmlReader
+from crawler.lab.sources.html_folder import Html, HtmlReader
 from crawler.lab.sources.source import SourceError
-from crawler.reading.kinds import why_not_html
+from crawler.reading.content_types import why_not_html
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

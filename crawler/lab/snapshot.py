@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from crawler.lab.series import Step
-    from crawler.pages.tuning import Tuned
+    from crawler.pages.live_parameters import Tuned
 
 RATE_SECS = 10.0
 

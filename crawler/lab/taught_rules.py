@@ -6,19 +6,19 @@ import json
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.frontier.rule_report import StoredRule, rule_report
-from crawler.frontier.rule_store import restored
-from crawler.pages.database import open_for_reading
+from crawler.storage.database import open_for_reading
+from crawler.url_rules.learned_rule import LearnedRule
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.context import Place
+from crawler.url_rules.rule_report import StoredRule, rule_report
+from crawler.url_rules.rule_store import restored
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
-from crawler.urls.learned_rule import LearnedRule
-from crawler.urls.learning.address import Address
-from crawler.urls.learning.context import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from crawler.urls.learning.proposals import Proposal
+    from crawler.url_rules.learning.proposals import Proposal
 
 MOST_ADDRESSES = 200
 """Of a cluster that are looked at: what more would teach is the same."""

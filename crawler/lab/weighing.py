@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawler.lab.evidence import (
+from crawler.lab.distance_evidence import (
     JACCARD,
     LABELS,
     Evidence,
@@ -17,8 +17,8 @@ from crawler.lab.evidence import (
     suggest_from_labels,
     suggest_similarity,
 )
+from neardup.evaluation.distinct_pairs import count_all
 from neardup.evaluation.near_arrays import NONE, RADIUS
-from neardup.evaluation.pairs import count_all
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from crawler.mirror.documents.document import Document
 from crawler.mirror.documents.edits import PatchError, undo
+from crawler.mirror.documents.linked_document import Document
 from crawler.mirror.documents.types import DocumentType, document_type
 from crawler.mirror.entries import CONTENTS, INDEX
 from crawler.mirror.errors import MirrorError
@@ -20,8 +20,8 @@ from neardup import payload_digest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawler.mirror.files import FileRow, FileTable
     from crawler.mirror.folder import MirrorFolder
+    from crawler.mirror.mirror_files import FileRow, FileTable
 
 OUR_OWN = frozenset({INDEX, CONTENTS, CHANGES, DUPLICATES})
 """Files that are no site's."""

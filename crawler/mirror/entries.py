@@ -12,8 +12,8 @@ from crawler.mirror.paths import address_between
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.mirror.files import FileRow, FileTable
     from crawler.mirror.folder import MirrorFolder
+    from crawler.mirror.mirror_files import FileRow, FileTable
 
 INDEX = "index.html"
 CONTENTS = "contents.html"

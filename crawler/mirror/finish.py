@@ -5,21 +5,21 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from crawler.frontier.rule_store import RuleStore
-from crawler.mirror.files import FileTable
-from crawler.mirror.finishing import Finisher
 from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.link_rewriting import Finisher
+from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.reports import write_changes, write_duplicates
-from crawler.pages.database import Database
+from crawler.storage.database import Database
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.rule_set import RuleSet
+from crawler.url_rules.rule_store import RuleStore
 from crawler.urls.errors import MalformedUrl
-from crawler.urls.learning.address import Address
-from crawler.urls.rules import RuleSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from crawler.mirror.finishing import Finished, Policy
+    from crawler.mirror.link_rewriting import Finished, Policy
     from crawler.urls.canonical import Canonicalizer
 
 STATE = ".mirror"

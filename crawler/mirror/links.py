@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.mirror.documents.document import DEAD, absolute_address
+from crawler.mirror.documents.linked_document import DEAD, absolute_address
 from crawler.mirror.paths import address_between
 
 if TYPE_CHECKING:
-    from crawler.mirror.documents.document import Document, DocumentLink
     from crawler.mirror.documents.edits import Rewritten
-    from crawler.mirror.files import FileRow
+    from crawler.mirror.documents.linked_document import Document, DocumentLink
+    from crawler.mirror.mirror_files import FileRow
     from crawler.mirror.targets import Target, Targets
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zstandard
 
-from crawler.reading.kinds import why_not_html
+from crawler.reading.content_types import why_not_html
 from crawler.reading.reading import Extract, Reading
 from neardup import payload_digest
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from crawler.mirror.folder import MirrorFolder
-    from crawler.pages.database import Database
+    from crawler.storage.database import Database
 
 CHANGES = "changes.json"
 DUPLICATES = "duplicates.json"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.mirror.files import LINK, OWN, SKIP
+from crawler.mirror.mirror_files import LINK, OWN, SKIP
 from crawler.pages.verdicts import NEAR_DUPLICATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawler.mirror.files import FileTable
     from crawler.mirror.folder import MirrorFolder
-    from crawler.pages.database import Database
+    from crawler.mirror.mirror_files import FileTable
+    from crawler.storage.database import Database
 
 KEEP = "keep"
 HARDLINK, REWRITE = "hardlink", "rewrite"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.mirror.files import LINK, OWN
+from crawler.mirror.mirror_files import LINK, OWN
 from crawler.urls.errors import MalformedUrl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawler.mirror.files import FileRow, FileTable
-    from crawler.pages.database import Database
+    from crawler.mirror.mirror_files import FileRow, FileTable
+    from crawler.storage.database import Database
 
 _RECENT = 50_000
 _LONGEST_CHAIN = 20

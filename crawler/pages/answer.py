@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.pages.fetched import Fetched
-    from crawler.pages.page import PageRow
+    from crawler.pages.page_row import PageRow
     from crawler.reading.reading import Reading
     from neardup import Document
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from crawler.pages import outcomes, verdicts
 from crawler.pages.answer import Answer
-from crawler.pages.asking import Asking
+from crawler.pages.ask_fleet import Asking
 from crawler.pages.fetched import Captured, Fetched, Validators
-from crawler.pages.held import Held
 from crawler.pages.judge import Judge, describe, repeat
-from crawler.pages.known import Outcome
+from crawler.pages.known_content import Held
 from crawler.pages.new_rows import blank_row
-from crawler.pages.page import PageRow
+from crawler.pages.page_row import PageRow
 from crawler.pages.preference import is_better
 from crawler.pages.promotion import Promoted, Promotion
+from crawler.pages.url_history import Outcome
 from crawler.reading.fingerprinting import extract_of
 from crawler.reading.reading import Extract
 from neardup import payload_digest
@@ -24,12 +24,12 @@ from neardup import payload_digest
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from crawler.pages.elsewhere import Elsewhere
-    from crawler.pages.known import KnownUrls
-    from crawler.pages.links import LinkStore
-    from crawler.pages.shared import Original, SharedVerdict, SharedVerdicts
-    from crawler.pages.store import PageStore
-    from crawler.pages.tuning import Tuned
+    from crawler.pages.live_parameters import Tuned
+    from crawler.pages.page_links import LinkStore
+    from crawler.pages.page_store import PageStore
+    from crawler.pages.remote_originals import Elsewhere
+    from crawler.pages.shared_verdicts import Original, SharedVerdict, SharedVerdicts
+    from crawler.pages.url_history import KnownUrls
     from crawler.reading.pool import ReadingPool
     from crawler.reading.reading import Link, Reading
     from neardup import Deduplicator, Document

@@ -6,11 +6,11 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawler.pages.tuning import SETTINGS, TUNABLE, Tuned, add, from_json, newest, to_json
+from crawler.pages.live_parameters import SETTINGS, TUNABLE, Tuned, add, from_json, newest, to_json
 from neardup import ParameterError
 
 if TYPE_CHECKING:
-    from crawler.pages.database import Database
+    from crawler.storage.database import Database
     from neardup import Parameters
 
 logger = logging.getLogger(__name__)

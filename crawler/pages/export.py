@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.documents import unpack
-from crawler.pages.page import to_unsigned
+from crawler.pages.judged_documents import unpack
+from crawler.pages.page_row import to_unsigned
 from crawler.pages.verdicts import UNCHANGED
 
 if TYPE_CHECKING:

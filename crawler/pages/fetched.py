@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.pages.verdicts import DUPLICATES
 
 if TYPE_CHECKING:
-    from crawler.pages.page import PageRow
+    from crawler.pages.page_row import PageRow
     from crawler.reading.reading import Link
 
 

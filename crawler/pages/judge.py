@@ -7,15 +7,15 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from crawler.pages import verdicts
-from crawler.pages.comparing import Comparer
+from crawler.pages.version_comparison import Comparer
 from neardup import Verdict, words_digest
 from neardup.fingerprints.digest import EMPTY_DIGEST
 
 if TYPE_CHECKING:
-    from crawler.pages.known import KnownUrls
-    from crawler.pages.page import PageRow
-    from crawler.pages.shared import Original, SharedVerdict
-    from crawler.pages.store import PageStore
+    from crawler.pages.page_row import PageRow
+    from crawler.pages.page_store import PageStore
+    from crawler.pages.shared_verdicts import Original, SharedVerdict
+    from crawler.pages.url_history import KnownUrls
     from crawler.reading.reading import Extract
     from neardup import Deduplicator, Document, Parameters
 

@@ -6,7 +6,7 @@ r"""The links of a page as bytes: one a line, those that are not to be followed 
     line := ["!"] URL
 
 The first mark is the page's own ``nofollow``, that of a line the link's. An address never holds a
-line break (``crawler.reading.links`` drops those) and begins with ``http``. UTF-8, compressed by
+line break (``crawler.reading.link_extraction`` drops those) and begins with ``http``. UTF-8, compressed by
 zstd with its checksum, since nothing else tells a damaged list or dictionary. Where a dictionary
 is given, that is a list of URLs in front of which the page's are thought.
 """

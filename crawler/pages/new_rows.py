@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from crawler.pages.page import PageRow
+from crawler.pages.page_row import PageRow
 
 if TYPE_CHECKING:
     from crawler.pages.fetched import Fetched

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from crawler.pages.page import PageRow
-    from crawler.pages.shared import Original
+    from crawler.pages.page_row import PageRow
+    from crawler.pages.shared_verdicts import Original
 
 
 def is_better(candidate: PageRow, kept: PageRow | Original) -> bool:

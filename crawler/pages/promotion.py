@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.pages.documents import unpack_judged
+from crawler.pages.judged_documents import unpack_judged
 from neardup import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.pages.page import PageRow
-    from crawler.pages.store import PageStore
+    from crawler.pages.page_row import PageRow
+    from crawler.pages.page_store import PageStore
     from neardup import Deduplicator, Verdict
 
 

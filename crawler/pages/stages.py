@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crawler.pages.database import Database
+    from crawler.storage.database import Database
 
 INTERVAL_SECS = 1.0
 """It is written this often, with what is written anyway."""

@@ -6,14 +6,14 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawler.pages.chosen_parameters import in_words
-from crawler.pages.errors import JobError
-from crawler.pages.tuning import newest
+from crawler.pages.live_parameters import newest
+from crawler.storage.errors import JobError
 from neardup import ParameterError
 
 if TYPE_CHECKING:
     from crawler.pages.capture import Archivist
-    from crawler.pages.database import Database
-    from crawler.pages.tuning import Tuned
+    from crawler.pages.live_parameters import Tuned
+    from crawler.storage.database import Database
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.pages.export import iso_time
-from crawler.pages.tuning import Tuned, history, to_json
+from crawler.pages.live_parameters import Tuned, history, to_json
 
 if TYPE_CHECKING:
     import sqlite3

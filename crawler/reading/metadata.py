@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lxml.etree import XPath
 
 from crawler.reading.dates import iso_date
-from crawler.reading.links import resolve
+from crawler.reading.link_extraction import resolve
 from crawler.reading.reading import Metadata
 from crawler.reading.schema_org import is_json_ld, read_schema_org
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler.reading.allowance import Allowance
-from crawler.reading.crew import Crew
+from crawler.reading.content_types import why_not_html
 from crawler.reading.errors import PoolClosedError
 from crawler.reading.fingerprinting import to_extract
-from crawler.reading.kinds import why_not_html
-from crawler.reading.options import ReadingOptions
 from crawler.reading.process import WorkerDiedError, WorkerKilledError, WorkerTimeoutError
 from crawler.reading.protocol import extracted_from_wire, parsed_from_wire
 from crawler.reading.reading import Extract, Reading
+from crawler.reading.reading_options import ReadingOptions
 from crawler.reading.steps import Job, to_reading
+from crawler.reading.worker_pool import Crew
 from neardup import text_digest
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import crawler
 from crawler.reading.allowance import Allowance
-from crawler.reading.limits import OUT_OF_MEMORY
+from crawler.reading.memory_limits import OUT_OF_MEMORY
 from crawler.reading.protocol import Inbox, Message, frame
 
 if TYPE_CHECKING:
-    from crawler.reading.options import ReadingOptions
+    from crawler.reading.reading_options import ReadingOptions
 
 _START_SECS = 60.0
 _REAP_INTERVAL_SECS = 0.005
@@ -231,7 +231,7 @@ class _Channel(asyncio.Protocol):
 def _start(descriptor: int, said: BinaryIO) -> subprocess.Popen[bytes]:
     project = str(Path(crawler.__file__).parents[1])
     paths = [project, *filter(None, [os.environ.get("PYTHONPATH")])]
-    command = [sys.executable, "-P", "-m", "crawler.reading.worker"]
+    command = [sys.executable, "-P", "-m", "crawler.reading.reading_worker"]
     return subprocess.Popen(  # noqa: S603  # ourselves
         [*command, str(descriptor), str(os.getpid())],
         pass_fds=[descriptor],

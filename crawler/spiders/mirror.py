@@ -8,19 +8,19 @@ from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import CloseSpider
 
-from crawler.archiving import SEED, WHOLE
-from crawler.downloadermiddlewares import UnopenedBodyError
-from crawler.mirror.documents.kinds import LinkKind
+from crawler.downloadermiddlewares.limits import UnopenedBodyError
+from crawler.mirror.documents.link_kinds import LinkKind
 from crawler.mirror.errors import MirrorError
+from crawler.mirror.file_store import MirrorStore
 from crawler.mirror.finish import STATE
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.readings import reading_without_text
-from crawler.mirror.store import MirrorStore
 from crawler.mirror.wanted import WantedNames, byte_count
 from crawler.options import Options, did_you_mean
 from crawler.pages import verdicts
 from crawler.pages.fetched import Captured
-from crawler.reading.kinds import why_not_html
+from crawler.reading.content_types import why_not_html
+from crawler.spiders.base import SEED, WHOLE
 from crawler.spiders.site import SiteSpider
 from crawler.urls.recent import RecentUrls
 from crawler.urls.scope import Scope
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawler.mirror.documents.document import Document, DocumentLink
+    from crawler.mirror.documents.linked_document import Document, DocumentLink
     from crawler.pages.fetched import Fetched
-    from crawler.pages.store import StoredUrl
+    from crawler.pages.page_store import StoredUrl
 
 REQUISITES = {
     "host": "what pages need, from the hosts of the site",

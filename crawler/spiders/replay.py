@@ -14,13 +14,13 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from crawler.archiving import ArchivingSpider, check_arguments
-from crawler.downloadermiddlewares import DATA_LOSS, decompressed
+from crawler.downloadermiddlewares.limits import DATA_LOSS, decompressed
 from crawler.downloading.errors import AnswerError
 from crawler.options import Options
 from crawler.page_items import page_of_capture
-from crawler.pages.errors import StorageError
 from crawler.pages.verdicts import FAILED, UNREADABLE
+from crawler.spiders.base import ArchivingSpider, check_arguments
+from crawler.storage.errors import StorageError
 from crawler.warc.errors import ArchiveError
 from crawler.warc.sources import find_sources
 

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, signals
 
-from crawler.archiving import (
+from crawler.downloadermiddlewares.failures import explain
+from crawler.downloadermiddlewares.limits import LED_BY, OutOfScopeError
+from crawler.frontier.spellings import SPELLING
+from crawler.options import Options
+from crawler.pages.verdicts import FAILED, UNREADABLE
+from crawler.reading.sitemaps import SitemapContent, SitemapLimits, read_sitemap
+from crawler.spiders.base import (
     REVISIT_MEANING,
     RULES_MEANING,
     SEED,
     ArchivingSpider,
     check_arguments,
 )
-from crawler.downloadermiddlewares import LED_BY, OutOfScopeError
-from crawler.failures import explain
-from crawler.file_requests import FileRequests
-from crawler.frontier.skipped import FIXED
-from crawler.frontier.spellings import SPELLING
-from crawler.options import Options
-from crawler.pages.errors import StorageError
-from crawler.pages.verdicts import FAILED, UNREADABLE
-from crawler.sitemaps import SitemapContent, SitemapLimits, read_sitemap
+from crawler.spiders.file_requests import FileRequests
+from crawler.storage.errors import StorageError
+from crawler.url_rules.skipped import FIXED
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.moves import may_lead_back, moved_scope
 from crawler.urls.scope import DENIED, Scope
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.pages.fetched import Captured
-    from crawler.pages.store import StoredUrl
+    from crawler.pages.page_store import StoredUrl
 
 # An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
 _DEEPEST_SITEMAP = 2

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
-from crawler.archiving import (
+from crawler.spiders.base import (
     BREATH,
     REVISIT_MEANING,
     RULES_MEANING,

@@ -17,8 +17,8 @@ from crawler.urls.standard import PARTS_RULES, TEXT_RULES
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from crawler.urls.canonical_rule import Rule
     from crawler.urls.parts import Parts
-    from crawler.urls.rule import Rule
 
 __all__ = ["RULES", "VERSION", "Canonicalizer", "MalformedUrl"]
 

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from crawler.urls import arguments, hosts, paths, percent, sessions, tracking
-from crawler.urls.rule import Rule, on_host, on_path, on_query
+from crawler.urls.canonical_rule import Rule, on_host, on_path, on_query
 
 if TYPE_CHECKING:
     from crawler.urls.arguments import Removal

@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from crawler.plain_text import plain_logs, say
+from crawler.console.escaping import plain_logs, say
 from crawler.warc.errors import ArchiveError
-from crawler.warc.finishing import finish
+from crawler.warc.index_and_pack import finish
 
 USAGE_ERROR = 2
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from crawler.warc import records
+from crawler.warc import record_writing as records
 from crawler.warc.errors import ArchiveError, ArchiveInUseError
 from crawler.warc.exchange import Exchange, Original, Recorded
-from crawler.warc.files import WarcFiles, mend
 from crawler.warc.payloads import Payloads
+from crawler.warc.warc_files import WarcFiles, mend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from crawler.warc.exchange import DEPTH_FIELD, KIND_FIELD, PAGE
-from crawler.warc.reading import read_records
+from crawler.warc.record_reading import read_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from crawler.warc.reading import Found
+    from crawler.warc.record_reading import Found
     from crawler.warc.sources import Source
 
 logger = logging.getLogger(__name__)

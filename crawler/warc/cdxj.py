@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 import surt
 
-from crawler.warc.reading import read_records
+from crawler.warc.record_reading import read_records
 from crawler.warc.sorting import sorted_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from crawler.warc.reading import Found
+    from crawler.warc.record_reading import Found
     from crawler.warc.sources import Source
 
 FILE_NAME = "index.cdxj"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.batch.files import Part
-from neardup.batch.page import Page
+from neardup.batch.input_files import Part
 from neardup.batch.parsing import Fields, read_part
 from neardup.batch.sketches import PERMUTATIONS, WORDS, sketch_of
+from neardup.batch.web_page import Page
 from neardup.document import analyse
 from neardup.fingerprints.minhash import minhash
 from neardup.parameters import Parameters

@@ -5,7 +5,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from neardup.batch.expressions import expr
-from neardup.batch.output import About, Folder
+from neardup.batch.output_tables import About, Folder
 from neardup.command_line.errors import InputError
 from neardup.parameters import Parameters
 

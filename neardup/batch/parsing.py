@@ -7,9 +7,9 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from neardup.batch.files import JSON_LINES, PARQUET, Part, file_system
-from neardup.batch.page import LeftOut, Page
+from neardup.batch.input_files import JSON_LINES, PARQUET, Part, file_system
 from neardup.batch.readers import reader_of
+from neardup.batch.web_page import LeftOut, Page
 
 _ROWS_AT_ONCE = 256
 _MOST_LINE_BYTES = 1 << 28

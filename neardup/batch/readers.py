@@ -3,7 +3,7 @@
 from functools import cache
 from importlib.metadata import entry_points
 
-from neardup.batch.page import Reader
+from neardup.batch.web_page import Reader
 from neardup.command_line.errors import InputError
 
 GROUP = "neardup.readers"

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from neardup.batch.analysing import POSITION_BITS, analysed
-from neardup.batch.clustering import clusters, contracted
+from neardup.batch.cluster_rows import clusters, contracted
 from neardup.batch.components import FEW, components
 from neardup.batch.deciding import dropped, originals
 from neardup.batch.earlier import Earlier
 from neardup.batch.expressions import expr
-from neardup.batch.files import File, check_count, parts_of
+from neardup.batch.input_files import File, check_count, parts_of
 from neardup.batch.joining import candidates
-from neardup.batch.output import About, Folder
+from neardup.batch.output_tables import About, Folder
 from neardup.batch.parsing import Fields
 from neardup.batch.schemes import Bands, Blocks, bands_for, cheapest, cheapest_blocks
 from neardup.batch.sketches import PERMUTATIONS, WORDS, most_unequal

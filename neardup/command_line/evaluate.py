@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from neardup.command_line.arguments import parameters_of
 from neardup.command_line.errors import InputError
-from neardup.command_line.options import parameters_of
 from neardup.command_line.output import print_text
-from neardup.command_line.progress import shown
-from neardup.command_line.rows.opening import open_rows
+from neardup.command_line.progress_bar import shown
 from neardup.command_line.rows.row import Row
+from neardup.command_line.rows.row_formats import open_rows
 from neardup.document import analyse
 from neardup.evaluation.labelled import Similar, read_similar
 from neardup.evaluation.metrics import labelled_pairs
-from neardup.evaluation.sweep import SweepRow, sweep
+from neardup.evaluation.parameter_sweep import SweepRow, sweep
 from neardup.features.tokens import packed_words
 from neardup.parameters import Parameters
 from neardup.verification import similarity

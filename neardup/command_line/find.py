@@ -8,13 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
+from neardup.command_line.arguments import parameters_of
 from neardup.command_line.errors import BadInputError, InputError
 from neardup.command_line.ledger import Ledger
-from neardup.command_line.options import parameters_of
 from neardup.command_line.output import json_line, open_output, open_partial
-from neardup.command_line.progress import shown
-from neardup.command_line.rows.opening import open_rows
+from neardup.command_line.progress_bar import shown
 from neardup.command_line.rows.row import Source
+from neardup.command_line.rows.row_formats import open_rows
 from neardup.deduplicator import Deduplicator
 from neardup.verdict import NEAR_DUPLICATE, TEXT_DUPLICATE, TOO_SHORT
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from neardup.command_line.compare import compare
+from neardup.command_line.arguments import compare_options, evaluate_options, find_options
+from neardup.command_line.compare_command import compare
 from neardup.command_line.errors import InputError
 from neardup.command_line.evaluate import evaluate
 from neardup.command_line.find import find
-from neardup.command_line.options import compare_options, evaluate_options, find_options
 from neardup.errors import NearDupError
 
 _DONE = 0

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import FingerprintError
 from neardup.fingerprints.estimate import Estimate, Signature, checked_signature, share_of
-from neardup.fingerprints.limits import MAX_VALUES, checked_whole
+from neardup.fingerprints.text_limits import MAX_VALUES, checked_whole
 
 MAX_BITS = 16
 

@@ -10,7 +10,7 @@ from neardup.features.occurrences import SHINGLE_SIZE
 from neardup.features.shingles import shingle_set
 from neardup.fingerprints.checks import checked_text
 from neardup.fingerprints.estimate import Estimate, share_of
-from neardup.fingerprints.limits import MAX_VALUES, checked_shingle_size, checked_whole
+from neardup.fingerprints.text_limits import MAX_VALUES, checked_shingle_size, checked_whole
 
 BOTTOM_SIZE = 128
 

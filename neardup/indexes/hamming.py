@@ -60,7 +60,7 @@ class HammingIndex:
         IndexLockedError: The directory is open already.
         IndexFileError: A file in it is damaged, foreign, missing or of another version.
 
-    Files: see :class:`~neardup.indexes.files.directory.IndexDirectory` and docs/formats.md.
+    Files: see :class:`~neardup.indexes.files.index_directory.IndexDirectory` and docs/formats.md.
 
     Complexity: opening reads every byte once: 2 ms a million entries from the page cache.
 
@@ -77,7 +77,7 @@ class HammingIndex:
     ) -> None:
         self._radius = checked_radius(radius)
         capacity = checked_setting("buffer_size", buffer_size, 1, MAX_BUFFER_SIZE)
-        from neardup.indexes.engine import (  # noqa: PLC0415  (numba takes a third of a second)
+        from neardup.indexes.index_engine import (  # noqa: PLC0415  (numba takes a third of a second)
             Engine,
         )
 

@@ -7,7 +7,7 @@ import numpy as np
 import xxhash
 
 from neardup.errors import ParameterError
-from neardup.fingerprints.limits import MAX_VALUES, checked_whole
+from neardup.fingerprints.text_limits import MAX_VALUES, checked_whole
 from neardup.indexes.banding import MAX_BANDS, Banding, banding, check_wanted
 from neardup.indexes.files.complaints import unusable
 from neardup.indexes.lsh_tables import LshTables

@@ -21,9 +21,7 @@ from neardup.indexes.columns import (
     no_rows,
 )
 from neardup.indexes.segment import Places, Segment
-from neardup.indexes.sink import Sink, put_removed
-from neardup.indexes.splitting import split
-from neardup.indexes.streams import (
+from neardup.indexes.segment_streams import (
     Entries,
     Values,
     all_entries,
@@ -31,6 +29,8 @@ from neardup.indexes.streams import (
     entries_of,
     values_of,
 )
+from neardup.indexes.sink import Sink, put_removed
+from neardup.indexes.splitting import split
 
 
 class Merge:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.compiled import compiled
-from neardup.indexes import state as field
+from neardup.indexes import search_state as field
 from neardup.indexes.instructions import (
     LANES,
     load_i64,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from neardup.indexes import state as field
+from neardup.indexes import search_state as field
 from neardup.indexes.arrays import Fingerprints
 from neardup.indexes.buffer import Buffer
 from neardup.indexes.match import Match, Matches

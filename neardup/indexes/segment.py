@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from neardup.indexes import state as field
+from neardup.indexes import search_state as field
 from neardup.indexes.arrays import Fingerprints, Rows
 from neardup.indexes.columns import BLOCK_BITS, Array, Tables, no_rows
 from neardup.indexes.near import find_entries

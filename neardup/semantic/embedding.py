@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.semantic.loading import load_model
+from neardup.semantic.model_loading import load_model
 
 
 class EmbeddingModel(Protocol):

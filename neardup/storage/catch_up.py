@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from neardup.errors import IndexFileError
-from neardup.indexes.files.layout import is_ours
+from neardup.indexes.files.file_layout import is_ours
 from neardup.indexes.hamming import HammingIndex
 
 _logger = logging.getLogger(__name__)

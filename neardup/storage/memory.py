@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from neardup.document import Document
 from neardup.errors import DuplicateIdError
 from neardup.indexes.arrays import checked_id
-from neardup.storage.texts import compress, decompress
+from neardup.storage.compressed_texts import compress, decompress
 
 
 class MemoryDocuments:

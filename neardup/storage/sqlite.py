@@ -12,9 +12,9 @@ from neardup.document import Document
 from neardup.errors import ClosedError, DocumentsFileError, DuplicateIdError
 from neardup.indexes.arrays import checked_id
 from neardup.parameters import DEFAULTS
+from neardup.storage.compressed_texts import compress, decompress
 from neardup.storage.promised_count import PromisedCount
 from neardup.storage.sqlite_format import count_documents, open_database
-from neardup.storage.texts import compress, decompress
 
 # A run that never flushes loses no more than so many documents and ids that were dropped.
 _COMMIT_EVERY = 1000

@@ -10,7 +10,7 @@ from scrapy import Request
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.test import get_crawler
 
-from crawler.downloadermiddlewares import NOT_GZIP, STREAM_CUT, Decompression, why_unopened
+from crawler.downloadermiddlewares.limits import NOT_GZIP, STREAM_CUT, Decompression, why_unopened
 
 URL = "http://example.org/"
 PAGE = b"<!DOCTYPE html><title>Page</title>" + bytes(range(32, 127)) * 90

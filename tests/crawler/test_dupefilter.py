@@ -9,7 +9,7 @@ from scrapy import Request, Spider
 from scrapy.utils.test import get_crawler
 
 from crawler.dupefilter import SeenFilter
-from crawler.jobs import job_of
+from crawler.job_registry import job_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred
 
 from crawler.frontier.pauses import HostPauses, PausePolicy
 from crawler.host_loads import HostLoads
-from crawler.pages.database import Database
+from crawler.storage.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,15 +9,15 @@ import pytest
 
 from crawler.frontier.file_links import MIN_FILES, FileLinks
 from crawler.frontier.order import host_number
-from crawler.frontier.url_rules import UrlRules
 from crawler.job import Job
 from crawler.job_options import JobOptions
-from crawler.pages.errors import JobError
-from crawler.reading.options import ReadingOptions
-from crawler.urls.learning.context import Context
-from crawler.urls.learning.evidence import CounterExample
-from crawler.urls.learning.hypothesis import LearningPolicy
-from crawler.urls.learning.transforms import DropArguments
+from crawler.reading.reading_options import ReadingOptions
+from crawler.storage.errors import JobError
+from crawler.url_rules.engine import UrlRules
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.evidence import CounterExample
+from crawler.url_rules.learning.hypothesis import LearningPolicy
+from crawler.url_rules.learning.transforms import DropArguments
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from crawler.downloadermiddlewares import LED_BY, PrivateAddressError, PrivateAddresses
+from crawler.downloadermiddlewares.limits import LED_BY, PrivateAddressError, PrivateAddresses
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -22,10 +22,10 @@ from scrapy.utils.test import get_crawler
 from crawler.frontier.order import QueuedRequest, host_number
 from crawler.frontier.request_parts import encode_parts
 from crawler.job import Job
-from crawler.pages.database import Database
 from crawler.request_codec import encode_request
 from crawler.scheduler import FrontierScheduler
 from crawler.spiders.site import SiteSpider
+from crawler.storage.database import Database
 from tests.crawler.pages.test_capture import OPTIONS
 from tests.crawler.two_hosts import TwoHosts
 

@@ -6,9 +6,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.database import open_for_reading
+from crawler.pages.crawl_report import Report, make_report
 from crawler.pages.export import export_pages
-from crawler.pages.report import Report, make_report
+from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.database import open_for_reading
 from crawler.pages.export import export_pages
+from crawler.storage.database import open_for_reading
 from tests.crawls.command import start_scrapy
 
 if TYPE_CHECKING:

@@ -31,9 +31,9 @@ _PACKAGES = ("crawler.commands", "crawler.spiders")
 _MODULES = (
     "scrapy.cmdline",
     "scrapy.crawler",
-    "crawler.archiving",
+    "crawler.spiders.base",
     "crawler.extensions",
-    "crawler.feeds",
+    "crawler.feeds.from_store",
     "crawler.pipelines",
     "crawler.scheduler",
 )

@@ -10,8 +10,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawler.pages.database import open_for_reading
 from crawler.pages.export import KEPT_FILTER, export_pages
+from crawler.storage.database import open_for_reading
 from tests.crawls.command import start_scrapy
 from tests.sites.many import page_text
 

@@ -55,8 +55,8 @@ def _serve(path: Path) -> None:
     from nicegui import Client, background_tasks
 
     from crawler.lab.app.binding import bind
-    from crawler.lab.app.server import make_app, serve
-    from crawler.lab.app.state import Lab
+    from crawler.lab.app.lab_server import make_app, serve
+    from crawler.lab.app.lab_state import Lab
 
     def tell() -> None:
         for _ in sys.stdin:

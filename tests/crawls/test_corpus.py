@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow.dataset as ds
 import pytest
 
-from neardup.batch.session import check_installed
+from neardup.batch.spark_session import check_installed
 from neardup.command_line.errors import InputError
-from tests.crawler.verification.crawled import check
+from tests.crawler.maintenance.verify.crawled import check
 from tests.crawls.command import PROJECT, crawl, pages, scrapy
 from tests.neardup.batch.corpus import QUICK_JAVA
 from tests.sites.many import ManyPages

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from crawler.pages.database import open_for_reading
+from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl, scrapy, start_scrapy
 from tests.crawls.fleet import Fleet
 from tests.sites.graph import GraphSite, nearest

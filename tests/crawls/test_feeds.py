@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.feed_parts import FeedPart, part_start
-from crawler.pages.database import open_for_reading
+from crawler.maintenance.verify.feed_urls import FeedError, feed_urls
 from crawler.pages.export import KEPT_FILTER, export_pages
-from crawler.verification.feed_urls import FeedError, feed_urls
+from crawler.storage.database import open_for_reading
 from tests.crawls.command import scrapy, start_scrapy
 from tests.sites.many import ManyPages, pages
 from tests.sites.prose import document

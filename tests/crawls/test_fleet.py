@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.pages.database import open_for_reading
-from crawler.pages.tuning import history
+from crawler.pages.live_parameters import history
+from crawler.storage.database import open_for_reading
 from tests.crawls.command import report, scrapy, start_scrapy
 from tests.crawls.fleet import (
     LEASE_SECS,

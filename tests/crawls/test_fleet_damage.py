@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from neardup import Parameters, payload_digest
 from neardup.document import analyse
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.deduplicator import SharedDeduplicator
+from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 from tests.crawls.fleet import NAME, Fleet, end
 from tests.sites.hosts import ManyHosts
 

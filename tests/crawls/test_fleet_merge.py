@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tests.crawler.merging.test_any_deal import exported, problems
+from tests.crawler.maintenance.merge.test_any_deal import exported, problems
 from tests.crawls.command import scrapy
 from tests.crawls.fleet import NAME, Fleet, end, finish, wait_for
 from tests.sites.hosts import ManyHosts

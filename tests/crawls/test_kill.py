@@ -16,16 +16,16 @@ import pytest
 from crawler.frontier.order import host_number
 from crawler.job import Job
 from crawler.job_options import JobOptions
-from crawler.pages.database import Database
-from crawler.pages.errors import StorageError
-from crawler.pages.store import PageStore
-from crawler.verification.directory import CrawlDirectory
-from crawler.verification.finding import NoWatch
-from crawler.verification.fingerprints import find_unindexed
-from crawler.verification.verify import verify
+from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.maintenance.verify.finding import NoWatch
+from crawler.maintenance.verify.fingerprint_checks import find_unindexed
+from crawler.maintenance.verify.verification import verify
+from crawler.pages.page_store import PageStore
+from crawler.storage.database import Database
+from crawler.storage.errors import StorageError
 from neardup import HammingIndex
 from neardup.storage.catch_up import open_index
-from tests.crawler.verification.crawled import check, make
+from tests.crawler.maintenance.verify.crawled import check, make
 from tests.crawls.command import report, scrapy, start_scrapy
 from tests.crawls.kills import (
     KilledCrawl,

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from crawler.pages.database import open_for_reading
+from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl, pages, report, start_scrapy
 from tests.crawls.lab import Page, lab, wait_until
 from tests.sites.many import ManyPages

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.lab.choice import Choice
-from crawler.lab.label import label_of
 from crawler.lab.labels import store_labels
 from crawler.lab.loading import loaded
+from crawler.lab.pair_label import label_of
 from tests.crawls.lab import Page, lab
 from tests.crawls.test_lab_threshold import key, write_families
 

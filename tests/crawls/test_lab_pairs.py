@@ -12,7 +12,7 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from crawler.demo.server import DemoServer
+from crawler.demo.demo_server import DemoServer
 from tests.crawls.command import crawl
 from tests.crawls.lab import Page, lab
 from tests.crawls.test_lab import variants

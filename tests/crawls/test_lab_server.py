@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.lab.app.server import MOST_WINDOWS
+from crawler.lab.app.lab_server import MOST_WINDOWS
 from tests.crawls.command import PROJECT, scrapy
 from tests.crawls.lab import Page, RunningLab, end, lab, start_lab, wait_until
 from tests.crawls.lab_counting import counting

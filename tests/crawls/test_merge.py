@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crawler.merging.test_any_deal import exported, problems
+from tests.crawler.maintenance.merge.test_any_deal import exported, problems
 from tests.crawls.command import crawl, scrapy
 from tests.sites.changing import ChangingSite
 from tests.sites.prose import prose

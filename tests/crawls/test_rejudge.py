@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.pages.tuning import tune
-from tests.crawler.rejudging.captured import judge_again
-from tests.crawler.rejudging.test_rejudge import every_text
-from tests.crawler.rejudging.tried import stored, tried
-from tests.crawler.verification.crawled import check
+from crawler.pages.live_parameters import tune
+from tests.crawler.maintenance.rejudge.captured import judge_again
+from tests.crawler.maintenance.rejudge.test_rejudging import every_text
+from tests.crawler.maintenance.rejudge.tried import stored, tried
+from tests.crawler.maintenance.verify.crawled import check
 from tests.crawls.command import scrapy
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.pages.database import open_for_reading
+from crawler.pages.crawl_report import make_report
 from crawler.pages.export import export_pages
-from crawler.pages.report import make_report
+from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
 from tests.sites.changing import ChangingSite
 from tests.sites.prose import prose

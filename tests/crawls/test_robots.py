@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.report_text import report_lines
+from crawler.console.report_text import report_lines
 from tests.crawls.command import scrapy
 from tests.crawls.crawled import crawl_site, read_back
 from tests.sites.hostile import HostileSite
@@ -132,7 +132,7 @@ def test_half_a_megabyte_of_user_agents_and_rules_is_read_in_every_process(tmp_p
 # Waits while it reads a large file until the event loop had a turn.
 PARSER = f"""
 import threading
-from crawler.robots import FirstRules
+from crawler.downloadermiddlewares.robots import FirstRules
 
 class WaitingRules(FirstRules):
     @classmethod

@@ -7,7 +7,7 @@ import signal
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from crawler.pages.database import open_for_reading
+from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl, scrapy, start_scrapy
 from tests.crawls.crawled import read_back
 from tests.crawls.fleet import end, finish, fleet_settings, wait_until

@@ -12,8 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from crawler.frontier.rule_files import read_rules
-from tests.crawler.verification.crawled import check
+from crawler.url_rules.rule_files import read_rules
+from tests.crawler.maintenance.verify.crawled import check
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
 from tests.sites.changing import page
 from tests.sites.dynamic import CLUTTERED, DynamicSite, Options

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.pages.database import open_for_reading
-from crawler.pages.errors import JobError
 from crawler.pages.export import export_pages
-from crawler.warc.finishing import finish
+from crawler.storage.database import open_for_reading
+from crawler.storage.errors import JobError
+from crawler.warc.index_and_pack import finish
 from tests.crawler.warc.exchanges import read_all
 from tests.crawls.command import crawl, scrapy
 from tests.crawls.kills import KilledCrawl, assert_nothing_lost_or_kept_twice
@@ -32,7 +32,7 @@ from tests.sites.prose import prose
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.warc.reading import Found
+    from crawler.warc.record_reading import Found
     from tests.sites.exchange import Exchange
 
 RECORDED = ("-s", "WARC_ENABLED=True")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawler.frontier.redis.records import QueuedLink
+    from crawler.frontier.redis.request_records import QueuedLink
 
 KEPT_SECS = 5.0
 """A server that syncs its file every second may lose two seconds where it is killed."""

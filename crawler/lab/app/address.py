@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from crawler.lab.app.outcomes import choice_key
+from crawler.lab.app.outcome_rows import choice_key
 from crawler.lab.choice import Choice
 from neardup import Features, ParameterError
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from crawler.lab.app.plain import plain
-from crawler.lab.app.state import StoppedError
+from crawler.lab.app.lab_state import StoppedError
+from crawler.lab.app.plain_text import plain
 from crawler.lab.choice import SIMHASH
 from crawler.lab.sources.source import SourceError
-from crawler.pages.errors import JobError
-from crawler.pages.tuning import TUNABLE, tune
+from crawler.pages.live_parameters import TUNABLE, tune
+from crawler.storage.errors import JobError
 from neardup import ParameterError
 
 if TYPE_CHECKING:
-    from crawler.lab.app.state import Lab
-    from crawler.lab.app.trial import Trial
+    from crawler.lab.app.lab_state import Lab
+    from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.judgement import Changes
     from neardup import Parameters
 

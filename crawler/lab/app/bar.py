@@ -8,11 +8,11 @@ from nicegui import ui
 
 from crawler.lab.app.applying import ApplyDialog, obstacle
 from crawler.lab.app.words import clock
-from crawler.pages.tuning import SETTINGS, TUNABLE
+from crawler.pages.live_parameters import SETTINGS, TUNABLE
 
 if TYPE_CHECKING:
-    from crawler.lab.app.state import Lab
-    from crawler.lab.app.trial import Trial
+    from crawler.lab.app.lab_state import Lab
+    from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.choice import Choice
     from crawler.lab.snapshot import Snapshot
 

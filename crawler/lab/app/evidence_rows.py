@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.lab.app.drawings.curves import Curve
+from crawler.lab.distance_evidence import LABELS
 from crawler.lab.distance_text import in_pairs
-from crawler.lab.evidence import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawler.lab.evidence import Evidence, EvidenceLine
+    from crawler.lab.distance_evidence import Evidence, EvidenceLine
     from neardup.evaluation.wilson import Interval
 
 HEADS = ("Found", "Right", "Precision", "95 %", "Recall", "95 %")

@@ -9,20 +9,20 @@ from nicegui import ui
 
 from crawler.lab.app.address import address_of, read_tried
 from crawler.lab.app.bar import ParameterBar
-from crawler.lab.app.plain import plain
-from crawler.lab.app.state import StoppedError
-from crawler.lab.app.tabs.clusters import ClustersTab
-from crawler.lab.app.tabs.compare import CompareTab
-from crawler.lab.app.tabs.evidence import EvidenceTab
-from crawler.lab.app.tabs.live import LiveTab
-from crawler.lab.app.tabs.pairs import PairsTab
-from crawler.lab.app.tabs.threshold import ThresholdTab
+from crawler.lab.app.lab_state import StoppedError
+from crawler.lab.app.parameter_trial import Trial
+from crawler.lab.app.plain_text import plain
+from crawler.lab.app.tabs.clusters_tab import ClustersTab
+from crawler.lab.app.tabs.compare_tab import CompareTab
+from crawler.lab.app.tabs.evidence_tab import EvidenceTab
+from crawler.lab.app.tabs.live_tab import LiveTab
+from crawler.lab.app.tabs.pairs_tab import PairsTab
+from crawler.lab.app.tabs.threshold_tab import ThresholdTab
 from crawler.lab.app.theme import theme_switch
-from crawler.lab.app.trial import Trial
 from crawler.lab.sources.source import SourceError
 
 if TYPE_CHECKING:
-    from crawler.lab.app.state import Lab
+    from crawler.lab.app.lab_state import Lab
 
 TICK_SECS = 1.0
 

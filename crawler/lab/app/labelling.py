@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.lab.label import label_of, pair_of
 from crawler.lab.labels import remove_label, store_label
+from crawler.lab.pair_label import label_of, pair_of
 
 if TYPE_CHECKING:
-    from crawler.lab.app.state import Lab
-    from crawler.lab.label import Label
+    from crawler.lab.app.lab_state import Lab
     from crawler.lab.near_pair import NearPair
+    from crawler.lab.pair_label import Label
 
 
 class LabelCounts(NamedTuple):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.lab.app.plain import plain
+from crawler.lab.app.plain_text import plain
 from crawler.lab.lookup import place_of
 from crawler.lab.sources.source import SourceError
 
 if TYPE_CHECKING:
-    from crawler.lab.page import LabPage
+    from crawler.lab.lab_page import LabPage
     from crawler.lab.session import Session
     from crawler.lab.sources.several import Sources
 

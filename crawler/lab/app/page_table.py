@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from crawler.lab.app.links import inert_link
-from crawler.lab.app.plain import plain
+from crawler.lab.app.deep_links import inert_link
+from crawler.lab.app.plain_text import plain
 from crawler.lab.app.words import NOTHING
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.lab.app.sides import count_changes, side_by_side
-from crawler.lab.shingles import own_shingles
+from crawler.lab.app.side_views import count_changes, side_by_side
+from crawler.lab.shared_shingles import own_shingles
 from neardup.comparison.diff import diff
 from neardup.whole import readable
 
 if TYPE_CHECKING:
-    from crawler.lab.app.sides import Row
-    from crawler.lab.shingles import OwnShingles
+    from crawler.lab.app.side_views import Row
+    from crawler.lab.shared_shingles import OwnShingles
 
 MOST_CHARACTERS = 400_000
 """Of a text that are compared: nobody reads more, and these take a second or two."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.lab.page import LabPage
-from crawler.lab.sources.html import Html, HtmlReader
+from crawler.lab.lab_page import LabPage
+from crawler.lab.sources.html_folder import Html, HtmlReader
 from crawler.lab.sources.texts import TemporaryTexts
 from neardup import analyse, payload_digest
 from neardup.parameters import DEFAULTS

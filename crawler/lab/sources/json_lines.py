@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from crawler.lab.sources.gathering import Gathering, Told
 from crawler.lab.sources.source import SourceError
 from neardup.command_line.errors import InputError
-from neardup.command_line.rows.opening import JSON_LINES, open_rows
+from neardup.command_line.rows.row_formats import JSON_LINES, open_rows
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
-    from crawler.lab.page import LabPage
+    from crawler.lab.lab_page import LabPage
     from crawler.lab.sources.source import Source
     from neardup import Parameters
     from neardup.command_line.rows.row import Row

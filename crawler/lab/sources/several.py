@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from crawler.lab.page import LabPage
+    from crawler.lab.lab_page import LabPage
     from crawler.lab.sources.source import Source
     from neardup import Parameters
 

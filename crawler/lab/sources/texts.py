@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from crawler.lab.sources.source import SourceError
-from crawler.pages.documents import unpack_judged
+from crawler.pages.judged_documents import unpack_judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

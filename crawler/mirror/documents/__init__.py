@@ -29,14 +29,14 @@ CSS, writes the whole tag anew where an attribute changes, and its bindings for 
 one release; lxml, html5lib and selectolax write the tree.
 """
 
-from crawler.mirror.documents.document import (
+from crawler.mirror.documents.edits import PatchError, Rewritten, undo
+from crawler.mirror.documents.link_kinds import LinkKind
+from crawler.mirror.documents.linked_document import (
     Document,
     DocumentLink,
     absolute_address,
     read_document,
 )
-from crawler.mirror.documents.edits import PatchError, Rewritten, undo
-from crawler.mirror.documents.kinds import LinkKind
 
 __all__ = [
     "Document",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from crawler.reading.links import resolve
+from crawler.reading.link_extraction import resolve
 
 # Names below the folder of the document or one above it: nothing that resolving could change but
 # the dots at the front. One in two links of a documentation page is such.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.documents.attributes import DOUBLE, SINGLE, UNQUOTED, Value, escape, read_value
 from crawler.mirror.documents.css import may_hold_addresses, read_css, read_escapes, write_css
-from crawler.mirror.documents.kinds import LinkKind
+from crawler.mirror.documents.link_kinds import LinkKind
 from crawler.mirror.documents.srcset import read_srcset, write_srcset
 
 if TYPE_CHECKING:

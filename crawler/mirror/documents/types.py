@@ -6,7 +6,7 @@ import re
 from enum import Enum
 from urllib.parse import urlsplit
 
-from crawler.reading.kinds import why_not_html
+from crawler.reading.content_types import why_not_html
 
 
 class DocumentType(Enum):

@@ -6,7 +6,7 @@ from typing import Self
 
 from neardup.command_line.errors import InputError
 from neardup.command_line.rows.row import Pass, Row, pass_none
-from neardup.command_line.streams import Stream
+from neardup.command_line.standard_streams import Stream
 
 # Pages are longer than the 131,072 characters that the module allows; the largest C long anywhere.
 _FIELD_CHARACTERS = 2**31 - 1

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from neardup.command_line.errors import InputError
 from neardup.command_line.rows.row import Pass, Row, kind_of, pass_none
-from neardup.command_line.streams import Stream
+from neardup.command_line.standard_streams import Stream
 
 
 def json_lines(stream: Stream, pass_over: Pass = pass_none) -> Iterator[Row]:

@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 import xxhash
 
-from neardup.indexes.files.bloom_format import (
+from neardup.indexes.files.bloom_file import (
     CHECKSUM,
     FILTER,
     HEADER_BYTES,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import xxhash
 
-from neardup.indexes.files.bloom_format import CHECKSUM, BloomHeader, StoredFilter
+from neardup.indexes.files.bloom_file import CHECKSUM, BloomHeader, StoredFilter
 from neardup.indexes.files.durable import write_durably
 
 

@@ -7,7 +7,7 @@ from filelock import FileLock, Timeout
 from neardup.errors import IndexFileError, IndexLockedError
 from neardup.indexes.files.complaints import ELSEWHERE, REMEDY, unusable
 from neardup.indexes.files.durable import sync_directory
-from neardup.indexes.files.layout import LOCK_NAME, Layout, LayoutError, layout_of
+from neardup.indexes.files.file_layout import LOCK_NAME, Layout, LayoutError, layout_of
 
 
 def layout_in(path: Path) -> Layout:

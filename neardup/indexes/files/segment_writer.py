@@ -9,7 +9,7 @@ import xxhash
 
 from neardup.indexes.columns import Array, Shape, Tables
 from neardup.indexes.files.durable import TEMPORARY_SUFFIX
-from neardup.indexes.files.layout import Span
+from neardup.indexes.files.file_layout import Span
 from neardup.indexes.files.segment_format import SegmentHeader, sections_of
 
 SYNC_BYTES = 1 << 23

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from neardup.candidates import Bitmaps
 from neardup.indexes.match import Match
 from neardup.storage.redis.commit_log import CommitLog, Look
-from neardup.storage.redis.documents import Held, RedisDocuments, held_by, mark_of
 from neardup.storage.redis.head_format import Head, Record, unpack_record
+from neardup.storage.redis.kept_documents import Held, RedisDocuments, held_by, mark_of
 from neardup.storage.redis.postings import RedisPostings, matches
 from neardup.storage.redis.server import Command, Server
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 
-from tests.crawler.verification.crawled import check
+from tests.crawler.maintenance.verify.crawled import check
 from tests.crawls.command import crawl, pages, report, scrapy
 from tests.sites.many import ManyPages
 from tests.sites.many import pages as many

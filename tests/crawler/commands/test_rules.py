@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 
-from crawler.frontier.rule_files import read_rules
-from tests.crawler.verification.crawled import SKIPPED, check, execute, make, rows
+from crawler.url_rules.rule_files import read_rules
+from tests.crawler.maintenance.verify.crawled import SKIPPED, check, execute, make, rows
 from tests.crawls.command import scrapy
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.pages.database import open_for_reading
-from tests.crawler.verification.crawled import check, make
+from crawler.storage.database import open_for_reading
+from tests.crawler.maintenance.verify.crawled import check, make
 from tests.crawls.command import scrapy
 from tests.crawls.kills import KilledCrawl, wait_for
 from tests.sites.many import ManyPages, pages

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 
-from tests.crawler.verification.crawled import check, execute, make
+from tests.crawler.maintenance.verify.crawled import check, execute, make
 from tests.crawls.command import pages, scrapy, start_scrapy
 
 if TYPE_CHECKING:

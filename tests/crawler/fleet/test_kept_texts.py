@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.fleet.deduplication import FleetVerdicts
 from crawler.fleet.kept_texts import kept_texts
 from crawler.fleet.names import prefix_of
-from crawler.fleet.verdicts import FleetVerdicts
 from crawler.job import Job
-from crawler.merging.merge import merge
-from crawler.verification.finding import NoWatch
+from crawler.maintenance.merge.merging import merge
+from crawler.maintenance.verify.finding import NoWatch
 from neardup import Parameters
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.deduplicator import SharedDeduplicator
-from tests.crawler.merging.test_any_deal import problems
-from tests.crawler.merging.test_merge import texts
+from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
+from tests.crawler.maintenance.merge.test_any_deal import problems
+from tests.crawler.maintenance.merge.test_merging import texts
+from tests.crawler.maintenance.rejudge.captured import Said
 from tests.crawler.pages.test_capture import OPTIONS
 from tests.crawler.pages.test_sharing import said
-from tests.crawler.rejudging.captured import Said
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

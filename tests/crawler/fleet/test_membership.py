@@ -7,7 +7,7 @@ import pytest
 
 from crawler.fleet.membership import Membership
 from crawler.frontier.redis.errors import FleetError
-from crawler.pages.database import Database
+from crawler.storage.database import Database
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.fleet.news import News
-from crawler.frontier.rule_store import COVERED
-from crawler.frontier.url_rules import UrlRules
 from crawler.job import Job
 from crawler.job_options import JobOptions
-from crawler.pages.tuning import tune
-from crawler.urls.learning.context import Context
-from crawler.urls.learning.evidence import CounterExample
-from crawler.urls.learning.hypothesis import LearningPolicy
-from crawler.urls.learning.transforms import DropArguments
+from crawler.pages.live_parameters import tune
+from crawler.url_rules.engine import UrlRules
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.evidence import CounterExample
+from crawler.url_rules.learning.hypothesis import LearningPolicy
+from crawler.url_rules.learning.transforms import DropArguments
+from crawler.url_rules.rule_store import COVERED
 from neardup import Parameters
 from neardup.storage.redis.connecting import connect
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
-    from crawler.urls.learning.proposals import Proposal
+    from crawler.url_rules.learning.proposals import Proposal
 
 PREFIX = "crawl-once:test:"
 RULE: Proposal = (Context("example.com"), DropArguments(("sid",)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.fleet.outbox import BATCH, MOST_WAITING, Outbox
-from crawler.frontier.redis.records import QueuedLink
+from crawler.frontier.redis.request_records import QueuedLink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from crawler.fleet.options import FleetOptions
 from crawler.fleet.outbox import Outbox
 from crawler.fleet.worker import Worker
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.redis.frontier import RedisFrontier
+from crawler.frontier.redis.shared_frontier import RedisFrontier
 from crawler.job import Job
 from crawler.job_options import JobOptions
 from neardup.storage.redis.connecting import connect

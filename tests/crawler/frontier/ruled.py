@@ -11,20 +11,20 @@ import xxhash
 
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.url_rules import UrlRules
-from crawler.pages.database import Database
-from crawler.pages.page import PageRow
-from crawler.pages.store import PageStore
+from crawler.pages.page_row import PageRow
+from crawler.pages.page_store import PageStore
+from crawler.storage.database import Database
+from crawler.url_rules.engine import UrlRules
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.urls.canonical import Canonicalizer
-from crawler.urls.learning.address import Address
-from crawler.urls.learning.hypothesis import LearningPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from crawler.frontier.order import QueuedRequest
-    from crawler.urls.learning.proposals import Proposal
+    from crawler.url_rules.learning.proposals import Proposal
 
     Site = Callable[[str], str | None]
     """What the page at a URL says, None where there is no page; after FILE, the bytes of a file."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.urls.learning.context import Context
-from crawler.urls.learning.transforms import ANYTHING, ReplaceSegments
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.transforms import ANYTHING, ReplaceSegments
 from tests.crawler.frontier.ruled import NAME, SOMEWHERE, RuledCrawl
 
 if TYPE_CHECKING:

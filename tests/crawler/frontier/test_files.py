@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.crawler.frontier.ruled import FILE, SOMEWHERE, RuledCrawl
-from tests.crawler.frontier.test_url_rules import argument, report
+from tests.crawler.url_rules.test_engine import argument, report
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from crawler.frontier.memory import MemoryQueue
+from crawler.frontier.memory_queue import MemoryQueue
 from crawler.frontier.order import ShorterWay, host_number, next_in_turn
 from crawler.frontier.queue import RequestQueue
-from crawler.pages.database import Database
+from crawler.storage.database import Database
 from tests.crawler.frontier.model import ModelQueue
 
 if TYPE_CHECKING:

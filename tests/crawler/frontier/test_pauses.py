@@ -19,7 +19,7 @@ from crawler.frontier.pauses import (
     SharedPause,
     retry_after_secs,
 )
-from crawler.pages.database import Database
+from crawler.storage.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

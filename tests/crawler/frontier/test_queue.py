@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.skipped import Skip, SkippedRequests
-from crawler.pages.database import COMMIT_PAGES, MOST_PAGES, Database
+from crawler.storage.database import COMMIT_PAGES, MOST_PAGES, Database
+from crawler.url_rules.skipped import Skip, SkippedRequests
 
 HOST = 7
 
@@ -126,8 +126,8 @@ def test_what_is_through_is_emptied(tmp_path: Path) -> None:
 def test_a_commit_is_due_after_so_many_pages_however_fast_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, apart_secs: float, pages: int
 ) -> None:
-    monkeypatch.setattr("crawler.pages.database.COMMIT_AFTER_SECS", 1000)
-    monkeypatch.setattr("crawler.pages.database.COMMIT_APART_SECS", apart_secs)
+    monkeypatch.setattr("crawler.storage.database.COMMIT_AFTER_SECS", 1000)
+    monkeypatch.setattr("crawler.storage.database.COMMIT_APART_SECS", apart_secs)
     database = Database(tmp_path)
     queue = RequestQueue(database)
     for n in range(pages):
@@ -169,12 +169,12 @@ def test_a_skipped_request_survives_a_kill_and_another_process_puts_it_back(
 def test_a_commit_waits_a_little_for_a_page_that_is_half_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.pages.database.COMMIT_AFTER_SECS", 0)
-    monkeypatch.setattr("crawler.pages.database.COMMIT_AT_LATEST_SECS", 1000)
+    monkeypatch.setattr("crawler.storage.database.COMMIT_AFTER_SECS", 0)
+    monkeypatch.setattr("crawler.storage.database.COMMIT_AT_LATEST_SECS", 1000)
     database = Database(tmp_path)
     assert not database.commit_if_due(is_half_done=True)
     assert database.commit_if_due()
-    monkeypatch.setattr("crawler.pages.database.COMMIT_AT_LATEST_SECS", 0)
+    monkeypatch.setattr("crawler.storage.database.COMMIT_AT_LATEST_SECS", 0)
     assert database.commit_if_due(is_half_done=True)
     database.close()
 
@@ -184,7 +184,7 @@ import sys
 from pathlib import Path
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import SeenSet
-from crawler.pages.database import Database
+from crawler.storage.database import Database
 
 database = Database(Path(sys.argv[1]))
 queue, seen = RequestQueue(database), SeenSet(database, None)

@@ -21,8 +21,8 @@ from hypothesis.stateful import (
 
 from crawler.frontier.order import ShorterWay
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.skipped import Skip, SkippedRequests
-from crawler.pages.database import Database
+from crawler.storage.database import Database
+from crawler.url_rules.skipped import Skip, SkippedRequests
 from tests.crawler.frontier.model import ModelQueue
 
 if TYPE_CHECKING:

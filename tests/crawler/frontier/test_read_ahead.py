@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.line import MOST_CHANGES, MOST_HOSTS
+from crawler.frontier.host_line import MOST_CHANGES, MOST_HOSTS
 from crawler.frontier.queue import MOST_UNWRITTEN, RequestQueue
-from crawler.pages.database import Database
+from crawler.storage.database import Database
 from tests.crawler.frontier.test_queue import HOST, drain, idle
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def test_a_request_more_urgent_than_what_was_read_ahead_goes_first(tmp_path: Pat
 
 
 def test_huge_requests_are_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.frontier.heads.MOST_BYTES", 100_000)
+    monkeypatch.setattr("crawler.frontier.read_ahead.MOST_BYTES", 100_000)
     database = Database(tmp_path)
     queue = RequestQueue(database)
     for n in range(90):

@@ -9,7 +9,7 @@ import pytest
 from crawler.frontier import seen as seen_module
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import SeenSet
-from crawler.pages.database import Database
+from crawler.storage.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

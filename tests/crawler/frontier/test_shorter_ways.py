@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.frontier.memory import MemoryQueue
+from crawler.frontier.memory_queue import MemoryQueue
 from crawler.frontier.order import Queue, QueuedRequest, ShorterWay
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import SeenSet
-from crawler.pages.database import Database
+from crawler.storage.database import Database
 from tests.sites.graph import nearest
 
 PAGES = 9

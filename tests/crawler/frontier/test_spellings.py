@@ -9,16 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawler.frontier.redis.records import QueuedLink
+from crawler.frontier.redis.request_records import QueuedLink
 from crawler.frontier.spellings import MAX_OTHERS, StoredSpellings
-from crawler.pages.database import Database
+from crawler.storage.database import Database
 from tests.crawler.frontier.redis.fleet import worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from crawler.frontier.redis.frontier import RedisFrontier
+    from crawler.frontier.redis.shared_frontier import RedisFrontier
 
 KEY = b"k" * 16
 CANONICAL = "http://example.com/p"

@@ -9,12 +9,12 @@ import pytest
 
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.skipped import Skip
 from crawler.frontier.trap_report import MOST_CLUSTERS, StoredCluster, trap_report
-from crawler.frontier.url_traps import UrlTraps
-from crawler.pages.database import Database, open_for_reading
 from crawler.pages.verdicts import NEAR_DUPLICATE, NEW
-from crawler.urls.learning.address import Address
+from crawler.storage.database import Database, open_for_reading
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.skipped import Skip
+from crawler.url_rules.traps import UrlTraps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,16 +8,16 @@ import pytest
 
 from crawler.frontier.order import host_number
 from crawler.frontier.states import SKIPPED
-from crawler.urls.learning.context import Context
-from crawler.urls.learning.evidence import CounterExample
-from crawler.urls.learning.transforms import (
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.evidence import CounterExample
+from crawler.url_rules.learning.transforms import (
     DropArguments,
     LowerPath,
     ReplaceHost,
     ReplaceSegments,
 )
 from tests.crawler.frontier.ruled import NAME, SOMEWHERE, RuledCrawl
-from tests.crawler.frontier.test_url_rules import by_id, urls
+from tests.crawler.url_rules.test_engine import by_id, urls
 
 if TYPE_CHECKING:
     from pathlib import Path

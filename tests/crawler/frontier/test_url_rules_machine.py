@@ -11,13 +11,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from crawler.frontier.folds import MOST_TRIES
-from crawler.frontier.forgetting import forget_rule
 from crawler.frontier.states import SKIPPED
-from crawler.urls.learning.context import Context
-from crawler.urls.learning.transforms import DropArguments, ReplaceSegments, ReplaceValues
+from crawler.url_rules.forget import forget_rule
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.transforms import DropArguments, ReplaceSegments, ReplaceValues
+from crawler.url_rules.url_groups import MOST_TRIES
 from tests.crawler.frontier.ruled import NAME, SOMEWHERE, RuledCrawl
-from tests.crawler.frontier.test_url_rules import argument
+from tests.crawler.url_rules.test_engine import argument
 
 IDS, SIDS = 6, 4
 HOST = Context(NAME)
@@ -50,7 +50,7 @@ class RulesMachine(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.patches = pytest.MonkeyPatch()
-        self.patches.setattr("crawler.frontier.refolding.SLICE", 3)
+        self.patches.setattr("crawler.url_rules.regrouping.SLICE", 3)
         self.is_true = True
 
     @initialize(dead=st.sets(st.sampled_from(URLS), max_size=MOST_TRIES))

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.frontier.states import SKIPPED
 from tests.crawler.frontier.ruled import SOMEWHERE
-from tests.crawler.frontier.test_url_rules import SID, tried
+from tests.crawler.url_rules.test_engine import SID, tried
 
 if TYPE_CHECKING:
     from pathlib import Path

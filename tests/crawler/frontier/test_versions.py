@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crawler.frontier.ruled import SOMEWHERE, RuledCrawl
-from tests.crawler.frontier.test_url_rules import argument, report
+from tests.crawler.url_rules.test_engine import argument, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

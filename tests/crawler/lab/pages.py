@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawler.lab.page import LabPage
+from crawler.lab.lab_page import LabPage
 from crawler.lab.session import Session
 from neardup.document import Document, analyse
 from neardup.parameters import DEFAULTS, Parameters

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.lab.label import Label, LabelError, label_of
 from crawler.lab.label_files import export_labels, import_labels
 from crawler.lab.labels import read_labels, remove_label, store_label, store_labels
-from crawler.lab.sources.opening import open_source, open_sources
+from crawler.lab.pair_label import Label, LabelError, label_of
+from crawler.lab.sources.open_source import open_source, open_sources
 from crawler.lab.sources.source import SourceError
 from tests.crawler.lab.sources.reading import read_all
 from tests.crawler.pages.test_capture import LONG, OTHER, html

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.frontier.rule_report import StoredRule
 from crawler.lab.taught_rules import Teaching, rules_taught_by
-from crawler.urls.learning.context import Context
-from crawler.urls.learning.transforms import DropArguments, LowerPath, Transform
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.transforms import DropArguments, LowerPath, Transform
+from crawler.url_rules.rule_report import StoredRule
 
 HOST = "http://site.example"
 

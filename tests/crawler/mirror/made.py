@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawler.mirror.checking import Check, Checker
-from crawler.mirror.finishing import Finisher, Policy
+from crawler.mirror.file_store import MirrorStore
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.store import MirrorStore
-from crawler.pages.database import Database
+from crawler.mirror.link_rewriting import Finisher, Policy
 from crawler.pages.fetched import Fetched
+from crawler.storage.database import Database
 from crawler.urls.canonical import Canonicalizer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.mirror.files import FileTable
-    from crawler.mirror.finishing import Finished
+    from crawler.mirror.link_rewriting import Finished
+    from crawler.mirror.mirror_files import FileTable
 
 HTML = "text/html; charset=utf-8"
 KEEP = Policy("keep", "hardlink")

@@ -8,12 +8,12 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from crawler.mirror.checking import Checker
-from crawler.mirror.files import FileTable
-from crawler.mirror.finishing import Finisher, Policy
+from crawler.mirror.file_store import MirrorStore, held
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.store import MirrorStore, held
-from crawler.pages.database import Database
+from crawler.mirror.link_rewriting import Finisher, Policy
+from crawler.mirror.mirror_files import FileTable
 from crawler.pages.fetched import Fetched
+from crawler.storage.database import Database
 from crawler.urls.canonical import Canonicalizer
 from neardup import payload_digest
 

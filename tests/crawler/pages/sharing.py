@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from crawler.job import Job
-from crawler.merging.fleet_texts import KeptText
-from crawler.pages.shared import Original, SharedVerdict
+from crawler.maintenance.merge.fleet_texts import KeptText
+from crawler.pages.shared_verdicts import Original, SharedVerdict
 from neardup import Deduplicator, Document, Parameters, Verdict
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ import pytest
 
 from crawler.job import Job
 from crawler.job_options import JobOptions
-from crawler.pages.database import open_for_reading
-from crawler.pages.errors import StorageError
+from crawler.pages.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.fetched import Captured, Fetched
-from crawler.pages.report import make_report
 from crawler.pages.verdicts import NOT_COMPARED
-from crawler.reading.options import ReadingOptions
+from crawler.reading.reading_options import ReadingOptions
+from crawler.storage.database import open_for_reading
+from crawler.storage.errors import StorageError
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

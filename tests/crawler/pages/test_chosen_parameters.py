@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler.job import Job
-from crawler.pages.tuning import Tuned, tune
+from crawler.pages.live_parameters import Tuned, tune
 from neardup import Parameters
 from tests.crawler.pages.test_capture import OPTIONS
 

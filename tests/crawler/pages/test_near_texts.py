@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawler.pages.documents import unpack
+from crawler.pages.judged_documents import unpack
 from tests.crawler.pages.test_capture import LONG, OTHER, html
 from tests.crawler.pages.test_revisits import NEAR, OPTIONS, Visiting
 from tests.sites.prose import prose

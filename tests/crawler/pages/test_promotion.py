@@ -17,17 +17,17 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from crawler.frontier.order import host_number
 from crawler.job import Job
-from crawler.pages.database import open_for_reading
-from crawler.pages.documents import unpack
-from crawler.pages.page import to_unsigned
+from crawler.maintenance.verify.queueing import encoded_request
+from crawler.pages.judged_documents import unpack
+from crawler.pages.page_row import to_unsigned
 from crawler.pages.verdicts import DUPLICATES, FAILED
 from crawler.reading.reading import Reading
-from crawler.verification.queueing import encoded_request
+from crawler.storage.database import open_for_reading
 from neardup import Parameters, hamming, jaccard
+from tests.crawler.maintenance.rejudge.captured import PLAN, Said, judge_again
+from tests.crawler.maintenance.rejudge.test_rejudging import edited
+from tests.crawler.maintenance.verify.crawled import check
 from tests.crawler.pages.test_capture import OPTIONS, fetched
-from tests.crawler.rejudging.captured import PLAN, Said, judge_again
-from tests.crawler.rejudging.test_rejudge import edited
-from tests.crawler.verification.crawled import check
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import pytest
 
 from crawler.job import Job
 from crawler.job_options import JobOptions
-from crawler.pages.database import open_for_reading
-from crawler.pages.documents import unpack
-from crawler.pages.report import make_report
+from crawler.pages.crawl_report import make_report
+from crawler.pages.judged_documents import unpack
 from crawler.pages.verdicts import FAILED
-from crawler.reading.options import ReadingOptions
+from crawler.reading.reading_options import ReadingOptions
+from crawler.storage.database import open_for_reading
 from tests.crawler.pages.test_capture import LONG, OTHER, fetched, html
 from tests.sites.changing import page
 from tests.sites.prose import prose
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from crawler.pages.crawl_report import Report
     from crawler.pages.fetched import Captured, Fetched
-    from crawler.pages.report import Report
 
 OPTIONS = JobOptions(reading=ReadingOptions(workers=1))
 PDF = b"%PDF-1.4 " + b"\x93" * 60

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.frontier.folds import number_of, said_of
 from crawler.lab.live import LiveCrawl
-from crawler.pages.database import open_for_reading
-from crawler.pages.errors import JobError
+from crawler.maintenance.rejudge.rejudging import rejudge
+from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.maintenance.verify.finding import NoWatch
+from crawler.maintenance.verify.verification import repair, verify
+from crawler.pages.crawl_report import Cluster, make_report
 from crawler.pages.export import export_pages
-from crawler.pages.report import Cluster, make_report
 from crawler.reading.reading import Metadata, Reading
-from crawler.rejudging.rejudge import rejudge
-from crawler.verification.directory import CrawlDirectory
-from crawler.verification.finding import NoWatch
-from crawler.verification.verify import repair, verify
+from crawler.storage.database import open_for_reading
+from crawler.storage.errors import JobError
+from crawler.url_rules.url_groups import number_of, said_of
 from neardup import Parameters
+from tests.crawler.maintenance.rejudge.captured import Said
 from tests.crawler.pages.sharing import OneMemory, fleet
 from tests.crawler.pages.test_capture import OPTIONS, capture, fetched, html
-from tests.crawler.rejudging.captured import Said
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

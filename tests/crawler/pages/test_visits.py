@@ -19,15 +19,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from crawler.job import Job
 from crawler.job_options import JobOptions
-from crawler.pages.database import open_for_reading
+from crawler.pages.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.fetched import Fetched
 from crawler.pages.outcomes import OUTCOMES
-from crawler.pages.report import make_report
 from crawler.pages.verdicts import FAILED, NOINDEX
-from crawler.reading.options import ReadingOptions
-from crawler.reading.page import read_page
+from crawler.reading.page_reading import read_page
 from crawler.reading.pool import ReadingPool
+from crawler.reading.reading_options import ReadingOptions
+from crawler.storage.database import open_for_reading
 from neardup import Parameters, analyse, hamming, jaccard
 from tests.crawler.pages.test_capture import capture
 from tests.crawler.pages.test_capture import fetched as answer_of

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.reading.allowance import Allowance
-from crawler.reading.options import ReadingOptions
 from crawler.reading.process import WorkerProcess, WorkerTimeoutError
+from crawler.reading.reading_options import ReadingOptions
 from tests.crawler.reading.pages import article, slow_page, sluggish_page
 from tests.crawler.reading.pools import read, state, until, use
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.reading.dates import iso_date
+from crawler.reading.html_parsing import parse
 from crawler.reading.metadata import directives, read_metadata
-from crawler.reading.parsing import parse
 from crawler.reading.reading import NOTHING_SAID, Metadata
 
 BASE = "http://host.example/folder/page.html"

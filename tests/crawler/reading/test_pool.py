@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.reading.options import ReadingOptions
-from crawler.reading.page import read_page
+from crawler.reading.page_reading import read_page
+from crawler.reading.reading_options import ReadingOptions
 from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page, slow_page, sluggish_page
 from tests.crawler.reading.pools import ONE, TWO, URL, read, until, use
 
@@ -177,8 +177,8 @@ def test_options_outside_their_range_are_refused(name: str, value: int) -> None:
 
 READ_HERE = """
 import sys
-from crawler.reading.options import ReadingOptions
-from crawler.reading.page import PageReader
+from crawler.reading.reading_options import ReadingOptions
+from crawler.reading.page_reading import PageReader
 from crawler.reading.steps import Job
 reader = PageReader(ReadingOptions())
 reader.see(reader.parse(Job("http://site.test/", sys.stdin.buffer.read(), "text/html")))

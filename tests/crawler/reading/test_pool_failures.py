@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.reading.errors import PoolClosedError, WorkerStartError
-from crawler.reading.options import ReadingOptions
 from crawler.reading.pool import ReadingPool
+from crawler.reading.reading_options import ReadingOptions
 from tests.crawler.reading.pages import PROSE, article, heavy_page, slow_page, sluggish_page
 from tests.crawler.reading.pools import ONE, TWO, is_running, nothing_known, read, state, until, use
 
@@ -251,7 +251,7 @@ def test_a_page_does_not_wait_for_workers_that_cannot_be_started(
         def refused(*_: object, **__: object) -> None:
             raise OSError(24, "Too many open files")
 
-        monkeypatch.setattr("crawler.reading.crew.WorkerProcess", refused)
+        monkeypatch.setattr("crawler.reading.worker_pool.WorkerProcess", refused)
         for pid in pool.pids:
             os.kill(pid, signal.SIGKILL)
         await asyncio.sleep(0.5)  # it is dead, and still to be noticed

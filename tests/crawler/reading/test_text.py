@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from crawler.reading.fingerprinting import to_extract
-from crawler.reading.options import ReadingOptions
-from crawler.reading.page import PageReader, read_page
-from crawler.reading.parsing import parse
+from crawler.reading.html_parsing import parse
+from crawler.reading.page_reading import PageReader, read_page
+from crawler.reading.reading_options import ReadingOptions
 from crawler.reading.steps import Job
 from crawler.reading.text import MAX_COMPARED_CHARACTERS, Judged, is_credible, read_text
 from crawler.reading.visible import Visible, read_visible

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.reading.parsing import parse
+from crawler.reading.html_parsing import parse
 from crawler.reading.visible import read_visible, tidy
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.urls.learned_rule import LearnedRule
-from crawler.urls.learning.address import Address
-from crawler.urls.learning.context import Context, Place
-from crawler.urls.learning.transform_relations import about
-from crawler.urls.learning.transforms import (
+from crawler.url_rules.learned_rule import LearnedRule
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.context import Context, Place
+from crawler.url_rules.learning.transform_relations import about
+from crawler.url_rules.learning.transforms import (
     DropArguments,
     LowerPath,
     ReplaceHost,
@@ -18,8 +18,8 @@ from crawler.urls.learning.transforms import (
     ReplaceValues,
     Transform,
 )
-from crawler.urls.rules import RuleSet
-from tests.crawler.urls.learning.strategies import addresses, contexts, transforms
+from crawler.url_rules.rule_set import RuleSet
+from tests.crawler.url_rules.learning.strategies import addresses, contexts, transforms
 
 HOST = "a.test"
 proposals = st.lists(st.tuples(contexts, transforms), max_size=4)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.warc.archive import Archive
 from crawler.warc.exchange import PAGE, Exchange
-from crawler.warc.reading import read_records
+from crawler.warc.record_reading import read_records
 from crawler.warc.sources import find_sources
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.warc.reading import Found
+    from crawler.warc.record_reading import Found
 
 START = datetime(2026, 5, 1, 12, 0, 0, 250, tzinfo=UTC)
 MOST = 1 << 24

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from crawler.warc.archive import Archive
 from crawler.warc.errors import ArchiveError, ArchiveInUseError
 from crawler.warc.exchange import DEPTH_FIELD, KIND_FIELD
-from crawler.warc.records import IDENTICAL_PAYLOAD, NOT_MODIFIED, payload_digest, warc_date
+from crawler.warc.record_writing import IDENTICAL_PAYLOAD, NOT_MODIFIED, payload_digest, warc_date
 from tests.crawler.warc.exchanges import HTML, exchange, kinds, read_all, record_all
 
 PROJECT = Path(__file__).parents[3]

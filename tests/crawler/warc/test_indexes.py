@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 
 from crawler.warc.__main__ import main
 from crawler.warc.cdxj import url_key
-from crawler.warc.finishing import finish
-from crawler.warc.reading import read_records
+from crawler.warc.index_and_pack import finish
+from crawler.warc.record_reading import read_records
 from crawler.warc.sorting import sorted_lines
 from crawler.warc.sources import find_sources
 from tests.crawler.warc.exchanges import MOST, exchange, read_all, record_all
 
 if TYPE_CHECKING:
-    from crawler.warc.finishing import Finished
-    from crawler.warc.reading import Found
+    from crawler.warc.index_and_pack import Finished
+    from crawler.warc.record_reading import Found
 
 TOOLS = os.environ.get("WARC_TOOLS")
 PAGES = 700

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from crawler.warc.files import mend, whole_bytes
-from crawler.warc.reading import read_records
+from crawler.warc.record_reading import read_records
 from crawler.warc.sources import OPEN_SUFFIX
+from crawler.warc.warc_files import mend, whole_bytes
 from tests.crawler.warc.exchanges import MOST, exchange, read_all, record_all
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup import Deduplicator, Document, Verdict, analyse
-from neardup.batch.files import find_files
-from neardup.batch.output import About, new_folder
+from neardup.batch.input_files import find_files
+from neardup.batch.output_tables import About, new_folder
 from neardup.batch.run import Run, Task
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from neardup import clusters, hamming, jaccard, minhash
-from neardup.batch.files import MOST_FILES, File
-from neardup.batch.output import About, Folder, new_folder
+from neardup.batch.input_files import MOST_FILES, File
+from neardup.batch.output_tables import About, Folder, new_folder
 from neardup.batch.run import Run, Task
 from neardup.command_line.errors import InputError
 from neardup.fingerprints.digest import EMPTY_DIGEST

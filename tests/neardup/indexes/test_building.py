@@ -6,7 +6,7 @@ from neardup.indexes.arrays import Rows
 from neardup.indexes.building import built, rotate, sorted_rows
 from neardup.indexes.columns import columns_of, no_rows
 from neardup.indexes.segment import Segment
-from neardup.indexes.streams import entries_of, values_of
+from neardup.indexes.segment_streams import entries_of, values_of
 from tests.neardup.indexes.generated import MASK, entries, unhurried
 
 Entries = list[tuple[int, int]]

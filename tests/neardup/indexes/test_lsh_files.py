@@ -10,7 +10,7 @@ import xxhash
 from neardup import Candidate, HammingIndex, IndexFileError, LshIndex, ParameterError
 from neardup.indexes.banding import Banding
 from neardup.indexes.files.promise import Promise
-from neardup.indexes.signature_files.reader import read_batches, read_header
+from neardup.indexes.signature_files.signature_file import read_batches, read_header
 from neardup.indexes.signatures import Signatures
 from tests.neardup.indexes.lsh_flushing import PERMUTATIONS, signature_of
 from tests.neardup.indexes.test_lsh import four_bits
@@ -270,7 +270,7 @@ class TestOpening:
     def test_more_than_one_batch_at_once_comes_back(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("neardup.indexes.signature_files.directory.BATCH_ROWS", 1000)
+        monkeypatch.setattr("neardup.indexes.signature_files.signature_directory.BATCH_ROWS", 1000)
         values = np.random.default_rng(3).integers(0, 2**32, (70_000, 16), dtype=np.uint32)
         with LshIndex(path=tmp_path, permutations=16, shape=(2, 8)) as index:
             index.add_many(values, np.arange(70_000))

@@ -10,8 +10,8 @@ from neardup.indexes.building import built
 from neardup.indexes.columns import Shape, Tables, joined_rows, no_rows
 from neardup.indexes.merge import Merge
 from neardup.indexes.segment import Segment
+from neardup.indexes.segment_streams import CHUNK
 from neardup.indexes.sink import MemorySink
-from neardup.indexes.streams import CHUNK
 from tests.neardup.indexes.generated import entries, fingerprints, unhurried
 from tests.neardup.indexes.test_building import Entries, rows_of
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from nicegui import background_tasks, ui
 
+from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.parts.waiting import Waiting
-from crawler.lab.app.plain import plain
-from crawler.lab.app.state import StoppedError
+from crawler.lab.app.plain_text import plain
 from crawler.lab.choice import Choice
 from crawler.lab.prepared import Key, key_of
 from crawler.lab.sources.source import SourceError
@@ -16,8 +16,8 @@ from crawler.lab.sources.source import SourceError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from crawler.lab.app.state import Lab
-    from crawler.lab.app.trial import Trial
+    from crawler.lab.app.lab_state import Lab
+    from crawler.lab.app.parameter_trial import Trial
 
 
 class Question(Protocol):

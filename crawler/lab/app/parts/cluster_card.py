@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from crawler.lab.app.links import inert_link
+from crawler.lab.app.deep_links import inert_link
 from crawler.lab.app.parts.pair_dialog import open_pair
-from crawler.lab.app.plain import plain
+from crawler.lab.app.plain_text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawler.frontier.rule_report import StoredRule
-    from crawler.lab.app.state import Lab
+    from crawler.lab.app.lab_state import Lab
     from crawler.lab.clusters import ClusterMember, LabCluster
+    from crawler.url_rules.rule_report import StoredRule
 
 FIRST = 5
 AT_ONCE = 50

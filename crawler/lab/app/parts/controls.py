@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from nicegui.events import ValueChangeEventArguments
 
-    from crawler.lab.app.trial import Trial
+    from crawler.lab.app.parameter_trial import Trial
 
 
 class Controls:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from crawler.lab.app.outcomes import (
+from crawler.lab.app.outcome_rows import (
     KEEPING,
     WORDS,
     bytes_in_words,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from nicegui import ui
 
-from crawler.lab.app.links import inert_link
-from crawler.lab.app.plain import plain
+from crawler.lab.app.deep_links import inert_link
+from crawler.lab.app.plain_text import plain
 from crawler.lab.distance_text import measures_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crawler.lab.app.state import Lab
+    from crawler.lab.app.lab_state import Lab
     from crawler.lab.judgement import Judgement
 
     Places = NDArray[np.int64]

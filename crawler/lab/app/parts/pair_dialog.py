@@ -9,7 +9,7 @@ from nicegui import ui
 from crawler.lab.app.parts.pair_view import PairView
 
 if TYPE_CHECKING:
-    from crawler.lab.app.state import Lab
+    from crawler.lab.app.lab_state import Lab
 
 
 async def open_pair(lab: Lab, title: str, first: int, second: int, shingle_size: int) -> None:

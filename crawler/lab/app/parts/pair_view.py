@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from nicegui import run, ui
 
-from crawler.lab.app.links import inert_link
+from crawler.lab.app.deep_links import inert_link
+from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.pair_texts import pair_texts
 from crawler.lab.app.parts.side_rows import SideRows
-from crawler.lab.app.plain import plain
-from crawler.lab.app.state import StoppedError
+from crawler.lab.app.plain_text import plain
 from crawler.lab.sources.source import SourceError
 
 if TYPE_CHECKING:
+    from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.pair_texts import PairTexts
-    from crawler.lab.app.state import Lab
-    from crawler.lab.page import LabPage
-    from crawler.lab.shingles import OwnShingles
+    from crawler.lab.lab_page import LabPage
+    from crawler.lab.shared_shingles import OwnShingles
 
 _MOST_TITLE = 200
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from crawler.lab.app.plain import plain
-from crawler.lab.app.sides import Aligned, Folded, Piece
+from crawler.lab.app.plain_text import plain
+from crawler.lab.app.side_views import Aligned, Folded, Piece
 from neardup.comparison.diff import EQUAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawler.lab.app.sides import Row
+    from crawler.lab.app.side_views import Row
 
 AT_ONCE = 60
 """Rows that are made before somebody asks for more."""

@@ -11,7 +11,7 @@ from nicegui import ui
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawler.lab.app.state import Lab
+    from crawler.lab.app.lab_state import Lab
 
 _SOON_SECS = 0.4
 """What takes no longer is not worth a line that comes and goes."""

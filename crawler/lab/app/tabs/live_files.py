@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from crawler.lab.app.figures import Figures
+from crawler.console.progress import readable_bytes
+from crawler.lab.app.figure_rows import Figures
 from crawler.lab.app.page_table import MOST_ROWS, PageTable, Row, page_dialog
-from crawler.lab.app.plain import plain
+from crawler.lab.app.plain_text import plain
 from crawler.lab.app.words import NOTHING, clock, count, share, spaced
 from crawler.lab.judgement import LAYERS
 from crawler.pages.verdicts import EXACT_DUPLICATE, NEAR_DUPLICATE, TEXT_DUPLICATE
-from crawler.progress import readable_bytes
 
 if TYPE_CHECKING:
-    from crawler.lab.app.state import Lab
-    from crawler.lab.app.trial import Trial
+    from crawler.lab.app.lab_state import Lab
+    from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.judgement import Judgement
 
 _KEEPING = frozenset(LAYERS[:3])

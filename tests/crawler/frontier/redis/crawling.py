@@ -9,13 +9,13 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from crawler.frontier.redis.frontier import RedisFrontier
+from crawler.frontier.redis.shared_frontier import RedisFrontier
 from neardup import ServerError
 from neardup.storage.redis.connecting import connect
 from tests.crawler.frontier.redis.fleet import PLAN, link
 
 if TYPE_CHECKING:
-    from crawler.frontier.redis.records import Leased, QueuedLink
+    from crawler.frontier.redis.request_records import Leased, QueuedLink
     from neardup.storage.redis.server import Server
 
 PAGES = 1_000

@@ -6,9 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING, Protocol
 
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.redis.frontier import RedisFrontier
+from crawler.frontier.redis.shared_frontier import RedisFrontier
 from crawler.frontier.seen import SeenSet
-from crawler.pages.database import Database
+from crawler.storage.database import Database
 from neardup.storage.redis.connecting import connect
 from tests.crawler.frontier.redis.fleet import PLAN, link
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from crawler.frontier.redis.records import Leased
+    from crawler.frontier.redis.request_records import Leased
     from neardup.storage.redis.server import Server
 
 

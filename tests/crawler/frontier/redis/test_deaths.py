@@ -12,7 +12,7 @@ from tests.crawler.frontier.redis.fleet import A, B, durable_server, link, links
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.frontier.redis.frontier import Beat, RedisFrontier
+    from crawler.frontier.redis.shared_frontier import Beat, RedisFrontier
     from tests.servers.redis import RedisServer
 
 LEASE_SECS = 0.6

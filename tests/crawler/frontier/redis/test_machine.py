@@ -19,7 +19,7 @@ from tests.crawler.frontier.redis.drivers import RedisDriver
 from tests.crawler.frontier.redis.fleet_model import FleetModel
 
 if TYPE_CHECKING:
-    from crawler.frontier.redis.records import Leased
+    from crawler.frontier.redis.request_records import Leased
 
 WORKERS = 2
 HOSTS = 5

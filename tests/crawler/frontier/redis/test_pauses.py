@@ -10,7 +10,7 @@ from tests.crawler.frontier.redis.fleet import A, B, link, links, worker
 from tests.crawler.frontier.redis.test_deaths import LEASE_SECS, beat_for
 
 if TYPE_CHECKING:
-    from crawler.frontier.redis.frontier import RedisFrontier
+    from crawler.frontier.redis.shared_frontier import RedisFrontier
 
 LONG = SharedPause("a.example", 60.0, 3, 14.0, "HTTP 429")
 SHORT = LONG._replace(left_secs=0.4)

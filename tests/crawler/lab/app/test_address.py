@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.lab.app.address import address_of, read_tried
-from crawler.lab.app.outcomes import choice_key
+from crawler.lab.app.outcome_rows import choice_key
 from crawler.lab.choice import METHODS, Choice
 from neardup import Features, Parameters
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nicegui import Client, ui
 
+from crawler.lab.app.lab_state import Lab
+from crawler.lab.app.parameter_trial import Trial
 from crawler.lab.app.parts.answers import Answers
-from crawler.lab.app.state import Lab
-from crawler.lab.app.trial import Trial
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

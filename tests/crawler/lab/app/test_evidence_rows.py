@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from crawler.lab.app.evidence_rows import HEADS, basis_words, cells, curves
-from crawler.lab.evidence import JACCARD, LABELS, Evidence, EvidenceLine
+from crawler.lab.distance_evidence import JACCARD, LABELS, Evidence, EvidenceLine
 from neardup.evaluation.wilson import wilson
 
 NOTHING = EvidenceLine(0, 0, 0, 4, None, wilson(0, 4))

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.lab.app.lookup import NotFoundError, find, is_url
 from crawler.lab.session import Session
-from crawler.lab.sources.opening import open_sources
+from crawler.lab.sources.open_source import open_sources
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,5 +1,5 @@
 from crawler.lab.app.pair_texts import MOST_CHARACTERS, pair_texts
-from crawler.lab.app.sides import Folded
+from crawler.lab.app.side_views import Folded
 from tests.neardup.texts import NEAR, PAGE
 
 

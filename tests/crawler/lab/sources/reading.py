@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawler.lab.page import LabPage
+    from crawler.lab.lab_page import LabPage
     from crawler.lab.sources.source import Source
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.lab.sources.opening import open_source, open_sources
+from crawler.lab.sources.open_source import open_source, open_sources
 from crawler.lab.sources.source import SourceError
 from neardup import Parameters, analyse, payload_digest
 from tests.crawler.lab.sources.reading import paths_of, read_all, texts_of

@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.mirror.documents.addresses import Addresses, as_ascii, is_local
-from crawler.reading.links import resolve
+from crawler.reading.link_extraction import resolve
 
 _BASES = st.builds(
     "{}{}{}".format,

@@ -8,9 +8,9 @@ import pytest
 
 from crawler.mirror.documents import LinkKind, read_document, undo
 from crawler.reading.decoding import decode
-from crawler.reading.links import LinkReader, base_url
+from crawler.reading.html_parsing import parse
+from crawler.reading.link_extraction import LinkReader, base_url
 from crawler.reading.metadata import read_metadata
-from crawler.reading.parsing import parse
 from crawler.urls.canonical import Canonicalizer
 from tests.sites.packages import PACKAGES, SiteUnavailableError, html_folder
 

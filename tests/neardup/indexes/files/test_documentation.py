@@ -8,7 +8,7 @@ import numpy as np
 from neardup.indexes.arrays import Rows
 from neardup.indexes.building import built
 from neardup.indexes.columns import no_rows
-from neardup.indexes.files.layout import Span
+from neardup.indexes.files.file_layout import Span
 from neardup.indexes.files.log_format import EMPTY, Batch, LogHeader, batch_bytes
 from neardup.indexes.files.promise import Promise
 from neardup.indexes.files.segment_writer import Label, stage_segment

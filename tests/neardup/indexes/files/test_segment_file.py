@@ -9,9 +9,9 @@ from neardup.errors import IndexFileError
 from neardup.indexes.arrays import Rows
 from neardup.indexes.building import built
 from neardup.indexes.columns import IDS, Shape, Tables, no_rows
-from neardup.indexes.files.layout import Span
+from neardup.indexes.files.file_layout import Span
+from neardup.indexes.files.segment_file import read_segment
 from neardup.indexes.files.segment_format import sections_of
-from neardup.indexes.files.segment_reader import read_segment
 from neardup.indexes.files.segment_writer import Label, SegmentWriter, stage_segment
 
 IDENTITY = bytes(range(16))

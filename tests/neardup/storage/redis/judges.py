@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from neardup import Deduplicator, Verdict, analyse
-from neardup.storage.redis.deduplicator import SharedDeduplicator
+from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 from neardup.verdict import NEW, TOO_SHORT
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from tests.neardup.storage.redis.judging_process import PARAMETERS, PREFIX, page
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from neardup.storage.redis.verdicts import KeptText
+    from neardup.storage.redis.verdict_records import KeptText
     from tests.servers.redis import RedisServer
 
 PROCESSES = 4

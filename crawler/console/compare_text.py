@@ -1,0 +1,125 @@
+"""A comparison as people read it on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.console.escaping import plain
+from neardup import Run, render_diff
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crawler.lab.comparison import Comparison
+    from crawler.lab.shared_shingles import OwnShingles
+    from crawler.lab.sides import TextSide
+    from neardup import Parameters
+
+_BITS = 64
+_GROUP = 8
+_SHINGLES = 5
+
+
+def comparison_lines(
+    found: Comparison, sides: tuple[TextSide, TextSide], parameters: Parameters
+) -> Iterator[str]:
+    """Every measure, the bits, the verdicts and the shingles that differ."""
+    for letter, side, measured in zip("AB", sides, (found.first, found.second), strict=True):
+        title = f"  {plain(side.title)}" if side.title else ""
+        yield f"{letter}  {plain(side.name)}{title}"
+        note = "" if side.is_main else ", no main text: only equality counts"
+        yield f"   {measured.words:,} words, digest {measured.digest.hex()}{note}"
+    yield ""
+    yield from _bits(found)
+    yield from _measures(found)
+    yield ""
+    yield from _verdicts(found, parameters)
+    yield from _shingles("A", found.own_of_first)
+    yield from _shingles("B", found.own_of_second)
+
+
+def diff_text(runs: Sequence[Run], context: int | None, *, coloured: bool = False) -> str:
+    """Two texts in one, with what was removed and added marked; hostile characters shown.
+
+    Args:
+        runs: As ``neardup.diff`` returns them.
+        context: Equal words around a change; None: all.
+        coloured: Whether the marks are red and green, for a terminal.
+    """
+    text = render_diff([_plain_run(run) for run in runs], context=context)
+    return _coloured(text) if coloured else text
+
+
+def _plain_run(run: Run) -> Run:
+    return Run(run.kind, tuple(plain(word, with_lines=True) for word in run.words))
+
+
+def _coloured(text: str) -> str:
+    # Escapes of the texts themselves were made visible before.
+    for mark, colour in (("[-", "\x1b[31m[-"), ("{+", "\x1b[32m{+")):
+        text = text.replace(mark, colour)
+    for mark in ("-]", "+}"):
+        text = text.replace(mark, f"{mark}\x1b[0m")
+    return f"{text}\x1b[0m"  # a text may hold such marks itself
+
+
+def _bits(found: Comparison) -> Iterator[str]:
+    first, second = found.first.fingerprint, found.second.fingerprint
+    if first is None or second is None:
+        letter = "A" if first is None else "B"
+        yield f"fingerprint   none: {letter} has no features ({found.features})"
+        return
+    yield f"distance      {found.distance} of {_BITS} bits ({found.features})"
+    differing = sum(1 << place for place in found.bits)
+    yield f"  A  {_grouped(f'{first:064b}')}"
+    yield f"  B  {_grouped(f'{second:064b}')}"
+    marks = f"{differing:064b}".replace("0", " ").replace("1", "^")
+    if differing:
+        yield f"     {_grouped(marks)}".rstrip()
+
+
+def _grouped(digits: str) -> str:
+    return " ".join(digits[start : start + _GROUP] for start in range(0, _BITS, _GROUP))
+
+
+def _measures(found: Comparison) -> Iterator[str]:
+    size = found.shingle_size
+    yield f"similarity    {found.jaccard:.4f} (Jaccard of word {size}-shingles)"
+    if found.estimate is not None:
+        estimate = found.estimate
+        error = f"standard error {estimate.standard_error:.4f}"
+        yield f"  estimated   {estimate.similarity:.4f} (MinHash, {error})"
+    ours, theirs = found.first_in_second, found.second_in_first
+    yield f"containment   {ours:.4f} of A in B, {theirs:.4f} of B in A"
+    yield f"cosine        {found.cosine:.4f} (word counts), {found.log_cosine:.4f} (log counts)"
+    if found.edit_ratio is not None:
+        yield f"edit ratio    {found.edit_ratio:.4f} (characters)"
+
+
+def _verdicts(found: Comparison, parameters: Parameters) -> Iterator[str]:
+    yield f"verdict       {found.verdict}"
+    yield f"  within      {' '.join(f'{at.max_distance:>6}' for at in found.verdicts)}  bits"
+    confirmed = [_word(at.confirmed) for at in found.verdicts]
+    words = f"confirmed by similarity {parameters.min_similarity:g}, also of candidates"
+    yield f"              {' '.join(f'{word:>6}' for word in confirmed)}  {words}"
+    alone = [_word(at.alone) for at in found.verdicts]
+    yield f"              {' '.join(f'{word:>6}' for word in alone)}  by the distance alone"
+
+
+def _word(verdict: str) -> str:
+    return {
+        "near_duplicate": "near",
+        "text_duplicate": "equal",
+        "too_short": "short",
+    }.get(verdict, verdict)
+
+
+def _shingles(letter: str, own: OwnShingles) -> Iterator[str]:
+    if not own.count:
+        return
+    yield ""
+    yield f"in {letter} alone: {own.count:,} of {own.of:,} shingles"
+    for shingle in own.first[:_SHINGLES]:
+        yield f"  {plain(shingle)}"
+    if own.count > _SHINGLES:
+        yield f"  and {own.count - _SHINGLES:,} more"

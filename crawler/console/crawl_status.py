@@ -1,0 +1,76 @@
+"""Where a crawl stands, in one line, before it goes on."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from crawler.visits import DUE, FAILED, NO
+
+if TYPE_CHECKING:
+    from crawler.job import Job
+    from crawler.pages.url_history import Agenda
+
+_UNITS = (("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0), ("second", 1.0))
+
+
+def standing(job: Job, revisit: str, before: str | None, *, adds: str) -> str:
+    """Say what is about to happen.
+
+    Args:
+        job: That of the crawl, opened and claimed.
+        revisit: As the argument has it.
+        before: The plan that the directory had until now.
+        adds: What happens where a finished crawl may have something new to start from.
+    """
+    if job.is_new:
+        return "new"
+    if not job.is_finished:
+        return _unfinished(job, revisit, before)
+    if revisit == NO and adds:
+        return f"finished; {adds}"
+    if revisit == NO:
+        return (
+            "finished, nothing to fetch; to visit it again: the same command with -a revisit=yes, "
+            "or -a revisit=due for what is due, or -a revisit=failed for what failed"
+        )
+    return _again(job, revisit)
+
+
+def _again(job: Job, revisit: str) -> str:
+    if revisit == FAILED:
+        return f"visiting again what failed: {job.known.failed():,} URLs"
+    agenda = job.known.agenda(time.time())
+    if revisit == DUE:
+        return f"visiting again what is due: {agenda_words(agenda, time.time())}"
+    return f"visiting again to see what changed: {agenda.due + agenda.later:,} URLs are known"
+
+
+def _unfinished(job: Job, revisit: str, before: str | None) -> str:
+    queued = len(job.queue)
+    which = "" if job.visit == 1 else f" with visit {job.visit}"
+    after = "" if revisit == NO else f"; -a revisit={revisit} begins when it is finished"
+    if queued or job.visits.is_queueing:
+        return f"going on{which}: {queued:,} URLs queued{after}"
+    if before != job.plan:
+        return f"adding to what it holds: {before}"
+    return f"going on{which}{after}"
+
+
+def agenda_words(agenda: Agenda, now: float) -> str:
+    """How many URLs are due, how many are not, and when the next of those is."""
+    words = f"{agenda.due:,} of {agenda.due + agenda.later:,} URLs"
+    if agenda.next_at is None:
+        return words
+    at = datetime.fromtimestamp(agenda.next_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    which = "next of the others" if agenda.due else "first"
+    return f"{words}, the {which} in {duration_words(agenda.next_at - now)} ({at})"
+
+
+def duration_words(secs: float) -> str:
+    """A time in the largest unit of which it has two or more: ``3 days``, ``36 hours``."""
+    for unit, size in _UNITS:
+        if secs >= 2 * size:
+            return f"{secs / size:.0f} {unit}s"
+    return "a second"

@@ -1,0 +1,115 @@
+"""``scrapy crawl`` as a worker of a fleet: where it keeps its state, and what it says."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler.addon import FLEET, REPLACED
+from crawler.console.command_line import CommandError
+from crawler.fleet.names import name_of_folder
+from crawler.job_registry import prepare_job
+from crawler.options import Options
+from crawler.storage.directory import is_in_use
+from crawler.storage.errors import JobInUseError
+from crawler.visits import NO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from scrapy.settings import BaseSettings
+
+    from crawler.fleet.fleet import Welcome
+    from crawler.job import Job
+    from crawler.spiders.base import ArchivingSpider
+
+
+def prepare_worker(
+    settings: BaseSettings, spidercls: type[ArchivingSpider], arguments: Mapping[str, str]
+) -> Job:
+    """Open the job of a worker; without JOBDIR, in the first directory that no other one uses.
+
+    Raises:
+        CommandError: The spider, an argument or a component does not go with a fleet.
+        JobError: The directory cannot be used.
+        FleetError: The directory holds something else.
+    """
+    _check(settings, spidercls, arguments)
+    name = str(settings["FLEET_NAME"] or name_of_folder(spidercls.folder_name(arguments)))
+    settings.set("FLEET_NAME", name, priority="cmdline")
+    if settings["JOBDIR"]:
+        return prepare_job(settings)
+    parent = Path(str(Options(settings).raw("CRAWL_DIRECTORY"))) / name
+    for number in count(1):
+        folder = parent / f"worker-{number}"
+        if is_in_use(folder):
+            continue
+        settings.set("JOBDIR", str(folder), priority="cmdline")
+        try:
+            return prepare_job(settings)
+        except JobInUseError:  # another one that starts just now was faster
+            continue
+    raise AssertionError("there is always a next number")
+
+
+def _check(
+    settings: BaseSettings, spidercls: type[ArchivingSpider], arguments: Mapping[str, str]
+) -> None:
+    if not spidercls.fits_fleet:
+        raise CommandError(f"the spider {spidercls.name} works alone; leave FLEET_ENABLED out")
+    if arguments.get("revisit", NO) != NO:
+        raise CommandError(
+            "a fleet visits each page once; for -a revisit, scrapy merge OUT DIR... makes one "
+            "directory of those of all workers, which one crawl goes on with"
+        )
+    for setting in ("SCHEDULER", "DUPEFILTER_CLASS"):
+        chosen = settings[setting]
+        if settings.getpriority(setting) and chosen != (REPLACED | FLEET)[setting]:
+            raise CommandError(f"a fleet needs its own {setting}, the project has {chosen}")
+    if settings.getdict("FEEDS"):
+        raise CommandError(
+            "a feed has the pages of one worker only; -o goes with scrapy pages, after scrapy merge"
+        )
+
+
+def welcome_lines(job: Job, welcome: Welcome) -> Iterator[str]:
+    """What is said before a worker begins."""
+    fleet = job.fleet
+    assert fleet is not None
+    yield f"fleet {fleet.options.name} at {fleet.where}: {_stands(welcome)}"
+    yield f"worker {fleet.membership.worker}: {job.folder}"
+    yield from (f"warning: {warning}" for warning in welcome.warnings)
+
+
+def _stands(welcome: Welcome) -> str:
+    counts = welcome.counts
+    others = f"{welcome.others:,} other worker{'' if welcome.others == 1 else 's'}"
+    if not counts.seen:
+        return f"new, {others}"
+    queued = counts.waiting + counts.leased
+    if not queued and not welcome.others:
+        return "finished; what is new in a list of URLs is fetched"
+    return f"{others}, {counts.done:,} requests done, {queued:,} queued"
+
+
+def farewell_lines(job: Job) -> Iterator[str]:
+    """What is said after a worker has ended."""
+    fleet = job.fleet
+    assert fleet is not None
+    if not fleet.has_left:
+        yield (
+            f"Redis at {fleet.where} did not answer: what this worker held waits again in "
+            f"{fleet.options.lease_secs:g} s"
+        )
+        return
+    assert fleet.news is not None
+    counts = fleet.news.counts
+    assert counts is not None
+    yield f"fleet {fleet.options.name}: {fleet.pages:,} pages by all workers"
+    queued = counts.waiting + counts.leased
+    if queued:
+        yield f"not finished, {queued:,} queued at {fleet.where}: the same command goes on"
+    if counts.failed:
+        yield f"requests that broke at every try: {counts.failed:,}"
+    yield "one directory of all workers: scrapy merge OUT DIR [DIR ...]"

@@ -1,0 +1,92 @@
+"""What the commands of the lab share: progress, and how they end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from crawler.console.command_line import CommandError, PlainCommand, refuse_options
+from crawler.console.escaping import redraw, say
+from crawler.lab.pair_label import LabelError
+from crawler.lab.sources.source import SourceError
+from neardup import NearDupError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+INTERRUPTED = 130
+_INTERVAL_SECS = 0.3
+_WIDTH = 60
+
+
+class LabCommand(PlainCommand):
+    """Exit status: 0 done, 2 something is to be mended, 130 after Ctrl-C."""
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """The options of Scrapy, then those of this command, which are remembered for hints."""
+        super().add_options(parser)
+        self.add_own_options(parser)
+        self._options = [name for action in parser._actions for name in action.option_strings]
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do the command's work; Ctrl-C ends it in one line."""
+        try:
+            super().run(args, opts)
+        except KeyboardInterrupt:
+            name = type(self).__module__.rpartition(".")[2]
+            say(f"\nscrapy {name}: interrupted", to_stderr=True, with_lines=True)
+            self.exitcode = INTERRUPTED
+
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do the command's work, or say why not."""
+        refuse_options(args, self._options)
+        with Progress() as watch:
+            try:
+                self.work(args, opts, watch)
+            except (SourceError, LabelError, NearDupError, CommandError) as error:
+                raise CommandError(str(error)) from None
+
+    @abstractmethod
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
+        """The options of this command."""
+
+    @abstractmethod
+    def work(self, args: list[str], opts: argparse.Namespace, watch: Progress) -> None:
+        """The command's work; ``watch`` is told how far it is."""
+
+
+class Progress:
+    """One line on a terminal that is written over; nothing elsewhere, and at first."""
+
+    def __init__(self) -> None:
+        self._is_shown = sys.stderr.isatty()
+        self._said_at = time.monotonic()
+        self._is_dirty = False
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def __call__(self, share: float, what: str) -> None:
+        """So much is done, 0 to 1, of what is said in words."""
+        if self._is_shown and time.monotonic() - self._said_at >= _INTERVAL_SECS:
+            self._said_at, self._is_dirty = time.monotonic(), True
+            redraw(f"{100 * share:3.0f} %  {what}"[:_WIDTH])
+
+    def end(self) -> None:
+        """Take the line away: something else is printed."""
+        if self._is_dirty:
+            redraw()
+            self._is_dirty = False
+
+
+def say_notes(notes: Iterable[str], watch: Progress) -> None:
+    """Say on standard error what was left out of files."""
+    watch.end()
+    for note in notes:
+        say(note, to_stderr=True)

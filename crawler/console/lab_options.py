@@ -1,0 +1,166 @@
+"""Options of the commands of the lab: what to look at, and what to try."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawler.console.command_line import CommandError
+from crawler.lab.choice import METHODS, SIMHASH, Choice
+from crawler.options import did_you_mean
+from neardup import Features, ParameterError, Parameters
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Sequence
+
+_SOURCES = "a crawl directory, also of a crawl that is running, a .jsonl file or WARC files"
+_FARTHEST = 8
+
+
+def paths_of(args: Sequence[str]) -> list[Path]:
+    """What a command is to look at.
+
+    Raises:
+        CommandError: Nothing is named, or something twice.
+    """
+    if not args:
+        raise CommandError(f"what is to be looked at? Name {_SOURCES}")
+    paths = [Path(word) for word in args]
+    known = {path.resolve() for path in paths}
+    if len(known) < len(paths):
+        raise CommandError("the same source is named twice")
+    return paths
+
+
+def add_parameter_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Options that change the parameters of a crawl for a trial."""
+    for name in names:
+        metavar, meaning = _PARAMETERS[name]
+        parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
+
+
+def add_method_option(parser: argparse.ArgumentParser) -> None:
+    """The option that says how pairs are found."""
+    parser.add_argument(
+        "--method",
+        metavar="M",
+        default=SIMHASH,
+        help=f"how pairs are found: {', '.join(METHODS)} (default {SIMHASH})",
+    )
+
+
+_PARAMETERS = {
+    "features": (
+        "F",
+        "what fingerprints are made of, such as word-3-set, word-1-log_count, character-4-count",
+    ),
+    "max-distance": ("BITS", "bits between fingerprints that match, 0 to 8"),
+    "candidate-distance": (
+        "BITS",
+        "bits out to which candidates are confirmed by similarity, 0 to 8",
+    ),
+    "min-similarity": ("S", "least Jaccard similarity that confirms, 0 to 1"),
+    "min-words": ("N", "texts of fewer words are compared by equality alone"),
+}
+_KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "max_distance": (int, "a whole number"),
+    "candidate_distance": (int, "a whole number"),
+    "min_words": (int, "a whole number"),
+    "min_similarity": (float, "a number"),
+}
+
+
+def tried_parameters(opts: argparse.Namespace, running: Parameters) -> Parameters:
+    """The parameters that hold, changed by what options say.
+
+    Raises:
+        CommandError: A value is out of range, or no number.
+    """
+    changes: dict[str, Any] = {}
+    for name, (read, kind) in _KINDS.items():
+        written = getattr(opts, name, None)
+        if written is not None:
+            try:
+                changes[name] = read(written)
+            except ValueError:
+                raise CommandError(f"--{_dashed(name)} takes {kind}, got {written!r}") from None
+    if "max_distance" in changes and "candidate_distance" not in changes:
+        changes["candidate_distance"] = max(changes["max_distance"], running.candidate_distance)
+    try:
+        if getattr(opts, "features", None) is not None:
+            changes["features"] = _features(opts.features)
+        return replace(running, **changes)
+    except ParameterError as error:
+        name, _, rest = str(error).partition(" ")
+        raise CommandError(f"--{_dashed(name)} {rest}") from None
+
+
+def _features(written: str) -> Features:
+    try:
+        return Features.parsed(written)
+    except ParameterError as error:  # its weight, say, is no option of its own
+        raise CommandError(f"--features {str(error).removeprefix('features ')}") from None
+
+
+def tried_choice(opts: argparse.Namespace, running: Parameters) -> Choice:
+    """The parameters and the method that options say.
+
+    Raises:
+        CommandError: See ``tried_parameters``; there is no such method.
+    """
+    method = opts.method
+    if method not in METHODS:
+        hint = did_you_mean(method, METHODS) or f"; there are {', '.join(METHODS)}"
+        raise CommandError(f"--method {method}: no such method{hint}")
+    return Choice(tried_parameters(opts, running), method)
+
+
+def distances_of(written: str, option: str) -> list[int]:
+    """Distances that are written like ``3``, ``0..8`` or ``3,5``.
+
+    Raises:
+        CommandError: They are written otherwise, or not from 0 to 8.
+    """
+    found: set[int] = set()
+    for part in written.split(","):
+        low, dots, high = part.strip().partition("..")
+        ends = (low, high) if dots else (low, low)
+        if not all(end.isascii() and end.isdigit() and len(end) == 1 for end in ends):
+            raise _no_distances(written, option)
+        found.update(range(int(ends[0]), int(ends[1]) + 1))
+    if not found or max(found) > _FARTHEST:
+        raise _no_distances(written, option)
+    return sorted(found)
+
+
+def whole(written: str, option: str, least: int) -> int:
+    """A whole number of at least so much.
+
+    Raises:
+        CommandError: It is none.
+    """
+    if written.isascii() and written.isdigit() and len(written) < 10 and int(written) >= least:
+        return int(written)
+    raise CommandError(f"{option} takes a whole number of at least {least}, got {written!r}")
+
+
+def one_of(opts: argparse.Namespace, names: Iterable[str]) -> str | None:
+    """Which of several options that exclude each other is given, or None.
+
+    Raises:
+        CommandError: More than one.
+    """
+    given = [name for name in names if getattr(opts, name) not in (None, False)]
+    if len(given) > 1:
+        raise CommandError(f"{' and '.join(f'--{name}' for name in given)} exclude each other")
+    return given[0] if given else None
+
+
+def _no_distances(written: str, option: str) -> CommandError:
+    return CommandError(f"{option} takes bits from 0 to 8, like 3, 0..8 or 3,5, got {written!r}")
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")

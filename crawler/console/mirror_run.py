@@ -1,0 +1,316 @@
+"""A mirror from the command line: crawl, finish, say what there is; or prove what there is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from contextlib import closing, contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from scrapy.settings import SETTINGS_PRIORITIES
+
+from crawler.console.command_line import CommandError
+from crawler.console.crawl_status import standing
+from crawler.console.escaping import say
+from crawler.console.logs import tidy_logs
+from crawler.console.mirror_text import TerminalSteps, check_lines, mirror_lines
+from crawler.console.open_archive import prepared_archive
+from crawler.fleet_options import is_fleet
+from crawler.job_registry import prepare_job
+from crawler.mirror.checking import Checker
+from crawler.mirror.errors import MirrorError
+from crawler.mirror.finish import STATE, finish
+from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.link_rewriting import Policy
+from crawler.mirror.mirror_files import FileTable
+from crawler.mirror.paths import ARCHIVE
+from crawler.mirror.stand_ins import NEAR_DUPLICATES, SHARES
+from crawler.options import Options
+from crawler.pages.crawl_report import make_report
+from crawler.spiders.mirror import MirrorSpider
+from crawler.storage.database import FILE_NAME, open_for_reading
+from crawler.storage.directory import locked
+from crawler.storage.errors import JobError
+from crawler.urls.canonical import Canonicalizer
+from crawler.urls.seeds import split_seeds
+from crawler.visits import YES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from scrapy.crawler import CrawlerProcessBase
+    from scrapy.settings import BaseSettings
+
+    from crawler.job import Job
+    from crawler.mirror.link_rewriting import Finished
+    from crawler.warc.archive import Archive
+
+DONE, INCOMPLETE = 0, 1
+PROBLEMS = 1
+INTERRUPTED = 130
+
+_URL = "mirror_url"
+_TEXT = "mirror_text"
+_OPTIONS = "mirror_options"
+_KEPT_SETTINGS = {
+    "MIRROR_NEAR_DUPLICATES": "--near-duplicates {}",
+    "MIRROR_SHARE": "--share {}",
+    "MIRROR_GONE": "--gone {}",
+    "MIRROR_READ_TEXT": "--no-text",
+}
+_KEPT_ARGUMENTS = ("scope", "allow", "deny", "requisites", "accept", "reject", "sitemaps")
+
+
+class Mirroring:
+    """One run of ``scrapy mirror``.
+
+    Args:
+        folder: Where the mirror is, or will be.
+        arguments: Of the spider.
+        settings: The project's.
+        process: In which the crawl runs.
+        packs: Whether the archive is packed as WACZ.
+
+    Raises:
+        ValueError: A setting or an argument is wrong.
+        JobError: The folder cannot be used.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        arguments: dict[str, str],
+        settings: BaseSettings,
+        process: CrawlerProcessBase,
+        *,
+        packs: bool = False,
+    ) -> None:
+        _check_folder(folder)
+        self._folder = folder
+        self._arguments = arguments
+        self._settings = settings
+        self._process = process
+        self._packs = packs
+        self._remembered = self._remember()
+        options = Options(settings)
+        self._policy = Policy(
+            near_duplicates=options.choice("MIRROR_NEAR_DUPLICATES", NEAR_DUPLICATES),
+            share=options.choice("MIRROR_SHARE", SHARES),
+            remove_gone=options.choice("MIRROR_GONE", ("keep", "remove")) == "remove",
+        )
+        settings.set("JOBDIR", str(folder / STATE), priority="cmdline")
+        if not settings.get("WARC_FOLDER"):
+            settings.set("WARC_FOLDER", str(folder / ARCHIVE), priority="cmdline")
+
+    def run(self) -> int:
+        """Crawl, finish, report; return the exit status."""
+        if is_fleet(self._settings):
+            raise MirrorError("a mirror is made by one crawl alone; leave FLEET_ENABLED out")
+        job = prepare_job(self._settings)
+        archive: Archive | None = None
+        try:
+            self._check_identity(job)
+            if not job.is_new:
+                self._arguments["revisit"] = YES
+            before = job.plan
+            job.claim(MirrorSpider.plan(self._arguments))
+            is_new_archive = not (self._folder / ARCHIVE).is_dir()
+            archive = prepared_archive(self._settings)
+            # An archive in which answers say that nothing changed holds no page.
+            job.wants_bodies = archive is not None and is_new_archive
+            stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
+            # What follows speaks of an option that spiders have.
+            say(f"mirror: {self._folder} ({stands.partition(';')[0]})", flush=True)
+            if self._remembered:
+                say(f"as before: {' '.join(self._remembered)}", flush=True)
+            tidy_logs()
+            self._process.crawl(MirrorSpider, **self._arguments)
+            self._process.start()
+        finally:
+            job.close()
+            if archive is not None:
+                archive.close()
+        return self._conclude(job)
+
+    def _check_identity(self, job: Job) -> None:
+        """Refuse a folder that holds a mirror of something else, or one made otherwise."""
+        reads_text = "yes" if Options(self._settings).boolean("MIRROR_READ_TEXT") else "no"
+        found_url, found_text = job.database.meta(_URL), job.database.meta(_TEXT)
+        url = self._arguments["url"]
+        is_other = found_url is not None and _canonical(found_url) != _canonical(url)
+        if is_other and _has_files(job):
+            raise JobError(f"{self._folder}: is a mirror of {found_url}; give another directory")
+        if found_text is not None and found_text != reads_text:
+            how = "with --no-text" if found_text == "no" else "without --no-text"
+            raise JobError(f"{self._folder}: was made {how}; do it so again, or elsewhere")
+        job.database.set_meta(_URL, url)
+        job.database.set_meta(_TEXT, reads_text)
+        job.database.set_meta(_OPTIONS, json.dumps(self._options()))
+        job.database.commit()
+
+    def _options(self) -> dict[str, str]:
+        """What the user wants of this mirror, also the next time."""
+        settings = {name: str(Options(self._settings).raw(name)) for name in _KEPT_SETTINGS}
+        return settings | {
+            name: self._arguments[name] for name in _KEPT_ARGUMENTS if name in self._arguments
+        }
+
+    def _remember(self) -> list[str]:
+        """Take options of the last run where nothing else is said; which of them are taken."""
+        taken: list[str] = []
+        for name, value in _stored_options(self._folder).items():
+            if name in _KEPT_SETTINGS:
+                is_said = self._settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]
+                if not is_said and str(Options(self._settings).raw(name)) != value:
+                    self._settings.set(name, value, priority="cmdline")
+                    taken.append(_KEPT_SETTINGS[name].format(value))
+            elif name not in self._arguments and value:
+                self._arguments[name] = value
+                taken.append(f"--{name.replace('_', '-')} {value}")
+        return taken
+
+    def _conclude(self, job: Job) -> int:
+        if job.database.failure is not None and job.stop_reason is None:
+            say(f"scrapy mirror: stopped: {job.failure}", to_stderr=True)
+            return INCOMPLETE
+        try:
+            finished = self._finish()
+        except KeyboardInterrupt:
+            say(
+                "scrapy mirror: links are not rewritten yet; the same command goes on",
+                to_stderr=True,
+            )
+            return INTERRUPTED
+        queued = self._say(job, finished)
+        if Options(self._settings).boolean("WARC_ENABLED"):
+            self._finish_archive()
+        status = self._status(job, finished)
+        is_stopped = queued and status == DONE and job.limit is None
+        return INTERRUPTED if is_stopped else status
+
+    def _finish_archive(self) -> None:
+        from crawler.warc.errors import ArchiveError  # noqa: PLC0415  # warcio, where it is used
+        from crawler.warc.index_and_pack import finish as finish_archive  # noqa: PLC0415
+
+        try:
+            done = finish_archive(self._folder / ARCHIVE, self._packs, title=self._arguments["url"])
+        except ArchiveError as error:
+            raise CommandError(str(error)) from None
+        say(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures", flush=True)
+
+    def _finish(self) -> Finished:
+        canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))
+        with _locked(self._folder), TerminalSteps("rewriting links") as steps:
+            start = split_seeds(self._arguments["url"])[0]
+            return finish(self._folder, start, self._policy, canonicalizer, steps.show)
+
+    def _say(self, job: Job, finished: Finished) -> int:
+        """Say what there is; return how many requests wait."""
+        with closing(open_for_reading(self._folder / STATE)) as connection:
+            report = make_report(connection)
+            for line in mirror_lines(connection, report, finished, self._folder):
+                say(line)
+        if job.limit_reason is not None:
+            say(f"stopped: {job.limit_reason}")
+        if report.queued:
+            say(f"not finished, {report.queued:,} queued: the same command goes on")
+        if not report.fetched and not report.kept:
+            return report.queued
+        say(f"open {self._folder / 'index.html'}")
+        say(f"prove it: scrapy mirror --check {shlex.quote(str(self._folder))}", flush=True)
+        return report.queued
+
+    def _status(self, job: Job, finished: Finished) -> int:
+        status = INCOMPLETE if finished.parts else DONE
+        if job.failure is not None:
+            say(
+                f"scrapy mirror: stopped: {job.failure}; nothing that was stored is lost, "
+                "the same command goes on when that is mended",
+                to_stderr=True,
+            )
+            status = INCOMPLETE
+        if job.broken_requests:
+            say(
+                f"scrapy mirror: {job.broken_requests:,} requests broke, see the errors above; "
+                "the same command tries them again",
+                to_stderr=True,
+            )
+            status = INCOMPLETE
+        for seed, reason in job.dead_seeds.items():
+            say(f"scrapy mirror: {seed}: {reason}", to_stderr=True)
+            status = INCOMPLETE
+        return status
+
+
+def _has_files(job: Job) -> bool:
+    """Whether anything was ever mirrored here; a URL with a slip in it leaves nothing."""
+    return job.database.read("SELECT 1 FROM files LIMIT 1").fetchone() is not None
+
+
+def _canonical(urls: str) -> str:
+    """The first of some URLs, in the form by which pages are known."""
+    return Canonicalizer()(urls.partition(",")[0].strip())
+
+
+def check(folder: Path) -> int:
+    """Prove a mirror; print what is wrong, return the exit status.
+
+    Raises:
+        CommandError: There is no mirror.
+        JobError: Its database cannot be read, or it is being written.
+    """
+    if not (folder / STATE / FILE_NAME).is_file():
+        raise CommandError(f"{folder}: no mirror in it (no {STATE}/{FILE_NAME})")
+    with (
+        _locked(folder) if os.access(folder / STATE, os.W_OK) else nullcontext(),
+        closing(open_for_reading(folder / STATE)) as connection,
+        MirrorFolder(folder, read_only=True) as files,
+        TerminalSteps("checking") as steps,
+    ):
+        found = Checker(FileTable(connection.execute), files, steps.show).check()
+    for line in check_lines(found, folder):
+        say(line)
+    return DONE if found.files and not found.problems else PROBLEMS
+
+
+def _stored_options(folder: Path) -> dict[str, str]:
+    """The options of the last run; none of a mirror that is new."""
+    if not (folder / STATE / FILE_NAME).is_file():
+        return {}
+    with closing(open_for_reading(folder / STATE)) as connection:
+        row = connection.execute("SELECT value FROM meta WHERE name = ?", (_OPTIONS,)).fetchone()
+    found: dict[str, str] = {} if row is None else json.loads(row[0])
+    return found
+
+
+def known_url(folder: Path) -> str:
+    """The URL of which a folder is the mirror.
+
+    Raises:
+        CommandError: That is not known.
+    """
+    with closing(open_for_reading(folder / STATE)) as connection:
+        row = connection.execute("SELECT value FROM meta WHERE name = ?", (_URL,)).fetchone()
+    if row is None:
+        raise CommandError(f"{folder}: it is not known what it mirrors; give the URL too")
+    return str(row[0])
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that holds something else: its files might be taken for the mirror's."""
+    if folder.exists() and not folder.is_dir():
+        raise JobError(f"{folder}: is a file, not a directory; give another one")
+    if folder.is_dir() and not (folder / STATE).is_dir() and any(folder.iterdir()):
+        raise JobError(f"{folder}: holds other files and no mirror; give a new or empty directory")
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    lock = locked(folder / STATE)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.release()

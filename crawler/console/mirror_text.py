@@ -1,0 +1,124 @@
+"""A mirror as people read of it on a terminal."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from typing import TYPE_CHECKING, Self
+
+from crawler.change_text import change_lines
+from crawler.console.escaping import redraw
+from crawler.console.progress import readable_bytes
+from crawler.mirror.reports import CHANGES, DUPLICATES
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from crawler.mirror.checking import Check
+    from crawler.mirror.link_rewriting import Finished
+    from crawler.pages.crawl_report import Report
+
+_INTERVAL_SECS = 0.5
+_SHOWN = 5
+_NOTHING_CAME = ("failed", "unreadable")
+
+_COUNTS = """
+SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' AND NOT is_page), 0),
+       coalesce(sum(state = 'link'), 0), coalesce(sum(state = 'skip'), 0)
+FROM files
+"""
+_ON_DISK = "SELECT sum(size) FROM (SELECT size FROM files WHERE state = 'own' GROUP BY digest)"
+
+
+def mirror_lines(
+    connection: sqlite3.Connection, report: Report, finished: Finished, folder: Path
+) -> Iterator[str]:
+    """What a mirror holds, what is missing, and what changed."""
+    pages, others, linked, skipped = connection.execute(_COUNTS).fetchone()
+    size = connection.execute(_ON_DISK).fetchone()[0] or 0
+    yield f"{_many(pages, 'page')} and {_many(others, 'other file')}, {readable_bytes(size)}"
+    if linked or skipped:
+        yield (
+            f"{linked + skipped:,} fetched without a file of their own, since they repeat others: "
+            f"{folder / DUPLICATES}"
+        )
+    if report.url_rules:
+        yield (
+            f"{_many(report.skipped, 'request')} not made, by "
+            f"{_many(report.url_rules, 'learned URL rule')}: scrapy rules {folder / '.mirror'}"
+        )
+    missing = {why: n for why, n in report.reasons.items() if why.startswith(_NOTHING_CAME)}
+    if missing:
+        yield "not there:"
+        for why, count in missing.items():
+            yield f"  {count:>9,}  {why.removeprefix('failed: ')}"
+        state = shlex.quote(str(folder / ".mirror"))
+        yield f"  which they are: scrapy pages {state} --verdict failed"
+    if finished.parts:
+        are = "is only a part" if len(finished.parts) == 1 else "are only parts"
+        yield (
+            f"{_many(len(finished.parts), 'file')} {are} of what the site has; "
+            "the same command asks again:"
+        )
+        yield from _first(finished.parts)
+    if finished.damaged:
+        yield f"{_many(len(finished.damaged), 'file')} changed by somebody else, left as they are:"
+        yield from _first(finished.damaged)
+    if report.changes is not None:
+        yield from change_lines(report.changes)
+        yield f"all of it: {folder / CHANGES}"
+
+
+def _first(paths: Sequence[str]) -> Iterator[str]:
+    yield from (f"  {path}" for path in paths[:_SHOWN])
+    if len(paths) > _SHOWN:
+        yield f"  {len(paths) - _SHOWN:,} more"
+
+
+def check_lines(found: Check, folder: Path) -> Iterator[str]:
+    """What was proven, or what is wrong."""
+    yield (
+        f"{folder}: {_many(found.files, 'file')}, {_many(found.links, 'link')} within it, "
+        f"{found.outward:,} to the network"
+    )
+    for kind, count in found.counts.items():
+        yield f"  PROBLEM  {kind}: {count:,}"
+        for what in found.findings[kind]:
+            yield f"             {what}"
+        if count > len(found.findings[kind]):
+            yield f"             and {count - len(found.findings[kind]):,} more"
+    if not found.files:
+        yield "  PROBLEM  nothing was mirrored yet"
+    elif not found.problems:
+        yield "  ok       every link leads to a file, every file is linked, every digest is right"
+    elif set(found.counts) - {"a file is not of the mirror"}:
+        yield "           the command that made the mirror fetches again what is missing or changed"
+
+
+class TerminalSteps:
+    """Says on a terminal how far something is, in one line that is written over."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._is_shown = sys.stderr.isatty()
+        self._said_at = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_shown:
+            redraw()
+
+    def show(self, done: int, total: int) -> None:
+        """Say it, not too often."""
+        if self._is_shown and time.monotonic() - self._said_at >= _INTERVAL_SECS:
+            self._said_at = time.monotonic()
+            redraw(f"{self._what}: {done:,} of {total:,}")
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

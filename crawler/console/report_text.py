@@ -1,0 +1,126 @@
+"""A report as people read it on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.change_text import change_lines
+from crawler.console.progress import readable_bytes
+from crawler.frontier.file_links import MIN_FILES
+from crawler.pages.verdicts import VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crawler.frontier.trap_report import StoredCluster
+    from crawler.pages.crawl_report import Cluster, Report, RestedHost
+
+SHOWN_CLUSTERS = 5
+SHOWN_TRAPS = 5
+SHOWN_HOSTS = 3
+SHOWN_DUPLICATES = 3
+
+
+def report_lines(report: Report, folder: str) -> Iterator[str]:
+    """The lines of a report, widest 100 characters where URLs allow; ``folder`` is the crawl's."""
+    yield (
+        f"{report.fetched:,} fetched, {report.kept:,} kept, "
+        f"{_many(report.duplicates, 'duplicate')}, "
+        f"{report.failed:,} failed, {report.queued:,} queued"
+        + (f" (visit {report.visit})" if report.visit > 1 else "")
+    )
+    yield ""
+    for verdict, count in report.verdicts.items():
+        if count:
+            yield f"  {count:>9,}  {verdict:<16} {VERDICTS.get(verdict, '')}"
+    if report.reasons:
+        yield ""
+        for reason, count in report.reasons.items():
+            yield f"  {count:>9,}  {reason}"
+    if report.changes is not None:
+        yield from change_lines(report.changes)
+    yield from _rested(report.rested)
+    yield from _clusters(report)
+    yield ""
+    yield (
+        f"saved: {readable_bytes(report.saved_bytes)} of {readable_bytes(report.fetched_bytes)} "
+        f"fetched was not stored again, {_many(report.saved_extractions, 'page')} not read again"
+    )
+    if report.url_rules:
+        lacking = f" ({report.unexamined_rules:,} not examined)" if report.unexamined_rules else ""
+        yield (
+            f"URLs: {_many(report.skipped, 'request')} not made, by "
+            f"{_many(report.url_rules, 'learned rule')}{lacking}: scrapy rules {folder}"
+        )
+    for reason, hosts in report.no_robots.items():
+        others = f" and {len(hosts) - SHOWN_HOSTS:,} or more others" if hosts[SHOWN_HOSTS:] else ""
+        named = ", ".join(hosts[:SHOWN_HOSTS])
+        yield f"robots.txt: {reason} at {named}{others}: nothing is forbidden"
+    if report.refused_links:
+        parts = ", ".join(f"{count:,} {why}" for why, count in report.refused_links.items())
+        yield f"links not followed, as often as they were met: {parts}"
+    aside = f"not asked for, since {MIN_FILES} of a kind were no pages"
+    yield from _file_lines(report.file_links, aside)
+    to_ask = "still to ask for, since others of their kind were pages, or too few were answered"
+    yield from _file_lines(report.file_links_to_ask, to_ask)
+    yield from trap_lines(report.traps, SHOWN_TRAPS)
+    if report.better_copies:
+        yield (
+            f"better copies: {_many(report.better_copies, 'duplicate')} would have been the one to "
+            "keep (nearer to a seed, https, a shorter URL), had it come first"
+        )
+    if report.stage_secs:
+        stages = ", ".join(f"{name} {secs:.1f} s" for name, secs in report.stage_secs.items())
+        yield f"time by stage, all pages and workers together: {stages}"
+
+
+def _file_lines(counts: dict[str, int], state: str) -> Iterator[str]:
+    """Links that look like files, by their ending, and what became of them."""
+    if counts:
+        endings = ", ".join(f".{ending} {count:,}" for ending, count in counts.items())
+        total = _many(sum(counts.values()), "link")
+        yield f"files: {total} {state}: {endings}"
+
+
+def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:
+    """Kinds of URLs that are asked for last, or no longer, and why."""
+    if not traps:
+        return
+    yield f"asked for last, or no longer, since their pages are not new ({len(traps):,} kinds):"
+    for trap in traps[:most]:
+        skipped = f", {_many(trap.skipped, 'request')} not made" if trap.skipped else ""
+        yield f"  {trap.name}"
+        yield f"     {trap.state}: {trap.reason}; {trap.new:,} new of {trap.fetched:,}{skipped}"
+
+
+def _rested(hosts: Sequence[RestedHost]) -> Iterator[str]:
+    """Hosts that were waited for, because they refused or did not answer."""
+    if hosts:
+        yield ""
+        yield "hosts that were left alone for a while:"
+    for host in hosts:
+        rests = f", rests {host.left_secs:.0f} s more" if host.left_secs else ""
+        times = _many(host.pauses, "time")
+        yield f"  {host.name}: {times}, {host.secs:,.0f} s in all ({host.reason}){rests}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _clusters(report: Report) -> Iterator[str]:
+    if not report.clusters:
+        return
+    yield ""
+    yield "largest clusters of duplicates:"
+    for cluster in report.clusters[:SHOWN_CLUSTERS]:
+        yield from _cluster(cluster)
+
+
+def _cluster(cluster: Cluster) -> Iterator[str]:
+    yield f"  {cluster.size:>9,}  {cluster.kept}"
+    for url in cluster.duplicates[:SHOWN_DUPLICATES]:
+        yield f"             = {url}"
+    hidden = cluster.size - 1 - min(len(cluster.duplicates), SHOWN_DUPLICATES)
+    if hidden:
+        yield f"             = {hidden:,} more"

@@ -1,0 +1,77 @@
+"""Asks whether a known page has changed instead of for the page, and notes which ones moved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from scrapy.exceptions import NotConfigured
+from w3lib.url import safe_url_string
+
+from crawler.spiders.base import WHOLE, ArchivingSpider
+from crawler.storage.errors import StorageError
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+_ASKED_IF = "crawl_asked_if"
+_CONDITIONS = (b"If-None-Match", b"If-Modified-Since")
+_PERMANENT = frozenset({301, 308})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+class ConditionalRequests:
+    """Sends ``If-None-Match`` and ``If-Modified-Since`` where the last version of a page is held.
+
+    Nearer to the network than Scrapy's redirects, which hand the headers of a
+    page on to where it leads: there they would be those of another page.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not isinstance(crawler.spider, ArchivingSpider):
+            raise NotConfigured
+        self._spider = crawler.spider
+        self._job = crawler.spider.job
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> ConditionalRequests:
+        """Share the spider's job."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        """Say in a request for a known page which version of it is held."""
+        if request.meta.pop(_ASKED_IF, False):
+            for name in _CONDITIONS:
+                request.headers.pop(name, None)
+        if not self._is_for_known(request) or request.meta.get(WHOLE):
+            return
+        validators = self._job.archivist.validators(self._spider.key_of(request))
+        if validators is None:
+            return
+        request.meta[_ASKED_IF] = True
+        for name, value in zip(_CONDITIONS, validators, strict=True):
+            if value is not None:
+                request.headers[name] = value.encode("latin-1")
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Note a redirect, wherever that leads in the end."""
+        location = response.headers.get(b"Location")
+        if location and response.status in _REDIRECTS and self._is_for_known(request):
+            target = urljoin(request.url, safe_url_string(location))
+            statuses = {*request.meta.get("redirect_reasons", ()), response.status}
+            for url in {request.url, *request.meta.get("redirect_urls", ())[:1]}:
+                self._note_moved(url, target, response.status, permanent=statuses <= _PERMANENT)
+        return response
+
+    def _note_moved(self, url: str, target: str, status: int, *, permanent: bool) -> None:
+        try:
+            self._job.note_moved(url, target, status=status, permanent=permanent)
+        except StorageError:  # the job remembers it, and the crawl ends
+            return
+
+    def _is_for_known(self, request: Request) -> bool:
+        """Whether a request is for a page, in a visit that is not the first one."""
+        is_page = request.callback is None or request.callback == self._spider.parse
+        return is_page and request.method == "GET" and self._job.visit > 1

@@ -1,0 +1,63 @@
+"""Cookies within bounds.
+
+In a module of its own, which nothing imports before the add-on has spoken: Scrapy's cookies ask
+tldextract at their import where the list of public suffixes is.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
+from scrapy.exceptions import NotConfigured
+from scrapy.http.cookies import CookieJar
+
+from crawler.downloading.cookie_limits import BoundedJar, shortened
+from crawler.options import Options
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+
+class Cookies(CookiesMiddleware):
+    """Scrapy's, with bounds: what sites set may fill neither memory nor requests."""
+
+    def __init__(self, most: int, *, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._most = most
+        self.jars = defaultdict(lambda: _BoundedCookies(most))
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Cookies:
+        """Read how many cookies are kept."""
+        if not crawler.settings.getbool("COOKIES_ENABLED"):
+            raise NotConfigured
+        most = Options(crawler.settings).integer("CRAWL_MAX_COOKIES")
+        middleware = cls(most, debug=crawler.settings.getbool("COOKIES_DEBUG"))
+        middleware.crawler = crawler
+        return middleware
+
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:
+        """Send no more cookies than servers take."""
+        super().process_request(request)
+        sent = request.headers.get(b"Cookie")
+        if sent is not None:
+            request.headers[b"Cookie"] = shortened(sent)
+
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Request | Response:
+        """Take no more cookies of one answer than are kept of a domain."""
+        cookies = response.headers.getlist(b"Set-Cookie")
+        if len(cookies) > self._most:
+            response.headers.setlist(b"Set-Cookie", cookies[: self._most])
+        return super().process_response(request, response)
+
+
+class _BoundedCookies(CookieJar):
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.jar = BoundedJar(most, self.policy)

@@ -1,0 +1,361 @@
+"""Scrapy's words for ``crawler.downloading``: what is asked of whom, and what is taken."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, NotConfigured
+from scrapy.http import Response
+from scrapy.responsetypes import responsetypes
+
+from crawler.downloading.encodings import codings, open_body
+from crawler.downloading.errors import DamagedBodyError
+from crawler.downloading.private import AddressGuard
+from crawler.job_registry import job_of
+from crawler.options import Options
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+LED_BY = "crawl_led_by"
+"""Key of ``Request.meta``: the URL that led to a request which has no ``Referer`` to say so."""
+
+DATA_LOSS = "dataloss"
+"""Flag of a response, which Scrapy sets: the server sent less than it said."""
+
+STREAM_CUT = "stream_cut"
+"""Flag of a response: its compressed stream breaks off, and the body with it, or is damaged."""
+
+_UNOPENED = "unopened: "
+"""Beginning of a flag: nothing of the body could be opened, and it is as it came; why."""
+
+CUTS = {
+    DATA_LOSS: "truncated: the server sent less than it said",
+    STREAM_CUT: "truncated: its compressed stream breaks off, or is damaged",
+}
+"""What flags of a response say where its body is only a part."""
+
+UNASKED_PART = "truncated: HTTP 206, which was not asked for"
+
+NOT_GZIP = "not_gzip"
+"""Flag of a response: declared as gzip and none; the body is as it came."""
+
+
+class PrivateAddressError(IgnoreRequest):
+    """A public page led to a loopback, link-local or private address."""
+
+
+class UnopenedBodyError(DamagedBodyError):
+    """Nothing of a body could be opened; ``response`` has it as it came."""
+
+    def __init__(self, reason: str, response: Response) -> None:
+        super().__init__(reason)
+        self.response = response
+
+
+class LongUrlError(IgnoreRequest):
+    """A URL is longer than ``URLLENGTH_LIMIT``."""
+
+
+class LongUrls:
+    """Refuses URLs that are too long, also those of redirects and of lists.
+
+    Scrapy's spider middleware of that purpose sees no redirects, and drops
+    without a word what it sees.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._longest = crawler.settings.getint("URLLENGTH_LIMIT")
+        if not self._longest:
+            raise NotConfigured
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> LongUrls:
+        """Read how long a URL may be."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        """Let a request pass, or not.
+
+        Raises:
+            LongUrlError: Its URL is too long.
+        """
+        if len(request.url) > self._longest:
+            raise LongUrlError(
+                f"its URL has {len(request.url):,} characters, URLLENGTH_LIMIT is {self._longest:,}"
+            )
+
+
+class OutOfScopeError(IgnoreRequest):
+    """A redirect leads where the crawl is not to go."""
+
+
+class ScopedRedirects:
+    """Refuses redirects out of the scope before anything is asked there.
+
+    The spider's ``may_be_led(url, meta)`` decides.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        spider: Any = crawler.spider
+        if not hasattr(spider, "may_be_led"):
+            raise NotConfigured
+        self._spider = spider
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> ScopedRedirects:
+        """Share the spider's scope."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        """Let a redirect pass, or not.
+
+        Raises:
+            OutOfScopeError: It leads out of the scope.
+        """
+        is_page = request.callback is None or request.callback == self._spider.parse
+        if not is_page or not request.meta.get("redirect_urls"):
+            return
+        if not self._spider.may_be_led(request.url, request.meta):
+            raise OutOfScopeError("redirected out of the scope")
+
+
+_MOST_NAMES = 1000
+
+
+class PrivateAddresses:
+    """Refuses redirects and links from public hosts to private ones.
+
+    A crawl whose own start is private may go where it likes: what a request
+    may do is inherited from the one that led to it. A public name that
+    resolves to a private address is not resolved (``crawler.resolver``); where
+    another resolver is chosen, the answer is thrown away.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if Options(crawler.settings).boolean("CRAWL_PRIVATE_ADDRESSES"):
+            raise NotConfigured
+        # A crawl that goes on does not ask for its seeds again.
+        seeds = getattr(crawler.spider, "seeds", ())
+        # A spider of others may call anything its seeds.
+        known = seeds if isinstance(seeds, list | tuple | frozenset | set) else ()
+        self._job = job_of(crawler)
+        self._guard = AddressGuard(
+            (_host(seed) for seed in known if isinstance(seed, str)),
+            self._names("private_names"),
+            lambda name: self._remember("private_names", name),
+            self._names("public_names"),
+        )
+
+    def _names(self, of: str) -> list[str]:
+        names: list[str] = json.loads(self._job.database.meta(of) or "[]")
+        return names
+
+    def _remember(self, of: str, name: str) -> None:
+        names = self._names(of)
+        if len(names) < _MOST_NAMES:
+            self._job.database.set_meta(of, json.dumps([*names, name]))
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> PrivateAddresses:
+        """Read whether private addresses are allowed."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        """Let a request pass, or not.
+
+        Raises:
+            PrivateAddressError: It goes from a public page to a private address.
+        """
+        host = _host(request.url)
+        if _is_start(request):
+            self._guard.add_start(host)
+        if self._guard.is_private(host):
+            self._check(request)
+        # Before a host's own robots.txt a page of it was asked for; not where it is redirected to.
+        elif _source(request) is not None or not is_for_robots(request):
+            self._guard.note_asked(host, allowed=self._may_be_private(request))
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Let an answer pass, or not.
+
+        Raises:
+            PrivateAddressError: A public page led to a name that resolves to a private address.
+        """
+        address = response.ip_address
+        if address is None or "proxy" in request.meta:
+            return response
+        if not self._guard.is_private(str(address)):
+            host = _host(request.url)
+            if self._guard.note_public(host):
+                self._remember("public_names", host)
+            return response
+        self._check(request)
+        if _source(request) is not None or not is_for_robots(request):
+            self._guard.note_private(_host(request.url))
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Say why a name was not resolved.
+
+        Raises:
+            PrivateAddressError: A public page led to a name that resolves to a private address.
+        """
+        is_unknown = isinstance(exception, CannotResolveHostError)
+        if is_unknown and self._guard.is_private(_host(request.url)):
+            self._check(request)
+
+    def _check(self, request: Request) -> None:
+        """Refuse a request to a private host, unless what led to it is private as well."""
+        host = _host(request.url)
+        if self._guard.was_public(host):
+            raise PrivateAddressError(
+                f"refused: {host} is at a private address now, and was at a public one before "
+                "(CRAWL_PRIVATE_ADDRESSES=True allows it)"
+            )
+        if not self._may_be_private(request):
+            source = _source(request)
+            # Without a source it was a page that wants no Referer to be sent.
+            raise PrivateAddressError(
+                f"refused: {_host(request.url)} is a private address, to which "
+                f"{'a page' if source is None else _host(source)} led "
+                "(CRAWL_PRIVATE_ADDRESSES=True allows it)"
+            )
+
+    def _may_be_private(self, request: Request) -> bool:
+        source = _source(request)
+        if source is None and request.meta.get("depth", 0) == 0:
+            return True
+        return self._guard.may_lead(source and _host(source), _host(request.url))
+
+
+class ReplacedRequests:
+    """Notes which request an answer is for where a middleware of others says another one.
+
+    By ``response.request`` Scrapy chooses the callback; the queue knows the request that it handed
+    out.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._replaced = job_of(crawler).replaced
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> ReplacedRequests:
+        """Share the crawl's job."""
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Let an answer pass."""
+        if response.request is not None and response.request is not request:
+            self._replaced[response] = request
+        return response
+
+
+class Decompression(HttpCompressionMiddleware):
+    """Scrapy's, with bounds of its own and without the charset detection over compressed bytes.
+
+    ``TextResponse.replace`` asks for the encoding even where it is given another
+    one; on a gzipped page without a declared charset that took a fifth of the
+    main process's time. What is declared as gzip and is none is read as it
+    came. A stream that breaks off is marked, and so is a body that cannot be opened at all, which
+    ``crawler.downloadermiddlewares.retries.WholeAnswers`` refuses when asking again does not help.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler=crawler)
+        self._max_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE") or 2**30
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Decompression:
+        """Read how large a body may be."""
+        if not crawler.settings.getbool("COMPRESSION_ENABLED"):
+            raise NotConfigured
+        return cls(crawler)
+
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Response:
+        """Decompress an answer.
+
+        Raises:
+            TooLargeError: It is larger than ``DOWNLOAD_MAXSIZE`` when decompressed.
+        """
+        if request.method == "HEAD":
+            return response
+        max_bytes = request.meta.get("download_maxsize") or self._max_bytes
+        try:
+            return decompressed(response, max_bytes)
+        except DamagedBodyError as error:
+            return response.replace(flags=[*response.flags, f"{_UNOPENED}{error}"])
+
+
+def why_cut(request: Request | None, response: Response) -> str | None:
+    """Say why an answer is known to be a part of what was asked for; None where it is not."""
+    asked_for_part = request is not None and b"Range" in request.headers
+    if response.status == HTTPStatus.PARTIAL_CONTENT and not asked_for_part:
+        return UNASKED_PART
+    return next((CUTS[flag] for flag in response.flags if flag in CUTS), None)
+
+
+def why_unopened(response: Response) -> str | None:
+    """Say why nothing of a body could be opened; None for any other."""
+    flags = (flag for flag in response.flags if flag.startswith(_UNOPENED))
+    return next((flag.removeprefix(_UNOPENED) for flag in flags), None)
+
+
+def decompressed(response: Response, max_bytes: int) -> Response:
+    """An answer without the codings that it declares; what was wrong with them is in its flags.
+
+    Raises:
+        DamagedBodyError: It cannot be decompressed.
+        TooLargeError: It is larger than that when decompressed.
+    """
+    declared = response.headers.getlist(b"Content-Encoding")
+    layers = codings(value.decode("latin-1") for value in declared)
+    if not layers:
+        return response
+    opened = open_body(response.body, layers, max_bytes)
+    flags = {STREAM_CUT: opened.is_cut, NOT_GZIP: opened.is_as_it_came}
+    return _with_body(response, opened.body, [flag for flag, is_set in flags.items() if is_set])
+
+
+def _with_body(response: Response, body: bytes, flags: list[str]) -> Response:
+    """A response with its body opened, of the class that the body is of."""
+    del response.headers[b"Content-Encoding"]
+    kind = responsetypes.from_args(headers=response.headers, url=response.url, body=body)
+    parts = {name: getattr(response, name) for name in Response.attributes}
+    return kind(**parts | {"body": body, "flags": [*response.flags, *flags]})
+
+
+def _source(request: Request) -> str | None:
+    """The URL that led to a request, or None where nothing says it."""
+    redirected: list[str] = request.meta.get("redirect_urls", [])
+    if redirected:
+        return redirected[0]
+    referer = request.headers.get(b"Referer")
+    if referer is not None:
+        return referer.decode("latin-1")
+    led_by: str | None = request.meta.get(LED_BY)
+    return led_by
+
+
+def _is_start(request: Request) -> bool:
+    """Whether the crawl began with a request; not so its robots.txt."""
+    at_start = request.meta.get("depth", 0) == 0 and _source(request) is None
+    return at_start and not is_for_robots(request)
+
+
+def is_for_robots(request: Request) -> bool:
+    """Whether a request is Scrapy's own for a robots.txt."""
+    return bool(request.meta.get("dont_obey_robotstxt")) and urlsplit(request.url).path == (
+        "/robots.txt"
+    )
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or ""

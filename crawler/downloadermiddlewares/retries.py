@@ -1,0 +1,303 @@
+"""Asks again later: what was refused returns to the queue, and its host rests meanwhile."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+from scrapy.downloadermiddlewares.retry import RetryMiddleware
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
+from scrapy.resolver import dnscache
+from scrapy.utils.httpobj import urlparse_cached
+from twisted.python.failure import Failure
+
+from crawler.downloadermiddlewares.failures import explain_error
+from crawler.downloadermiddlewares.limits import (
+    UnopenedBodyError,
+    is_for_robots,
+    why_cut,
+    why_unopened,
+)
+from crawler.downloading.errors import RobotsUnreachableError
+from crawler.frontier.pauses import WAITED, retry_after_secs
+from crawler.host_loads import DOWNLOAD_SLOT, host_name
+from crawler.job_registry import job_of
+from crawler.scheduler import FrontierScheduler
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+REFUSALS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
+"""Statuses that say of a host, not of a page, that it is not to be asked now."""
+
+# Other errors are about the page that was asked for.
+_NOBODY_ANSWERS = (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+)
+_RETRY_TIMES = "retry_times"
+
+
+class HostRestsError(IgnoreRequest):
+    """A request is not sent, since its host rests. It returns to the queue that it came from.
+
+    A downloader middleware that raises it in ``process_request`` lets the request wait.
+    """
+
+
+class HostGivenUpError(IgnoreRequest):
+    """A request is not sent, since its host is given up. It has failed."""
+
+
+class GivenUpHosts:
+    """Lets the requests fail that wait for a host which is given up, without asking it.
+
+    Farther from the network than what asks for a robots.txt.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._pauses = job_of(crawler).pauses
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> GivenUpHosts:
+        """Share the crawl's job."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        """Let a request pass whose host is not given up.
+
+        Raises:
+            HostGivenUpError: It is.
+        """
+        if not self._pauses:
+            return
+        scheduler = self._crawler.engine.scheduler
+        host = scheduler.host_of(request) if isinstance(scheduler, FrontierScheduler) else None
+        pause = None if host is None else self._pauses.given_up(host)
+        if pause is not None:
+            raise HostGivenUpError(
+                f"its host is given up, after {pause.waited_secs:,.0f} s of pauses"
+                f" ({pause.reason}); -a revisit=failed asks again"
+            )
+
+
+class PatientRetry(RetryMiddleware):
+    """Takes the place of Scrapy's, which asks again at once, for what our scheduler handed out.
+
+    A host that answers 429 or 503, to which no connection comes about, or whose robots.txt cannot
+    be had, rests (``crawler.frontier.pauses``). What it refused waits behind its other requests,
+    until it was waited for as long as its budget of time. Another error of a server is one of its
+    page: that is asked for ``RETRY_TIMES`` more, later each time, and so is what nobody answers.
+
+    A robots.txt is asked for again with the next page that needs it, and not here. Whatever else
+    passes, requests of media pipelines for example, is retried as in Scrapy.
+    ``RETRY_ENABLED``, ``RETRY_HTTP_CODES``, ``RETRY_EXCEPTIONS`` and the keys of ``meta`` mean what
+    they mean there.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler.settings)
+        self.crawler = crawler
+        self._pauses = job_of(crawler).pauses
+        self._sent: WeakSet[Request] = WeakSet()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> PatientRetry:
+        """Share the crawl's job."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> Request | None:
+        """Let a request wait whose host began to rest, or has a delay, since it was handed out."""
+        host = self._host_of(request)
+        if host is None:
+            return None
+        has_to_wait = self._pauses.left_secs(host) or self._scheduler.has_to_wait(host)
+        if has_to_wait:
+            return self._later(request)
+        self._sent.add(request)
+        return None
+
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Request | Response:
+        """Let a request wait that was refused; what no host answered, but a cache, passes."""
+        host = self._host_of(request)
+        if host is None:
+            if is_for_robots(request):
+                return response
+            return super().process_response(request, response)
+        _leave_slot(request)
+        if request not in self._sent:
+            return response
+        self._sent.discard(request)
+        if response.status not in self.retry_http_codes:
+            if self._pauses:
+                self._pauses.answered(host)
+            return response
+        reason, secs = f"HTTP {response.status}", wanted_secs(response)
+        if response.status in REFUSALS or secs is not None:
+            return self._refused(request, host, reason, secs) or response
+        return self.ask_again(request, reason) or response
+
+    def process_exception(
+        self, request: Request, exception: Exception, spider: Spider | None = None
+    ) -> Request | Response | None:
+        """Let a request wait that nobody answered."""
+        host = self._host_of(request)
+        if host is None:
+            return None if is_for_robots(request) else super().process_exception(request, exception)
+        _leave_slot(request)
+        self._sent.discard(request)
+        if isinstance(exception, HostRestsError):
+            return self._later(request)
+        if not isinstance(exception, self.exceptions_to_retry):
+            return None
+        reason = explain_error(exception)
+        if isinstance(exception, RobotsUnreachableError):
+            return self._refused(request, host, reason, exception.wanted_secs)
+        if isinstance(exception, _NOBODY_ANSWERS):
+            self._rest(request, host, reason, None)
+        return self.ask_again(request, reason)
+
+    def _refused(
+        self, request: Request, host: int, reason: str, wanted_secs: float | None
+    ) -> Request | None:
+        waited_secs = request.meta.get(WAITED)
+        secs = self._rest(request, host, reason, wanted_secs)
+        if request.meta.get("dont_retry"):
+            return None
+        if waited_secs is None:
+            waited_secs = 0.0
+        elif self._pauses.policy.is_spent(waited_secs):
+            return self._give_up()
+        self._count(reason)
+        return self._later(request, {WAITED: waited_secs + secs})
+
+    def ask_again(self, request: Request, reason: str) -> Request | None:
+        """Let a request wait that our scheduler handed out, as often as that is allowed.
+
+        Returns:
+            What a middleware returns then; None where it is not to be asked again.
+        """
+        if request.meta.get("dont_retry"):
+            return None
+        times = request.meta.get(_RETRY_TIMES, 0) + 1
+        if times > request.meta.get("max_retry_times", self.max_retry_times):
+            return self._give_up()
+        self._count(reason)
+        secs = self._pauses.policy.pause_secs(times)
+        is_waiting = self._scheduler.ask_after(request, secs, {_RETRY_TIMES: times})
+        return request if is_waiting else None
+
+    def _later(self, request: Request, notes: Mapping[str, Any] | None = None) -> Request | None:
+        return request if self._scheduler.ask_later(request, notes) else None
+
+    def _count(self, reason: str) -> None:
+        self.crawler.stats.inc_value("retry/count")
+        self.crawler.stats.inc_value(f"retry/reason_count/{reason}")
+
+    @property
+    def _scheduler(self) -> FrontierScheduler:
+        scheduler = self.crawler.engine.scheduler
+        assert isinstance(scheduler, FrontierScheduler)
+        return scheduler
+
+    def _give_up(self) -> Request | None:
+        self.crawler.stats.inc_value("retry/max_reached")
+        return None
+
+    def _host_of(self, request: Request) -> int | None:
+        """The host of a request that our scheduler handed out, None for any other."""
+        scheduler = self.crawler.engine.scheduler
+        return scheduler.host_of(request) if isinstance(scheduler, FrontierScheduler) else None
+
+    def _rest(self, request: Request, host: int, reason: str, wanted_secs: float | None) -> float:
+        """Let a host rest, and take back what waits in its slot; return for how long it does."""
+        secs = self._pauses.begin(host, host_name(request), reason, wanted_secs)
+        if secs:
+            self._take_back(self.crawler.engine.downloader.get_slot_key(request))
+        return secs
+
+    def _take_back(self, slot_name: str) -> None:
+        slot = self.crawler.engine.downloader.slots.get(slot_name)
+        waiting = (
+            [] if slot is None else [one for one in slot.queue if self._host_of(one[0]) is not None]
+        )
+        for one in waiting:
+            assert slot is not None
+            slot.queue.remove(one)
+            one[1].errback(Failure(HostRestsError("its host rests")))  # type: ignore[no-untyped-call]
+
+
+class WholeAnswers:
+    """Asks again for what did not come as a whole, as ``PatientRetry`` does after an error.
+
+    Farther from the network than ``Decompression``, which finds that a stream breaks off. What is
+    still a part in the end is let through; a body that could not be opened is not.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> WholeAnswers:
+        """Share the crawl."""
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Request | Response:
+        """Let an answer pass, or its request wait.
+
+        Raises:
+            UnopenedBodyError: Nothing of its body can be opened.
+        """
+        unopened = why_unopened(response)
+        reason = unopened or why_cut(request, response)
+        again = None if reason is None else self._again(request, reason)
+        if again is None and unopened is not None:
+            response.request = request
+            raise UnopenedBodyError(unopened, response)
+        return again or response
+
+    def _again(self, request: Request, reason: str) -> Request | None:
+        scheduler = self._crawler.engine.scheduler
+        is_ours = (
+            isinstance(scheduler, FrontierScheduler) and scheduler.host_of(request) is not None
+        )
+        # What was lost again and again is taken as it comes.
+        is_last = request.meta.get("download_fail_on_dataloss", True) is False
+        if not is_ours or is_last or not self._crawler.settings.getbool("RETRY_ENABLED"):
+            return None
+        return PatientRetry(self._crawler).ask_again(request, reason)
+
+
+def _leave_slot(request: Request) -> None:
+    """Forget in which slot a request was downloaded, unless it chose one itself.
+
+    Scrapy notes it in ``meta``, which redirects take along, and links whose spider copies it: to
+    another host, whose own pace would not count then. With ``CONCURRENT_REQUESTS_PER_IP`` it is
+    called by the address to which the host was resolved.
+    """
+    host = urlparse_cached(request).hostname or ""
+    if request.meta.get(DOWNLOAD_SLOT) in (host, dnscache.get(host, host)):
+        del request.meta[DOWNLOAD_SLOT]
+
+
+def wanted_secs(response: Response) -> float | None:
+    """Return how long a host asks to be left alone, None where it does not say."""
+    value = response.headers.get(b"Retry-After")
+    if value is None:
+        return None
+    date = response.headers.get(b"Date") or b""
+    return retry_after_secs(value.decode("latin-1"), date.decode("latin-1"))

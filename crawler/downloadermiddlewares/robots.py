@@ -1,0 +1,259 @@
+"""robots.txt as RFC 9309 wants it, at a bounded cost, and a word where it could not be had."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+import zlib
+from contextlib import suppress
+from http import HTTPStatus
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
+
+from protego import Protego
+from scrapy import Request, signals
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    NotConfigured,
+    StopDownload,
+)
+from scrapy.http.request import NO_CALLBACK
+from scrapy.robotstxt import RobotParser, decode_robotstxt
+from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.python import to_unicode
+from twisted.python.failure import Failure
+
+from crawler.downloadermiddlewares.failures import explain
+from crawler.downloadermiddlewares.limits import is_for_robots
+from crawler.downloadermiddlewares.retries import wanted_secs
+from crawler.downloading.errors import RobotsUnreachableError
+from crawler.downloading.robots_groups import lines_for
+from crawler.job_registry import job_of
+from crawler.options import Options
+from crawler.storage.errors import StorageError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+# The page's own request would meet them too.
+_OF_THE_HOST = (CannotResolveHostError, DownloadConnectionRefusedError)
+_NO_ANSWER = (*_OF_THE_HOST, DownloadFailedError, DownloadTimeoutError, OSError)
+
+_FORBIDS_NOTHING = "taken as if it forbade nothing"
+_RECEIVED = "crawl_robots_bytes"
+_MAX_REDIRECTS = 5
+# A larger one is read in a thread: 500 kB of patterns take a second, and nothing else waits for it.
+_QUICKLY_READ_BYTES = 10_000
+_PRIORITY = 1000
+# What was cut says something.
+_META = {"dont_obey_robotstxt": True, "download_fail_on_dataloss": False}
+
+ASK_AGAIN_SECS = 1.0
+"""A robots.txt that could not be had is asked for again after so long, if a page needs it, or when
+its host has rested."""
+
+
+class FirstRules(RobotParser):
+    """Reads the groups for this crawler in the first ``CRAWL_MAX_ROBOTS_BYTES``, whole lines.
+
+    Attributes:
+        rp: Protego's parser of what is meant for the crawler.
+    """
+
+    def __init__(self, body: bytes, agent: str) -> None:
+        text = decode_robotstxt(body, None)
+        self._agent = agent
+        self._text = zlib.compress(text.encode(), 1)
+        self.rp = _parsed(text, agent)
+        self._others: dict[str, Protego] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, robotstxt_body: bytes) -> Self:
+        """See the base class."""
+        settings = crawler.settings
+        limit = Options(settings).integer("CRAWL_MAX_ROBOTS_BYTES")
+        if len(robotstxt_body) > limit:
+            robotstxt_body = robotstxt_body[:limit].rpartition(b"\n")[0]
+        return cls(robotstxt_body, str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]))
+
+    def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
+        """See the base class."""
+        agent = to_unicode(user_agent)
+        return self._for(agent).can_fetch(to_unicode(url), agent)
+
+    def crawl_delay(self, user_agent: str | bytes) -> float | None:
+        """See the base class."""
+        agent = to_unicode(user_agent)
+        return self._for(agent).crawl_delay(agent)
+
+    def _for(self, agent: str) -> Protego:
+        """The rules for an agent: mostly the crawl's own, but a request may have another one."""
+        if agent == self._agent:
+            return self.rp
+        if agent not in self._others:
+            self._others[agent] = _parsed(zlib.decompress(self._text).decode(), agent)
+        return self._others[agent]
+
+
+def _parsed(text: str, agent: str) -> Protego:
+    return Protego.parse(lines_for(text, agent).as_text())
+
+
+class _Unreachable(NamedTuple):
+    """Why no rules could be had, and until when they are not asked for again."""
+
+    error: Exception
+    until: float
+
+
+_Found: TypeAlias = RobotParser | _Unreachable
+
+
+class RobotsRules:
+    """Lets requests pass as robots.txt wants it.
+
+    As RFC 9309 has it, section 2.3.1: an answer 4xx forbids nothing, whatever its body says, but
+    429 and 5xx, and no answer, forbid everything: a page is refused then, as where its host answers
+    429 (``crawler.downloadermiddlewares.retries``). Up to five redirects are followed; what leads further, or is none,
+    forbids nothing.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        settings = crawler.settings
+        if not settings.getbool("ROBOTSTXT_OBEY"):
+            raise NotConfigured
+        self._crawler = crawler
+        self._stats = crawler.stats
+        self._agent: str | None = settings["ROBOTSTXT_USER_AGENT"]
+        self._default_agent = str(settings["USER_AGENT"])
+        self._parser: type[RobotParser] = load_object(settings["ROBOTSTXT_PARSER"])
+        build_from_crawler(self._parser, crawler, b"")  # it may lack a library
+        self._limit = Options(settings).integer("CRAWL_MAX_ROBOTS_BYTES")
+        self._job = job_of(crawler)
+        self._hosts: dict[str, _Found | asyncio.Future[_Found | None]] = {}
+        self._moved: set[str] = set()
+        crawler.signals.connect(self._count, signals.bytes_received)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> RobotsRules:
+        """Read whether robots.txt is obeyed."""
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Let a request pass, or not; prepare that of a robots.txt.
+
+        Raises:
+            IgnoreRequest: robots.txt forbids it.
+            RobotsUnreachableError: robots.txt cannot be had now.
+        """
+        if is_for_robots(request) or _RECEIVED in request.meta:
+            self._prepare(request)
+        is_web = urlparse_cached(request).scheme in {"http", "https"}
+        if request.meta.get("dont_obey_robotstxt") or not is_web:
+            return
+        rules = await self._rules_for(request)
+        agent = self._agent or request.headers.get(b"User-Agent") or self._default_agent
+        if not rules.allowed(request.url, agent):
+            self._stats.inc_value("robotstxt/forbidden")
+            raise IgnoreRequest("Forbidden by robots.txt")
+
+    def _prepare(self, request: Request) -> None:
+        """Bound the request for a robots.txt, or one that it was redirected to."""
+        # Without a limit of its own: cut where that is reached, not thrown away.
+        request.meta.update({_RECEIVED: 0, "download_maxsize": 0})
+        request.meta.setdefault("redirect_ttl", _MAX_REDIRECTS)
+        if "redirect_urls" in request.meta:
+            self._moved.add(request.meta["redirect_urls"][0])
+
+    async def _rules_for(self, request: Request) -> RobotParser:
+        netloc = urlparse_cached(request).netloc
+        found = self._hosts.get(netloc)
+        if isinstance(found, asyncio.Future):
+            found = await asyncio.shield(found)
+        elif isinstance(found, _Unreachable) and found.until <= time.monotonic():
+            found = None
+        if found is None:
+            found = await self._look_up(netloc, request)
+        if isinstance(found, _Unreachable):
+            raise found.error.with_traceback(None)
+        return found
+
+    async def _look_up(self, netloc: str, request: Request) -> _Found:
+        """Ask for a robots.txt for all who wait for it meanwhile."""
+        asking = self._hosts[netloc] = asyncio.get_running_loop().create_future()
+        found: _Found | None = None
+        try:
+            found = await self._ask(netloc, request)
+        finally:
+            if found is None:  # cancelled
+                del self._hosts[netloc]
+            else:
+                self._hosts[netloc] = found
+            asking.set_result(found)
+        return found
+
+    async def _ask(self, netloc: str, request: Request) -> _Found:
+        url = f"{urlparse_cached(request).scheme}://{netloc}/robots.txt"
+        asked = Request(url, priority=_PRIORITY, meta=dict(_META), callback=NO_CALLBACK)
+        self._stats.inc_value("robotstxt/request_count")
+        try:
+            response = await self._crawler.engine.download_async(asked)
+        except Exception as error:  # whatever a download raises
+            return await self._after_error(url, error, request)
+        self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
+        return await self._after_answer(url, response, request)
+
+    async def _after_answer(self, url: str, response: Response, request: Request) -> _Found:
+        status = response.status
+        if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            return self._unreachable(f"HTTP {status}", wanted_secs(response))
+        if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+            return await self._parse(response.body, request)
+        with suppress(StorageError):  # the job remembers it, and the crawl ends
+            self._job.notes.note_no_robots(urlsplit(url).netloc, f"HTTP {status}")
+        return await self._parse(b"", request)
+
+    async def _after_error(self, url: str, error: Exception, request: Request) -> _Found:
+        self._stats.inc_value(f"robotstxt/exception_count/{type(error).__name__}")
+        if isinstance(error, _OF_THE_HOST) and url not in self._moved:
+            return _Unreachable(error, -math.inf)
+        failure = Failure(error)  # type: ignore[no-untyped-call]
+        verdict, reason, status = explain(failure, self._crawler.settings)
+        if isinstance(error, _NO_ANSWER):
+            return self._unreachable(reason)
+        with suppress(StorageError):  # the job remembers it, and the crawl ends
+            self._job.store_failure(url, verdict, f"{reason}; {_FORBIDS_NOTHING}", status=status)
+        return await self._parse(b"", request)
+
+    def _unreachable(self, reason: str, wanted_secs: float | None = None) -> _Unreachable:
+        first_secs = self._job.pauses.policy.pause_secs(1, wanted_secs)
+        until = time.monotonic() + min(ASK_AGAIN_SECS, first_secs)
+        return _Unreachable(RobotsUnreachableError(reason, wanted_secs), until)
+
+    async def _parse(self, body: bytes, request: Request) -> RobotParser:
+        if issubclass(self._parser, FirstRules) and len(body) > _QUICKLY_READ_BYTES:
+            read = self._parser.from_crawler
+            rules: RobotParser = await asyncio.to_thread(read, self._crawler, body)
+        else:
+            rules = build_from_crawler(self._parser, self._crawler, body)
+        await self._crawler.signals.send_catch_log_async(
+            signal=signals.robots_parsed, robotparser=rules, request=request
+        )
+        return rules
+
+    def _count(self, data: bytes, request: Request) -> None:
+        received = request.meta.get(_RECEIVED)
+        if received is None:
+            return
+        request.meta[_RECEIVED] = received + len(data)
+        if received + len(data) > self._limit:
+            raise StopDownload(fail=False)

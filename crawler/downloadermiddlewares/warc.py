@@ -1,0 +1,200 @@
+"""Scrapy's words for ``crawler.warc``: every answer that comes over the network is recorded.
+
+Imported only where ``WARC_ENABLED`` is set: crawls without it need no warcio.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import NotConfigured
+from scrapy.http.request import NO_CALLBACK
+
+from crawler.downloadermiddlewares.limits import DATA_LOSS, is_for_robots
+from crawler.job_registry import job_of
+from crawler.options import Options
+from crawler.pages import verdicts
+from crawler.spiders.base import ArchivingSpider
+from crawler.storage.errors import StorageError
+from crawler.warc.archive import Archive
+from crawler.warc.captures import REFUSED
+from crawler.warc.errors import ArchiveError
+from crawler.warc.exchange import OTHER, PAGE, Exchange, Headers, Recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers as ScrapyHeaders
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+    from crawler.pages.fetched import Captured
+
+RECORDED = "crawl_recorded"
+"""Key of ``Request.meta``: the record of the answer, as ``Recorded``."""
+
+_SECRETS = frozenset({b"authorization", b"proxy-authorization"})
+_CACHED = "cached"
+_STOPPED = "download_stopped"
+
+_prepared: dict[Path, Archive] = {}
+
+
+class Recording:
+    """Nearest to the network of all downloader middlewares.
+
+    It sees requests with everything that the others put into them, and answers before anything
+    is decompressed, redirected or tried again.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not Options(crawler.settings).boolean("WARC_ENABLED"):
+            raise NotConfigured("WARC_ENABLED is False")
+        self._crawler = crawler
+        self._job = job_of(crawler)
+        folder = archive_folder(crawler.settings)
+        prepared = folder in _prepared
+        self._archive = _prepared.pop(folder) if prepared else open_archive(crawler.settings)
+        self._job.database.before_commit.append(self._flush)
+        self._job.after_capture.append(self._note_verdict)
+        self._job.after_refusal.append(self._note_refusal)
+        self._job.at_close.append(self._close)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Recording:
+        """Open the archive."""
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Record an answer, unless it comes from a cache."""
+        if _CACHED not in response.flags:
+            try:
+                recorded = self._archive.record(self._exchange(request, response))
+                request.meta[RECORDED] = tuple(recorded)
+            except ArchiveError as error:
+                self._job.database.fail(str(error))
+        return response
+
+    def _exchange(self, request: Request, response: Response) -> Exchange:
+        address = response.ip_address
+        latency = timedelta(seconds=request.meta.get("download_latency", 0.0))
+        return Exchange(
+            url=request.url.partition("#")[0],
+            at=datetime.now(UTC) - latency,
+            status=response.status,
+            headers=_pairs(response.headers),
+            body=response.body,
+            method=request.method,
+            request_headers=_without_secrets(_pairs(request.headers)),
+            request_body=request.body,
+            protocol=response.protocol or "HTTP/1.1",
+            address=None if address is None else str(address),
+            truncated=_truncated(response.flags),
+            kind=PAGE if self._is_page(request) else OTHER,
+            depth=request.meta.get("depth", 0),
+        )
+
+    def _is_page(self, request: Request) -> bool:
+        spider = self._crawler.spider
+        if isinstance(spider, ArchivingSpider):
+            return request.callback is None or request.callback == spider.parse
+        return request.callback is not NO_CALLBACK and not is_for_robots(request)
+
+    def _note_verdict(self, meta: Mapping[str, Any], captured: Captured) -> None:
+        if captured.verdict not in verdicts.DUPLICATES:
+            return
+        row = captured.row
+        fields = [("verdict", captured.verdict), ("duplicate-of", captured.kept_url or "")]
+        if row.distance is not None:
+            fields.append(("distance", str(row.distance)))
+        if row.similarity is not None:
+            fields.append(("similarity", f"{row.similarity:.4f}"))
+        self._note(meta, fields)
+
+    def _note_refusal(self, meta: Mapping[str, Any], reason: str) -> None:
+        self._note(meta, [(REFUSED, reason)])
+
+    def _note(self, meta: Mapping[str, Any], fields: Iterable[tuple[str, str]]) -> None:
+        about = meta.get(RECORDED)
+        if about is None:  # it came from a cache
+            return
+        try:
+            self._archive.note(Recorded(*about), fields)
+        except ArchiveError as error:
+            self._job.database.fail(str(error))
+
+    def _flush(self) -> None:
+        """What ``crawl.db`` is about to say that it holds, the archive holds before."""
+        try:
+            self._archive.flush()
+        except ArchiveError as error:
+            self._job.database.fail(str(error))
+            raise StorageError(str(error)) from error
+
+    def _close(self) -> None:
+        try:
+            self._archive.close()
+        except ArchiveError as error:
+            self._job.database.fail(str(error))
+
+
+def prepare_archive(settings: BaseSettings) -> Archive:
+    """Open the archive of a crawl that is about to start, so that errors come before it.
+
+    Raises:
+        ArchiveError: It cannot be used.
+        ValueError: It is not said where it is.
+    """
+    archive = _prepared[archive_folder(settings)] = open_archive(settings)
+    return archive
+
+
+def open_archive(settings: BaseSettings) -> Archive:
+    """The archive that the settings name.
+
+    Raises:
+        ArchiveError: It cannot be used.
+        ValueError: It is not said where it is.
+    """
+    name = f"crawl-once/{version('crawl-once')} Scrapy/{version('scrapy')}"
+    about = {
+        "software": f"{name} warcio/{version('warcio')}",
+        "format": "WARC File Format 1.1",
+        "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+        "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
+        "http-header-user-agent": str(settings["USER_AGENT"]),
+    }
+    most = Options(settings).integer("WARC_MAX_FILE_BYTES")
+    return Archive(archive_folder(settings), str(settings["BOT_NAME"]), most, about)
+
+
+def archive_folder(settings: BaseSettings) -> Path:
+    """Where the WARC files go.
+
+    Raises:
+        ValueError: Neither WARC_FOLDER nor JOBDIR says it.
+    """
+    folder = str(Options(settings).raw("WARC_FOLDER"))
+    if folder:
+        return Path(folder).resolve()
+    if not settings["JOBDIR"]:
+        raise ValueError("WARC_ENABLED: where to? set WARC_FOLDER, or JOBDIR")
+    return Path(settings["JOBDIR"]).resolve() / "warc"
+
+
+def _pairs(headers: ScrapyHeaders) -> Headers:
+    return tuple((name, value) for name in headers for value in headers.getlist(name))
+
+
+def _without_secrets(headers: Headers) -> Headers:
+    return tuple((name, value) for name, value in headers if name.lower() not in _SECRETS)
+
+
+def _truncated(flags: Iterable[str]) -> str | None:
+    reasons = {DATA_LOSS: "disconnect", _STOPPED: "length"}
+    return next((reasons[flag] for flag in flags if flag in reasons), None)

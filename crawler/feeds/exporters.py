@@ -1,0 +1,162 @@
+"""Rows into files, through Scrapy's exporters; parquet where pyarrow is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from scrapy.exporters import (
+    BaseItemExporter,
+    CsvItemExporter,
+    JsonItemExporter,
+    JsonLinesItemExporter,
+    XmlItemExporter,
+)
+
+from crawler.console.command_line import CommandError
+from crawler.console.escaping import plain_stdout
+from crawler.items import PAGE_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+PARQUET_BATCH = 1_000
+"""Rows of a parquet row group: bounded memory, whatever the crawl."""
+
+
+def require_pyarrow() -> None:
+    """Say in time that parquet cannot be written here.
+
+    Raises:
+        CommandError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow.parquet  # noqa: F401, PLC0415
+    except ImportError:
+        raise CommandError("parquet needs pyarrow: pip install pyarrow") from None
+
+
+class ParquetItemExporter(BaseItemExporter):
+    """Items of ``crawler.items.Page``, or their rows, as parquet, written in row groups."""
+
+    def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
+        require_pyarrow()
+        super().__init__(**kwargs)
+        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
+        self._pa = pa
+        numbers = {
+            "status": pa.int32(),
+            "depth": pa.int32(),
+            "words": pa.int32(),
+            "distance": pa.int32(),
+            "similarity": pa.float64(),
+        }
+        fields = self.fields_to_export or PAGE_FIELDS
+        # A mapping gives columns other names.
+        named = fields if isinstance(fields, Mapping) else dict(zip(fields, fields, strict=True))
+        columns = [(column, numbers.get(name, pa.string())) for name, column in named.items()]
+        self._schema = pa.schema(columns)
+        self._writer = pq.ParquetWriter(file, self._schema)
+        self._rows: list[dict[str, Any]] = []
+
+    def export_item(self, item: Any) -> None:
+        """Take a row."""
+        self._rows.append(dict(self.get_serialized_fields(item, include_empty=True)))
+        if len(self._rows) >= PARQUET_BATCH:
+            self._write()
+
+    def finish_exporting(self) -> None:
+        """Write what is left, and the footer."""
+        self._write()
+        self._writer.close()
+
+    def _write(self) -> None:
+        if self._rows:
+            self._writer.write_table(self._pa.Table.from_pylist(self._rows, schema=self._schema))
+            self._rows.clear()
+
+
+class CleanXmlExporter(XmlItemExporter):
+    """Leaves out the characters that XML 1.0 cannot hold, such as an escape."""
+
+    def serialize_field(self, field: Any, name: str, value: Any) -> Any:
+        """See the base class."""
+        return _for_xml(super().serialize_field(field, name, value))
+
+
+def _for_xml(value: Any) -> Any:
+    if isinstance(value, str):
+        return _NOT_IN_XML.sub("", value)
+    if isinstance(value, dict):
+        return {_for_xml(name): _for_xml(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_for_xml(inner) for inner in value]
+    return value
+
+
+EXPORTERS: dict[str, Callable[..., BaseItemExporter]] = {
+    "jsonl": JsonLinesItemExporter,
+    "jl": JsonLinesItemExporter,
+    "json": JsonItemExporter,
+    "csv": CsvItemExporter,
+    "xml": CleanXmlExporter,
+    "parquet": ParquetItemExporter,
+}
+
+
+def export(rows: Iterable[dict[str, Any]], name: str, kind: str) -> int:
+    """Write rows to a file, or to standard output for ``-``; return how many.
+
+    A file appears under its name only when it is complete.
+    """
+    count = 0
+    with _destination(name, kind) as file:
+        exporter = EXPORTERS[kind](
+            file,
+            fields_to_export=list(PAGE_FIELDS),
+            encoding="utf-8",
+            export_empty_fields=kind != "xml",
+        )
+        exporter.start_exporting()
+        for row in rows:
+            exporter.export_item(_without_nothing(row) if kind == "xml" else row)
+            count += 1
+        exporter.finish_exporting()
+    return count
+
+
+@contextmanager
+def _destination(name: str, kind: str) -> Iterator[IO[bytes]]:
+    if name == "-":
+        file = plain_stdout(kind)
+        yield file
+        file.flush()
+        return
+    path = Path(name)
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _without_nothing(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if value is not None}

@@ -1,0 +1,104 @@
+"""Local files that feeds go to: what a resumed crawl writes takes its last feed's place, whole."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from scrapy.extensions.feedexport import FileFeedStorage, StdoutFeedStorage
+
+from crawler.console.escaping import plain_stdout
+from crawler.feed_parts import FeedPart, FeedParts, part_start
+from crawler.spiders.base import ArchivingSpider
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from twisted.internet.defer import Deferred
+
+logger = logging.getLogger(__name__)
+
+
+class PlainStdout(StdoutFeedStorage):
+    """Standard output, on which no page acts on the terminal."""
+
+    def __init__(
+        self, uri: str, _stdout: IO[bytes] | None = None, *, feed_options: dict[str, Any]
+    ) -> None:
+        stdout = _stdout or plain_stdout(feed_options["format"])
+        super().__init__(uri, stdout, feed_options=feed_options)
+
+
+class FeedFile(FileFeedStorage):
+    """Scrapy's feed files, replaced at once by a crawl that goes on.
+
+    A crawl in a new directory writes as its pages come. Later runs write all
+    that is kept, at their end, and then the file is replaced: with ``-O`` all
+    of it, with ``-o`` the part that this crawl wrote before.
+
+    Files:
+        .NAME.part: The file to come, beside it; a kill leaves it, the next run removes it.
+    """
+
+    def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
+        super().__init__(uri, feed_options=feed_options)
+        self._place = Path(self.path).resolve()
+        self._temporary: Path | None = None
+        self._parts: FeedParts | None = None
+        self._start = 0
+
+    def open(self, spider: Spider) -> IO[bytes]:
+        """Open the file itself, or what will take its place."""
+        is_file = self._place.is_file() or not self._place.exists()
+        if not isinstance(spider, ArchivingSpider) or spider.job.folder is None or not is_file:
+            return super().open(spider)
+        self._parts = FeedParts(spider.job)
+        self._start = self._find_start(self._parts)
+        self._parts.note(self._place, FeedPart(self._start, None))
+        return self._open_beside() if spider.job.had_pages else super().open(spider)
+
+    def _find_start(self, parts: FeedParts) -> int:
+        if self.write_mode == "wb" or not self._place.exists():
+            return 0
+        known, size = parts.find(self._place), self._place.stat().st_size
+        start = part_start(known, size)
+        if known is not None and start != known.start:
+            logger.warning(
+                "%s was changed by others since this crawl wrote to it: what it holds stays, "
+                "and every kept page is added at its end",
+                self.path,
+            )
+        return start
+
+    def _open_beside(self) -> IO[bytes]:
+        self._place.parent.mkdir(parents=True, exist_ok=True)
+        self._temporary = self._place.with_name(f".{self._place.name}.part")
+        self._temporary.unlink(missing_ok=True)
+        if self._start:
+            shutil.copyfile(self._place, self._temporary)
+            os.truncate(self._temporary, self._start)
+        file = self._temporary.open("ab")
+        if self._place.exists():
+            shutil.copymode(self._place, self._temporary)
+        return file
+
+    def store(self, file: IO[bytes]) -> Deferred[None] | None:
+        """Close the file, and put it in its place."""
+        if self._temporary is not None:
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
+            self._temporary.replace(self._place)
+        else:
+            super().store(file)
+        if self._parts is not None:
+            size = self._place.stat().st_size
+            self._parts.note(self._place, FeedPart(self._start, size))
+        return None
+
+    def discard(self) -> None:
+        """Leave the file as it was, because what was to replace it did not become whole."""
+        if self._temporary is not None:
+            self._temporary.unlink(missing_ok=True)

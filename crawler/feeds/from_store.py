@@ -1,0 +1,89 @@
+"""Scrapy's feeds, whole after a resume: each kept page once, read from the store."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from contextlib import closing, suppress
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from scrapy.extensions.feedexport import FeedExporter
+
+from crawler.feeds.feed_files import FeedFile
+from crawler.items import Page
+from crawler.pages.export import KEPT_FILTER, export_pages
+from crawler.spiders.base import ArchivingSpider
+from crawler.storage.database import open_for_reading
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrapy import Spider
+
+logger = logging.getLogger(__name__)
+
+_BREATH = 50
+"""So many pages are written before signals are attended to."""
+
+
+class StoredFeeds(FeedExporter):
+    """Feeds of our spiders hold what is kept, however often the crawl was stopped.
+
+    In a new crawl directory pages are written as they come. Where an earlier
+    process stored pages, by an interrupted visit or a finished one, what this
+    run yields is not written; at its end every kept page is, from ``crawl.db``,
+    through the same exporters, filters, batches and storages. Items that are no
+    ``Page``, and those of other spiders, are written as they come.
+    """
+
+    _whole = False
+
+    def open_spider(self, spider: Spider) -> None:
+        """Choose between pages as they come and pages from the store."""
+        self._whole = isinstance(spider, ArchivingSpider) and spider.job.had_pages
+        super().open_spider(spider)
+
+    def item_scraped(self, item: Any, spider: Spider) -> None:
+        """Write an item, unless the store will give it."""
+        if not (self._whole and isinstance(item, Page)):
+            super().item_scraped(item, spider)
+
+    async def close_spider(self, spider: Spider) -> None:
+        """Write what is kept, and close the feeds."""
+        if self._whole:
+            assert isinstance(spider, ArchivingSpider)
+            assert spider.job.folder is not None
+            spider.job.end_visit()
+            try:
+                await self._export_kept(spider.job.folder, spider)
+            except (OSError, sqlite3.Error) as error:
+                self._give_up()
+                spider.job.stop_reason = f"a feed cannot be written: {error}"
+        await super().close_spider(spider)
+
+    async def _export_kept(self, folder: Path, spider: ArchivingSpider) -> None:
+        with closing(open_for_reading(folder)) as connection:
+            for written, page in zip(count(1), export_pages(connection, KEPT_FILTER), strict=False):
+                try:
+                    super().item_scraped(Page(**page), spider)
+                except OSError:
+                    raise
+                except Exception:
+                    # As in a first run, where Scrapy's signals see to it that a page which an
+                    # exporter cannot write costs no other.
+                    logger.exception("%s is not in a feed", page["url"])
+                    spider.job.stop_reason = "a page is stored and not in a feed, see above"
+                if written % _BREATH == 0:
+                    await asyncio.sleep(0)
+
+    def _give_up(self) -> None:
+        """Leave files as they were; what is half written goes nowhere."""
+        for slot in self.slots:
+            if slot.file is not None:
+                with suppress(OSError):  # what is still buffered has nowhere to go either
+                    slot.file.close()
+            if isinstance(slot.storage, FeedFile):
+                slot.storage.discard()
+        self.slots = []

@@ -1,0 +1,312 @@
+"""The queue and the seen set of a fleet of crawlers, in one Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from crawler.frontier.redis.counts import summed, total
+from crawler.frontier.redis.leasing import Leasing
+from crawler.frontier.redis.shard import Shard
+from crawler.frontier.redis.workers import Fellows
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+
+    from crawler.frontier.pauses import SharedPause
+    from crawler.frontier.redis.counts import Counts, ShardCounts, WorkerCounts
+    from crawler.frontier.redis.request_records import Leased, QueuedLink
+    from crawler.frontier.redis.shard import Move
+    from neardup.storage.redis.server import Server
+
+FORMAT_VERSION = 2
+"""Raised with every change of what stands in Redis."""
+
+T = TypeVar("T")
+
+
+class Beat(NamedTuple):
+    """What a worker is told at a beat.
+
+    Attributes:
+        lost: Whether this worker was taken for dead: it owns no host and has no lease any more.
+        alive: Workers that take part.
+        returned: Workers whose leases this one has returned just now.
+    """
+
+    lost: bool
+    alive: int
+    returned: tuple[str, ...]
+
+
+class RedisFrontier:
+    """Requests handed out to workers as ``crawler.frontier.order`` says, each host to one of them.
+
+    Everything of a host is in one shard, and a script changes a shard in one step.
+    A request that is handed out is leased until ``finish`` says what became of it;
+    what a dead worker had waits again. Every call may be carried out twice, because
+    its answer was lost, and does no harm.
+
+    Args:
+        server: Where the fleet is; its prefix is the fleet's name there.
+        worker: The name of this worker, which it keeps where it starts again.
+        lease_secs: After how long without a beat a worker is dead.
+        shards: Parts that may be in different nodes of a cluster; fixed when the fleet begins.
+        rest_secs: How long the hosts of this worker rest where it dies.
+
+    Attributes:
+        owned: Hosts that this worker owns.
+        before_return: To be called where this worker was taken for dead, before it begins anew:
+            what it held is not its own any more, what it is given afterwards is.
+        after_taking: To be called with each host that this worker owns from now on, and the pause
+            in which it was lately; None where it has answered well since.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        worker: str,
+        *,
+        lease_secs: float = 60,
+        shards: int = 16,
+        rest_secs: float = 0,
+    ) -> None:
+        self._shards = [Shard(server, number, worker) for number in range(shards)]
+        self._fellows = Fellows(server, worker, lease_secs)
+        self._worker = worker
+        self._lease_secs = lease_secs
+        self._rest_secs = rest_secs
+        self._beaten = time.monotonic()
+        self._first = 0
+        self.owned: set[int] = set()
+        self.before_return: list[Callable[[], None]] = []
+        self.after_taking: list[Callable[[int, SharedPause | None], None]] = []
+        self._incarnation = ""
+        self._is_entering = False
+
+    async def open(self, plan: str, identity: Mapping[str, str]) -> None:
+        """Take part in the fleet; what this worker held when it died waits again.
+
+        Args:
+            plan: What the fleet crawls.
+            identity: What else all workers must have in common.
+
+        Raises:
+            FleetError: The fleet is another one; the message names what differs.
+        """
+        own = {"plan": plan, "format": str(FORMAT_VERSION), "shards": str(len(self._shards))}
+        await self._fellows.begin({**identity, **own})
+        await self._enter()
+
+    async def _enter(self) -> None:
+        self._incarnation, self._is_entering = secrets.token_hex(8), True
+        self._beaten = time.monotonic()
+        # First, so that whoever finds anything of this incarnation in a shard finds it here too.
+        await self._fellows.enrol(self._incarnation)
+        await _all(shard.enter(self._incarnation, self._rest_secs) for shard in self._shards)
+        self.owned.clear()
+        self._is_entering = False
+
+    @property
+    def incarnation(self) -> str | None:
+        """Another one each time that this worker begins; None while it does.
+
+        What is leased while it changes may be held or not: whoever leased it gives it back.
+        """
+        return None if self._is_entering else self._incarnation
+
+    async def push(self, links: Sequence[QueuedLink]) -> list[bool]:
+        """Queue the links whose keys are new; say of each whether it was queued.
+
+        Check and add are one step with queueing, in each shard. A link without a key is queued
+        always.
+        """
+        placed = self._by_shard((link.host, at) for at, link in enumerate(links))
+        new = [False] * len(links)
+
+        async def push_to(number: int, places: list[int]) -> None:
+            answers = await self._shards[number].push([links[at] for at in places])
+            for at, is_new in zip(places, answers, strict=True):
+                new[at] = is_new
+
+        await _all(push_to(number, places) for number, places in placed.items())
+        return new
+
+    async def lease(
+        self, most: int, hosts: Mapping[int, int], *, most_hosts: int, room: int = 8
+    ) -> list[Leased]:
+        """Requests to be made now, which stay leased until ``finish``, ``park`` or ``give_back``.
+
+        The most urgent first and hosts in turn, of each shard; the shards are asked alike.
+
+        Args:
+            most: How many at most.
+            hosts: Hosts that this worker owns, and how many more requests each may have.
+            most_hosts: How many hosts it may own.
+            room: How many requests a host may have that it did not own.
+
+        Complexity: one round to the server, two where shards have too little; O(log n) a request.
+        """
+        mine = [(host, more) for host, more in hosts.items() if host in self.owned and more > 0]
+        rooms = self._by_shard((host, (host, more)) for host, more in mine)
+        leasing = Leasing(
+            most,
+            max(0, most_hosts - len(self.owned)),
+            room,
+            {number: dict(some) for number, some in rooms.items()},
+            self._in_turn(),
+        )
+        pauses: dict[int, SharedPause] = {}
+        while wishes := leasing.wishes():
+            found = await _all(
+                self._shards[number].lease(wish, room) for number, wish in wishes.items()
+            )
+            for (number, wish), (some, paused) in zip(wishes.items(), found, strict=True):
+                leasing.answer(number, wish, some)
+                pauses |= paused
+        self.owned |= leasing.taken
+        for host in leasing.taken:
+            for act in self.after_taking:
+                act(host, pauses.get(host))
+        return leasing.leased
+
+    def _in_turn(self) -> list[int]:
+        """The shards, each time with another one first."""
+        self._first = (self._first + 1) % len(self._shards)
+        return [*range(self._first, len(self._shards)), *range(self._first)]
+
+    async def finish(self, done: Collection[Leased], failed: Collection[Leased]) -> None:
+        """End the leases of requests that are through, or of such as broke.
+
+        What broke is tried once more, by whoever owns its host then; what breaks again is kept
+        apart as failed. What is through may be parked too, or back in the queue because this
+        worker was taken for dead.
+        """
+        done_ids, failed_ids = self._ids_by_shard(done), self._ids_by_shard(failed)
+        await _all(
+            self._shards[number].finish(done_ids.get(number, ()), failed_ids.get(number, ()))
+            for number in done_ids.keys() | failed_ids.keys()
+        )
+
+    async def park(self, leased: Sequence[Leased]) -> None:
+        """Keep requests that are not made for now: they count neither as waiting nor as leased.
+
+        They wait again when this worker dies or closes.
+        """
+        await self._move("park", leased)
+
+    async def unpark(self, parked: Sequence[Leased]) -> list[bool]:
+        """Make parked requests leased again, where this worker owns their hosts; say which are.
+
+        The others wait in the queue.
+        """
+        return await self._move("unpark", parked)
+
+    async def give_back(self, leased: Sequence[Leased]) -> None:
+        """Let requests wait again that were leased or parked, in their place."""
+        await self._move("give_back", leased)
+
+    async def postpone(self, leased: Sequence[Leased]) -> None:
+        """Let leased requests wait again, with another priority and content."""
+        placed = self._by_shard((one.host, one) for one in leased)
+        await _all(self._shards[number].postpone(some) for number, some in placed.items())
+
+    async def pause(self, pauses: Mapping[int, SharedPause | None]) -> None:
+        """Leave hosts alone that this worker owns, whoever owns them next; None: no more."""
+        placed = self._by_shard((host, (host, pause)) for host, pause in pauses.items())
+        await _all(self._shards[number].pause(dict(some)) for number, some in placed.items())
+
+    async def _move(self, move: Move, requests: Sequence[Leased]) -> list[bool]:
+        placed = self._by_shard((one.host, at) for at, one in enumerate(requests))
+        moved = [False] * len(requests)
+
+        async def move_in(number: int, places: list[int]) -> None:
+            answers = await self._shards[number].move(move, [requests[at].id for at in places])
+            for at, is_moved in zip(places, answers, strict=True):
+                moved[at] = is_moved
+
+        await _all(move_in(number, places) for number, places in placed.items())
+        return moved
+
+    async def release(self, hosts: Mapping[int, float]) -> None:
+        """Give hosts back, with what waits there, each after a rest of so many seconds.
+
+        A host that was left alone by ``pause`` for longer than that rests as long.
+
+        Whoever calls it has no requests of them under way any more.
+        """
+        placed = self._by_shard((host, (host, rest)) for host, rest in hosts.items())
+        await _all(self._shards[number].release(dict(some)) for number, some in placed.items())
+        self.owned.difference_update(hosts)
+
+    async def beat(self) -> Beat:
+        """Say that this worker lives, and return what dead ones had; call it often.
+
+        Three times in the time-out or more; where less than twice, nobody is ever taken for dead.
+        """
+        began = time.monotonic()
+        roll = await self._fellows.beat(self._incarnation)
+        await _all(shard.check() for shard in self._shards)
+        lost = not roll.is_known or any(shard.is_lost for shard in self._shards)
+        if lost:
+            for act in self.before_return:
+                act()
+            await self._enter()
+        else:
+            self._beaten = began
+        for name, incarnation in roll.dead.items():
+            await self._bury(name, incarnation)
+        return Beat(lost, len(roll.alive), tuple(sorted(roll.dead)))
+
+    async def _bury(self, worker: str, incarnation: str) -> None:
+        await _all(shard.bury(worker, incarnation) for shard in self._shards)
+        await self._fellows.forget(worker, incarnation)
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether others may soon take this worker for dead: it should ask for nothing more."""
+        return time.monotonic() - self._beaten > self._lease_secs * 2 / 3
+
+    async def counts(self) -> Counts:
+        """What the fleet has; looked at twice, where it seems to be finished."""
+        once = await self._collect()
+        is_finished = all(shard.is_idle for shard in once)
+        if is_finished:
+            again = await self._collect()
+            is_finished = [one.changes for one in once] == [one.changes for one in again]
+        alive = await self._fellows.alive()
+        return summed(once, len(alive), is_finished=is_finished)
+
+    async def _collect(self) -> list[ShardCounts]:
+        return await _all(shard.counts() for shard in self._shards)
+
+    async def workers(self) -> dict[str, WorkerCounts]:
+        """What each worker holds, by name; of those too that are dead and not returned yet."""
+        shards = await self._collect()
+        names = await self._fellows.alive() | {name for one in shards for name in one.workers}
+        return {
+            name: total(shard.workers[name] for shard in shards if name in shard.workers)
+            for name in sorted(names)
+        }
+
+    async def close(self) -> None:
+        """Take part no more; everything that this worker holds waits again."""
+        await _all(shard.leave() for shard in self._shards)
+        await self._fellows.forget(self._worker, self._incarnation)
+        self.owned.clear()
+
+    def _by_shard(self, of_hosts: Iterable[tuple[int, T]]) -> dict[int, list[T]]:
+        placed: dict[int, list[T]] = {}
+        for host, one in of_hosts:
+            placed.setdefault(host % len(self._shards), []).append(one)
+        return placed
+
+    def _ids_by_shard(self, requests: Iterable[Leased]) -> dict[int, list[bytes]]:
+        return self._by_shard((one.host, one.id) for one in requests)
+
+
+async def _all(calls: Iterable[Awaitable[T]]) -> list[T]:
+    """What calls give that are made at one time."""
+    return await asyncio.gather(*calls)

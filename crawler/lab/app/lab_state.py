@@ -1,0 +1,285 @@
+"""What all windows of one lab share: the pages read so far, and who may compute."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from crawler.lab.app.effort import Effort
+from crawler.lab.choice import Choice
+from crawler.lab.labels import read_labels
+from crawler.lab.live import LiveCrawl
+from crawler.lab.session import Session
+from crawler.lab.sources.open_source import open_sources
+from crawler.lab.sources.source import SourceError
+from crawler.storage.directory import is_in_use
+from crawler.storage.errors import JobError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from crawler.lab.judgement import Judgement
+    from crawler.lab.pair_label import Label
+    from crawler.lab.sources.several import Sources
+    from neardup import Parameters
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+GROW_SECS = 1.0
+
+_SHARE_FOR_LABELS = 50
+"""Labels are read again no sooner than so many times as long as it took."""
+
+
+class StoppedError(Exception):
+    """Somebody does not want the result any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far something slow is: a share from 0 to 1, and words for it."""
+
+    share: float
+    words: str
+
+
+class Lab:
+    """The sources, the session over them, and one thread in which both are used.
+
+    SQLite's connections belong to the thread that made them, and a session does one thing at a
+    time; so everything goes through :meth:`run`. It outlives windows and serves many of them.
+
+    Attributes:
+        sources: All sources as one.
+        crawls: Those of the sources that are crawl directories, as they go on.
+        session: What is known of their pages.
+        labels: What people said of two texts, by both digests, the smaller one first; another
+            object where somebody else labelled something.
+        reading: Another number where pages were read anew: places of before mean other pages.
+        progress: Of what is being prepared or read; None: nothing.
+        fault: Why no more can be read, in one line; None: nothing is wrong.
+        growth: Another number after each change of what is read.
+        is_outdated: Whether pages were replaced that are to be read anew a little later.
+        is_running: Whether a process writes to one of the crawls.
+
+    Args:
+        paths: Crawl directories, files of documents, archives.
+
+    Raises:
+        SourceError: One of them cannot be opened.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = tuple(paths)
+        self._thread = ThreadPoolExecutor(1, "lab")
+        self._lookout = ThreadPoolExecutor(1, "live")
+        self._is_stopping = False
+        self._stops: set[Choice] = set()
+        self.progress: Progress | None = None
+        self.fault: str | None = None
+        self.growth = 0
+        self.reading = 0
+        self.is_running = self.is_outdated = False
+        self._effort = Effort()
+        self._labels_due = 0.0
+        self.labels: dict[tuple[bytes, bytes], Label] = {}
+        self.crawls: list[LiveCrawl] = []
+        self._is_open = False
+        try:
+            self._thread.submit(self._open).result()
+            folders = [part.folder for part in self.sources.parts if part.folder]
+            self.crawls = [LiveCrawl(folder) for folder in folders]
+        except BaseException:
+            self.close()
+            raise
+
+    sources: Sources
+    session: Session
+    running: Parameters
+
+    def _open(self) -> None:
+        """Open the sources, in place of those that were open: all of them or none."""
+        sources = open_sources(self._paths)
+        try:
+            running = sources.parameters()
+            self._read_labels(sources)
+        except BaseException:
+            sources.close()
+            raise
+        if self._is_open:
+            self.sources.close()
+        self.sources, self.running = sources, running
+        self.session = Session(sources.texts, running)
+        self._is_open, self.is_outdated = True, False
+        self._effort = Effort()
+        self.reading += 1
+
+    def _read_labels(self, sources: Sources) -> None:
+        """Take over what was labelled elsewhere, such as by ``scrapy label``."""
+        started = time.monotonic()
+        labels = {label.pair: label for label in read_labels(sources)}
+        if labels != self.labels:
+            self.labels = labels
+        now = time.monotonic()
+        self._labels_due = now + _SHARE_FOR_LABELS * (now - started)
+
+    async def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run something in the lab's thread, after what others asked for before.
+
+        Raises:
+            StoppedError: The lab is closed.
+        """
+        if self._is_stopping:
+            raise StoppedError
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, lambda: function(*args, **kwargs))
+
+    async def judge(self, choice: Choice) -> Judgement:
+        """What would be kept of the pages read so far; the session remembers the last answers.
+
+        Raises:
+            StoppedError: Its preparation was stopped.
+        """
+        return await self.run(self._judge, choice)
+
+    def _judge(self, choice: Choice) -> Judgement:
+        self._prepare(choice)
+        return self.session.judge(choice)
+
+    async def stored(self) -> Judgement:
+        """Return what the crawl kept and dropped of the pages read so far.
+
+        Raises:
+            StoppedError: Its preparation was stopped.
+        """
+        return await self.run(self._stored)
+
+    def _stored(self) -> Judgement:
+        self._prepare(Choice(self.session.running))
+        return self.session.stored()
+
+    async def prepare(self, choice: Choice) -> None:
+        """Compute what is slow about a choice; :attr:`progress` says how far it is.
+
+        Raises:
+            StoppedError: It was stopped.
+        """
+        await self.run(self._prepare, choice)
+
+    def _prepare(self, choice: Choice) -> None:
+        if self.session.is_ready(choice):
+            return
+        self._stops.discard(choice)
+
+        def watch(share: float, words: str) -> None:
+            if self._is_stopping or choice in self._stops:
+                raise StoppedError
+            self.progress = Progress(share, words)
+
+        try:
+            with self._effort.counted():
+                self.session.prepare(choice, watch)
+        finally:
+            self.progress = None
+
+    def stop(self, choice: Choice) -> None:
+        """Let the preparation of a choice end where it is."""
+        self._stops.add(choice)
+
+    async def grow(self) -> int:
+        """Read what is new of the sources; say how many pages came.
+
+        Where pages given out before are no newest captures any more, all is read anew, if that
+        took long, a while later; until then it stays as it was.
+        """
+        return await self.run(self._grow)
+
+    def _grow(self) -> int:
+        self.is_outdated = self.sources.is_superseded()
+        if self.is_outdated and self._effort.may_be_repeated:
+            self._open()
+        self.running = self.sources.parameters()
+        # New captures must not stand beside those whose place they take.
+        count = 0 if self.is_outdated else self._read_new()
+        if time.monotonic() >= self._labels_due:
+            self._read_labels(self.sources)
+        return count
+
+    def _read_new(self) -> int:
+        count = 0
+        try:
+            with self._effort.counted():
+                while not self._is_stopping and (pages := self.sources.read_new()):
+                    self.session.extend(pages)
+                    count += len(pages)
+                    words = f"{len(self.session):,} pages read"
+                    self.progress = Progress(self.sources.progress, words)
+        finally:
+            self.progress = None
+        return count
+
+    async def texts(self, places: Sequence[int]) -> list[str | None]:
+        """The texts of pages by their places in the session; None: it is not held."""
+        return await self.run(self._texts, places)
+
+    def _texts(self, places: Sequence[int]) -> list[str | None]:
+        return list(self.sources.texts([self.session.pages[place].id for place in places]))
+
+    async def keep_growing(self) -> None:
+        """Read what comes, once a second, until the lab is closed."""
+        while not self._is_stopping:
+            await self._grow_once()
+            await asyncio.sleep(GROW_SECS)
+
+    async def _grow_once(self) -> None:
+        """Look at the crawls and read their pages; none of both waits for the other."""
+        known = self.reading, self.is_outdated, self.labels, self.is_running, self.fault
+        looked, grew = await asyncio.gather(
+            self.look(self._look), self.grow(), return_exceptions=True
+        )
+        if self._is_stopping:
+            return
+        fault, is_new, is_running = None, False, False
+        for result in (looked, grew):
+            if isinstance(result, (SourceError, JobError, OSError, sqlite3.Error)):
+                fault = str(result)
+            elif isinstance(result, BaseException):
+                raise result
+        if isinstance(looked, tuple):
+            is_new, is_running = looked
+        has_grown = isinstance(grew, int) and grew > 0
+        self.is_running, self.fault = is_running, fault
+        now = self.reading, self.is_outdated, self.labels, is_running, fault
+        if is_new or has_grown or now != known:
+            self.growth += 1
+
+    def _look(self) -> tuple[bool, bool]:
+        """Whether a crawl has something new, and whether one is running."""
+        news = [crawl.look() for crawl in self.crawls]
+        return any(news), any(is_in_use(crawl.folder) for crawl in self.crawls)
+
+    async def look(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run something about the crawls themselves, however busy the session is.
+
+        Raises:
+            StoppedError: The lab is closed.
+        """
+        if self._is_stopping:
+            raise StoppedError
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._lookout, lambda: function(*args, **kwargs))
+
+    def close(self) -> None:
+        """Stop what is running and close the sources; closing twice is allowed."""
+        self._is_stopping = True
+        self._lookout.shutdown()
+        if self._is_open:
+            self._is_open = False
+            self._thread.submit(self.sources.close).result()
+        self._thread.shutdown()

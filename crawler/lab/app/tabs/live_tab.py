@@ -1,0 +1,264 @@
+"""The tab Live: pages as they come, what was said of them, and what that saved."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from nicegui import ui
+
+from crawler.console.progress import readable_bytes
+from crawler.lab.app.charts import DROPPED, KEPT, axis, chart
+from crawler.lab.app.figure_rows import Figures, FigureTable
+from crawler.lab.app.page_table import MOST_ROWS, PageTable, Row, page_dialog
+from crawler.lab.app.plain_text import plain
+from crawler.lab.app.tabs.live_files import FilesView
+from crawler.lab.app.words import NOTHING, clock, count, share, spaced
+from crawler.lab.distance_text import in_bits
+from crawler.lab.snapshot import RATE_SECS
+from crawler.pages.live_parameters import SETTINGS
+from crawler.pages.verdicts import DUPLICATES, VERDICTS
+from crawler.pages.verdicts import KEPT as KEPT_VERDICTS
+from crawler.storage.errors import JobError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crawler.lab.app.lab_state import Lab
+    from crawler.lab.app.parameter_trial import Trial
+    from crawler.lab.snapshot import LivePage, Snapshot
+
+_ALL = ""
+_MOST_HOSTS = 200
+_FIGURES = {
+    "fetched": "fetched",
+    "kept": "kept",
+    "dropped": "dropped",
+    "failed": "failed",
+    "queued": "queued",
+    "rate": f"pages/s, {RATE_SECS:.0f} s",
+    "saved": "not stored again",
+    "extractions": "not read again",
+}
+
+
+class LiveTab:
+    """What a crawl does now; of files, what was read from them."""
+
+    def __init__(self, lab: Lab, trial: Trial) -> None:
+        self._view = CrawlView(lab) if lab.crawls else FilesView(lab, trial)
+
+    def build(self) -> None:
+        """Put the tab's elements into the panel that is open."""
+        self._view.build()
+
+    async def refresh(self) -> None:
+        """Show what is so now."""
+        await self._view.refresh()
+
+
+class CrawlView:
+    """One crawl directory; of several, the one that is chosen."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._crawl = lab.crawls[0]
+        self._verdict = self._host = _ALL
+
+    def build(self) -> None:
+        """Put the elements where the page is being made."""
+        with ui.element().classes("stack"):
+            if len(self._lab.crawls) > 1:
+                self._choose_crawl()
+            self._figures = Figures(_FIGURES)
+            self._holds = ui.label().classes("note")
+            with ui.element().classes("cards"):
+                with ui.element().classes("card wide"):
+                    ui.label("Kept and dropped over time").classes("title")
+                    self._chart = _chart()
+                    self._stages = ui.label().classes("note")
+                with ui.element().classes("card narrow"):
+                    self._verdicts = FigureTable(["verdict", "#pages"])
+            self._build_pages()
+
+    def _choose_crawl(self) -> None:
+        names = {place: plain(str(one.folder), 100) for place, one in enumerate(self._lab.crawls)}
+        chosen = ui.select(names, value=0).props("dense outlined options-dense aria-label=crawl")
+        chosen.classes("crawl-choice")
+
+        async def choose() -> None:
+            self._crawl = self._lab.crawls[int(chosen.value)]
+            await self.refresh()
+
+        chosen.on_value_change(choose)
+
+    def _build_pages(self) -> None:
+        with ui.element().classes("line"):
+            ui.label("Newest pages").classes("title")
+            ui.element().classes("spacer")
+            self._shown = ui.label().classes("soft")
+            self._by_verdict = self._filter("verdict")
+            self._by_host = self._filter("host")
+        self._table = PageTable(self._open)
+
+    def _filter(self, name: str) -> ui.select:
+        chosen = ui.select({_ALL: f"every {name}"}, value=_ALL)
+        chosen.props("dense outlined options-dense").classes(f"filter filter-{name}")
+        chosen.on_value_change(self._filtered)
+        return chosen
+
+    async def _filtered(self) -> None:
+        self._verdict = str(self._by_verdict.value or _ALL)
+        self._host = str(self._by_host.value or _ALL)
+        self._show_pages()
+
+    async def refresh(self) -> None:
+        """Show what is so now."""
+        seen = self._crawl.seen
+        self._figures.show(_figures(seen))
+        self._holds.text = _holding(seen)
+        # Of one crawl the bar says it, as soon as its parameters were changed.
+        is_in_bar = len(self._lab.crawls) == 1 and seen.tuned and seen.tuned.origin != SETTINGS
+        self._holds.set_visibility(not is_in_bar)
+        self._verdicts.show(
+            (spaced(verdict), count(number)) for verdict, number in seen.verdicts.items()
+        )
+        stages = [f"{name} {secs:,.1f} s" for name, secs in seen.stage_secs.items()]
+        self._stages.text = f"Time, all workers together: {', '.join(stages) or 'none yet'}"
+        _draw(self._chart, seen)
+        self._offer(seen)
+        self._show_pages()
+
+    def _offer(self, seen: Snapshot) -> None:
+        """Offer as filters what there is to see."""
+        verdicts = {name: spaced(name) for name in VERDICTS if name in seen.verdicts}
+        _set_options(self._by_verdict, {_ALL: "every verdict", **verdicts})
+        hosts = {host: plain(host, 60) for host in _largest(seen.hosts)}
+        _set_options(self._by_host, {_ALL: "every host", **hosts})
+
+    def _show_pages(self) -> None:
+        rows = []
+        for page in self._crawl.seen.pages:
+            if self._verdict not in (_ALL, page.verdict) or self._host not in (_ALL, page.host):
+                continue
+            rows.append(_row(page))
+            if len(rows) == MOST_ROWS:
+                break
+        self._table.show(rows)
+        seen = self._crawl.seen
+        of = f"the newest {len(seen.pages):,}" if seen.is_cut else f"{len(seen.pages):,}"
+        self._shown.text = f"{len(rows):,} shown of {of}"
+
+    async def _open(self, number: int) -> None:
+        page = next((one for one in self._crawl.seen.pages if one.id == number), None)
+        if page is None:
+            return
+        original = None
+        if page.verdict in DUPLICATES:
+            # Where it cannot be read any more, the frame says so.
+            with suppress(JobError, sqlite3.Error):
+                original = await self._lab.look(self._crawl.original_of, page.id)
+        page_dialog(page.url, _facts(page), original)
+
+
+def _figures(seen: Snapshot) -> dict[str, str]:
+    return {
+        "fetched": count(seen.fetched),
+        "kept": count(seen.kept),
+        "dropped": count(seen.dropped),
+        "failed": count(seen.failed),
+        "queued": count(seen.queued),
+        "rate": f"{seen.pages_per_sec(time.time()):,.1f}",
+        "saved": f"{readable_bytes(seen.saved_bytes)} of {readable_bytes(seen.fetched_bytes)}",
+        "extractions": count(seen.saved_extractions),
+    }
+
+
+def _holding(seen: Snapshot) -> str:
+    """With what verdicts are made, since when, and from which page on."""
+    tuned = seen.tuned
+    if tuned is None:
+        return "No crawl opened this directory yet."
+    said = f"Parameters #{tuned.id} hold since {clock(tuned.since)}, set by {tuned.origin}"
+    first = seen.first_with(tuned.id)
+    if first is None:
+        return f"{said}; no page was judged by them yet."
+    when = "before" if first is seen.pages[-1] and seen.is_cut else "at"
+    return f"{said}; the first page judged by them came {when} {clock(first.fetched_at)}."
+
+
+def _chart() -> ui.echart:
+    line = {"type": "line", "showSymbol": False, "symbol": "none", "data": []}
+    return chart(
+        {
+            "grid": {"left": 56, "right": 16, "top": 28, "bottom": 24},
+            "legend": {"top": 0, "right": 0, "itemHeight": 8, "itemWidth": 14,
+                       "textStyle": {"color": "var(--soft)", "fontSize": 11}},
+            "tooltip": {"trigger": "axis", "confine": True},
+            "xAxis": axis("time", splitLine={"show": False}),
+            "yAxis": axis("value", min=0, minInterval=1),
+            "series": [
+                {**line, "name": "kept", "lineStyle": {"color": KEPT, "width": 1.5}, "color": KEPT},
+                {**line, "name": "dropped", "lineStyle": {"color": DROPPED, "width": 1.5},
+                 "color": DROPPED},
+            ],
+        },
+        height_px=200,
+    )  # fmt: skip
+
+
+def _draw(drawn: ui.echart, seen: Snapshot) -> None:
+    steps = seen.steps
+    kept = [[round(step.at * 1000), step.kept] for step in steps]
+    dropped = [[round(step.at * 1000), step.dropped] for step in steps]
+    series = drawn.options["series"]
+    if series[0]["data"] != kept or series[1]["data"] != dropped:
+        series[0]["data"], series[1]["data"] = kept, dropped
+        drawn.update()
+
+
+def _largest(hosts: Mapping[str, int]) -> list[str]:
+    return sorted(hosts, key=lambda host: (-hosts[host], host))[:_MOST_HOSTS]
+
+
+def _set_options(chosen: ui.select, options: dict[str, str]) -> None:
+    if chosen.options != options:
+        value = chosen.value if chosen.value in options else _ALL
+        chosen.set_options(options, value=value)
+
+
+def _row(page: LivePage) -> Row:
+    return {
+        "id": page.id,
+        "time": clock(page.fetched_at),
+        "verdict": spaced(page.verdict),
+        "kind": _kind(page.verdict),
+        "title": plain(page.title, 120),
+        "url": plain(page.url, 200),
+        "words": count(page.words),
+        "distance": count(page.distance),
+        "similarity": share(page.similarity),
+    }
+
+
+def _kind(verdict: str) -> str:
+    if verdict in KEPT_VERDICTS:
+        return "is-kept"
+    return "is-dropped" if verdict in DUPLICATES else "is-other"
+
+
+def _facts(page: LivePage) -> list[tuple[str, str]]:
+    meaning = VERDICTS.get(page.verdict, "")
+    return [
+        ("title", page.title or NOTHING),
+        ("verdict", f"{spaced(page.verdict)}: {meaning}"),
+        ("reason", page.reason or NOTHING),
+        ("fetched", clock(page.fetched_at)),
+        ("words", count(page.words)),
+        ("body", readable_bytes(page.body_bytes)),
+        ("distance", NOTHING if page.distance is None else in_bits(page.distance)),
+        ("similarity", share(page.similarity)),
+        ("parameters", NOTHING if page.parameters is None else f"#{page.parameters}"),
+    ]

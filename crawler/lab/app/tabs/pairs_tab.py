@@ -1,0 +1,224 @@
+"""The tab Pairs: one pair after the other, to be read and labelled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nicegui import ui
+
+from crawler.lab.app.labelling import Labelling
+from crawler.lab.app.pair_walk import PairWalk
+from crawler.lab.app.parts.answers import Answers
+from crawler.lab.app.parts.distance_range import DistanceRange
+from crawler.lab.app.parts.pair_keys import PairKeys
+from crawler.lab.app.parts.pair_view import PairView
+from crawler.lab.app.plain_text import plain
+from crawler.lab.distance_text import measures_of
+from crawler.lab.sources.source import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from crawler.lab.app.lab_state import Lab
+    from crawler.lab.app.parameter_trial import Trial
+    from crawler.lab.choice import Choice
+    from crawler.lab.near_pair import NearPair
+
+AT_ONCE = 200
+"""Pairs that are asked for at a time."""
+
+
+class _Question(NamedTuple):
+    choice: Choice
+    distances: range
+    reading: int
+    pages: int
+
+
+class PairsTab:
+    """Walks through pairs; a label is stored at once, and the next unlabelled pair comes."""
+
+    def __init__(self, lab: Lab, trial: Trial) -> None:
+        self._lab = lab
+        self._trial = trial
+        self._labelling = Labelling(lab)
+        self._walk = PairWalk()
+        self._range = DistanceRange(self.refresh)
+        self._view = PairView(lab)
+        self._answers = Answers(lab, trial, self._ask, self._answer)
+        self._pages = self._reading = 0
+        self._shown: NearPair | None = None
+        self._is_busy = False
+
+    def build(self) -> None:
+        """Put the tab's elements into the panel that is open."""
+        deeds: dict[str, Callable[[], Awaitable[None]]] = {
+            "ArrowLeft": self._back,
+            "ArrowRight": self._on,
+            "d": self._duplicate,
+            "n": self._different,
+            "u": self._undo,
+        }
+        with ui.element().classes("stack pairs").props("tabindex=-1") as self._whole:
+            # The tab that was clicked on keeps the focus, and takes arrow keys for itself.
+            self._whole.on(
+                "vnodeMounted", js_handler="(node) => node.el.focus({preventScroll: true})"
+            )
+            PairKeys(deeds).build()
+            self._answers.build()
+            with ui.element().classes("line tools"):
+                self._range.build()
+                with ui.element().classes("line deeds"):
+                    self._buttons = [
+                        _button("Back", "\u2190", self._back),
+                        _button("Duplicate", "D", self._duplicate),
+                        _button("Different", "N", self._different),
+                        _button("Undo", "U", self._undo),
+                        _button("Next", "\u2192", self._on),
+                    ]
+                self._place = ui.label().classes("soft").props("data-place")
+                ui.element().classes("spacer")
+                self._counter = ui.label().classes("soft").props("data-labelled")
+            self._fault = ui.label().classes("fault").props("role=alert")
+            with ui.element().classes("line measures") as self._measures:
+                self._label = ui.label().classes("badge")
+                self._numbers = ui.label().classes("numbers")
+                self._why = ui.label().classes("soft")
+            self._empty = ui.label("Looking for pairs.").classes("empty")
+            self._view.build()
+
+    async def refresh(self) -> None:
+        """Look for pairs where others are meant now; who reads one is not disturbed by new ones."""
+        self._answers.wake()
+        self._count()
+
+    def _ask(self) -> _Question:
+        pages = self._pages if self._walk.pairs else len(self._lab.session)
+        return _Question(self._trial.choice, self._range.distances, self._lab.reading, pages)
+
+    async def _answer(self, asked: _Question) -> None:
+        """Begin to walk through the pairs that are asked for."""
+        await self._lab.prepare(asked.choice)
+        self._pages, self._reading = asked.pages, asked.reading
+        self._walk.begin(await self._find(asked, AT_ONCE), self._labelling.is_labelled)
+        await self._show()
+
+    async def _find(self, asked: _Question, limit: int) -> list[NearPair]:
+        labels = list(self._lab.labels.values())
+        return await self._lab.run(
+            self._lab.session.pairs, asked.choice, asked.distances, limit=limit, labels=labels
+        )
+
+    async def _show(self) -> None:
+        pair = self._walk.current
+        self._count()
+        self._measures.set_visibility(pair is not None)
+        self._empty.set_visibility(pair is None)
+        for button in self._buttons:
+            button.set_enabled(pair is not None)
+        if pair is None:
+            self._shown = None
+            self._view.clear()
+            self._empty.text = self._why_empty()
+            return
+        self._show_label(pair)
+        self._numbers.text = measures_of(pair.distance, pair.similarity)
+        self._why.text = plain(pair.why)
+        size = self._trial.choice.parameters.verify_shingle_size
+        await self._view.show(pair.first, pair.second, size)
+        if pair == self._walk.current:
+            self._shown = pair
+
+    def _count(self) -> None:
+        counts = self._labelling.counts()
+        self._counter.text = (
+            f"{sum(counts):,} labelled: {counts.duplicate:,} duplicate, "
+            f"{counts.different:,} different"
+        )
+        count = len(self._walk.pairs)
+        more = "+" if count and count % AT_ONCE == 0 else ""
+        self._place.text = f"{self._walk.at + 1:,} of {count:,}{more}" if count else ""
+
+    def _show_label(self, pair: NearPair) -> None:
+        label = self._labelling.of(pair)
+        said = "unlabelled" if label is None else label.name
+        self._label.text = said
+        self._label.classes(remove="unlabelled duplicate different", add=said)
+
+    def _why_empty(self) -> str:
+        distances = self._range.distances
+        between = f"{distances[0]} to {distances[-1]} bits"
+        if not self._pages:
+            return "No pages yet."
+        return f"No two texts lie {between} from each other. Try other distances."
+
+    async def _back(self) -> None:
+        if self._walk.step(-1):
+            await self._show()
+
+    async def _on(self) -> None:
+        if self._walk.is_at_end and self._walk.pairs:
+            await self._find_more()
+        if self._walk.step(1):
+            await self._show()
+
+    async def _find_more(self) -> None:
+        if len(self._walk.pairs) % AT_ONCE == 0:
+            self._walk.add(await self._find(self._ask(), len(self._walk.pairs) + AT_ONCE))
+
+    async def _duplicate(self) -> None:
+        await self._say(is_duplicate=True)
+
+    async def _different(self) -> None:
+        await self._say(is_duplicate=False)
+
+    async def _say(self, *, is_duplicate: bool) -> None:
+        """Label what is read, not what comes when a key is pressed once more."""
+        pair = self._walk.current
+        if pair is None or pair != self._shown or self._is_busy or self._is_of_others():
+            return
+        if await self._store(self._labelling.say(pair, is_duplicate=is_duplicate)):
+            if self._walk.is_at_end:
+                await self._find_more()
+            self._walk.go_on(self._labelling.is_labelled)
+            await self._show()
+
+    async def _undo(self) -> None:
+        """Take the label of this pair back; where it has none, the last one that was given."""
+        pair = self._walk.current
+        if pair is None or self._is_busy or self._is_of_others():
+            return
+        if not self._labelling.is_labelled(pair):
+            pair = self._labelling.last
+        if pair is not None and await self._store(self._labelling.take_back(pair)):
+            self._walk.go_to(pair.first, pair.second)
+            await self._show()
+
+    def _is_of_others(self) -> bool:
+        """Whether pages were read anew, so that places of before name others; pairs come anew."""
+        if self._reading == self._lab.reading:
+            return False
+        self._answers.wake()
+        return True
+
+    async def _store(self, deed: Awaitable[None]) -> bool:
+        """Write to the crawl; say whether it went well, and the reader why not."""
+        self._is_busy = True
+        self._fault.text = ""
+        try:
+            await deed
+        except SourceError as error:
+            self._fault.text = plain(str(error))
+            return False
+        finally:
+            self._is_busy = False
+        return True
+
+
+def _button(words: str, key: str, deed: Callable[[], Awaitable[None]]) -> ui.button:
+    button = ui.button(on_click=deed, color=None).props("flat dense").classes("plain")
+    button.props(f'aria-label="{words}" aria-keyshortcuts="{key}"')
+    with button:
+        ui.label(words)
+        ui.label(key).classes("key")
+    return button

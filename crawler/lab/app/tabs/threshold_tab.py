@@ -1,0 +1,113 @@
+"""The tab Threshold: what other parameters would keep and drop, while a slider moves."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from nicegui import ui
+
+from crawler.lab.app.choices import drawing
+from crawler.lab.app.parts.answers import Answers
+from crawler.lab.app.parts.controls import Controls
+from crawler.lab.app.parts.figure_charts import Figures
+from crawler.lab.app.parts.outcome import Outcome
+from crawler.lab.app.parts.page_list import PageList
+from crawler.lab.app.parts.pair_dialog import open_pair
+
+if TYPE_CHECKING:
+    from crawler.lab.app.lab_state import Lab
+    from crawler.lab.app.parameter_trial import Trial
+    from crawler.lab.choice import Choice
+    from crawler.lab.figures import Histogram, Scatter
+    from neardup import Parameters
+
+_PATIENCE = 10
+"""Charts of a growing crawl may take a tenth of the time; the rest belongs to the slider."""
+
+
+class _Question(NamedTuple):
+    choice: Choice
+    holds: Parameters
+    reading: int
+    pages: int
+
+
+class ThresholdTab:
+    """Counts come first; then the charts, of which most often only the bounds move."""
+
+    def __init__(self, lab: Lab, trial: Trial) -> None:
+        self._lab = lab
+        self._trial = trial
+        self._controls = Controls(trial)
+        self._outcome = Outcome()
+        self._figures = Figures(self._open_pair)
+        self._now_dropped = PageList(
+            lab, "now-dropped", "Kept by the crawl, would be dropped", "would repeat"
+        )
+        self._now_kept = PageList(
+            lab, "now-kept", "Dropped by the crawl, would be kept", "counts as a repetition"
+        )
+        self._answers = Answers(lab, trial, self._ask, self._answer)
+        self._drawn: tuple[object, int] | None = None
+        self._next_drawing = 0.0
+
+    def build(self) -> None:
+        """Put the tab's elements into the panel that is open."""
+        with ui.element().classes("bench") as self._whole:
+            with ui.element().classes("card controls"):
+                self._controls.build()
+            with ui.element().classes("stack"):
+                self._answers.build()
+                self._outcome.build()
+                self._figures.build(self._outcome)
+                self._now_dropped.build()
+                self._now_kept.build()
+
+    async def refresh(self) -> None:
+        """Show what is so now; the answer comes when it is there."""
+        self._controls.show()
+        self._answers.wake()
+
+    def _ask(self) -> _Question:
+        lab, trial = self._lab, self._trial
+        return _Question(trial.choice, trial.holds, lab.reading, len(lab.session))
+
+    async def _answer(self, asked: _Question) -> None:
+        tried = await self._lab.judge(asked.choice)
+        stored = await self._lab.stored()
+        changes = tried.changes_from(stored)
+        self._outcome.show(asked.choice, tried, stored, changes)
+        self._now_dropped.show(changes.now_dropped, tried)
+        self._now_kept.show(changes.now_kept, stored)
+        self._figures.draw_sizes(tried)
+        if self._is_drawn(asked):
+            self._figures.move(asked.choice.parameters)
+        elif asked == self._ask():
+            await self._draw(asked)
+
+    def _is_drawn(self, asked: _Question) -> bool:
+        """Whether the charts need no more than other bounds, for now."""
+        if self._drawn is None or self._drawn[0] != _drawing(asked):
+            return False
+        return self._drawn[1] == asked.pages or time.monotonic() < self._next_drawing
+
+    async def _draw(self, asked: _Question) -> None:
+        start = time.monotonic()
+        histogram, scatter = await self._lab.run(self._compute, asked.choice)
+        self._figures.draw(histogram, scatter, asked.choice.parameters)
+        self._drawn = (_drawing(asked), asked.pages)
+        now = time.monotonic()
+        self._next_drawing = now + _PATIENCE * (now - start)
+
+    def _compute(self, choice: Choice) -> tuple[Histogram, Scatter]:
+        return self._lab.session.histogram(choice), self._lab.session.scatter(choice)
+
+    async def _open_pair(self, first: int, second: int, measures: str) -> None:
+        with self._whole:
+            size = self._trial.choice.parameters.verify_shingle_size
+            await open_pair(self._lab, measures, first, second, size)
+
+
+def _drawing(asked: _Question) -> tuple[object, ...]:
+    return asked.reading, *drawing(asked.choice)

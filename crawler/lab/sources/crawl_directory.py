@@ -1,0 +1,192 @@
+"""The pages of a crawl directory, finished or running."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+import zstandard
+
+from crawler.lab.lab_page import LabPage
+from crawler.lab.sources.source import SourceError
+from crawler.pages.judged_documents import unpack_judged
+from crawler.pages.live_parameters import current
+from crawler.pages.page_row import to_unsigned
+from crawler.pages.verdicts import OF_TEXTS
+from crawler.storage.database import open_for_reading
+from crawler.storage.errors import JobError
+from neardup.parameters import DEFAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from crawler.lab.sources.source import Source
+    from neardup import Parameters
+
+_SLICE = 10_000
+_TEXTS_AT_ONCE = 100
+
+_VERDICTS = ", ".join(f"'{verdict}'" for verdict in sorted(OF_TEXTS))
+
+# Files that repeat a file have such a verdict too, and no text.
+_PAGES = f"""
+SELECT id, key, url, title, words, text_digest, visible_digest, payload_digest, fingerprint,
+       is_main, verdict, duplicate_of, distance, similarity, fetched_at, body_bytes, parameters
+FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({_VERDICTS}) AND text_digest IS NOT NULL
+ORDER BY id LIMIT {_SLICE}
+"""  # noqa: S608
+
+# What is equal to a kept text, or to that of a near-duplicate, holds none of its own; of pages that
+# show the same one may have taken less of it for its text.
+_TEXT = """
+SELECT coalesce(
+    pages.text,
+    (SELECT near.text FROM near_texts AS near WHERE near.page = pages.id),
+    (SELECT same.text FROM pages AS same
+     WHERE same.text_digest = pages.text_digest AND same.words IS pages.words
+     AND same.text IS NOT NULL LIMIT 1),
+    (SELECT near.text FROM pages AS same JOIN near_texts AS near ON near.page = same.id
+     WHERE same.text_digest = pages.text_digest AND same.words IS pages.words
+     AND same.duplicate_of IS NOT NULL AND same.latest = 1 LIMIT 1)
+) FROM pages WHERE pages.id = ?
+"""
+
+
+class CrawlSource:
+    """The newest captures that say something, in the order in which they were captured.
+
+    Every call opens ``crawl.db`` and closes it: what is held open would keep the process that
+    crawls from shortening its log.
+
+    Args:
+        folder: The crawl directory.
+
+    Raises:
+        SourceError: There is no crawl in it.
+    """
+
+    notes: Sequence[str] = ()
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = self.path = folder
+        self.name = str(folder)
+        self._last = 0
+        self._ids: dict[bytes, int] = {}
+        self._is_superseded = False
+        self._first: sqlite3.Row | None = None
+        with self._open() as connection:
+            self._looked_at = self._highest = _highest(connection)
+
+    @property
+    def parts(self) -> Sequence[Source]:
+        """See the protocol."""
+        return (self,)
+
+    @property
+    def progress(self) -> float:
+        """See the protocol."""
+        return min(1.0, self._last / self._highest) if self._highest else 1.0
+
+    def parameters(self) -> Parameters:
+        """See the protocol."""
+        with self._open() as connection:
+            tuned = current(connection)
+        return DEFAULTS if tuned is None else tuned.parameters
+
+    def read_new(self) -> list[LabPage]:
+        """See the protocol."""
+        with self._open() as connection:
+            # In this order: what is committed in between is found by the next call.
+            self._highest = _highest(connection)
+            rows = connection.execute(_PAGES, (self._last,)).fetchall()
+        self._last = max(self._last, self._highest)
+        if rows:
+            self._last = rows[-1]["id"]
+            self._first = self._first or rows[0]
+        for row in rows:
+            self._note(row["key"], row["id"])
+        return [_page_of(row) for row in rows]
+
+    def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
+        """See the protocol."""
+        with self._open() as connection:
+            for start in range(0, len(ids), _TEXTS_AT_ONCE):
+                wanted = ids[start : start + _TEXTS_AT_ONCE]
+                rows = [connection.execute(_TEXT, (number,)).fetchone() for number in wanted]
+                for number, row in zip(wanted, rows, strict=True):
+                    yield None if row is None or row[0] is None else self._unpacked(number, row[0])
+
+    def is_superseded(self) -> bool:
+        """See the protocol."""
+        if not self._is_superseded:
+            with self._open() as connection:
+                rows = connection.execute(
+                    "SELECT id, key FROM pages WHERE id > ? AND latest = 1 ORDER BY id",
+                    (self._looked_at,),
+                ).fetchall()
+                self._is_superseded = self._is_judged_again(connection)
+            for row in rows:
+                self._looked_at = row["id"]
+                self._is_superseded |= self._ids.get(row["key"], row["id"]) != row["id"]
+        return self._is_superseded
+
+    def close(self) -> None:
+        """See the protocol."""
+
+    def _is_judged_again(self, connection: sqlite3.Connection) -> bool:
+        """Whether ``scrapy rejudge`` changed verdicts, which names its parameters in every row."""
+        if self._first is None:
+            return False
+        sql = "SELECT parameters FROM pages WHERE id = ?"
+        row = connection.execute(sql, (self._first["id"],)).fetchone()
+        return row is None or row["parameters"] != self._first["parameters"]
+
+    def _unpacked(self, number: int, packed: bytes) -> str:
+        try:
+            return unpack_judged(packed)
+        except (zstandard.ZstdError, UnicodeDecodeError):
+            raise SourceError(
+                f"{self.folder}: the text of page {number} is damaged; "
+                f"scrapy verify {self.folder} says more"
+            ) from None
+
+    def _note(self, key: bytes, number: int) -> None:
+        self._is_superseded |= key in self._ids
+        self._ids[key] = number
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(open_for_reading(self.folder)) as connection:
+                yield connection
+        except JobError as error:
+            raise SourceError(str(error)) from None
+        except sqlite3.Error as error:
+            raise SourceError(f"{self.folder}: cannot be read: {error}") from None
+
+
+def _highest(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0])
+
+
+def _page_of(row: sqlite3.Row) -> LabPage:
+    return LabPage(
+        id=row["id"],
+        url=row["url"],
+        title=row["title"] or "",
+        words=row["words"] or 0,
+        text_digest=row["text_digest"],
+        visible_digest=row["visible_digest"],
+        payload_digest=row["payload_digest"],
+        fingerprint=to_unsigned(row["fingerprint"]),
+        is_main=bool(row["is_main"]),
+        verdict=row["verdict"],
+        duplicate_of=row["duplicate_of"],
+        distance=row["distance"],
+        similarity=row["similarity"],
+        fetched_at=row["fetched_at"],
+        body_bytes=row["body_bytes"],
+        parameters=row["parameters"],
+    )

@@ -1,0 +1,166 @@
+"""Follows the links of a page anew when a shorter way from a seed to it is found.
+
+A page that was fetched waits in the queue again then, less deep, with a request that is answered
+from what is stored: no page is fetched twice for that, unless its links are not known.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.exceptions import NotConfigured
+from scrapy.http import TextResponse
+
+from crawler.frontier.order import ShorterWay, depth_of, host_number
+from crawler.frontier.pauses import WAITED
+from crawler.host_loads import host_name
+from crawler.request_codec import UnstorableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from crawler.job import Job
+    from crawler.spiders.base import ArchivingSpider
+
+logger = logging.getLogger(__name__)
+
+AGAIN = "crawl_again"
+"""Key of ``Request.meta``: the page was fetched, and only its links are to be followed."""
+
+_OF_ONE_ANSWER = frozenset(
+    {
+        "download_latency",
+        "redirect_reasons",
+        "redirect_times",
+        "redirect_ttl",
+        "redirect_urls",
+        "retry_times",
+        WAITED,
+    }
+)
+
+
+def has_links(request: Request, spider: Spider) -> bool:
+    """Return whether a request leads to a page whose links are stored, of a spider of ours."""
+    is_page = request.callback is None or request.callback == getattr(spider, "parse", None)
+    return is_page and request.method == "GET" and hasattr(spider, "links_of")
+
+
+def request_again(request: Request, spider: Spider) -> Request | None:
+    """Return the request by which the links of a page are followed anew; None where it has none."""
+    if not has_links(request, spider):
+        return None
+    meta = {name: value for name, value in request.meta.items() if name not in _OF_ONE_ANSWER}
+    return request.replace(meta={**meta, AGAIN: True})
+
+
+def take_shortest_way(spider: ArchivingSpider, response: Response) -> None:
+    """Let a page be as near to a seed as is known when it was answered."""
+    if response.request is not None:
+        known = spider.job.seen.depth(spider.key_of(response.request))
+        if known is not None and known < response.meta.get("depth", 0):
+            response.meta["depth"] = known
+
+
+def follow_again(spider: ArchivingSpider, response: Response) -> Iterator[Request]:
+    """Yield the requests for the links of a stored page, or for where it redirected."""
+    assert response.request is not None
+    key = spider.key_of(response.request)
+    captured = spider.links_of(key, response)
+    if captured is not None:
+        spider.job.store.note_depth(key, response.meta["depth"])
+        if spider.follow_duplicates or not captured.is_duplicate:
+            yield from spider.follow(response, captured)
+        return
+    target = spider.page_request(spider.job.redirects.target_url(key) or response.url)
+    response.meta["depth"] -= 1  # Scrapy takes it for a link of the page
+    if target is not None:
+        yield target
+
+
+class ShorterWays:
+    """Lowers pages that were queued before, where a request is nearer to a seed.
+
+    Args:
+        crawler: The crawl.
+        job: What it has seen.
+        stored: Returns a request as the queue holds it.
+        lower: Tells the queue.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        job: Job,
+        stored: Callable[[Request], Any],
+        lower: Callable[[ShorterWay], None],
+    ) -> None:
+        self._crawler = crawler
+        self._job = job
+        self._stored = stored
+        self._lower = lower
+
+    def note(self, request: Request) -> None:
+        """Let a page that was queued before be as near to a seed as this request for it is."""
+        key = self._crawler.request_fingerprinter.fingerprint(request)
+        depth, known = depth_of(request.meta), self._job.seen.depth(key)
+        if known is None or known <= depth:
+            return
+        self._job.seen.lower(key, depth)
+        spider: Any = self._crawler.spider
+        again = request_again(request, spider)
+        try:
+            stored = None if again is None else self._stored(again)
+        except UnstorableError as error:
+            # What waits needs none to be nearer.
+            stored = None
+            told = "%s cannot be stored, so links that were too deep are not followed: %s"
+            logger.error(told, request, error)  # noqa: TRY400
+            self._crawler.stats.inc_value("scheduler/unserializable")
+        host = host_number(host_name(request))
+        self._lower(ShorterWay(key, depth, host, request.url, request.priority, stored))
+
+    def note_skipped(self) -> bool:
+        """Let pages be as near to a seed as those of their URLs that learned rules skip.
+
+        Returns:
+            Whether there were such pages, or there may be more.
+        """
+        failed = getattr(self._crawler.spider, "failed", None)
+        for url, depth in (nearer := self._job.url_rules.take_shorter()):
+            self.note(Request(url, meta={"depth": depth}, errback=failed))
+        return bool(nearer) or self._job.url_rules.is_comparing_depths
+
+
+class StoredLinks:
+    """Answers in place of the site where only the links of a stored page are to be followed.
+
+    The first of all middlewares: nothing is asked, so that nothing has to be allowed.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        spider: Any = crawler.spider
+        if not hasattr(spider, "links_of"):
+            raise NotConfigured
+        self._spider: ArchivingSpider = spider
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> StoredLinks:
+        """Share the spider's job."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> Response | None:
+        """Return an empty response, or None where the page has to be fetched for its links."""
+        if AGAIN not in request.meta:
+            return None
+        key = self._spider.key_of(request)
+        if self._spider.links_of(key) or self._spider.job.redirects.target_url(key):
+            return TextResponse(request.url, request=request, flags=["stored"])
+        del request.meta[AGAIN]
+        return None

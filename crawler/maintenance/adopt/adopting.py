@@ -1,0 +1,151 @@
+"""A crawl directory that holds the kept pages of a corpus, as if they had been crawled before.
+
+What a crawl in it fetches is judged against them: a page of the corpus is the original of its
+duplicates like any other, with its URL, and its text is there for candidates to be compared with.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import zstandard
+
+from crawler.pages.chosen_parameters import settle
+from crawler.pages.page_row import PageRow, to_unsigned
+from crawler.pages.page_store import PageStore
+from crawler.storage.database import FILE_NAME, Database
+from crawler.storage.directory import check_identity, identity_of, locked
+from crawler.storage.errors import JobError
+from crawler.urls.canonical import MalformedUrl
+from neardup import payload_digest, words_digest
+from neardup.storage.catch_up import open_index
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from crawler.maintenance.adopt.kept import Corpus, KeptPage
+    from crawler.urls.canonical import Canonicalizer
+
+BEFORE_ALL_VISITS = 0
+INDEX = "fingerprints"
+_COMMIT_PAGES = 1_000
+
+
+def adopt(
+    corpus: Corpus, folder: Path, canonicalizer: Canonicalizer, advance: Callable[[], None]
+) -> int:
+    """Make a crawl directory of a corpus; say how many texts are in it.
+
+    Of several texts of one URL the newest is its page, the others are its older versions.
+
+    Args:
+        corpus: Where the pages are.
+        folder: The directory, in which there is no crawl yet.
+        canonicalizer: Makes the keys of pages, as the crawl will.
+        advance: Called once a page.
+
+    Raises:
+        JobError: There is a crawl already, or it cannot be written.
+        StorageError: The disk is full.
+    """
+    if (folder / FILE_NAME).exists():
+        raise JobError(f"{folder}: holds a crawl already; choose another directory")
+    before = set(folder.iterdir()) if folder.is_dir() else None
+    lock = locked(folder)
+    try:
+        with closing(Database(folder)) as database:
+            count = _fill(database, corpus, folder, canonicalizer, advance)
+    except BaseException:
+        _clear(folder, before)
+        raise
+    finally:
+        if lock is not None:
+            lock.release()
+    return count
+
+
+def _clear(folder: Path, before: set[Path] | None) -> None:
+    """Take away what was not there before, and the folder where that was not."""
+    for path in set(folder.iterdir()) - (before or set()):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    if before is None:
+        folder.rmdir()
+
+
+def _fill(
+    database: Database,
+    corpus: Corpus,
+    folder: Path,
+    canonicalizer: Canonicalizer,
+    advance: Callable[[], None],
+) -> int:
+    parameters = corpus.about.parameters
+    identity = identity_of(canonicalizer.version, parameters.fingerprint_features)
+    check_identity(database, identity, folder)
+    tuned = settle(database, parameters)
+    store, count = PageStore(database), 0
+    compress = zstandard.ZstdCompressor().compress
+    for count, page in enumerate(corpus.pages(), start=1):
+        row = _row(store.new_id(), page, canonicalizer)
+        row.parameters, row.text = tuned.id, compress(page.text.encode("utf-8", "replace"))
+        before = store.previous(row.key)
+        store.insert(row, in_place=before is None or before.fetched_at <= row.fetched_at)
+        advance()
+        if count % _COMMIT_PAGES == 0:
+            database.commit()
+    database.commit()
+    open_index(folder / INDEX, store, radius=parameters.radius).close()
+    return count
+
+
+def _row(number: int, page: KeptPage, canonicalizer: Canonicalizer) -> PageRow:
+    try:
+        canonical_url, key = canonicalizer(page.name), canonicalizer.key(page.name)
+    except MalformedUrl:  # a corpus may name its texts as it likes, and several alike
+        canonical_url, key = page.name, payload_digest(page.digest + page.name.encode())
+    fetched_at = _seconds(page.date)
+    # The bytes that it was taken from are not known. Its text stands for them, as for an item's.
+    payload = payload_digest(page.text.encode())
+    return PageRow(
+        id=number,
+        key=key,
+        url=page.name,
+        canonical_url=canonical_url,
+        latest=1,
+        visit=BEFORE_ALL_VISITS,
+        fetched_at=fetched_at,
+        seen_visit=BEFORE_ALL_VISITS,
+        seen_at=fetched_at,
+        depth=0,
+        status=None,
+        body_bytes=len(page.text.encode()),
+        title=page.title,
+        words=page.words,
+        is_main=int(page.is_main),
+        payload_digest=payload,
+        # Of what has no fingerprint the digest is that of all that its page showed.
+        visible_digest=page.digest if page.fingerprint is None else None,
+        text_digest=page.digest,
+        last_payload_digest=payload,
+        last_text_digest=page.digest,
+        words_digest=words_digest(page.text),
+        fingerprint=to_unsigned(page.fingerprint),
+        verdict=page.verdict,
+    )
+
+
+def _seconds(date: str | None) -> float:
+    """When a page was fetched, seconds since 1970; today where its date says nothing."""
+    try:
+        found = datetime.fromisoformat(date or "")
+    except ValueError:
+        return time.time()
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

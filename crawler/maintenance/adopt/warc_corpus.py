@@ -1,0 +1,155 @@
+"""The pages of a WARC or WET file for ``neardup.spark``, read as a crawl reads them.
+
+``neardup`` finds ``read`` by its entry point (``neardup.readers``), since it knows no HTML.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from urllib.parse import urlsplit
+
+from crawler.downloading.encodings import codings, open_body
+from crawler.downloading.errors import AnswerError
+from crawler.lab.sources.html_folder import Html, HtmlReader
+from crawler.reading.reading_options import ReadingOptions
+from crawler.reading.robots_header import robots_words
+from crawler.warc.exchange import KIND_FIELD, PAGE
+from crawler.warc.record_reading import read_records
+from neardup.batch.web_page import LeftOut, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.reading.reading import Reading
+    from crawler.warc.record_reading import Found
+
+MAX_BYTES = 32 * 1024 * 1024
+"""Of a body, also after decompression; the same as DOWNLOAD_MAXSIZE of the profile."""
+
+_SLICE = 64
+_SLICE_BYTES = 1 << 26
+_NOT_TO_KEEP = frozenset({"noindex", "none"})
+_WEB = ("http://", "https://")
+_LONGEST = max(map(len, _WEB))
+_OK = range(HTTPStatus.OK, HTTPStatus.MULTIPLE_CHOICES)
+
+
+class _Answer(NamedTuple):
+    """A response that may be a page."""
+
+    offset: int
+    url: str
+    date: str | None
+    body: bytes
+    content_type: str | None
+
+
+def read(file: BinaryIO) -> Iterator[Page | LeftOut]:
+    """Yield the pages of an archive in its order, each capture by itself.
+
+    Responses are read by a worker process, with the limits of time and memory that a crawl has.
+    Of a WET file the text is taken as it stands there.
+
+    Args:
+        file: Can be sought; gzipped record by record, or not at all.
+    """
+    waiting: list[_Answer] = []
+    damage: list[LeftOut] = []
+    with closing(HtmlReader(ReadingOptions(workers=1))) as reader:
+        # A complaint names a place in the file; what counts here is how often there is one.
+        complain = partial(_note, damage)
+        for record in read_records(file, complain, max_bytes=MAX_BYTES):
+            told = _tell(record)
+            if isinstance(told, _Answer):
+                waiting.append(told)
+            if _is_much(waiting) or isinstance(told, Page):
+                yield from _read(waiting, reader)
+                waiting.clear()
+            if isinstance(told, Page | LeftOut):
+                yield told
+        yield from _read(waiting, reader)
+    yield from damage
+
+
+def _note(damage: list[LeftOut], _: str) -> None:
+    damage.append(LeftOut("damaged records"))
+
+
+def _is_much(waiting: list[_Answer]) -> bool:
+    return len(waiting) == _SLICE or sum(len(one.body) for one in waiting) > _SLICE_BYTES
+
+
+def _tell(record: Found) -> _Answer | Page | LeftOut | None:
+    """What a record is; None for one that says nothing of a page."""
+    if record.kind == "conversion":
+        return _conversion(record)
+    if record.kind == "revisit":
+        return LeftOut("revisits, whose page is in another record")
+    if record.kind != "response" or not record.url[:_LONGEST].lower().startswith(_WEB):
+        return None
+    if record.field(KIND_FIELD) not in {None, PAGE} or urlsplit(record.url).path == "/robots.txt":
+        return None
+    return _answer(record)
+
+
+def _conversion(record: Found) -> Page | LeftOut:
+    if record.payload is None:
+        return LeftOut(_too_large())
+    text = record.payload.decode("utf-8", "replace")
+    return Page(record.offset, record.url, text, date=record.field("WARC-Date"))
+
+
+def _answer(record: Found) -> _Answer | LeftOut:
+    if record.http is None:  # warcio looks for them where the scheme is in small letters only
+        return LeftOut("responses whose HTTP headers are not read")
+    if record.status not in _OK:
+        return LeftOut("HTTP errors and redirects")
+    if record.payload is None:
+        return LeftOut(_too_large())
+    if _NOT_TO_KEEP & robots_words(_fields(record, "x-robots-tag"), ""):
+        return LeftOut("they ask not to be kept (noindex)")
+    layers = codings(_fields(record, "content-encoding"))
+    try:
+        body = open_body(record.payload, layers, MAX_BYTES).body if layers else record.payload
+    except AnswerError:
+        return LeftOut("bodies that cannot be decompressed")
+    kind = record.header("Content-Type")
+    return _Answer(record.offset, record.url, record.field("WARC-Date"), body, kind)
+
+
+def _fields(record: Found, name: str) -> list[str]:
+    headers = () if record.http is None else record.http.headers
+    return [value for field, value in headers if field.lower() == name]
+
+
+def _too_large() -> str:
+    return f"larger than {MAX_BYTES >> 20} MB"
+
+
+def _read(answers: list[_Answer], reader: HtmlReader) -> Iterator[Page | LeftOut]:
+    if not answers:
+        return
+    readings = reader.read([Html(one.url, one.body, one.content_type) for one in answers])
+    for answer, reading in zip(answers, readings, strict=True):
+        yield _page(answer, reading)
+
+
+def _page(answer: _Answer, reading: Reading) -> Page | LeftOut:
+    if reading.not_html is not None:
+        return LeftOut("no HTML")
+    if reading.extract is None:
+        return LeftOut("pages that could not be read")
+    if _NOT_TO_KEEP & set(reading.robots):
+        return LeftOut("they ask not to be kept (noindex)")
+    return Page(
+        answer.offset,
+        answer.url,
+        reading.extract.judged_text,
+        reading.extract.is_main,
+        reading.visible_digest,
+        reading.title,
+        answer.date,
+    )

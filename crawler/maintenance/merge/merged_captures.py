@@ -1,0 +1,173 @@
+"""Which captures of all crawls there are, in order, and which one of each page is the newest."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.pages.verdicts import FAILED, KEPT, NOINDEX, NOT_HTML, UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from crawler.maintenance.merge.merged_crawls import Source
+    from crawler.maintenance.verify.finding import Watch
+    from crawler.storage.database import Database
+
+SCRATCH = """
+CREATE TABLE scratch.found (
+    fetched_at REAL, source INTEGER, old INTEGER, key BLOB, latest INTEGER, verdict TEXT,
+    words INTEGER, text_digest BLOB, payload_digest BLOB, body_bytes INTEGER, has_text INTEGER
+);
+CREATE TABLE scratch.captures (
+    id INTEGER PRIMARY KEY, source INTEGER, old INTEGER, key BLOB, latest INTEGER, verdict TEXT,
+    words INTEGER, text_digest BLOB, payload_digest BLOB, body_bytes INTEGER, has_text INTEGER,
+    same_as INTEGER
+);
+"""
+_FIND = """
+SELECT fetched_at, ?, id, key, latest, verdict, words, text_digest, payload_digest, body_bytes,
+       text IS NOT NULL
+FROM pages
+"""
+_NUMBER = """
+INSERT INTO scratch.captures
+SELECT NULL, source, old, key, latest, verdict, words, text_digest, payload_digest, body_bytes,
+       has_text, NULL
+FROM scratch.found ORDER BY fetched_at, source, old
+"""
+_INDEX = """
+CREATE UNIQUE INDEX scratch.captures_old ON captures (source, old);
+CREATE INDEX scratch.captures_key ON captures (key, latest);
+DROP TABLE scratch.found;
+"""
+_RIVALS = """
+SELECT key, id, verdict, words, text_digest, payload_digest, body_bytes, has_text
+FROM scratch.captures WHERE latest = 1 AND key IN (
+    SELECT key FROM scratch.captures WHERE latest = 1 AND key > ? GROUP BY key HAVING count(*) > 1
+    ORDER BY key LIMIT 1000)
+ORDER BY key, id
+"""
+
+
+class Capture(NamedTuple):
+    """What decides between captures of one page."""
+
+    key: bytes
+    id: int
+    verdict: str
+    words: int | None
+    text_digest: bytes | None
+    payload_digest: bytes | None
+    body_bytes: int
+    has_text: int
+
+    @property
+    def was_read(self) -> bool:
+        """Whether an answer came that could be read."""
+        return self.verdict not in {FAILED, UNREADABLE}
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is no page."""
+        return self.text_digest is None and self.verdict != NOINDEX
+
+    def says_what(self, other: Capture) -> bool:
+        """Whether both are the same: the page was fetched twice, and had not changed."""
+        if not (self.was_read and other.was_read) or self.is_file != other.is_file:
+            return False
+        if (self.verdict == NOINDEX) != (other.verdict == NOINDEX):
+            return False
+        if self.payload_digest is None or other.payload_digest is None:  # the words of another one
+            return False
+        same_bytes = bool(self.body_bytes) and self.payload_digest == other.payload_digest
+        return same_bytes or (not self.is_file and self.text_digest == other.text_digest)
+
+    def says_less(self, previous: Capture) -> bool:
+        """As ``PageStore.insert`` has it: what holds nothing takes no place."""
+        if not previous.was_read:
+            return False
+        if not self.was_read:
+            return True
+        empty = self.verdict == NOT_HTML or (self.verdict in KEPT and not self.words)
+        return empty and bool(previous.words)
+
+
+class Choice(NamedTuple):
+    """Of the newest captures of one page in several crawls, the one that is newest of all.
+
+    Attributes:
+        newest: Its id.
+        same: Captures that say again what one of them says, with the id of that.
+    """
+
+    newest: int
+    same: dict[int, int]
+
+
+def choose(captures: Sequence[Capture]) -> Choice:
+    """Decide as one crawl would have, to which they come in this order.
+
+    The newest one counts that says something. What is there twice is there once: as what is held,
+    else as what came first.
+    """
+    newest, same = captures[0], {}
+    for capture in captures[1:]:
+        if capture.says_what(newest):
+            stays, goes = (newest, capture)
+            if capture.has_text and not newest.has_text:
+                stays, goes = capture, newest
+            same[goes.id] = stays.id
+            newest = stays
+        elif not capture.says_less(newest):
+            newest = capture
+    return Choice(newest.id, same)
+
+
+def number_captures(database: Database, sources: Iterable[Source], watch: Watch) -> int:
+    """Give all captures new ids in the order in which they were made; say how many there are.
+
+    Complexity: O(n log n).
+    """
+    for source in sources:
+        watch.begin(f"reading {source.folder}", source.count("pages"))
+        rows = _watched(source.connection.execute(_FIND, (source.number,)), watch)
+        database.write_many(f"INSERT INTO scratch.found VALUES ({_marks(11)})", rows)  # noqa: S608
+    database.write(_NUMBER)
+    for statement in _INDEX.strip().split(";\n"):
+        database.write(statement)
+    _choose_newest(database, watch)
+    return int(database.read("SELECT count(*) FROM scratch.captures").fetchone()[0])
+
+
+def _choose_newest(database: Database, watch: Watch) -> None:
+    """Let one capture of each page be the newest, of those that were it in one crawl."""
+    watch.begin("pages in several crawls", 0)
+    last = b""
+    while rows := database.read(_RIVALS, (last,)).fetchall():
+        captures = map(Capture._make, rows)
+        for last, group in groupby(captures, lambda one: one.key):  # noqa: B007
+            _put(database, choose(list(group)))
+        watch.advance(len(rows))
+
+
+def _put(database: Database, choice: Choice) -> None:
+    database.write(
+        "UPDATE scratch.captures SET latest = 0 WHERE latest = 1 AND id <> ?1"
+        " AND key = (SELECT key FROM scratch.captures WHERE id = ?1)",
+        (choice.newest,),
+    )
+    for goes, stays in choice.same.items():
+        while stays in choice.same:
+            stays = choice.same[stays]  # noqa: PLW2901  # itself the same as a third one
+        database.write("UPDATE scratch.captures SET same_as = ? WHERE id = ?", (stays, goes))
+
+
+def _watched(rows: Iterable[tuple[object, ...]], watch: Watch) -> Iterator[tuple[object, ...]]:
+    for row in rows:
+        watch.advance()
+        yield row
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)

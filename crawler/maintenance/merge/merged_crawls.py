@@ -1,0 +1,107 @@
+"""The crawl directories that become one."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.storage.errors import JobError, JobVersionError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+IDENTITY = ("URL rules (URLS_DISABLED_RULES)", "features (NEARDUP_FEATURES)")
+"""What keys and fingerprints are made with, as ``meta`` names it: the same everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A crawl directory, which nobody else has open.
+
+    Attributes:
+        number: Its place among all.
+        shift: What is added to its visits, so that the last one is the last one everywhere.
+    """
+
+    number: int
+    folder: Path
+    connection: sqlite3.Connection
+    meta: dict[str, str]
+    shift: int
+
+    def one(self, sql: str, *parameters: Any) -> Any:
+        """The first row of a query, None where there is none."""
+        return self.connection.execute(sql, parameters).fetchone()
+
+    def count(self, table: str) -> int:
+        """The rows of a table."""
+        return int(self.one(f"SELECT count(*) FROM {table}")[0])  # noqa: S608
+
+    def is_damaged(self) -> bool:
+        """Whether its database is. Complexity: O(size)."""
+        try:
+            return bool(self.one("PRAGMA quick_check(1)")[0] != "ok")
+        except sqlite3.Error:
+            return True
+
+
+@contextmanager
+def opened(folders: Sequence[Path]) -> Iterator[list[Source]]:
+    """Open directories until the block ends.
+
+    Raises:
+        JobInUseError: A crawl has one of them open.
+        JobVersionError: Keys or fingerprints of one mean something else than those of another.
+        JobError: One is no crawl directory, is named twice, or is a mirror's.
+    """
+    if len({folder.resolve() for folder in folders}) < len(folders):
+        raise JobError("a crawl directory is named twice")
+    with ExitStack() as stack:
+        directories = []
+        for folder in folders:
+            directory = CrawlDirectory(folder)
+            stack.callback(directory.close)
+            directories.append(directory)
+        last = max(_visit(directory.meta) for directory in directories)
+        yield [
+            _checked(directories[0], directory, number, last)
+            for number, directory in enumerate(directories)
+        ]
+
+
+def blamed(sources: Sequence[Source], error: sqlite3.Error | StorageError) -> JobError:
+    """Return what names the directory that an error comes from.
+
+    SQLite tells a source that cannot be read from a result that cannot be written by no more than
+    the kind of the error.
+    """
+    cause = error.__cause__ if isinstance(error, StorageError) else error
+    damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    if isinstance(cause, sqlite3.Error) and cause.sqlite_errorcode & 0xFF in damage:
+        for source in sources:
+            if source.is_damaged():
+                folder = source.folder
+                return JobError(f"{folder}: damaged ({cause}); scrapy verify {folder} says more")
+    return error if isinstance(error, StorageError) else StorageError(f"cannot be merged: {error}")
+
+
+def _visit(meta: dict[str, str]) -> int:
+    return int(meta.get("visit", 0))
+
+
+def _checked(first: CrawlDirectory, directory: CrawlDirectory, number: int, last: int) -> Source:
+    for name in IDENTITY:
+        wanted, found = first.meta.get(name), directory.meta.get(name)
+        if wanted != found:
+            raise JobVersionError(
+                f"{directory.folder}: made with {name} '{found}', {first.folder} with '{wanted}'; "
+                "only what was made with the same can become one"
+            )
+    if directory.count("SELECT count(*) FROM files"):
+        raise JobError(f"{directory.folder}: belongs to a mirror, whose files cannot be merged")
+    shift = last - _visit(directory.meta)
+    return Source(number, directory.folder, directory.connection, directory.meta, shift)

@@ -1,0 +1,195 @@
+"""One crawl directory made of many: those of a fleet's workers, or of any crawls."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from crawler.maintenance.merge import copying, fleet_texts
+from crawler.maintenance.merge import merged_captures as captures
+from crawler.maintenance.merge.copying import Copier
+from crawler.maintenance.merge.fleet_texts import FleetTexts
+from crawler.maintenance.merge.folder import made_whole
+from crawler.maintenance.merge.known import merge_known
+from crawler.maintenance.merge.links import merge_links
+from crawler.maintenance.merge.merged_captures import number_captures
+from crawler.maintenance.merge.merged_crawls import blamed, opened
+from crawler.maintenance.merge.originals import name_originals
+from crawler.maintenance.merge.parameters import merge_parameters
+from crawler.maintenance.merge.promotions import Heirs
+from crawler.maintenance.merge.requests import merge_requests
+from crawler.maintenance.merge.small_tables import merge_meta
+from crawler.maintenance.merge.url_rules import merge_url_rules
+from crawler.maintenance.verify.capture_checks import ORIGINAL
+from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.maintenance.verify.finding import Finding
+from crawler.maintenance.verify.repairs import Mender
+from crawler.pages.judged_documents import PageDocuments
+from crawler.pages.live_parameters import newest
+from crawler.pages.page_store import PageStore
+from crawler.storage.database import Database
+from crawler.storage.errors import StorageError
+from neardup import Deduplicator, Parameters
+from neardup.storage.catch_up import open_index
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+    from pathlib import Path
+
+    from crawler.maintenance.merge.fleet_texts import KeptText
+    from crawler.maintenance.merge.merged_crawls import Source
+    from crawler.maintenance.verify.finding import Watch
+
+_SCRATCH = captures.SCRATCH + copying.SCRATCH + fleet_texts.SCRATCH
+_COUNTS = """
+SELECT count(*), coalesce(sum(text IS NOT NULL), 0),
+       coalesce(sum(duplicate_of IS NOT NULL), 0)
+FROM pages WHERE latest = 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What became of many crawls.
+
+    Attributes:
+        directories: How many there were.
+        pages: URLs.
+        kept: Pages that are kept.
+        duplicates: Pages of which another one is kept.
+        fetched_twice: Captures that say again what another crawl has.
+        heirs: Duplicates whose original nobody had, so that they were judged again.
+        lost: URLs of duplicates of which nobody holds the text.
+        queued: Whether those wait to be fetched again.
+    """
+
+    directories: int
+    pages: int
+    kept: int
+    duplicates: int
+    fetched_twice: int
+    heirs: int
+    lost: tuple[str, ...]
+    queued: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``scrapy merge --json`` prints it."""
+        return asdict(self)
+
+
+def merge(
+    folder: Path,
+    folders: Sequence[Path],
+    watch: Watch,
+    kept: Callable[[], AsyncIterator[KeptText]] | None = None,
+) -> Merged:
+    """Make one crawl directory of many, which stay as they are.
+
+    Args:
+        folder: What is to be made; it is there when it is whole.
+        folders: The crawls, which nobody has open.
+        watch: Is told how far it is.
+        kept: All texts that a fleet keeps, for originals that none of its crawls holds.
+
+    Raises:
+        JobError: One of the directories cannot be used, or they do not go together.
+        StorageError: The disk is full.
+
+    Complexity: O(n log n) for n captures; memory of some thousand pages, whatever their number.
+    """
+    with opened(folders) as sources, made_whole(folder) as part:
+        database = Database(part)
+        try:
+            merging = _Merging(database, part, sources, watch)
+            merged = merging.merge(kept)
+            merging.close()
+        except BaseException as error:
+            database.fail("merging was broken off")
+            if isinstance(error, sqlite3.Error | StorageError):
+                raise blamed(sources, error) from error
+            raise
+        finally:
+            database.close()
+        return merged
+
+
+class _Merging:
+    """Fills the database of a directory, in the order in which one part needs the other.
+
+    Files:
+        scratch.db: What is known of all captures meanwhile; taken away at the end.
+    """
+
+    def __init__(
+        self, database: Database, part: Path, sources: Sequence[Source], watch: Watch
+    ) -> None:
+        self._database = database
+        self._part = part
+        self._sources = sources
+        self._watch = watch
+        self._scratch = part / "scratch.db"
+        database.read("PRAGMA temp_store = FILE")  # what is sorted may be larger than memory
+        database.read("ATTACH DATABASE ? AS scratch", (str(self._scratch),))
+        database.read("PRAGMA scratch.journal_mode = OFF")
+        database.read("PRAGMA scratch.synchronous = OFF")
+        for statement in filter(str.strip, _SCRATCH.split(";")):
+            database.write(statement)
+
+    def merge(self, kept: Callable[[], AsyncIterator[KeptText]] | None) -> Merged:
+        """Fill it; what came of it."""
+        database, sources, watch = self._database, self._sources, self._watch
+        visit = merge_meta(database, sources)
+        merge_url_rules(database, sources)
+        parameters = merge_parameters(database, sources)
+        count = number_captures(database, sources, watch)
+        Copier(database, sources, parameters).copy(count, watch)
+        merge_links(database, sources, watch)
+        merge_known(database, sources, watch)
+        name_originals(database)
+        merge_requests(database, sources, visit, watch)
+        heirs, lost = self._settle_heirs(kept)
+        twice = "SELECT count(*) FROM scratch.captures WHERE same_as IS NOT NULL"
+        pages, held, duplicates = database.read(_COUNTS).fetchone()
+        return Merged(
+            directories=len(sources),
+            pages=pages,
+            kept=held,
+            duplicates=duplicates,
+            fetched_twice=int(database.read(twice).fetchone()[0]),
+            heirs=heirs,
+            lost=tuple(lost),
+            queued=bool(lost) and database.meta("plan") is not None,
+        )
+
+    def _settle_heirs(
+        self, kept: Callable[[], AsyncIterator[KeptText]] | None
+    ) -> tuple[int, list[str]]:
+        """Make the fingerprint index, and judge what has no original by it."""
+        database = self._database
+        tuned = newest(database.read)
+        parameters = Parameters() if tuned is None else tuned.parameters
+        store = PageStore(database)
+        database.commit()
+        self._watch.begin("fingerprint index", 0)
+        with open_index(self._part / "fingerprints", store, radius=parameters.radius) as index:
+            documents = PageDocuments(store)
+            deduplicator = Deduplicator(parameters, documents=documents, index=index)
+            fleet = None if kept is None else FleetTexts(database, kept)
+            heirs = Heirs(database, store, deduplicator, fleet)
+            found = len(heirs.orphans())
+            lost = heirs.settle(self._watch)
+            database.commit()
+            index.flush()
+        if lost:
+            with closing(CrawlDirectory(self._part)) as directory:
+                Mender(directory, database).mend(Finding(ORIGINAL, "lost"))
+            database.commit()
+        return found - len(lost), lost
+
+    def close(self) -> None:
+        """Take the scratch file away."""
+        self._database.commit()
+        self._database.read("DETACH DATABASE scratch")
+        self._scratch.unlink()

@@ -1,0 +1,193 @@
+"""Every newest capture judged again, in the order of the crawl, as the crawl itself would."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.maintenance.rejudge.judged import Judged, JudgedPages
+from crawler.maintenance.rejudge.stored_texts import HeldTexts
+from crawler.maintenance.verify.capture_checks import listed
+from crawler.pages.verdicts import (
+    CHANGED,
+    EXACT_DUPLICATE,
+    NEAR_DUPLICATE,
+    OF_TEXTS,
+    TEXT_DUPLICATE,
+)
+from crawler.reading.fingerprinting import extract_of
+from neardup import Deduplicator, HammingIndex, Verdict
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from crawler.maintenance.rejudge.stored_texts import Source
+    from crawler.maintenance.verify.finding import Watch
+    from neardup import Document, Parameters
+
+# Copies of a file that is no page have no text: is_main is NULL.
+JUDGED = f"latest = 1 AND is_main IS NOT NULL AND verdict IN ({listed(OF_TEXTS)})"
+_COLUMNS = """
+SELECT id, verdict, duplicate_of, distance, similarity, words, is_main, text_digest,
+       visible_digest, payload_digest, body_bytes, key
+FROM pages"""
+_PAGES = f"{_COLUMNS} WHERE {JUDGED} AND id > ? ORDER BY id LIMIT 1000"
+_PAGE = f"{_COLUMNS} WHERE id = ?"
+_WAITS = "SELECT 1 FROM requests WHERE key = ? AND state = 0"
+
+
+class Page(NamedTuple):
+    """What the store knows of a page; columns of ``pages``."""
+
+    id: int
+    verdict: str
+    duplicate_of: int | None
+    distance: int | None
+    similarity: float | None
+    words: int | None
+    is_main: int
+    text_digest: bytes | None
+    visible_digest: bytes | None
+    payload_digest: bytes | None
+    body_bytes: int
+    key: bytes
+
+    @property
+    def payload(self) -> bytes | None:
+        """The digest of its bytes, where they can show that two pages are the same."""
+        return self.payload_digest if self.body_bytes else None
+
+
+class Judge:
+    """Judges the pages of a crawl directory, and changes nothing there.
+
+    Args:
+        connection: For reading ``crawl.db``; verdicts go to a temporary table of it.
+        parameters: By which it judges.
+        can_queue: Whether what nobody holds can be fetched again.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, parameters: Parameters, *, can_queue: bool
+    ) -> None:
+        self._connection = connection
+        self._can_queue = can_queue
+        self._parameters = parameters
+        self._texts = HeldTexts(connection.execute)
+        self._judged = JudgedPages(connection, self._texts)
+
+    def judge(self, watch: Watch) -> None:
+        """Judge all of them; those whose text nobody holds at last, by what is known of them.
+
+        All is read as it is at one moment, until the connection ends its transaction.
+
+        Complexity: O(size of the texts); memory for one of them, and 33 bytes a kept page.
+        """
+        self._connection.execute("BEGIN")
+        sql = f"SELECT count(*) FROM pages WHERE {JUDGED}"  # noqa: S608
+        watch.begin("pages judged again", int(self._connection.execute(sql).fetchone()[0]))
+        unheld: list[int] = []
+        index = HammingIndex(radius=self._parameters.radius)
+        with index, Deduplicator(self._parameters, documents=self._judged, index=index) as judge:
+            last = -1
+            while rows := self._connection.execute(_PAGES, (last,)).fetchall():
+                for page in map(Page._make, rows):
+                    if not self._judge_held(judge, page):
+                        unheld.append(page.id)
+                    watch.advance()
+                last = page.id
+        for page_id in unheld:
+            row = self._connection.execute(_PAGE, (page_id,)).fetchone()
+            self._judge_unheld(Page._make(row))
+
+    def _judge_held(self, judge: Deduplicator, page: Page) -> bool:
+        source = self._texts.find(page.id, page.text_digest, page.words)
+        if source is None:
+            return False
+        document = self._document(page, source)
+        verdict = _judged(judge, page, document)
+        if page.verdict == CHANGED and not verdict.is_duplicate:
+            # Its measures say how far it is from its own last version.
+            verdict = Verdict(CHANGED, None, page.distance, page.similarity)
+        long = document.words >= self._parameters.min_words
+        fingerprint = document.fingerprint if long else None
+        digests = document.digest, page.payload, fingerprint
+        self._put(Judged(page.id, *_measures(verdict), *digests, *source))
+        return True
+
+    def _put(self, row: Judged) -> None:
+        """Note a verdict; a copy of the same bytes says what its original does, as in a crawl."""
+        kept = self._judged.get(row.original) if row.verdict == EXACT_DUPLICATE else None
+        if kept is not None:
+            row = row._replace(text_digest=kept.text_digest, fingerprint=kept.fingerprint)
+            if row.source is None:
+                row = row._replace(source=kept.source, is_near=kept.is_near)
+        self._judged.put(row)
+
+    def _document(self, page: Page, source: Source) -> Document:
+        """What a page says, as its reading gave it to the judge of the crawl."""
+        extract = extract_of(
+            self._texts.packed(source),
+            is_main=bool(page.is_main),
+            visible_digest=page.visible_digest,
+            parameters=self._parameters,
+        )
+        document = extract.document(self._parameters.min_words)
+        return replace(document, payload=page.payload)
+
+    def _judge_unheld(self, page: Page) -> None:
+        """Of a page that nobody holds, know whom it equals or how near it was; or await it."""
+        known = self._equal(page)
+        if known is None and self._goes_on(page):
+            known = Verdict(page.verdict, page.duplicate_of, page.distance, page.similarity)
+        if known is not None:
+            self._put_unheld(page, known)
+            return
+        awaited = int(page.text_digest is not None or self._is_to_be_queued(page))
+        original = self._judged.original_of(page.duplicate_of)
+        if self._judged.is_kept(page.duplicate_of):
+            near = Verdict(NEAR_DUPLICATE, page.duplicate_of, page.distance, page.similarity)
+            self._put_unheld(page, near, is_awaited=awaited)
+        elif original is not None:
+            self._put_unheld(page, Verdict(NEAR_DUPLICATE, original), is_awaited=awaited)
+
+    def _is_to_be_queued(self, page: Page) -> bool:
+        row = self._connection.execute(_WAITS, (page.key,)).fetchone()
+        return self._can_queue and row is None
+
+    def _equal(self, page: Page) -> Verdict | None:
+        layers = (
+            (EXACT_DUPLICATE, page.payload, self._judged.find_payload),
+            (TEXT_DUPLICATE, page.text_digest, self._judged.find_digest),
+        )
+        for kind, digest, find in layers:
+            original = None if digest is None else find(digest)
+            if original is not None:
+                return Verdict(kind, original, 0, 1.0)
+        return None
+
+    def _goes_on(self, page: Page) -> bool:
+        """Whether a page's measures make it a duplicate of the same original still."""
+        parameters = self._parameters
+        is_alike = not parameters.verify or (page.similarity or 0.0) >= parameters.min_similarity
+        return (
+            self._judged.is_kept(page.duplicate_of)
+            and page.distance is not None
+            and page.distance <= parameters.radius
+            and (page.words or 0) >= parameters.min_words
+            and is_alike
+        )
+
+    def _put_unheld(self, page: Page, verdict: Verdict, *, is_awaited: int = 0) -> None:
+        digests = page.text_digest, page.payload, None
+        self._put(Judged(page.id, *_measures(verdict), *digests, None, 0, is_awaited))
+
+
+def _judged(judge: Deduplicator, page: Page, document: Document) -> Verdict:
+    # First of all, as a crawl does: copies of a page without a word are copies too.
+    known = None if page.payload is None else judge.find_payload(page.payload)
+    return known or judge.judge_document(page.id, document)
+
+
+def _measures(verdict: Verdict) -> tuple[str, int | None, int | None, float | None]:
+    return verdict.kind, verdict.duplicate_of, verdict.distance, verdict.similarity

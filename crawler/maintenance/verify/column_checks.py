@@ -1,0 +1,311 @@
+"""Does every row hold values that a crawl writes, and do tables agree on what they both say?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import zstandard
+
+from crawler.maintenance.verify.capture_checks import listed
+from crawler.maintenance.verify.finding import MOST_EXAMPLES, Culprits, Finding
+from crawler.pages.link_lists import LinkPacker
+from crawler.pages.outcomes import MOVED, OUTCOMES
+from crawler.urls.canonical import MalformedUrl
+from neardup import payload_digest
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator
+
+    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.verify.finding import Watch
+
+    Read = Callable[..., sqlite3.Cursor]
+
+VALUES = "values-right"
+KEYS = "keys-right"
+LINKS = "links-readable"
+LOST = "known-has-page"
+UNKNOWN = "page-is-known"
+META = "meta-right"
+RULES = "url-keys-known"
+REDIRECTS = "redirect-keys-right"
+
+# Of this visit two tables know: a lower number in one of them is a fault of that.
+_VISIT = (
+    "max((SELECT coalesce(max(visit), 0) FROM known), coalesce((SELECT CAST(value AS INTEGER)"
+    " FROM meta WHERE name = 'visit'), 0))"
+)
+_LABELS = ("duplicate", "different")
+_CLUSTERS = ("closed", "open", "slow")
+
+
+class Column(NamedTuple):
+    """What a column never holds, and what is put there; None where the row is taken away."""
+
+    table: str
+    wrong: str
+    right: str | None
+
+
+def _digest(name: str, *, may_be_null: bool = True) -> str:
+    is_wrong = f"typeof({name}) <> 'blob' OR length({name}) <> 16"
+    return f"{name} IS NOT NULL AND ({is_wrong})" if may_be_null else is_wrong
+
+
+def _number(name: str, low: float, high: float | None = None) -> str:
+    is_wrong = f"typeof({name}) NOT IN ('integer', 'real') OR {name} < {low}"
+    is_wrong += "" if high is None else f" OR {name} > {high}"
+    return f"{name} IS NOT NULL AND ({is_wrong})"
+
+
+def _flags(table: str, *names: str) -> Iterator[Column]:
+    return (Column(table, f"{name} NOT IN (0, 1)", f"{name} = ({name} <> 0)") for name in names)
+
+
+def _counts(table: str, *names: str) -> Iterator[Column]:
+    return (Column(table, _number(name, 0), f"{name} = 0") for name in names)
+
+
+_TYPES = {"INTEGER": "integer", "REAL": "real", "TEXT": "text", "BLOB": "blob"}
+_INSTEAD = {
+    ("pages", "url"): "url = canonical_url",
+    ("pages", "canonical_url"): "canonical_url = ''",
+    ("pages", "key"): "key = x''",
+    ("pages", "verdict"): "verdict = ''",
+    ("requests", "request"): "request = x''",
+}
+"""What other checks put right then; a row that lacks something else is taken away."""
+
+
+def typed_columns(read: Read) -> list[Column]:
+    """Return what no column holds by its type alone."""
+    found = []
+    tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    for (table,) in read(tables).fetchall():
+        for _, name, kind, is_needed, _, is_key in read(f"PRAGMA table_info({table})"):
+            wrong = f"typeof({name}) <> '{_TYPES[kind]}'"
+            right: str | None = f"{name} = NULL"
+            if is_needed or is_key:
+                right = f"{name} = 0" if kind in {"INTEGER", "REAL"} and not is_key else None
+                right = _INSTEAD.get((table, name), right)
+            else:
+                wrong = f"{name} IS NOT NULL AND {wrong}"
+            found.append(Column(table, wrong, right))
+    return found
+
+
+COLUMNS = (
+    # Ids are given from 1 on; those that name such a row are found by other checks.
+    Column("pages", "id < 1", "id = (SELECT max(max(id), 0) FROM pages) + 1 - id"),
+    *_flags("pages", "latest", "better_copy"),
+    *_counts("pages", "depth", "body_bytes", "links", "words"),
+    Column("pages", "is_main NOT IN (0, 1)", "is_main = (fingerprint IS NOT NULL)"),
+    Column("pages", _number("status", 100, 999), "status = NULL"),
+    Column("pages", _number("distance", 0, 64), "distance = NULL"),
+    Column("pages", _number("similarity", 0, 1), "similarity = NULL"),
+    *(
+        Column("pages", _digest(name), f"{name} = NULL")
+        for name in ("visible_digest", "last_text_digest", "last_payload_digest", "words_digest")
+    ),
+    Column(
+        "pages",
+        "payload_digest IS NOT NULL AND payload_digest IS NOT last_payload_digest",
+        "payload_digest = last_payload_digest",
+    ),
+    Column("pages", f"visit NOT BETWEEN 0 AND {_VISIT}", f"visit = min(max(visit, 0), {_VISIT})"),
+    Column(
+        "pages",
+        f"seen_visit NOT BETWEEN visit AND {_VISIT}",
+        f"seen_visit = min(max(seen_visit, visit), {_VISIT})",
+    ),
+    Column("pages", _number("fetched_at", 0), "fetched_at = 0"),
+    Column("pages", _number("seen_at", 0), "seen_at = fetched_at"),
+    Column("known", f"outcome NOT IN ({listed(OUTCOMES)})", "outcome = 'unchanged', due_at = 0"),
+    Column("known", f"visit NOT BETWEEN 0 AND {_VISIT}", f"visit = {_VISIT}"),
+    Column("known", "since NOT BETWEEN 0 AND visit", "since = visit"),
+    *_flags("known", "is_near", "not_sent", "was_away"),
+    Column("known", _number("distance", 0, 64), "distance = NULL"),
+    Column("known", _number("similarity", 0, 1), "similarity = NULL"),
+    Column(
+        "known",
+        "typeof(interval_secs) <> 'real' OR interval_secs <= 0",
+        "interval_secs = 86400.0, due_at = 0",
+    ),
+    Column("known", _number("due_at", 0), "due_at = 0"),
+    Column("known", _digest("key", may_be_null=False), None),
+    Column("requests", "state NOT BETWEEN 0 AND 4", "state = 0, tries = 0"),
+    *_counts("requests", "tries", "depth"),
+    *_flags("requests", "fixed"),
+    Column("requests", _digest("key"), "key = NULL"),
+    Column("requests", "state IN (0, 1, 4) AND url NOT LIKE '%:%'", None),
+    Column("redirects", _digest("key", may_be_null=False), None),
+    Column("redirects", _digest("target", may_be_null=False), None),
+    *_counts("url_rules", "positives", "explored", "saved"),
+    Column("url_rules", "NOT json_valid(tried)", "tried = '[]'"),
+    *_counts("folds", "tries"),
+    *_flags("folds", "explored"),
+    Column("folds", _digest("fold", may_be_null=False), None),
+    Column("url_clusters", f"state NOT IN ({listed(_CLUSTERS)})", "state = 'open', reason = NULL"),
+    *_counts("url_clusters", "fetched", "new", "barren", "met", "recent"),
+    Column("url_clusters", "new > fetched", "new = fetched"),
+    *_flags("links", "shared"),
+    *_counts("hosts", "turn"),
+    Column("file_redirects", _digest("key", may_be_null=False), None),
+    Column("file_redirects", _digest("target", may_be_null=False), None),
+    Column("labels", _digest("first", may_be_null=False), None),
+    Column("labels", _digest("second", may_be_null=False), None),
+    *_counts("parameters", "since"),
+    *_counts("labels", "labelled_at"),
+    *_counts("url_rules", "since"),
+    Column("labels", f"label NOT IN ({listed(_LABELS)}) OR first >= second", None),
+)
+
+KNOWN_ONLY = f"""
+SELECT key, coalesce((SELECT url FROM requests WHERE requests.key = known.key), '') FROM known
+WHERE outcome <> '{MOVED}' AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.key = known.key)
+  AND NOT EXISTS (SELECT 1 FROM requests WHERE requests.key = known.key AND state IN (0, 1))
+"""  # noqa: S608
+PAGES_ONLY = """
+SELECT id, url FROM pages WHERE latest = 1 AND visit > 0
+  AND verdict NOT IN ('failed', 'unreadable')
+  AND NOT EXISTS (SELECT 1 FROM known WHERE known.key = pages.key)
+"""
+
+
+def find_strange(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+    """Look at each value by itself, and at what two tables say of one page.
+
+    Where a value cannot be one that a crawl wrote, the other checks wait for its repair.
+
+    Complexity: O(rows), and one canonical URL a page.
+    """
+    watch.begin("values", len(COLUMNS))
+    found = list(_find_values(directory, watch))
+    yield from found
+    if found:
+        return  # whatever else is looked at relies on these
+    yield from _find_meta(directory)
+    yield from _find_keys(directory)
+    redirects = wrong_redirects(directory)
+    if redirects:
+        what = f"redirects with another key than their URL has: {len(redirects):,}"
+        yield Finding(REDIRECTS, what, len(redirects), remedy="forgets them")
+    count, urls = 0, list[str]()
+    for _, url in directory.connection.execute(KNOWN_ONLY):
+        count += 1
+        urls += [str(url)] if url and len(urls) < MOST_EXAMPLES else []
+    if count:
+        remedy = "queues their URLs again, where those are known, and forgets the others"
+        what = f"pages that were fetched and have no capture: {count:,}"
+        yield Finding(LOST, what, count, tuple(urls), remedy=remedy)
+    unknown = Culprits()
+    unknown.add_all(directory.connection.execute(PAGES_ONLY))
+    if unknown.ids:
+        what = "pages of which it is not known when they are due"
+        yield unknown.finding(UNKNOWN, what, "lets them be due now")
+    broken = unreadable_links(directory.connection.execute)
+    if broken:
+        what = f"lists of links that cannot be read: {len(broken):,}"
+        remedy = "takes them away: those pages are asked for as a whole"
+        yield Finding(LINKS, what, len(broken), remedy=remedy)
+
+
+def _find_values(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+    every = [*typed_columns(directory.connection.execute), *COLUMNS]
+    for table in dict.fromkeys(column.table for column in every):
+        wrong = [column.wrong for column in every if column.table == table]
+        condition = " OR ".join(f"({each})" for each in wrong)
+        count = directory.count(f"SELECT count(*) FROM {table} WHERE {condition}")  # noqa: S608
+        watch.advance(len(wrong))
+        if count:
+            what = f"rows of the table {table} with values that no crawl writes: {count:,}"
+            yield Finding(VALUES, what, count, remedy="puts those right, or takes the rows away")
+
+
+def _find_meta(directory: CrawlDirectory) -> Iterator[Finding]:
+    if directory.canonicalizer is None:
+        advice = "verify it with the version that made it"
+        yield Finding(RULES, "the URL rules of the keys are unknown", advice=advice)
+    wrong = wrong_meta(directory)
+    if wrong:
+        named = ", ".join(wrong)
+        what = f"values of the crawl itself that cannot be: {named}"
+        yield Finding(META, what, len(wrong), remedy="derives them from the pages")
+
+
+def wrong_meta(directory: CrawlDirectory) -> dict[str, str]:
+    """Return the right values of the rows of ``meta`` that are wrong, by their names."""
+    found = {}
+    for name, sql in (
+        ("visit", f"SELECT {_VISIT}"),
+        ("last_visit", "SELECT coalesce(max(seen_visit), 0) FROM pages"),
+    ):
+        value, newest = directory.meta.get(name, "0"), directory.count(sql)
+        if not value.isdecimal() or int(value) < newest:
+            found[name] = str(newest)
+    return found
+
+
+def _find_keys(directory: CrawlDirectory) -> Iterator[Finding]:
+    wrong = Culprits()
+    for page_id, url, _, _ in wrong_keys(directory):
+        wrong.add(page_id, url)
+    if wrong.ids:
+        what = "captures with another key, or canonical URL, than their URL has"
+        yield wrong.finding(KEYS, what, "computes them from their URLs")
+
+
+def wrong_keys(directory: CrawlDirectory) -> Iterator[tuple[int, str, str, bytes]]:
+    """Yield id, URL, right canonical URL and right key of each capture that has others.
+
+    Of crawls by our own spiders: items of others may have keys of their own.
+    """
+    canonicalizer = directory.canonicalizer
+    if canonicalizer is None or directory.plan is None:
+        return
+    rows = directory.connection.execute("SELECT id, url, canonical_url, key FROM pages ORDER BY id")
+    for page_id, url, canonical_url, key in rows:
+        try:
+            right = canonicalizer(url), canonicalizer.key(url)
+        except MalformedUrl:
+            right = url, payload_digest(url.encode("utf-8", "surrogatepass"))
+        if right != (canonical_url, key):
+            yield page_id, url, *right
+
+
+def wrong_redirects(directory: CrawlDirectory) -> list[bytes]:
+    """Return the keys of redirects that are none of their URLs; of crawls by our own spiders."""
+    canonicalizer = directory.canonicalizer
+    if canonicalizer is None or directory.plan is None:
+        return []
+    wrong = []
+    for key, url in directory.connection.execute("SELECT key, url FROM redirects"):
+        try:
+            is_right = canonicalizer.key(url) == key
+        except MalformedUrl:
+            is_right = False
+        if not is_right:
+            wrong.append(key)
+    return wrong
+
+
+def unreadable_links(read: Read) -> list[int]:
+    """Return the ids of the lists of links that no visit can read, or that are no page's."""
+    dictionary = read("SELECT urls FROM link_dictionary WHERE typeof(urls) = 'blob'").fetchone()
+    plain = LinkPacker()
+    shared = None if dictionary is None else LinkPacker(dictionary[0])
+    broken = []
+    sql = "SELECT id, shared, urls, key IN (SELECT key FROM pages) FROM links"
+    for number, is_shared, packed, is_of_page in read(sql):
+        packer = shared if is_shared else plain
+        try:
+            if (
+                not is_of_page
+                or packer is None
+                or not all(url for url, _ in packer.unpack(packed)[0])
+            ):
+                broken.append(number)
+        except (zstandard.ZstdError, ValueError, TypeError):
+            broken.append(number)
+    return broken

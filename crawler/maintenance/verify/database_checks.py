@@ -1,0 +1,74 @@
+"""Is ``crawl.db`` whole, as SQLite sees it?"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from crawler.maintenance.verify.finding import MOST_EXAMPLES, Finding
+from crawler.storage.schema import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.verify.finding import Watch
+
+    Read = Callable[..., sqlite3.Cursor]
+
+INDEXES = "database-indexes"
+LACKING = "database-has-indexes"
+WHOLE = "database-whole"
+
+_MOST_MESSAGES = 100
+_OF_INDEXES = ("missing from index", "wrong # of entries in index", "non-unique entry in index")
+
+
+def find_damage(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+    """Ask SQLite to look at every page of the file, and at every index.
+
+    Complexity: O(size of the file).
+    """
+    watch.begin("crawl.db", 1)
+    sql = f"PRAGMA integrity_check({_MOST_MESSAGES})"
+    messages = [str(row[0]) for row in directory.connection.execute(sql)]
+    if messages == ["ok"]:
+        missing = missing_indexes(directory.connection.execute)
+        if missing:
+            what = f"indexes that crawl.db lacks: {len(missing):,}"
+            yield Finding(LACKING, what, len(missing), tuple(missing), remedy="makes them")
+        return
+    some = tuple(messages[:MOST_EXAMPLES])
+    if all(any(words in message for words in _OF_INDEXES) for message in messages):
+        yield Finding(
+            INDEXES,
+            "indexes of crawl.db disagree with their tables",
+            len(messages),
+            some,
+            remedy="makes the indexes anew",
+        )
+    else:
+        yield damaged(len(messages), some)
+
+
+def missing_indexes(read: Read) -> dict[str, str]:
+    """Return the names of indexes that are not there, with what makes them."""
+    sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        wanted = dict(connection.execute(sql))
+    found = {name for name, _ in read(sql)}
+    return {name: sql for name, sql in wanted.items() if name not in found}
+
+
+def damaged(count: int, examples: tuple[str, ...]) -> Finding:
+    """A finding that ends everything: the truth itself is not to be read."""
+    return Finding(
+        WHOLE,
+        "crawl.db is damaged",
+        count,
+        examples,
+        advice="restore it from a copy, or save what can be read: "
+        'sqlite3 crawl.db ".recover" | sqlite3 saved.db',
+    )

@@ -1,0 +1,260 @@
+"""Is every duplicate near its original, and no kept page near another one?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import zstandard
+
+from crawler.maintenance.verify.finding import Culprits, Finding
+from crawler.pages.judged_documents import unpack_judged
+from crawler.pages.live_parameters import from_json
+from crawler.pages.page_row import to_unsigned
+from crawler.pages.verdicts import EXACT_DUPLICATE, NEAR_DUPLICATE, NEW, TEXT_DUPLICATE, TOO_SHORT
+from neardup import HammingIndex, JaccardVerifier, NearDupError, hamming
+from neardup.candidates import MAX_CANDIDATES, Bitmaps, Candidates
+from neardup.whole import split_whole
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator
+
+    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.verify.finding import Watch
+    from neardup import Match, Parameters
+
+    Read = Callable[..., sqlite3.Cursor]
+
+NEAR_KEPT = "kept-apart"
+MEASURES = "duplicate-measured"
+CHOSEN = "parameters-readable"
+KIND = "verdict-right"
+
+_CLOSE = 1e-6
+_KEPT = """
+SELECT id, fingerprint, coalesce(parameters, -1) FROM pages
+WHERE latest = 1 AND text IS NOT NULL AND fingerprint IS NOT NULL ORDER BY id
+"""
+_PAGE = "SELECT url, text FROM pages WHERE id = ?"
+_DUPLICATES = """
+SELECT pages.id, pages.url, pages.verdict, pages.distance, pages.similarity, pages.fingerprint,
+       kept.fingerprint, pages.text_digest, pages.parameters, near_texts.text,
+       CASE WHEN near_texts.text IS NOT NULL THEN kept.text END,
+       pages.text_digest IS kept.text_digest OR pages.visible_digest IS kept.visible_digest
+FROM pages JOIN pages AS kept ON kept.id = pages.duplicate_of
+LEFT JOIN near_texts ON near_texts.page = pages.id
+WHERE pages.latest = 1 AND kept.latest = 1 AND kept.text IS NOT NULL ORDER BY pages.id
+"""
+# A text that is long enough is new, or changed; its parameters say what is long enough.
+_WRONG_KINDS = f"""
+SELECT pages.id, pages.url FROM pages JOIN parameters ON parameters.id = pages.parameters
+WHERE latest = 1 AND duplicate_of IS NULL AND verdict IN ('{NEW}', '{TOO_SHORT}')
+  AND json_valid(chosen)
+  AND (verdict = '{NEW}') <> (words > 0 AND words >= json_extract(chosen, '$.min_words'))
+"""  # noqa: S608
+_MAKES_DUPLICATE = "makes them duplicates of it"
+
+
+class NearPage(NamedTuple):
+    """A kept page that repeats an earlier kept one nearly."""
+
+    id: int
+    original: int
+    distance: int
+    similarity: float | None
+
+
+class Measured(NamedTuple):
+    """A duplicate with its measures as they are to be; None where it repeats its original not."""
+
+    id: int
+    verdict: str | None
+    distance: int | None
+    similarity: float | None
+
+
+class _Duplicate(NamedTuple):
+    """A row of ``_DUPLICATES``."""
+
+    id: int
+    url: str
+    verdict: str
+    distance: int | None
+    similarity: float | None
+    fingerprint: int | None
+    kept_fingerprint: int | None
+    text_digest: bytes | None
+    parameters: int | None
+    text: bytes | None
+    kept_text: bytes | None
+    is_equal: int
+
+
+def find_repeats(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+    """Look for kept pages that repeat one, and for duplicates whose measures are other ones.
+
+    Complexity: O(kept pages * log), and one comparison of texts for each near pair; 40 bytes of
+    memory a kept page.
+    """
+    read = directory.connection.execute
+    broken = unreadable_parameters(read)
+    if broken:
+        yield Finding(
+            CHOSEN,
+            f"parameters of verdicts that cannot be read: {len(broken):,}",
+            len(broken),
+            tuple(f"parameters {number}" for number in broken[:5]),
+            remedy="forgets them; scrapy tune chooses others",
+            ids=tuple(broken),
+        )
+    near = Culprits()
+    for page in near_pages(read, watch):
+        near.add(page.id, str(read(_PAGE, (page.id,)).fetchone()[0]))
+    if near.ids:
+        what = "pages kept although an earlier kept page says nearly the same"
+        yield near.finding(NEAR_KEPT, what, _MAKES_DUPLICATE)
+    wrong = Culprits()
+    for measured, url in mismeasured(read):
+        wrong.add(measured.id, url)
+    if wrong.ids:
+        what = "duplicates with other measures, or of another text, than their originals"
+        yield wrong.finding(MEASURES, what, "measures them, and finds originals for the others")
+    kinds = Culprits()
+    kinds.add_all(read(_WRONG_KINDS))
+    if kinds.ids:
+        what = "kept pages that are called too short and are not, or the other way"
+        yield kinds.finding(KIND, what, "calls them what they are")
+
+
+def unreadable_parameters(read: Read) -> list[int]:
+    """Return the ids of parameters that no crawl can read."""
+    return [number for number, found in _parameters(read).items() if found is None]
+
+
+def _parameters(read: Read) -> dict[int, Parameters | None]:
+    found: dict[int, Parameters | None] = {}
+    for number, chosen in read("SELECT id, chosen FROM parameters"):
+        try:
+            found[number] = from_json(chosen)
+        except (AttributeError, KeyError, TypeError, ValueError, NearDupError):
+            found[number] = None
+    return found
+
+
+def near_pages(read: Read, watch: Watch) -> Iterator[NearPage]:
+    """Yield kept pages that an earlier one makes a duplicate by the parameters of their verdicts.
+
+    A page that is yielded makes none of a later one. Pages of one URL are parts of one page. As
+    many candidates are compared as when a page is judged.
+    """
+    chosen = {number: found for number, found in _parameters(read).items() if found is not None}
+    rows = np.array(read(_KEPT).fetchall(), np.int64).reshape(-1, 3)
+    watch.begin("kept pages", len(rows))
+    if not len(rows) or not chosen:
+        return
+    ids, fingerprints = rows[:, 0], rows[:, 1].astype(np.uint64)
+    dropped: set[int] = set()
+    bitmaps = Bitmaps()
+    with HammingIndex(radius=max(one.radius for one in chosen.values())) as index:
+        index.add_many(fingerprints, ids)
+        for page_id, fingerprint, number in zip(
+            ids.tolist(), fingerprints.tolist(), rows[:, 2].tolist(), strict=True
+        ):
+            watch.advance()
+            parameters = chosen.get(number)
+            if parameters is None:
+                continue
+            matches = [
+                match
+                for match in index.query(fingerprint, limit=MAX_CANDIDATES)
+                if match.id < page_id
+                and match.id not in dropped
+                and match.distance <= parameters.radius
+            ]
+            found = _repeated(read, page_id, matches, parameters, bitmaps) if matches else None
+            if found is not None:
+                dropped.add(page_id)
+                yield found
+
+
+def _repeated(
+    read: Read, page_id: int, matches: list[Match], parameters: Parameters, bitmaps: Bitmaps
+) -> NearPage | None:
+    """Return the first of some near pages that a page repeats."""
+    url, text = read(_PAGE, (page_id,)).fetchone()
+    try:
+        verifier = JaccardVerifier(parameters.verify_shingle_size)
+        candidates = Candidates(unpack_judged(text), verifier, bitmaps, parameters.min_similarity)
+        for match in matches:
+            other_url, other = read(_PAGE, (match.id,)).fetchone()
+            if url == other_url:
+                continue
+            if not parameters.verify:
+                return NearPage(page_id, match.id, match.distance, None)
+            if candidates.may_confirm(match.id):
+                similarity = candidates.confirmed(match.id, unpack_judged(other))
+                if similarity is not None:
+                    return NearPage(page_id, match.id, match.distance, similarity)
+    except (zstandard.ZstdError, ValueError):  # another check says so
+        pass
+    return None
+
+
+def _similarity(parameters: Parameters, first: bytes, second: bytes) -> float:
+    """Return the similarity of the part of two texts that is less similar, as a crawl judges."""
+    verifier = JaccardVerifier(parameters.verify_shingle_size)
+    one, other = (split_whole(unpack_judged(packed)) for packed in (first, second))
+    pairs = dict.fromkeys(zip(one, other, strict=True))
+    return min(verifier.compared_with(mine)(theirs) for mine, theirs in pairs)
+
+
+def mismeasured(read: Read) -> Iterator[tuple[Measured, str]]:
+    """Yield the duplicates whose row does not say what they are to their original, and their URLs.
+
+    Where the text of a near-duplicate is not held, what is said of its similarity is believed.
+    """
+    chosen = _parameters(read)
+    for values in read(_DUPLICATES):
+        row = _Duplicate(*values)
+        try:
+            found = _measured(row, chosen.get(row.parameters or -1))
+        except (zstandard.ZstdError, ValueError):  # another check says so
+            continue
+        if found is not None:
+            yield found, row.url
+
+
+def _measured(row: _Duplicate, parameters: Parameters | None) -> Measured | None:
+    """Return what a duplicate is to be called; None where it is called that."""
+    if row.text_digest is None:  # to be read anew
+        return None
+    if row.verdict in {EXACT_DUPLICATE, TEXT_DUPLICATE}:
+        if not row.is_equal:
+            return Measured(row.id, None, None, None)
+        is_right = row.distance == 0 and row.similarity == 1.0
+        return None if is_right else Measured(row.id, row.verdict, 0, 1.0)
+    if row.verdict != NEAR_DUPLICATE:
+        return None
+    return _measured_near(row, parameters)
+
+
+def _measured_near(row: _Duplicate, parameters: Parameters | None) -> Measured | None:
+    distance, similarity = row.distance, row.similarity
+    one, other = to_unsigned(row.fingerprint), to_unsigned(row.kept_fingerprint)
+    if distance is not None and one is not None and other is not None:
+        distance = hamming(one, other)
+    if parameters is not None and row.text is not None and row.kept_text is not None:
+        if similarity is not None:
+            similarity = _similarity(parameters, row.text, row.kept_text)
+        is_far = distance is not None and distance > parameters.radius
+        is_other = similarity is not None and similarity < parameters.min_similarity
+        if is_far or is_other:
+            return Measured(row.id, None, None, None)
+    is_close = similarity == row.similarity or (
+        None not in {similarity, row.similarity}
+        and abs((similarity or 0.0) - (row.similarity or 0.0)) < _CLOSE
+    )
+    if distance == row.distance and is_close:
+        return None
+    return Measured(row.id, NEAR_DUPLICATE, distance, similarity)

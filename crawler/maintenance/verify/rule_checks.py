@@ -1,0 +1,93 @@
+"""Does a rule that holds stand behind every request that is not made?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from crawler.maintenance.verify.finding import MOST_EXAMPLES, Finding
+from crawler.maintenance.verify.queue_checks import FLEET
+from crawler.url_rules.regrouping import PENDING
+from crawler.url_rules.rule_store import FORGOTTEN, HOLDS, REVOKED, restored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.verify.finding import Watch
+
+READABLE = "url-rules-readable"
+HELD = "skipped-by-a-rule-that-holds"
+STANDS = "skipped-for-another-request"
+FOLDS = "folds-of-requests"
+
+UNREADABLE_RULES = "SELECT id, rule, state FROM url_rules"
+NOT_HELD = f"""
+SELECT id, url FROM requests
+WHERE state = 4 AND rule NOT IN (SELECT id FROM url_rules WHERE state = {HOLDS}) ORDER BY id
+"""  # noqa: S608
+ALONE = """
+SELECT requests.id, requests.url FROM requests LEFT JOIN folds USING (fold)
+WHERE requests.state = 4 AND (folds.key IS NULL OR folds.key = requests.key OR NOT EXISTS
+    (SELECT 1 FROM requests AS other WHERE other.key = folds.key AND other.state != 4))
+ORDER BY requests.id
+"""
+WRONG_FOLD = """
+NOT EXISTS (SELECT 1 FROM requests WHERE requests.key = folds.key)
+OR (page NOTNULL AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.id = folds.page))
+"""
+_REFOLDS = "puts them back into the queue, of which the next crawl skips what its rules skip"
+
+
+def find_misruled(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+    """Look at learned rules, at what they skip, and at what stands for it.
+
+    Complexity: O(skipped requests * log requests + addresses).
+    """
+    broken = unreadable(directory)
+    if broken:
+        yield Finding(
+            READABLE,
+            f"learned URL rules that cannot be read: {len(broken):,}",
+            len(broken),
+            tuple(f"rule {number}" for number in broken[:MOST_EXAMPLES]),
+            remedy="forgets them",
+        )
+    if is_refolding(directory):
+        return  # the next crawl begins with what these checks are about
+    if FLEET in directory.meta:
+        return  # requests that stand for others may be another worker's
+    for rule, sql, what in (
+        (HELD, NOT_HELD, "requests skipped by a rule that does not hold"),
+        (STANDS, ALONE, "requests skipped for the sake of none that is made"),
+    ):
+        rows = directory.connection.execute(sql).fetchall()
+        if rows:
+            examples = tuple(url for _, url in rows[:MOST_EXAMPLES])
+            yield Finding(rule, f"{what}: {len(rows):,}", len(rows), examples, remedy=_REFOLDS)
+    wrong = directory.count(f"SELECT count(*) FROM folds WHERE {WRONG_FOLD}")  # noqa: S608
+    if wrong:
+        what = f"addresses that stand for no request, or for a page that is not there: {wrong:,}"
+        yield Finding(FOLDS, what, wrong, remedy="lets the next crawl make them anew")
+
+
+def is_refolding(directory: CrawlDirectory) -> bool:
+    """Whether the queue is not yet in agreement with the rules."""
+    return bool(json.loads(directory.meta.get(PENDING) or "[]"))
+
+
+def unreadable(directory: CrawlDirectory) -> list[int]:
+    """The numbers of rules that no crawl can read."""
+    return [
+        number
+        for number, rule, state in directory.connection.execute(UNREADABLE_RULES)
+        if state not in {HOLDS, REVOKED, FORGOTTEN} or not _is_rule(rule)
+    ]
+
+
+def _is_rule(written: str) -> bool:
+    try:
+        restored(json.loads(written))
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,174 @@
+"""Every check in its order, and the repair of what they find."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from crawler.maintenance.verify.capture_checks import find_misplaced
+from crawler.maintenance.verify.column_checks import VALUES, find_strange
+from crawler.maintenance.verify.database_checks import WHOLE, damaged, find_damage
+from crawler.maintenance.verify.feed_checks import find_misfed
+from crawler.maintenance.verify.fingerprint_checks import INDEX, find_unindexed
+from crawler.maintenance.verify.queue_checks import BLOOM, SEEN, find_forgotten, find_unqueued
+from crawler.maintenance.verify.rebuilding import make_bloom, make_index
+from crawler.maintenance.verify.repairs import OF_TEXTS, ORDER, Mender
+from crawler.maintenance.verify.repeat_checks import find_repeats
+from crawler.maintenance.verify.rule_checks import find_misruled
+from crawler.maintenance.verify.text_checks import find_misread
+from crawler.storage.database import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.verify.finding import Finding, Watch
+
+    Check = Callable[[CrawlDirectory, Watch], Iterator[Finding]]
+
+CHECKS: tuple[tuple[str, Check], ...] = (
+    ("crawl.db is whole", find_damage),
+    ("rows hold values that a crawl writes, and tables agree", find_strange),
+    ("every URL has one newest capture, every duplicate an original that is held", find_misplaced),
+    ("texts can be read, digests and fingerprints are theirs", find_misread),
+    ("kept pages repeat no other one, duplicates repeat theirs", find_repeats),
+    ("the fingerprint index holds what crawl.db holds", find_unindexed),
+    ("what is queued will be fetched, once", find_unqueued),
+    ("what learned rules skip is fetched under another URL", find_misruled),
+    ("the Bloom filter knows every URL that was seen", find_forgotten),
+)
+
+_MOST_ROUNDS = 4
+"""Of repairs: what one takes away may uncover something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A check, and what it found."""
+
+    name: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was checked of a crawl directory, and done about it."""
+
+    folder: str
+    pages: int
+    kept: int
+    checked: tuple[Checked, ...]
+    done: tuple[str, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Those of all checks."""
+        return tuple(finding for checked in self.checked for finding in checked.findings)
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        """Findings that the next crawl does not mend by itself."""
+        return tuple(finding for finding in self.findings if not finding.is_leftover)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``scrapy verify --json`` prints it."""
+        whole = asdict(self)
+        for checked in whole["checked"]:
+            for finding in checked["findings"]:
+                del finding["ids"]
+        return {**whole, "problems": len(self.problems)}
+
+
+def verify(directory: CrawlDirectory, watch: Watch, feed: Path | None = None) -> Verification:
+    """Check every rule; change nothing.
+
+    Args:
+        directory: The crawl.
+        watch: Is told how far it is.
+        feed: An exported feed that is to hold every kept page once.
+    """
+    checks = list(CHECKS)
+    if feed is not None:
+        checks.append(("the feed holds every kept page once", _of_feed(feed)))
+    checked = []
+    for name, check in checks:
+        findings = _findings(check, directory, watch)
+        checked.append(Checked(name, findings))
+        if any(finding.rule in {WHOLE, VALUES} for finding in findings):
+            return Verification(str(directory.folder), 0, 0, tuple(checked))
+    pages = directory.count("SELECT count(*) FROM pages WHERE latest = 1")
+    kept = directory.count("SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL")
+    return Verification(str(directory.folder), pages, kept, tuple(checked))
+
+
+def _of_feed(feed: Path) -> Check:
+    return lambda directory, watch: find_misfed(directory, feed, watch)
+
+
+def _findings(check: Check, directory: CrawlDirectory, watch: Watch) -> tuple[Finding, ...]:
+    try:
+        return tuple(check(directory, watch))
+    except sqlite3.DatabaseError as error:
+        return (damaged(1, (str(error),)),)
+
+
+def repair(
+    directory: CrawlDirectory, watch: Watch, found: Verification, feed: Path | None = None
+) -> Verification:
+    """Mend what was found, and what its repair uncovers; say what was done and what is left.
+
+    What is written to ``crawl.db`` is one transaction a round: a kill, or an error, leaves
+    the state before it. The index and the Bloom filter are made after it.
+
+    Raises:
+        JobError: The directory cannot be written.
+        NearDupError: There are foreign files in the folder of the index.
+    """
+    done: list[str] = []
+    for _ in range(_MOST_ROUNDS):
+        deeds = _repair_once(directory, found)
+        if not deeds:
+            break
+        done += deeds
+        found = verify(directory, watch, feed)
+    return replace(found, done=tuple(done))
+
+
+def _repair_once(directory: CrawlDirectory, found: Verification) -> list[str]:
+    findings = {finding.rule: finding for finding in found.findings}
+    if WHOLE in findings or not findings.keys() & {*ORDER, INDEX, BLOOM}:
+        return []
+    database = Database(directory.folder)
+    try:
+        done = _mend(directory, database, findings)
+        return done + _make_files(directory, database, findings)
+    except BaseException:
+        database.fail("the repair was broken off")
+        raise
+    finally:
+        database.close()
+
+
+def _mend(directory: CrawlDirectory, database: Database, findings: dict[str, Finding]) -> list[str]:
+    before = database.rows_written
+    mender = Mender(directory, database)
+    deeds = [mender.mend(findings[rule]) for rule in ORDER if rule in findings]
+    database.commit()
+    done = [deed for deed in deeds if deed is not None]
+    rows = database.rows_written - before
+    return [*done, f"rows of crawl.db written: {rows:,}"] if done else []
+
+
+def _make_files(
+    directory: CrawlDirectory, database: Database, findings: dict[str, Finding]
+) -> list[str]:
+    done = []
+    texts_changed = bool(findings.keys() & OF_TEXTS)
+    if INDEX in findings or texts_changed:
+        anew = texts_changed or not findings[INDEX].is_leftover
+        done.append(make_index(directory, database, anew=anew))
+    if BLOOM in findings or (directory.bloom.exists() and findings.keys() & (OF_TEXTS | {SEEN})):
+        done.append(make_bloom(directory.bloom, database))
+    return done

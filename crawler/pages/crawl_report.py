@@ -1,0 +1,196 @@
+"""What a crawl found: counts, clusters of duplicates, time by stage, what was saved."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from crawler.frontier.file_links import PUT_ASIDE, RELEASABLE
+from crawler.frontier.trap_report import StoredCluster, trap_report
+from crawler.pages.change_report import Changes, find_changes
+from crawler.pages.stages import REFUSED_LINKS
+from crawler.pages.tally import make_tally, scalar
+from crawler.pages.verdicts import DUPLICATES, EXACT_DUPLICATE, FAILED, NOT_COMPARED
+from crawler.url_rules.rule_report import UNEXAMINED
+
+if TYPE_CHECKING:
+    import sqlite3
+
+LARGEST = 10
+"""Clusters, and URLs of each, that a report names."""
+
+_LARGEST = """
+SELECT duplicate_of, NULL, count(*) FROM pages WHERE latest = 1 AND duplicate_of IS NOT NULL
+GROUP BY duplicate_of
+UNION ALL
+SELECT NULL, elsewhere.key, count(*) FROM elsewhere JOIN pages ON pages.id = page WHERE latest = 1
+GROUP BY elsewhere.key
+ORDER BY 3 DESC, 1, 2 LIMIT ?
+"""
+_HERE = "SELECT url FROM pages WHERE id = ?"
+_THERE = "SELECT url FROM elsewhere WHERE key = ?"
+_MEMBERS = "SELECT url FROM pages WHERE latest = 1 AND duplicate_of = ? ORDER BY id LIMIT ?"
+_MEMBERS_OF_THERE = """
+SELECT pages.url FROM elsewhere JOIN pages ON pages.id = page
+WHERE latest = 1 AND elsewhere.key = ? ORDER BY id LIMIT ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A kept page and the URLs that gave it again."""
+
+    kept: str
+    size: int
+    duplicates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RestedHost:
+    """A host that refused or did not answer in the last visit, and what was waited for it."""
+
+    name: str
+    pauses: int
+    secs: float
+    reason: str
+    left_secs: float
+    """Until its last pause is over, 0 where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What ``scrapy report`` says; counts of the last visit, except ``kept`` and ``clusters``."""
+
+    visit: int
+    fetched: int
+    kept: int
+    queued: int
+    failed: int
+    duplicates: int
+    verdicts: dict[str, int]
+    reasons: dict[str, int]
+    clusters: tuple[Cluster, ...]
+    better_copies: int
+    stage_secs: dict[str, float]
+    saved_bytes: int
+    saved_extractions: int
+    fetched_bytes: int
+    changes: Changes | None
+    """Of a visit that is not the first."""
+    url_rules: int
+    """Learned URL rules that hold."""
+    unexamined_rules: int
+    """Those of them of which too little of what they skip was tried."""
+    skipped: int
+    """Requests that they made superfluous."""
+    file_links: dict[str, int]
+    """Links by their ending that were not asked for, since many of their kind were files."""
+    file_links_to_ask: dict[str, int]
+    """Links by their ending that were put aside, and are asked for when the crawl goes on."""
+    traps: tuple[StoredCluster, ...]
+    """Kinds of URLs whose pages stopped being new."""
+    no_robots: dict[str, list[str]]
+    """Hosts, the first of them, whose robots.txt answered so that nothing is forbidden, by the
+    answer."""
+    refused_links: dict[str, int]
+    """Links that were not followed, as often as they were met, by what kept them out."""
+    rested: tuple[RestedHost, ...]
+    """Hosts that were waited for, those that rest still and the longest ones first."""
+
+    def to_json(self) -> str:
+        """The report as one JSON object."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False)
+
+
+def make_report(connection: sqlite3.Connection) -> Report:
+    """Read a report from a crawl's database, as it is at one moment.
+
+    Complexity: O(pages).
+    """
+    connection.execute("BEGIN")
+    try:
+        return _read(connection)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _read(connection: sqlite3.Connection) -> Report:
+    meta: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
+    visit = int(meta.get("visit", 0))
+    changes = find_changes(connection, visit) if visit > 1 else None
+    tally = make_tally(connection, visit)
+    counts = tally.verdicts
+    duplicates = sum(counts[verdict] for verdict in DUPLICATES)
+    fetched = sum(counts.values()) - counts[FAILED]
+    return Report(
+        visit=visit,
+        fetched=fetched,
+        kept=scalar(connection, "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL"),
+        queued=tally.queued,
+        failed=counts[FAILED],
+        duplicates=duplicates,
+        verdicts=counts,
+        reasons=_count_reasons(connection, visit),
+        clusters=_clusters(connection),
+        better_copies=scalar(
+            connection, "SELECT count(*) FROM pages WHERE latest = 1 AND better_copy = 1"
+        ),
+        stage_secs={
+            name: round(secs, 3) for name, secs in json.loads(meta.get("stages", "{}")).items()
+        },
+        saved_bytes=tally.saved_bytes,
+        saved_extractions=counts[EXACT_DUPLICATE],
+        fetched_bytes=tally.fetched_bytes,
+        changes=changes,
+        url_rules=scalar(connection, "SELECT count(*) FROM url_rules WHERE state = 1"),
+        unexamined_rules=scalar(connection, UNEXAMINED),
+        skipped=scalar(connection, "SELECT count(*) FROM requests WHERE state = 4 AND rule > 0"),
+        file_links=dict(connection.execute(PUT_ASIDE).fetchall()),
+        file_links_to_ask=dict(connection.execute(RELEASABLE).fetchall()),
+        traps=trap_report(connection),
+        no_robots=json.loads(meta.get("no_robots", "{}")),
+        refused_links=json.loads(meta.get(REFUSED_LINKS, "{}")),
+        rested=_rested_hosts(connection),
+    )
+
+
+def _rested_hosts(connection: sqlite3.Connection) -> tuple[RestedHost, ...]:
+    now = time.time()
+    rows = connection.execute(
+        "SELECT name, pauses, total_secs, reason, max(0, until - ?) FROM host_pauses"
+        " ORDER BY 5 DESC, 3 DESC LIMIT ?",
+        (now, LARGEST),
+    )
+    return tuple(
+        RestedHost(name, pauses, round(secs, 1), reason, round(left_secs, 1))
+        for name, pauses, secs, reason, left_secs in rows
+    )
+
+
+def _count_reasons(connection: sqlite3.Connection, visit: int) -> dict[str, int]:
+    rows = connection.execute(
+        "SELECT verdict || ': ' || coalesce(reason, '?'), count(*) FROM pages"
+        " WHERE visit = ?"
+        " AND (verdict IN ('failed', 'unreadable', 'not_html') OR substr(reason, 1, ?) = ?)"
+        " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?",
+        (visit, len(NOT_COMPARED), NOT_COMPARED, LARGEST),
+    )
+    return {str(reason): int(count) for reason, count in rows}
+
+
+def _clusters(connection: sqlite3.Connection) -> tuple[Cluster, ...]:
+    largest = connection.execute(_LARGEST, (LARGEST,)).fetchall()
+    return tuple(_cluster(connection, kept, key, count) for kept, key, count in largest)
+
+
+def _cluster(
+    connection: sqlite3.Connection, kept: int | None, key: bytes | None, count: int
+) -> Cluster:
+    """A cluster by the id of its kept page, or by its key where another crawl has it."""
+    originals, members = (_HERE, _MEMBERS) if key is None else (_THERE, _MEMBERS_OF_THERE)
+    named = kept if key is None else key
+    url = connection.execute(originals, (named,)).fetchone()
+    rows = connection.execute(members, (named, LARGEST))
+    return Cluster(url[0], count + 1, tuple(row[0] for row in rows))

@@ -1,0 +1,392 @@
+"""The page store: every capture with its verdict, the text of those that are kept."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.pages.page_row import COLUMNS, PageRow, row_of, to_unsigned
+from crawler.pages.verdicts import FAILED, KEPT, NOT_HTML, UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from crawler.storage.database import Database
+    from neardup import Verdict
+
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"  # noqa: S608
+_INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+
+# Of every text that was ever kept: the index forgets nothing, older versions may be dropped. The
+# same condition has the index pages_fingerprint.
+_INDEXED = "fingerprint IS NOT NULL AND verdict IN ('new', 'changed', 'too_short')"
+
+# The same list stands in the condition of the index pages_payload.
+_ORIGINALS = "verdict IN ('new', 'changed', 'too_short', 'not_html')"
+
+
+class StoredUrl(NamedTuple):
+    """A URL that has a row in ``pages``, with what its newest capture says of it."""
+
+    id: int
+    key: bytes
+    url: str
+    depth: int
+    verdict: str
+
+    @property
+    def is_page(self) -> bool:
+        """Whether something was ever read there."""
+        return self.verdict not in {FAILED, UNREADABLE}
+
+
+class TextGroup(NamedTuple):
+    """Duplicates of one capture that say the same; ``first`` has its text beside it if any has."""
+
+    digest: bytes | None
+    first: int
+
+
+class PageStore:
+    """Reads and writes the table ``pages``; all on the one connection of the crawl."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        row = database.read("SELECT coalesce(max(id), 0) + 1 FROM pages").fetchone()
+        self._next_id = int(row[0])
+        self._first_own_id = self._next_id
+        self._noted_visit = 0
+
+    def new_id(self) -> int:
+        """An id for the next capture, never given twice."""
+        self._next_id += 1
+        return self._next_id - 1
+
+    def insert(self, row: PageRow, *, in_place: bool = True) -> None:
+        """Store a capture; it becomes the latest under its key.
+
+        What holds nothing never takes the place of a capture that holds something.
+
+        Args:
+            row: The capture.
+            in_place: False for a part of a page, which takes no whole one's place either.
+        """
+        previous = self.previous(row.key)
+        if previous is not None and (_says_less(row, previous) or not in_place):
+            row.latest = 0
+        else:
+            self._replace(row.key)
+        self._database.write(_INSERT, row.values())
+        self._note_visit(row.visit)
+
+    def _replace(self, key: bytes) -> None:
+        self._database.write(
+            "DELETE FROM near_texts WHERE page IN"
+            " (SELECT id FROM pages WHERE key = ? AND latest = 1)",
+            (key,),
+        )
+        # A duplicate may have HTML, if it was kept before all pages were judged again.
+        self._database.write(
+            "UPDATE pages SET latest = 0, html = CASE WHEN duplicate_of IS NULL THEN html END"
+            " WHERE key = ? AND latest = 1",
+            (key,),
+        )
+
+    def keep_near_text(self, page_id: int, text: bytes | None) -> None:
+        """Store what the newest capture of a near-duplicate says, zstd, beside what it repeats."""
+        if text is not None:
+            self._database.write("INSERT INTO near_texts VALUES (?, ?)", (page_id, text))
+
+    def near_text(self, page_id: int) -> bytes | None:
+        """The text, zstd, that is held beside a duplicate."""
+        sql = "SELECT text FROM near_texts WHERE page = ?"
+        row = self._database.read(sql, (page_id,)).fetchone()
+        return None if row is None else row[0]
+
+    @property
+    def last_visit(self) -> int:
+        """The last visit in which something was captured or found unchanged."""
+        return int(self._database.meta("last_visit") or 0)
+
+    def _note_visit(self, visit: int) -> None:
+        if visit > self._noted_visit:  # a promoted duplicate has that of its capture
+            self._database.set_meta("last_visit", str(visit))
+            self._noted_visit = visit
+
+    def previous(self, key: bytes) -> PageRow | None:
+        """The latest capture under a key that was read, or None."""
+        row = self._row(f"{_SELECT} WHERE key = ? AND latest = 1", (key,))
+        return None if row is None or row.verdict in {FAILED, UNREADABLE} else row
+
+    def is_held(self, row: PageRow) -> bool:
+        """Whether what a capture said is still stored: with it, or with its original.
+
+        The original of a duplicate may say something else since; then the
+        duplicate is the one to keep.
+        """
+        if row.duplicate_of is None:
+            return True
+        held = self._database.read(
+            f"SELECT 1 FROM pages WHERE id = ? AND latest = 1 AND {_ORIGINALS}",  # noqa: S608
+            (row.duplicate_of,),
+        )
+        return held.fetchone() is not None
+
+    def holds_text_of(self, row: PageRow) -> bool:
+        """Return whether what a capture said is stored anywhere.
+
+        As ``is_held``, and also where its original says something else by now: the text is then
+        that of an older version, or stands beside the duplicate.
+        """
+        if self.is_held(row):
+            return True
+        if row.text_digest is None:
+            return False
+        return self.near_text(row.id) is not None or self.find_said(row.text_digest) is not None
+
+    def touch(self, row: PageRow, visit: int, now: float) -> None:
+        """Note that a page was found unchanged."""
+        self._database.write(
+            "UPDATE pages SET seen_visit = ?, seen_at = ?, payload_digest = ?,"
+            " last_payload_digest = ?, etag = ?, last_modified = ? WHERE id = ?",
+            (
+                visit,
+                now,
+                row.payload_digest,
+                row.last_payload_digest,
+                row.etag,
+                row.last_modified,
+                row.id,
+            ),
+        )
+        self._note_visit(visit)
+
+    def note(self, page_id: int, reason: str | None) -> None:
+        """Store what was odd about a capture."""
+        self._database.write("UPDATE pages SET reason = ? WHERE id = ?", (reason, page_id))
+
+    def get(self, page_id: int) -> PageRow | None:
+        """The capture with an id."""
+        return self._row(f"{_SELECT} WHERE id = ?", (page_id,))
+
+    def find_payload(self, digest: bytes) -> PageRow | None:
+        """The first kept page of exactly these bytes."""
+        return self._find_bytes(digest, "verdict <> 'not_html'")
+
+    def find_file(self, digest: bytes) -> PageRow | None:
+        """The first file that is no page of exactly these bytes."""
+        return self._find_bytes(digest, "verdict = 'not_html'")
+
+    def _find_bytes(self, digest: bytes, condition: str) -> PageRow | None:
+        return self._row(
+            f"{_SELECT} WHERE payload_digest = ? AND latest = 1 AND {_ORIGINALS}"
+            f" AND {condition} ORDER BY id LIMIT 1",
+            (digest,),
+        )
+
+    def supersede(self, page_id: int) -> bool:
+        """Note a capture that is not its page's newest any more, where it has duplicates."""
+        noted = self._database.write(
+            "INSERT OR IGNORE INTO superseded SELECT ?1 WHERE EXISTS"
+            " (SELECT 1 FROM pages WHERE duplicate_of = ?1 AND latest = 1)",
+            (page_id,),
+        )
+        return noted.rowcount > 0
+
+    def superseded(self) -> list[int]:
+        """Return the ids of the captures that ``supersede`` noted."""
+        rows = self._database.read("SELECT page FROM superseded ORDER BY page")
+        return [int(page_id) for (page_id,) in rows]
+
+    def forget_superseded(self, page_id: int) -> None:
+        """Take a capture away from those that ``supersede`` noted."""
+        self._database.write("DELETE FROM superseded WHERE page = ?", (page_id,))
+
+    def texts_of_duplicates(self, page_id: int) -> list[TextGroup]:
+        """Group the newest captures that are duplicates of a capture by their texts."""
+        rows = self._database.read(
+            "SELECT text_digest, coalesce(min(near_texts.page), min(pages.id)) FROM pages"
+            " LEFT JOIN near_texts ON near_texts.page = pages.id"
+            " WHERE duplicate_of = ? AND latest = 1 GROUP BY text_digest",
+            (page_id,),
+        )
+        return [TextGroup(*row) for row in rows]
+
+    def name_original(self, row: PageRow) -> None:
+        """Store whom a duplicate repeats from now on, and how nearly."""
+        self._database.write(
+            "UPDATE pages SET duplicate_of = ?, verdict = ?, distance = ?, similarity = ?,"
+            " parameters = ? WHERE id = ?",
+            (row.duplicate_of, row.verdict, row.distance, row.similarity, row.parameters, row.id),
+        )
+
+    def move_duplicates(
+        self, old_id: int, new_id: int, digest: bytes, verdict: Verdict, parameters: int
+    ) -> None:
+        """Name another capture as the original of all duplicates of one that have a text."""
+        self._database.write(
+            "UPDATE pages SET duplicate_of = ?1, verdict = CASE WHEN verdict = 'exact_duplicate'"
+            " AND ?2 = 'text_duplicate' THEN verdict ELSE ?2 END, distance = ?3, similarity = ?4,"
+            " parameters = ?5 WHERE duplicate_of = ?6 AND latest = 1 AND text_digest = ?7",
+            (
+                new_id,
+                verdict.kind,
+                verdict.distance,
+                verdict.similarity,
+                parameters,
+                old_id,
+                digest,
+            ),
+        )
+
+    def move_unknown(self, old_id: int, new_id: int, *, read_anew: bool) -> None:
+        """Name another capture as the original of all duplicates that one is left with."""
+        forget = ", payload_digest = NULL, text_digest = NULL" if read_anew else ""
+        self._database.write(
+            f"UPDATE pages SET duplicate_of = ?{forget}"  # noqa: S608
+            " WHERE duplicate_of = ? AND latest = 1",
+            (new_id, old_id),
+        )
+
+    def note_moved(self, moved: Sequence[tuple[int, int]]) -> None:
+        """Tell the learned URL rules of captures that have other ids now: (old, new).
+
+        Complexity: O(addresses), once for all of them.
+        """
+        self._database.write(
+            "UPDATE folds SET page = moved.new FROM (SELECT value ->> 0 AS old, value ->> 1 AS new"
+            " FROM json_each(?)) AS moved WHERE folds.page = moved.old",
+            (json.dumps(moved),),
+        )
+
+    def note_depth(self, key: bytes, depth: int) -> None:
+        """Note a shorter way from a seed to a page."""
+        self._database.write(
+            "UPDATE pages SET depth = ?1 WHERE key = ?2 AND latest = 1 AND depth > ?1", (depth, key)
+        )
+
+    def forget_failures(self, key: bytes, before: int) -> None:
+        """Delete the failures of a page with smaller ids, but for its newest capture."""
+        self._database.write(
+            "DELETE FROM pages WHERE key = ? AND id < ? AND latest = 0"
+            " AND verdict IN ('failed', 'unreadable')",
+            (key, before),
+        )
+
+    def drop_texts(self, key: bytes, keep: int) -> None:
+        """Drop the texts of a page's older versions, but for the newest so many.
+
+        One that a duplicate of today still has, or names as its original, stays.
+        """
+        self._database.write(
+            "UPDATE pages SET text = NULL, html = NULL WHERE id IN (SELECT id FROM pages"
+            " WHERE key = ? AND latest = 0 AND text IS NOT NULL ORDER BY id DESC LIMIT -1 OFFSET ?)"
+            " AND NOT EXISTS (SELECT 1 FROM pages AS copy WHERE copy.latest = 1"
+            " AND copy.text_digest = pages.text_digest AND copy.duplicate_of IS NOT NULL)"
+            " AND NOT EXISTS (SELECT 1 FROM pages AS copy WHERE copy.latest = 1"
+            " AND copy.duplicate_of = pages.id)",
+            (key, keep),
+        )
+
+    def urls_after(self, page_id: int, limit: int) -> list[StoredUrl]:
+        """The next URLs after a capture, each one's newest capture, in the order of captures."""
+        rows = self._database.read(
+            "SELECT id, key, url, depth, verdict FROM pages WHERE id > ? AND latest = 1"
+            " ORDER BY id LIMIT ?",
+            (page_id, limit),
+        )
+        return [StoredUrl(*row) for row in rows]
+
+    def forget(self, page_id: int) -> None:
+        """Take away a duplicate's capture when a kept one stands in its place."""
+        self._database.write("DELETE FROM near_texts WHERE page = ?", (page_id,))
+        self._database.write("DELETE FROM pages WHERE id = ? AND text IS NULL", (page_id,))
+
+    def find_said(self, digest: bytes) -> PageRow | None:
+        """A capture, the newest of its page or not, that holds the text with a digest."""
+        return self._row(
+            f"{_SELECT} WHERE text_digest = ? AND text IS NOT NULL ORDER BY latest DESC LIMIT 1",
+            (digest,),
+        )
+
+    def is_of_earlier_process(self, row: PageRow) -> bool:
+        """Whether a capture was there when this process opened the store."""
+        return row.id < self._first_own_id
+
+    def find_visible(self, digest: bytes) -> PageRow | None:
+        """The first kept capture with exactly this visible text."""
+        return self._row(
+            f"{_SELECT} WHERE visible_digest = ? AND text IS NOT NULL ORDER BY id LIMIT 1",
+            (digest,),
+        )
+
+    def find_shown(
+        self, row: PageRow, *, is_long: bool, exclude: Collection[int]
+    ) -> PageRow | None:
+        """The first kept page that shows the same as one with a main text, and has as many words.
+
+        Args:
+            row: The page.
+            is_long: Whether that one was judged by its fingerprint.
+            exclude: Ids of pages that are not meant.
+        """
+        rows = self._database.read(
+            f"{_SELECT} WHERE visible_digest = ? AND text IS NOT NULL AND latest = 1"
+            " AND is_main = 1 AND words = ? AND (fingerprint IS NOT NULL) = ? ORDER BY id",
+            (row.visible_digest, row.words, is_long),
+        )
+        return next((found for found in map(row_of, rows) if found.id not in exclude), None)
+
+    def find_text(self, digest: bytes, exclude: Collection[int]) -> int | None:
+        """The id of the first kept capture with this digest of its judged text."""
+        rows = self._database.read(
+            "SELECT id FROM pages WHERE text_digest = ? AND latest = 1 AND text IS NOT NULL"
+            " ORDER BY id",
+            (digest,),
+        )
+        return next((int(page_id) for (page_id,) in rows if page_id not in exclude), None)
+
+    def text(self, page_id: int) -> bytes | None:
+        """The text, zstd, of a capture that is its page's newest; None for any other."""
+        row = self._database.read(
+            "SELECT text FROM pages WHERE id = ? AND latest = 1", (page_id,)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def fingerprints(self, skip: int = 0) -> Iterator[tuple[int, int]]:
+        """(fingerprint, id) of every capture whose text was kept and has a fingerprint, by id."""
+        rows = self._database.read(
+            f"SELECT fingerprint, id FROM pages WHERE {_INDEXED}"  # noqa: S608
+            " ORDER BY id LIMIT -1 OFFSET ?",
+            (skip,),
+        )
+        for fingerprint, page_id in rows:
+            yield to_unsigned(fingerprint) or 0, int(page_id)
+
+    def count_fingerprints(self) -> int:
+        """How many ``fingerprints`` yields."""
+        row = self._database.read(
+            f"SELECT count(*) FROM pages WHERE {_INDEXED}"  # noqa: S608
+        ).fetchone()
+        return int(row[0])
+
+    def highest_id(self, first: int) -> int:
+        """The highest id of the first so many ``fingerprints``, -1 where there is none."""
+        row = self._database.read(
+            f"SELECT id FROM pages WHERE {_INDEXED}"  # noqa: S608
+            " ORDER BY id LIMIT 1 OFFSET ?",
+            (first - 1,),
+        ).fetchone()
+        return int(row[0]) if first and row else -1
+
+    def _row(self, sql: str, parameters: tuple[object, ...]) -> PageRow | None:
+        values = self._database.read(sql, parameters).fetchone()
+        return None if values is None else row_of(values)
+
+
+def _says_less(row: PageRow, previous: PageRow) -> bool:
+    """Whether a new capture holds nothing where the last one holds something."""
+    if row.verdict in {FAILED, UNREADABLE}:
+        return True
+    empty = row.verdict == NOT_HTML or (row.verdict in KEPT and not row.words)
+    return empty and bool(previous.words)

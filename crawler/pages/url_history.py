@@ -1,0 +1,190 @@
+"""The URLs that were asked for: what became of each at its last visit, and when it is due."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawler.pages.outcomes import AWAY, CHANGED, FAILED, NEW, READ, UNCHANGED
+from crawler.pages.verdicts import NOT_HTML
+
+if TYPE_CHECKING:
+    from crawler.pages.intervals import IntervalPolicy
+    from crawler.pages.page_row import PageRow
+    from crawler.storage.database import Database
+
+
+_KEYS_AND_DEPTHS = (
+    "SELECT key, coalesce("
+    "(SELECT depth FROM pages WHERE pages.key = known.key AND latest = 1), 0) AS depth FROM known"
+)
+# That a page is not there is no failure.
+_FAILED = "outcome = 'failed'"
+
+LATER = f"{_KEYS_AND_DEPTHS} WHERE due_at > ?"
+"""The keys and depths of what is not due at a moment, in seconds since 1970."""
+
+SETTLED = f"{_KEYS_AND_DEPTHS} WHERE NOT {_FAILED}"
+"""The keys and depths of what has not failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a URL in a visit.
+
+    Attributes:
+        kind: One of ``crawler.pages.outcomes``.
+        reason: Why there was no page, or what is to be said besides.
+        moved_to: Where it redirects.
+        distance: Of a changed page, in bits, to its own last version; None where one of both has
+            no fingerprint.
+        similarity: Of a changed page to its own last version; None where that text is not held.
+        is_near: Whether a change is so small that it counts as none.
+        not_sent: Whether the server said that the page is unchanged, and sent nothing.
+    """
+
+    kind: str
+    reason: str | None = None
+    moved_to: str | None = None
+    distance: int | None = None
+    similarity: float | None = None
+    is_near: bool = False
+    not_sent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """How many URLs are due at a moment, how many are not, and when the next of those is."""
+
+    due: int
+    later: int
+    next_at: float | None
+
+
+class KnownUrls:
+    """Reads and writes the table ``known``."""
+
+    def __init__(self, database: Database, policy: IntervalPolicy) -> None:
+        self._database = database
+        self._policy = policy
+
+    def note(self, key: bytes, visit: int, outcome: Outcome, now: float) -> None:
+        """Store what became of a URL, and when it is to be asked for again.
+
+        Within one visit a page that was got stays got, and a changed one changed:
+        what a killed process did is done again, and finds it unchanged. Of
+        several notes the last one alone moves the interval: a redirect that only
+        sets a cookie leads back to the page.
+        """
+        row = self._database.read(
+            "SELECT visit, outcome, since, interval_secs, is_near, was_away FROM known"
+            " WHERE key = ?",
+            (key,),
+        ).fetchone()
+        if row is None:
+            self._write(key, visit, outcome, visit, self._policy.first(), now, was_away=False)
+            return
+        last_visit, last, since, interval_secs, was_near, was_away = row
+        stays = last == NEW or outcome.kind != CHANGED
+        if last_visit == visit and last in READ and stays:
+            return
+        since = since if last == outcome.kind else visit
+        if last_visit == visit:
+            interval_secs = self._undone_secs(last, interval_secs, was_near=bool(was_near))
+        else:
+            was_away = outcome.kind in {CHANGED, UNCHANGED} and last in AWAY
+        interval_secs = self._next_secs(outcome, interval_secs)
+        self._write(key, visit, outcome, since, interval_secs, now, was_away=was_away)
+
+    def _next_secs(self, outcome: Outcome, interval_secs: float) -> float:
+        if outcome.kind == NEW:
+            return self._policy.first()
+        if outcome.kind == FAILED:  # it says nothing of the page
+            return self._policy.bounded(interval_secs)
+        changed = outcome.kind == CHANGED and not outcome.is_near
+        return self._policy.after(interval_secs, changed=changed)
+
+    def _undone_secs(self, kind: str, interval_secs: float, *, was_near: bool) -> float:
+        """The interval as it was before an outcome moved it."""
+        if kind in {NEW, FAILED}:
+            return interval_secs
+        return self._policy.before(interval_secs, changed=kind == CHANGED and not was_near)
+
+    def _write(  # noqa: PLR0913  # the columns of the table
+        self,
+        key: bytes,
+        visit: int,
+        outcome: Outcome,
+        since: int,
+        interval_secs: float,
+        now: float,
+        *,
+        was_away: bool,
+    ) -> None:
+        self._database.write(
+            "INSERT OR REPLACE INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                key,
+                visit,
+                outcome.kind,
+                since,
+                outcome.reason,
+                outcome.moved_to,
+                outcome.distance,
+                outcome.similarity,
+                outcome.is_near,
+                outcome.not_sent,
+                was_away,
+                interval_secs,
+                now + interval_secs,
+            ),
+        )
+
+    def note_redirects(self, visit: int, now: float) -> None:
+        """Take over from a visit that ended which URLs do nothing but redirect.
+
+        The pages behind them are known by their own URLs, so that no link need
+        be followed to the former until a page may stand there.
+        """
+        secs = self._policy.first()
+        self._database.write(
+            "INSERT OR REPLACE INTO known SELECT key, ?1, 'moved', ?1, NULL, NULL, NULL, NULL,"
+            " 0, 0, 0, ?2, ?3 FROM redirects WHERE key NOT IN (SELECT key FROM pages)",
+            (visit, secs, now + secs),
+        )
+
+    def was_file(self, page: PageRow, row: PageRow) -> bool:
+        """Whether a page's last answer before a capture was a file, of the same bytes as that.
+
+        A file does not take the place of a page that was read, so that the store
+        names the page as the newest.
+
+        Args:
+            page: What was read there last.
+            row: The capture.
+        """
+        answer = self._database.read(
+            "SELECT verdict, last_payload_digest FROM pages WHERE key = ? AND id > ? AND id < ?"
+            " AND visit > ? AND verdict NOT IN ('failed', 'unreadable') ORDER BY id DESC LIMIT 1",
+            (row.key, page.id, row.id, page.seen_visit),
+        ).fetchone()
+        return answer is not None and tuple(answer) == (NOT_HTML, row.last_payload_digest)
+
+    def __contains__(self, key: bytes) -> bool:
+        row = self._database.read("SELECT 1 FROM known WHERE key = ?", (key,)).fetchone()
+        return row is not None
+
+    def failed(self) -> int:
+        """Count what has failed, of what has a row in ``pages``. Complexity: O(URLs)."""
+        sql = f"SELECT count(*) FROM known WHERE {_FAILED} AND key IN (SELECT key FROM pages)"  # noqa: S608
+        return int(self._database.read(sql).fetchone()[0])
+
+    def agenda(self, now: float) -> Agenda:
+        """Count what is due, of what has a row in ``pages``. Complexity: O(URLs)."""
+        due, later, next_at = self._database.read(
+            "SELECT count(*) FILTER (WHERE due_at <= ?1), count(*) FILTER (WHERE due_at > ?1),"
+            " min(due_at) FILTER (WHERE due_at > ?1) FROM known"
+            " WHERE key IN (SELECT key FROM pages)",
+            (now,),
+        ).fetchone()
+        return Agenda(due, later, next_at)

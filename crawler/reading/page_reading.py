@@ -1,0 +1,118 @@
+"""A page's way from bytes to its reading: the pure part, without processes.
+
+In two steps, because between them the parent may say that it knows the visible text already.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import zstandard
+
+from crawler.reading.content_types import why_not_html
+from crawler.reading.decoding import decode
+from crawler.reading.fingerprinting import to_extract
+from crawler.reading.html_parsing import parse
+from crawler.reading.link_extraction import LinkReader, base_url
+from crawler.reading.metadata import read_metadata
+from crawler.reading.reading import Reading
+from crawler.reading.steps import Extracted, Job, Parsed, to_reading
+from crawler.reading.text import read_text
+from crawler.reading.visible import read_visible
+from crawler.urls.canonical import Canonicalizer
+from neardup import text_digest
+
+if TYPE_CHECKING:
+    from crawler.reading.reading_options import ReadingOptions
+    from crawler.reading.visible import Visible
+
+Element = Any  # lxml has no types
+
+
+class PageReader:
+    """Reads one page after the other, each in two steps. Not for threads."""
+
+    def __init__(self, options: ReadingOptions) -> None:
+        self._options = options
+        disabled = options.disabled_url_rules
+        self._links = LinkReader(
+            Canonicalizer(disabled),
+            options.max_links,
+            max_url_length=options.max_url_length,
+            keep_fragments="fragment" in disabled,
+        )
+        self._compress = zstandard.ZstdCompressor().compress
+        self._root: Element = None
+        self._visible: Visible | None = None
+        self._body = b""
+
+    def parse(self, job: Job) -> Parsed:
+        """Take the first step but for what the page shows, which ``see`` adds.
+
+        Raises:
+            MemoryError: The page does not fit.
+        """
+        started = time.process_time()
+        self.forget()
+        decoded = decode(job.body, job.content_type)
+        self._body = job.body
+        self._root = root = parse(decoded.utf8)
+        base = base_url(root, job.url)
+        metadata = read_metadata(root, base)
+        more = () if metadata.refresh_url is None else (metadata.refresh_url,)
+        found = self._links.read(root, base, decoded.encoding, more)
+        notes = (f"{found.malformed} malformed links",) if found.malformed else ()
+        secs = time.process_time() - started
+        return Parsed(
+            found.links, found.cut, metadata, decoded.encoding, None, notes, secs, found.too_long
+        )
+
+    def see(self, parsed: Parsed) -> Parsed:
+        """Add the digest of what the page of the last ``parse`` shows.
+
+        Raises:
+            MemoryError: The page does not fit.
+        """
+        started = time.process_time()
+        self._visible = read_visible(self._root)
+        digest = text_digest(self._visible.text)
+        return parsed._replace(
+            visible_digest=digest, secs=parsed.secs + time.process_time() - started
+        )
+
+    def extract(self) -> Extracted:
+        """Take the second step for the page of the last ``see``.
+
+        Raises:
+            MemoryError: The page does not fit.
+        """
+        started = time.process_time()
+        if self._visible is None:
+            raise RuntimeError("extract() follows see()")
+        judged = read_text(self._root, self._visible)
+        packed = self._compress(judged.text.encode("utf-8", "replace"))
+        html_zstd = self._compress(self._body) if self._options.keep_html else None
+        secs = time.process_time() - started
+        return Extracted(packed, judged.is_main, html_zstd, judged.notes, secs, judged.words)
+
+    def forget(self) -> None:
+        """Free the page."""
+        self._root = self._visible = None
+        self._body = b""
+
+
+def read_page(url: str, body: bytes, content_type: str | None, options: ReadingOptions) -> Reading:
+    """Read a page in this process, without a limit of time or memory.
+
+    Raises:
+        MemoryError: The page does not fit.
+    """
+    reason = why_not_html(content_type, body)
+    if reason is not None:
+        return Reading(url, not_html=reason)
+    reader = PageReader(options)
+    parsed = reader.see(reader.parse(Job(url, body, content_type)))
+    extracted = reader.extract()
+    extract = to_extract(extracted, parsed.visible_digest, options.parameters)
+    return to_reading(url, parsed, extracted, extract)

@@ -1,0 +1,176 @@
+"""Which worker is free? The processes of a pool, each replaced when it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from crawler.reading.errors import PoolClosedError, WorkerStartError
+from crawler.reading.process import WorkerDiedError, WorkerProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from crawler.reading.reading_options import ReadingOptions
+
+# Failures to start in a row, after which it is no accident.
+_MOST_FAILURES = 3
+_CLOSING_SECS = 10.0
+_CLOSING_INTERVAL_SECS = 0.005
+
+
+class Crew:
+    """Hands out workers, first come, first served."""
+
+    def __init__(self, options: ReadingOptions) -> None:
+        self._options = options
+        self._workers: set[WorkerProcess] = set()  # those that are being started too
+        self._idle: list[WorkerProcess] = []
+        self._waiting: deque[asyncio.Future[WorkerProcess]] = deque()
+        self._errands: set[asyncio.Task[None]] = set()
+        self._failures = 0
+        self._broken: Exception | None = PoolClosedError("the pool was not started")
+        self._leased: set[WorkerProcess] = set()
+
+    @property
+    def leased(self) -> int:
+        """Workers that are handed out."""
+        return len(self._leased)
+
+    @property
+    def leased_pids(self) -> tuple[int, ...]:
+        """Their processes."""
+        return tuple(sorted(worker.pid for worker in self._leased))
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a worker."""
+        return len(self._waiting)
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The processes, also those that are being started."""
+        return tuple(sorted(worker.pid for worker in self._workers))
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is read any more."""
+        return isinstance(self._broken, PoolClosedError)
+
+    def open(self) -> None:
+        """Start all workers at once, and do not wait for them."""
+        self._broken = None
+        for _ in range(self._options.size):
+            self._hire()
+
+    async def lease(self) -> WorkerProcess:
+        """Wait for a free worker, to be given back by ``give_back`` or ``replace``.
+
+        Raises:
+            PoolClosedError: The pool is closed.
+            WorkerStartError: Workers do not start.
+        """
+        if self._broken is not None:
+            raise type(self._broken)(*self._broken.args)
+        while self._idle:
+            worker = self._idle.pop()
+            self._leased.add(worker)
+            if worker.is_alive:
+                return worker
+            self.replace(worker)
+        if self._broken is not None:
+            # No other could be started in its place, and nobody would wake who waits.
+            raise type(self._broken)(*self._broken.args)
+        waiter: asyncio.Future[WorkerProcess] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                self.give_back(waiter.result())
+            raise
+
+    def give_back(self, worker: WorkerProcess) -> None:
+        """Return a worker that is free again."""
+        self._leased.discard(worker)
+        if self._broken is None:
+            self._offer(worker)
+        else:
+            self._spawn(worker.end())
+
+    def replace(self, worker: WorkerProcess) -> None:
+        """Return a worker that is lost or shall be: it is killed, and another started."""
+        self._leased.discard(worker)
+        self._workers.discard(worker)
+        worker.kill()
+        self._spawn(worker.end())
+        if self._broken is None:
+            self._hire()
+
+    async def close(self) -> None:
+        """Kill and reap all workers; whoever has or wants one gets an error."""
+        self._break(PoolClosedError("the pool is closed"))
+        for worker in self._workers:
+            worker.kill()
+        while self._idle:
+            self._spawn(self._idle.pop().end())
+        loop = asyncio.get_running_loop()
+        patience = loop.time() + _CLOSING_SECS
+        # Those that are leased or being started are reaped by whoever sees them die.
+        while (self._leased or self._errands) and loop.time() < patience:
+            await asyncio.sleep(_CLOSING_INTERVAL_SECS)
+        self._workers.clear()
+
+    def _hire(self) -> None:
+        try:
+            worker = WorkerProcess(self._options)
+        except OSError as error:
+            self._count_failure(str(error))
+            return
+        self._workers.add(worker)
+        self._spawn(self._introduce(worker))
+
+    async def _introduce(self, worker: WorkerProcess) -> None:
+        try:
+            await worker.connect()
+        except WorkerDiedError as died:
+            self._workers.discard(worker)
+            await worker.end()
+            self._count_failure(str(died))
+            return
+        self._failures = 0
+        if self._broken is None:
+            self._offer(worker)
+        else:
+            await worker.end()
+
+    def _count_failure(self, cause: str) -> None:
+        self._failures += 1
+        if self._broken is not None:
+            return
+        if self._failures >= _MOST_FAILURES:
+            self._break(WorkerStartError(f"reading workers do not start: {cause}"))
+        else:
+            self._hire()
+
+    def _offer(self, worker: WorkerProcess) -> None:
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                self._leased.add(worker)
+                waiter.set_result(worker)
+                return
+        self._idle.append(worker)
+
+    def _break(self, error: Exception) -> None:
+        self._broken = error
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_exception(error)
+
+    def _spawn(self, errand: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(errand)
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)

@@ -1,0 +1,399 @@
+"""What our spiders share: a response becomes a judged page and the requests that follow."""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from scrapy import Request, Spider
+from scrapy.exceptions import CloseSpider, ResponseDataLossError
+
+from crawler.downloadermiddlewares.failures import explain
+from crawler.downloadermiddlewares.limits import CUTS, LED_BY, NOT_GZIP, UNASKED_PART, why_cut
+from crawler.frontier.pauses import WAITED
+from crawler.frontier.spellings import SPELLING
+from crawler.job_registry import job_of
+from crawler.link_depths import AGAIN, follow_again, take_shortest_way
+from crawler.options import Options, did_you_mean
+from crawler.other_spellings import ask_another
+from crawler.page_items import page_of_capture
+from crawler.pages import verdicts
+from crawler.pages.fetched import Captured, Fetched
+from crawler.reading.errors import ReadingError
+from crawler.reading.robots_header import robots_words
+from crawler.storage.errors import StorageError
+from crawler.url_rules.rule_files import RuleFileError, read_rules
+from crawler.url_rules.skipped import FIXED
+from crawler.urls.canonical import MalformedUrl
+from crawler.urls.requested import requestable
+from crawler.visits import NO, REVISITS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from crawler.job import Job
+    from crawler.pages.page_store import StoredUrl
+    from crawler.url_rules.learning.proposals import Proposal
+
+WHOLE = "crawl_whole"
+"""Key of ``Request.meta``: the page is to be sent, whether it has changed or not."""
+
+REVISIT_MEANING = (
+    "no (default); yes: ask again for every page of a finished crawl; due: for those whose time "
+    "has come; failed: for those that failed"
+)
+
+RULES_MEANING = (
+    "URL rules of another crawl, as scrapy rules DIR --export FILE writes them, to hold from the "
+    "start"
+)
+
+BREATH = 100
+"""Requests that a start yields in a row. Scrapy takes from it without a pause; downloads are to go
+on meanwhile."""
+
+SEED = "crawl_seed"
+"""Key of ``Request.meta``: the seed, as the user wrote it, that this request stands for."""
+
+_LONGEST_HEADER = 1024
+_OF_ONE_ANSWER = frozenset({"download_latency", "retry_times", WAITED})
+_AS_IT_CAME = "declared as gzip, and is none: read as it came"
+_OF_PARTS = frozenset({*CUTS.values(), UNASKED_PART})
+
+
+class ArchivingSpider(Spider):
+    """Captures every response and yields it as a ``Page`` with its verdict."""
+
+    arguments: ClassVar[Mapping[str, str]] = {"revisit": REVISIT_MEANING, "rules": RULES_MEANING}
+    """Name and meaning of every ``-a`` argument."""
+
+    planned: ClassVar[tuple[str, ...]] = ()
+    """The arguments that say what a crawl is about."""
+
+    fits_fleet: ClassVar[bool] = True
+    """Whether many workers can share the crawl."""
+
+    adds_when_finished: ClassVar[str] = ""
+    """Where a crawl that is finished may have something new to start from: what then happens."""
+
+    handle_httpstatus_list: ClassVar[tuple[int, ...]] = (HTTPStatus.NOT_MODIFIED,)
+
+    revisit: str = NO
+    rules: str = ""
+
+    job: Job
+    follow_duplicates: bool
+    _agent: str
+
+    @classmethod
+    def check_arguments(cls, arguments: Mapping[str, str]) -> None:
+        """Look at the arguments before anything starts.
+
+        Raises:
+            ValueError: One of them is unknown, missing or bad; the message says which.
+        """
+        check_arguments(arguments, cls.arguments)
+
+    @classmethod
+    def folder_name(cls, arguments: Mapping[str, str]) -> str:
+        """The folder below ``CRAWL_DIRECTORY`` for a crawl with these arguments."""
+        return cls.name
+
+    @classmethod
+    def plan(cls, arguments: Mapping[str, str]) -> str:
+        """What a crawl with these arguments is about: what may not change while it lasts."""
+        chosen = [f"-a {name}={arguments[name]}" for name in cls.planned if name in arguments]
+        return " ".join([cls.name, *chosen])
+
+    @classmethod
+    def take_rules(cls, arguments: Mapping[str, str], job: Job) -> int:
+        """Let the URL rules of ``-a rules=FILE`` hold; say how many of them are new.
+
+        Raises:
+            ValueError: There are none in the file, or nothing is learned in this crawl.
+        """
+        name = arguments.get("rules")
+        if name is None:
+            return 0
+        taken = job.url_rules.take(_rules_of(name), Path(name).name)
+        job.database.commit()
+        return taken
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Check the arguments and share the crawl's job."""
+        cls.check_arguments(kwargs)
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.job = job_of(crawler)
+        spider.job.claim(cls.plan(kwargs))
+        spider.job.revisit = spider.revisit
+        cls.take_rules(kwargs, spider.job)
+        settings = crawler.settings
+        spider._agent = str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
+        spider.follow_duplicates = Options(settings).boolean("NEARDUP_FOLLOW_DUPLICATES")
+        return spider
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Where a crawl begins, then what is known of a finished one and to be asked for again."""
+        async for request in self.first_requests():
+            yield request
+        if not self.job.visits.is_queueing:
+            return
+        for number, known in enumerate(self.job.visits.unasked()):
+            again = self.known_request(known)
+            if again is not None:
+                yield again
+            if number % BREATH == 0:
+                await asyncio.sleep(0)
+        self.job.visits.end_queueing()
+
+    async def first_requests(self) -> AsyncIterator[Request]:
+        """Where a crawl begins: nowhere, unless a spider says otherwise."""
+        nowhere: tuple[Request, ...] = ()
+        for request in nowhere:
+            yield request
+
+    def known_request(self, known: StoredUrl) -> Request | None:
+        """The request for a page that an earlier visit captured."""
+        if not known.is_page:
+            return None
+        # Itself: nothing else need lead to it any more, and it may be what it was allowed to be.
+        return self.page_request(known.url, {"depth": known.depth, LED_BY: known.url, FIXED: True})
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        """Capture a page, yield it, then the requests for its links."""
+        if AGAIN in response.meta:
+            for request in follow_again(self, response):
+                yield request
+            return
+        take_shortest_way(self, response)
+        captured = await self._capture(response)
+        if captured is None:
+            yield self._whole(response)
+            return
+        # Until it is acknowledged, a commit waits a little, so that page and links are in one.
+        leased = self.job.replaced.get(response) or response.request
+        if leased is not None:
+            self.job.half_done.add(leased)
+        self.job.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
+        self._count(captured)
+        self._learn(response, captured)
+        self._note_seed(response, captured)
+        yield page_of_capture(captured)
+        if self.follow_duplicates or not captured.is_duplicate:
+            for request in self.follow(response, captured):
+                yield request
+
+    def links_of(self, key: bytes, response: Response | None = None) -> Captured | None:
+        """Return what is stored of a page and its links; None where that does not do.
+
+        Args:
+            key: Of the page.
+            response: What ``follow`` will be given with them.
+        """
+        return self.job.archivist.stored_links(key)
+
+    def _learn(self, response: Response, captured: Captured) -> None:
+        try:
+            redirected = response.meta.get("redirect_urls", ())
+            self.job.url_rules.observe(captured.row, captured.kept_url, redirected)
+            if SPELLING in response.meta:
+                self.job.store.forget_failures(captured.row.key, captured.row.id)
+        except StorageError as error:
+            raise CloseSpider("storage") from error
+
+    async def _capture(
+        self, response: Response, turn: Awaitable[object] | None = None
+    ) -> Captured | None:
+        """Capture an answer; a store that can no longer be written to ends the crawl.
+
+        Args:
+            response: The answer.
+            turn: As ``Archivist.capture`` has it.
+
+        Returns:
+            None where the answer does not do, and the page is to be asked for as a whole.
+        """
+        fetched = self.fetched_of(response)
+        try:
+            if response.status == HTTPStatus.NOT_MODIFIED:
+                captured = self._not_modified(fetched, response, is_whole=WHOLE in response.meta)
+            else:
+                captured = await self.captured(fetched, response, turn)
+            if captured is not None:
+                self._note_oddities(response, captured)
+                for act in self.job.after_capture:
+                    act(response.meta, captured)
+        except StorageError as error:
+            # Noted, so that the request does not end as one that is through: it gave nothing.
+            self.job.stop_reason = self.job.stop_reason or str(error)
+            raise CloseSpider("storage") from error
+        except ReadingError as error:
+            self.job.stop_reason = str(error)
+            raise CloseSpider("reading") from error
+        return captured
+
+    async def captured(
+        self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
+    ) -> Captured:
+        """Judge and store an answer that was sent; in its turn where there is an order."""
+        return await self.job.archivist.capture(fetched, turn=turn)
+
+    def still(self, fetched: Fetched, response: Response) -> Captured | None:
+        """Take "not modified" for an answer; None where the page is to be asked for as a whole."""
+        return self.job.archivist.not_modified(fetched)
+
+    def _not_modified(
+        self, fetched: Fetched, response: Response, *, is_whole: bool
+    ) -> Captured | None:
+        captured = self.still(fetched, response)
+        if captured is None and is_whole:
+            reason = "HTTP 304 where the page was asked for"
+            return self.job.archivist.store_failure(fetched, verdicts.FAILED, reason)
+        return captured
+
+    def _whole(self, response: Response) -> Request:
+        """The request for a page of which it is not enough to know that it is the same."""
+        assert response.request is not None
+        kept = {name: value for name, value in response.meta.items() if name not in _OF_ONE_ANSWER}
+        meta = {**kept, WHOLE: True}
+        response.meta["depth"] = meta.get("depth", 0) - 1  # Scrapy takes it for a link of the page
+        return response.request.replace(meta=meta, dont_filter=True)
+
+    def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
+        """The request for a page, None for a URL of which none can be made."""
+        try:
+            return Request(requestable(url), errback=self.failed, meta=meta)
+        except ValueError:  # a link that browsers do not follow either
+            return None
+
+    def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
+        """The requests that a captured page leads to: none, unless a spider says otherwise."""
+        yield from ()
+
+    def failed(self, failure: Failure) -> Iterator[Any]:
+        """Store that a request gave no page; try a truncated one again as it comes."""
+        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
+        if isinstance(failure.value, ResponseDataLossError) and request.meta.get(
+            "download_fail_on_dataloss", True
+        ):
+            meta = {**request.meta, "download_fail_on_dataloss": False}
+            meta.pop("retry_times", None)  # another error is not to be the last
+            yield request.replace(meta=meta, dont_filter=True)
+            return
+        if ask_another(self.crawler, request, failure.value):
+            return
+        verdict, reason, status = explain(failure, self.settings)
+        depth = request.meta.get("depth", 0)
+        try:
+            captured = self.job.store_failure(
+                request.url,
+                verdict,
+                reason,
+                status=status,
+                depth=depth,
+                redirected=request.meta.get("redirect_urls", ()),
+            )
+        except StorageError:  # the job remembers it, and the crawl ends
+            return
+        self.crawler.stats.inc_value(f"neardup/{verdict}")
+        if SEED in request.meta:
+            self.job.dead_seeds[request.meta[SEED]] = reason
+        yield page_of_capture(captured)
+
+    def fetched_of(self, response: Response) -> Fetched:
+        """A response without anything of Scrapy's."""
+        header = response.headers.get
+        return Fetched(
+            url=response.url,
+            canonical_url=self._canonical(response.url),
+            key=self.key_of(response.request or Request(response.url)),
+            depth=response.meta.get("depth", 0),
+            status=response.status,
+            body=response.body,
+            content_type=_text(header(b"Content-Type")),
+            etag=_text(header(b"ETag")),
+            last_modified=_text(header(b"Last-Modified")),
+            is_cut=why_cut(response.request, response) is not None,
+            robots=robots_words(
+                [value.decode("latin-1") for value in response.headers.getlist(b"X-Robots-Tag")],
+                self._agent,
+            ),
+        )
+
+    def _canonical(self, url: str) -> str:
+        try:
+            return self.job.canonicalizer(url)
+        except MalformedUrl:
+            return url
+
+    def key_of(self, request: Request) -> bytes:
+        """The key of a request's page."""
+        return self.crawler.request_fingerprinter.fingerprint(request)
+
+    def _count(self, captured: Captured) -> None:
+        duplicate = captured.verdict in verdicts.DUPLICATES
+        self.job.count(captured.verdict, captured.row.body_bytes, duplicate=duplicate)
+        self.crawler.stats.inc_value(f"neardup/{captured.verdict}")
+
+    def _note_oddities(self, response: Response, captured: Captured) -> None:
+        """Say with a page what was wrong with its way here, beside what is said of it already."""
+        row = captured.row
+        reasons = row.reason.split("; ") if row.reason else []
+        cut = why_cut(response.request, response)
+        if cut is None and response.status != HTTPStatus.NOT_MODIFIED:
+            reasons = [reason for reason in reasons if reason not in _OF_PARTS]
+        elif cut is not None and captured.verdict != verdicts.UNCHANGED:
+            reasons.append(cut)
+        if NOT_GZIP in response.flags:
+            reasons.append(_AS_IT_CAME)
+        reason = "; ".join(dict.fromkeys(reasons)) or None
+        if reason != row.reason:
+            row.reason = reason
+            self.job.store.note(row.id, reason)
+
+    def _note_seed(self, response: Response, captured: Captured) -> None:
+        seed = response.meta.get(SEED)
+        if SPELLING in response.meta:
+            self.job.dead_seeds.pop(seed or "", None)
+        if seed is not None and captured.verdict in {verdicts.UNREADABLE, verdicts.NOT_HTML}:
+            self.job.dead_seeds[seed] = captured.row.reason or captured.verdict
+
+
+def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> None:
+    """Refuse an argument that a spider does not know, a bad ``revisit``, and bad ``rules``.
+
+    Raises:
+        ValueError: The message names the argument and what is wrong with it.
+    """
+    for name in arguments:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"; there are {', '.join(known)}"
+            raise ValueError(f"unknown argument -a {name}{hint}")
+    revisit = arguments.get("revisit", NO)
+    if revisit not in REVISITS:
+        hint = did_you_mean(revisit, REVISITS)
+        raise ValueError(f"-a revisit must be no, yes, due or failed, got {revisit!r}{hint}")
+    if "rules" in arguments:
+        _rules_of(arguments["rules"])
+
+
+def _rules_of(name: str) -> list[Proposal]:
+    if not name:
+        raise ValueError("-a rules: give a file, as scrapy rules DIR --export FILE writes it")
+    try:
+        return read_rules(Path(name))
+    except RuleFileError as error:
+        raise ValueError(f"-a rules: {error}") from None
+
+
+def _text(value: bytes | None) -> str | None:
+    """A header as it came; one that is too long to be meant is none."""
+    return None if value is None or len(value) > _LONGEST_HEADER else value.decode("latin-1")

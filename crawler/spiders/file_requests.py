@@ -1,0 +1,117 @@
+"""Scrapy's words for ``crawler.frontier.file_links``: requests for what looks like a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.exceptions import DontCloseSpider, StopDownload
+
+from crawler.frontier.file_links import FILE_PRIORITY, FileLinks
+from crawler.pages.verdicts import DUPLICATES, NOT_HTML
+from crawler.reading.content_types import SNIFFED_BYTES, is_told_by_type, why_not_html
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers
+
+    from crawler.job import Job
+    from crawler.pages.fetched import Captured
+
+
+class FileRequests:
+    """Asks last for links that look like files, and ends an answer that turns out to be one.
+
+    Args:
+        crawler: Whose answers these are.
+        job: Where it is noted what they were.
+        endings: Of files, as in ``FileLinks``.
+        make: Makes the request for a URL at a depth; None for what is not to be asked for.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        job: Job,
+        endings: frozenset[str],
+        make: Callable[[str, int], Request | None],
+    ) -> None:
+        self._links = FileLinks(job.database, endings)
+        self._crawler = crawler
+        self._job = job
+        self._make = make
+        self._looked_at: WeakKeyDictionary[Request, tuple[str, bytearray]] = WeakKeyDictionary()
+        # Also where nothing looks like a file any more: what was put aside before is taken back.
+        crawler.signals.connect(self._idle, signals.spider_idle)
+        if endings:
+            job.after_capture.append(self._note)
+            crawler.signals.connect(self._headers_received, signals.headers_received)
+            crawler.signals.connect(self._bytes_received, signals.bytes_received)
+
+    def is_put_aside(self, url: str, key: bytes, depth: int) -> bool:
+        """Put a link aside where many of its kind were files; say whether it was.
+
+        A worker of a fleet puts none aside: killed, it would take them along, since nobody asks
+        again for the page on which they were found.
+        """
+        if self._job.fleet is not None:
+            return False
+        kind = self._links.kind(url)
+        return kind is not None and self._links.put_aside(kind, url, key, depth)
+
+    def rank(self, request: Request) -> Request:
+        """Return a request with the priority of what it looks like."""
+        if self._links.kind(request.url) is None:
+            return request
+        return request.replace(priority=FILE_PRIORITY)
+
+    def _idle(self) -> None:
+        """Ask for links that were put aside and may be pages after all.
+
+        Where requests still wait, such as at ``max_pages``, so do these links.
+
+        Raises:
+            DontCloseSpider: There are some.
+        """
+        if len(self._job.queue):
+            return
+        released = self._links.release()
+        for url, depth in released:
+            request = self._make(url, depth)
+            if request is not None:
+                self._crawler.engine.crawl(self.rank(request))
+        if released:
+            raise DontCloseSpider
+
+    def _note(self, meta: Mapping[str, Any], captured: Captured) -> None:
+        row = captured.row
+        kind = self._links.kind((*meta.get("redirect_urls", ()), row.url)[0])
+        if kind is not None:
+            is_copy = row.verdict in DUPLICATES and row.text_digest is None
+            is_page = row.verdict != NOT_HTML and not is_copy
+            self._links.note(kind, is_page=is_page)
+
+    def _headers_received(self, headers: Headers, request: Request) -> None:
+        if self._links.kind(request.url) is None:
+            return
+        said = headers.get(b"Content-Type") or b""
+        content_type = said.decode("latin-1")
+        if is_told_by_type(content_type):
+            if why_not_html(content_type, b"") is not None:
+                raise StopDownload(fail=False)
+        elif b"Content-Encoding" not in headers:
+            self._looked_at[request] = (content_type, bytearray())
+
+    def _bytes_received(self, data: bytes, request: Request) -> None:
+        if request not in self._looked_at:
+            return
+        content_type, start = self._looked_at[request]
+        start += data
+        if len(start) >= SNIFFED_BYTES:
+            del self._looked_at[request]
+            if why_not_html(content_type, bytes(start)) is not None:
+                raise StopDownload(fail=False)

@@ -1,0 +1,283 @@
+"""The connection to ``crawl.db``: opened, checked, and committed in groups."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from crawler.storage.errors import JobError, JobVersionError, StorageError
+from crawler.storage.schema import SCHEMA_VERSION, TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+COMMIT_INTERVAL_SECS = 0.1
+"""How often is asked whether a commit is due."""
+
+COMMIT_AFTER_SECS = 0.3
+"""It is when the last one is so old."""
+
+COMMIT_AT_LATEST_SECS = 0.4
+"""It waits so long for a moment in which no page is half done. With the interval: at most half a
+second of work is done again after a kill."""
+
+COMMIT_PAGES = 20
+"""And it is when so many pages are through,"""
+
+COMMIT_APART_SECS = 0.01
+"""but not sooner after the last one, which no crawl of fewer than 2,000 pages a second notices,"""
+
+MOST_PAGES = 200
+"""unless it is so many."""
+
+CACHE_KB = 32 * 1024
+LOG_PAGES = 16_384
+"""SQLite copies its log into the file when it has so many pages of 4 kB. With its own 1,000 the
+pages of the indexes, which are written all over, are copied several times as often."""
+
+FILE_NAME = "crawl.db"
+
+
+class Database:
+    """One writer's connection to a crawl's database.
+
+    Writes open a transaction, which ``commit`` ends; ``commit_if_due`` does so
+    at intervals, because a commit for each page costs more than the page.
+    What stands in ``before_commit`` writes what its owner has put off.
+
+    Args:
+        folder: The crawl directory, or None for a private temporary database
+            that vanishes when it is closed.
+
+    Files:
+        crawl.db, crawl.db-wal, crawl.db-shm: SQLite in WAL mode. With
+        ``synchronous=NORMAL`` what was committed survives a killed process;
+        a power failure may take the last commits, never the consistency.
+
+    A write that fails (a full disk) ends everything: SQLite may have rolled the
+    transaction back, or a part of it, while queue and seen set remember all of
+    it. So no later write or commit is let through, and what stands on the disk
+    is the last commit, whole.
+
+    Raises:
+        JobError: The file is not ours, damaged, or cannot be written.
+        JobVersionError: It has another schema.
+        StorageError: Of every write and commit, once one of them has failed.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.path = folder / FILE_NAME if folder else None
+        name = str(self.path) if self.path else ""
+        self._failure: str | None = None
+        self.before_commit: list[Callable[[], None]] = []
+        self._work = 0
+        try:
+            # scrapy shell opens a job in one thread and uses it in another, never in both at once.
+            self._connection = sqlite3.connect(
+                name, isolation_level=None, timeout=30, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise JobError(f"{name}: cannot be opened: {error}") from error
+        try:
+            self._prepare()
+        except sqlite3.DatabaseError as error:
+            self._connection.close()
+            raise JobError(f"{name}: not a crawl database: {error}") from error
+        except JobError:
+            self._connection.close()
+            raise
+        self._committed_at = time.monotonic()
+
+    @property
+    def failure(self) -> str | None:
+        """Why nothing can be written any more, or None."""
+        return self._failure
+
+    def fail(self, reason: str) -> None:
+        """Let nothing be written from now on; the first reason given stays."""
+        self._failure = self._failure or reason
+
+    def _prepare(self) -> None:
+        execute = self._connection.execute
+        execute("PRAGMA journal_mode = WAL")
+        execute("PRAGMA synchronous = NORMAL")
+        execute(f"PRAGMA cache_size = -{CACHE_KB}")
+        execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+        execute("PRAGMA temp_store = MEMORY")
+        tables = {name for (name,) in execute("SELECT name FROM sqlite_master")}
+        if not tables:
+            self._connection.executescript(f"BEGIN; {TABLES} COMMIT;")
+            self.set_meta("schema_version", str(SCHEMA_VERSION))
+            self.commit()
+        elif "meta" not in tables:
+            raise JobError(f"{self.path}: a database of something else; choose another JOBDIR")
+        check_schema(self._connection, self.path)
+
+    def read(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run a query; what this connection wrote is seen before its commit."""
+        return self._connection.execute(sql, parameters)
+
+    def write(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run a statement inside the open transaction, opening one where there is none."""
+        self._check()
+        try:
+            self._begin()
+            return self._connection.execute(sql, parameters)
+        except sqlite3.Error as error:
+            self._give_up(error)
+
+    def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Run a statement once a row inside the open transaction; tell how many rows it changed."""
+        self._check()
+        try:
+            self._begin()
+            return self._connection.executemany(sql, rows).rowcount
+        except sqlite3.Error as error:
+            self._give_up(error)
+
+    def _begin(self) -> None:
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN IMMEDIATE")
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            raise StorageError(self._failure)
+
+    def _give_up(self, error: sqlite3.Error) -> NoReturn:
+        """Let nothing be written from now on."""
+        if isinstance(
+            error, sqlite3.ProgrammingError
+        ):  # our own mistake, such as a closed database
+            raise error
+        self._failure = f"{self.path or 'crawl.db'}: cannot be written: {error}"
+        raise StorageError(self._failure) from error
+
+    def empty(self, table: str) -> None:
+        """Delete all rows of a table, with next to nothing in the log.
+
+        SQLite may be built to write zeros over what is deleted, and each page of the table would
+        be logged for that. Pages that are freed as a whole are left as they are instead.
+        """
+        (before,) = self.read("PRAGMA secure_delete").fetchone()
+        self.read("PRAGMA secure_delete = FAST").fetchone()
+        try:
+            self.write(f"DELETE FROM {table}")  # noqa: S608
+        finally:
+            self.read(f"PRAGMA secure_delete = {before}").fetchone()
+
+    @property
+    def data_version(self) -> int:
+        """A number that is another one whenever somebody else has committed since; cheap."""
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
+    @property
+    def is_written_to(self) -> bool:
+        """Whether there is something to commit."""
+        return self._connection.in_transaction
+
+    @property
+    def rows_written(self) -> int:
+        """Rows that were inserted, updated or deleted since it was opened."""
+        return self._connection.total_changes
+
+    def commit(self) -> None:
+        """Make everything written so far durable, as one."""
+        self._check()
+        for act in self.before_commit:
+            act()
+        try:
+            if self._connection.in_transaction:
+                self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._give_up(error)
+        self._committed_at = time.monotonic()
+        self._work = 0
+
+    def count_work(self, pages: int) -> None:
+        """Note that pages are through, which is lost until the next commit."""
+        self._work += pages
+
+    def commit_if_due(self, *, is_half_done: bool = False) -> bool:
+        """Commit where the last one is long enough ago; say whether it did.
+
+        Args:
+            is_half_done: A page is stored and its links are not, or it is not acknowledged: this
+                can wait a little, so that all of it becomes durable as one.
+        """
+        age_secs = time.monotonic() - self._committed_at
+        wait_secs = COMMIT_AT_LATEST_SECS if is_half_done else COMMIT_AFTER_SECS
+        is_much = self._work >= COMMIT_PAGES and age_secs >= COMMIT_APART_SECS
+        if not is_much and age_secs < wait_secs and self._work < MOST_PAGES:
+            return False
+        self.commit()
+        return True
+
+    def meta(self, name: str) -> str | None:
+        """Read one value of the crawl's own settings."""
+        row = self.read("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_meta(self, name: str, value: str) -> None:
+        """Write one value of the crawl's own settings."""
+        self.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def close(self) -> None:
+        """Commit and close; closing twice is allowed.
+
+        After a failure nothing is committed, and what was not is rolled back.
+        """
+        try:
+            if self._failure is None:
+                self.commit()
+        except sqlite3.ProgrammingError:  # closed before
+            return
+        finally:
+            self._connection.close()
+
+
+def check_schema(connection: sqlite3.Connection, path: Path | None) -> None:
+    """Refuse a database of another version of this program.
+
+    Raises:
+        JobVersionError: The version is another one than ours.
+    """
+    row = connection.execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()
+    found = row[0] if row else "none"
+    if found != str(SCHEMA_VERSION):
+        raise JobVersionError(
+            f"{path}: schema {SCHEMA_VERSION} expected, got {found}; "
+            "crawl into another JOBDIR, or use the version of the crawler that made it"
+        )
+
+
+def open_for_reading(folder: Path) -> sqlite3.Connection:
+    """Open a crawl's database beside the process that may be writing to it.
+
+    Raises:
+        JobError: There is no crawl in the folder, or none that can be read.
+        JobVersionError: It has another schema.
+    """
+    path = folder / FILE_NAME
+    if not folder.is_dir():
+        fault = "not a directory" if folder.exists() else "no such directory"
+        raise JobError(f"{folder}: {fault}")
+    if not path.is_file():
+        raise JobError(f"{folder}: no crawl in it (no {FILE_NAME})")
+    # SQLite wants to write beside the file even to read it, unless its writer does so already.
+    is_written = os.access(folder, os.W_OK) or (folder / f"{FILE_NAME}-wal").exists()
+    how = "mode=ro" if is_written else "mode=ro&immutable=1"
+    with ExitStack() as stack:
+        try:
+            name = f"{path.resolve().as_uri()}?{how}"
+            connection = sqlite3.connect(name, uri=True, timeout=30)
+            stack.callback(connection.close)
+            check_schema(connection, path)
+        except sqlite3.DatabaseError as error:
+            raise JobError(f"{path}: not a crawl database: {error}") from error
+        stack.pop_all()
+    connection.row_factory = sqlite3.Row
+    return connection

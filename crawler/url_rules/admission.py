@@ -1,0 +1,136 @@
+"""Which requests the learned rules skip, and which of those are made all the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+from crawler.frontier.order import host_number
+from crawler.url_rules.learned_rule import weakest
+from crawler.url_rules.learning.context import Place
+from crawler.url_rules.skipped import TRY, Skip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawler.url_rules.learned_rule import LearnedRule
+    from crawler.url_rules.learning.address import Address
+    from crawler.url_rules.low_priority import LateRequests
+    from crawler.url_rules.rule_state import RuleState
+    from crawler.url_rules.url_groups import Fold
+
+EXPLORED_OF = 20
+"""Of so many pages that have other URLs, one is fetched under a second URL all the same."""
+
+EXPLORED_OF_IDS = 40
+"""Of so many where rules drop nothing but ids, which no page has twice."""
+
+_DIGESTS = 2**32
+
+Admitted = Skip | Literal["try"] | None
+"""How a request is skipped; TRY where no rule may skip it from then on; None where it is made."""
+
+
+class Admission:
+    """Decides of each request whether another one stands for its page."""
+
+    def __init__(self, state: RuleState, late: LateRequests) -> None:
+        self._state = state
+        self._rules = state.rules
+        self._folds = state.folds
+        self._late = late
+        self._paid: Counter[int] = Counter()
+
+    def admit(self, url: str, key: bytes, host: int, *, is_fixed: bool) -> Admitted:
+        """What is to become of a request.
+
+        Args:
+            url: As it would be requested.
+            key: Its request fingerprint.
+            host: The number of the line in which it stands in the queue.
+            is_fixed: Whether it is made whatever was learned.
+
+        Complexity: O(rules of its host); nothing where there are none.
+        """
+        address = self._state.addresses.parsed(url)
+        if address is None:
+            return None
+        if address.host not in self._rules or not address.is_learnable:
+            return None if is_fixed else self._late.trapped(address)
+        if host != host_number(address.hostname):
+            # It stands in the line of another name: it would not be found where rules change.
+            return None if is_fixed else self._late.trapped(self._rules.fold(address))
+        return self.decide(address, key, host, is_fixed=is_fixed)
+
+    def decide(self, address: Address, key: bytes, host: int, *, is_fixed: bool) -> Admitted:
+        """As ``admit``, of an address."""
+        folded = self._rules.fold(address)
+        fold = folded.digest()
+        known = self._folds.get(fold)
+        if known is None:
+            self._folds.claim(fold, host, key)
+        elif known.key != key and known.wants_another:
+            self._folds.note_try(fold)
+            return TRY
+        if is_fixed:
+            if known is not None and known.key != key:
+                self._folds.mark_explored(fold)
+            return None
+        rules = [] if known is None else self._skipping(address, fold, key, known)
+        if known is None or not rules:
+            return self._late.trapped(folded)
+        return TRY if self._explores(rules, address, fold, known) else Skip(weakest(rules).id, fold)
+
+    def _skipping(
+        self, address: Address, fold: bytes, key: bytes, known: Fold
+    ) -> Sequence[LearnedRule]:
+        """The rules by which a known request stands for another one; none where it does not."""
+        if known.key == key:
+            return ()
+        standing = self._state.addresses.standing(known)
+        if standing is None or not self._rules.may_stand_for(standing, address):
+            self._folds.stand(fold, key)
+            return ()
+        return self._rules.changing(address) or self._rules.changing(standing)
+
+    def _explores(
+        self, rules: Sequence[LearnedRule], address: Address, fold: bytes, known: Fold
+    ) -> bool:
+        """Whether a request that rules would skip is made all the same, to try them."""
+        place, folded = Place.of(address), Place.of(self._rules.fold(address))
+        kind = self._state.learner.pattern_of(folded.address)
+        pattern = f"{kind}?{'&'.join(sorted(folded.names))}"
+        is_new_ground = any(rule.is_new_ground(place, pattern) for rule in rules)
+        is_chosen = self._is_chosen(rules, fold, known)
+        if not is_new_ground and not is_chosen:
+            return False
+        self._folds.mark_explored(fold)
+        if self._is_paid(rules, is_new_ground=is_new_ground, is_chosen=is_chosen):
+            return False
+        for rule in rules:
+            rule.note_try(place, pattern)
+            self._state.store.note_change(rule)
+        weakest(rules).explored += 1
+        return True
+
+    def _is_chosen(self, rules: Sequence[LearnedRule], fold: bytes, known: Fold) -> bool:
+        """Whether a page is one of those of which a second URL is fetched, wherever it is."""
+        is_of_ids = all(rule.has_many_values for rule in rules)
+        of = EXPLORED_OF_IDS if is_of_ids else EXPLORED_OF
+        return not known.is_explored and int.from_bytes(fold[:4]) * of < _DIGESTS
+
+    def _is_paid(
+        self, rules: Sequence[LearnedRule], *, is_new_ground: bool, is_chosen: bool
+    ) -> bool:
+        """Whether new ground was tried instead of a page that is chosen, which then need not be.
+
+        Rules of few values are tried on as many pages at the end of the crawl in any case.
+        """
+        if any(rule.has_few_values for rule in rules):
+            return False
+        rule = weakest(rules).id
+        self._paid[rule] += is_new_ground - is_chosen
+        if self._paid[rule] < 0:
+            self._paid[rule] = 0
+            return False
+        return not is_new_ground

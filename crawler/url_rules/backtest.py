@@ -1,0 +1,99 @@
+"""A rule is held against what was fetched of its hosts, before it holds."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.frontier.order import host_number
+from crawler.frontier.states import DONE, LEASED
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.context import Place
+from crawler.url_rules.learning.evidence import CounterExample, Said, agreement
+from crawler.url_rules.learning.hypothesis import MOST_EXCEPTIONS
+from crawler.url_rules.learning.transform_relations import about
+from crawler.url_rules.url_groups import number_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.url_rules.learning.context import Context
+    from crawler.url_rules.learning.hypothesis import Hypothesis
+    from crawler.url_rules.rule_state import RuleState
+
+MOST_RECALLED = 5_000
+"""Pages of a host that a rule is held against at once, the newest: some 50 us each. What is older
+is met when the queue is folded."""
+
+_PAGES = """
+SELECT pages.canonical_url, coalesce(iif(words, words_digest, pages.text_digest), payload_digest),
+       duplicate_of, elsewhere.url, similarity, pages.id, links
+FROM requests JOIN pages ON pages.key = requests.key AND latest = 1
+LEFT JOIN elsewhere ON elsewhere.page = pages.id
+WHERE host = ? AND state > 0 AND state = ? AND max(visit, seen_visit) = ?
+  AND (text IS NOT NULL OR duplicate_of IS NOT NULL OR elsewhere.page IS NOT NULL
+       OR (verdict = 'not_html' AND body_bytes))
+ORDER BY requests.id DESC LIMIT ?
+"""
+
+
+class _Page(NamedTuple):
+    """A page at its address after the rules that hold."""
+
+    place: Place
+    said: Said
+
+
+class History:
+    """The pages of this visit."""
+
+    def __init__(self, state: RuleState) -> None:
+        self._state = state
+
+    def recall(self, hypothesis: Hypothesis) -> None:
+        """Show a hypothesis the pages that differ where it would make them one.
+
+        It may be refuted then, or have exceptions.
+
+        Complexity: O(pages of its hosts), ``MOST_RECALLED`` of each at most.
+        """
+        self._state.queue.write()
+        pages = [page for host in hypothesis.hosts for page in self._pages(host)]
+        for _ in range(MOST_EXCEPTIONS + 1):  # each exception leaves other pages together
+            if not self._objects(hypothesis, pages) or hypothesis.refuted is not None:
+                return
+
+    def _objects(self, hypothesis: Hypothesis, pages: list[_Page]) -> bool:
+        """Whether two pages differ that would be one."""
+        first: dict[Address, _Page] = {}
+        for page in pages:
+            other = first.setdefault(hypothesis.folded(page.place), page)
+            if other.place.address == page.place.address:
+                continue  # they are one without it
+            if agreement(other.said, page.said) is False:
+                changed = page if hypothesis.changes(page.place) else other
+                example = CounterExample(page.said.page, other.said.page)
+                hypothesis.object(self._kind(hypothesis, changed.place), example)
+                return True
+        return False
+
+    def _kind(self, hypothesis: Hypothesis, place: Place) -> Context:
+        pattern = self._state.learner.pattern_of(place.address)
+        return hypothesis.context.at(place, pattern, about(hypothesis.transform))
+
+    def _pages(self, host: str) -> Iterator[_Page]:
+        state = self._state
+        number = host_number(Address.parse(f"http://{host}/").hostname)
+        rows = chain.from_iterable(
+            state.database.read(_PAGES, (number, one, state.visit, MOST_RECALLED)).fetchall()
+            for one in (LEASED, DONE)
+        )
+        for url, words, duplicate_of, kept_url, similarity, page, links in rows:
+            address = Address.parse(url)
+            if address.host != host or not address.is_learnable:
+                continue
+            kept, alike = page, 1.0
+            if duplicate_of is not None or kept_url is not None:
+                kept = number_of(kept_url) if duplicate_of is None else duplicate_of
+                alike = similarity or 0.0
+            yield _Page(Place.of(state.rules.fold(address)), Said(words, kept, alike, page, links))

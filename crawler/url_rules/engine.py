@@ -1,0 +1,327 @@
+"""The learned rules at work: the one door for what is queued, fetched, failed."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from crawler.frontier.order import host_number
+from crawler.pages.verdicts import TOO_SHORT
+from crawler.url_rules.admission import Admission
+from crawler.url_rules.fallbacks import Substitutes
+from crawler.url_rules.low_priority import LateRequests
+from crawler.url_rules.regrouping import Refolding
+from crawler.url_rules.rule_state import RuleState
+from crawler.url_rules.rule_trial import RuleTrial
+from crawler.url_rules.skipped import TRY, Skip
+from crawler.url_rules.traps import UrlTraps
+from crawler.url_rules.url_clusters import CLOSED
+from crawler.url_rules.url_groups import said_of
+from crawler.url_rules.validation import Examination
+from crawler.urls.errors import MalformedUrl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from crawler.frontier.order import Load, QueuedRequest
+    from crawler.frontier.queue import RequestQueue
+    from crawler.pages.page_row import PageRow
+    from crawler.storage.database import Database
+    from crawler.url_rules.learning.address import Address
+    from crawler.url_rules.learning.evidence import Said
+    from crawler.url_rules.learning.hypothesis import LearningPolicy
+    from crawler.url_rules.learning.proposals import Proposal
+    from crawler.urls.canonical import Canonicalizer
+
+SLICE = 500
+"""Skipped requests whose depths are looked at between two pages."""
+
+_FIRST = (b"", 0)
+
+
+class UrlRules:
+    """Learns rules from what is stored, and keeps the queue in agreement with them.
+
+    A rule changes by what a page is known, never the URL that is requested. What
+    it skips stays in the queue's table, and goes back into the queue where the
+    rule turns out to be wrong: where two URLs that it takes for one page have
+    different texts. To find that out, one page in twenty is fetched under a second
+    URL too, and so is the first of every kind of path and, of a few values, of each.
+
+    Attributes:
+        is_busy: Whether the last ``lease`` gave nothing because it was long enough, so that
+            the next one may give something at once.
+
+    Args:
+        database: The crawl's database.
+        canonicalizer: By which the crawl knows its URLs.
+        queue: What waits.
+        policy: When a rule is believed.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        canonicalizer: Canonicalizer,
+        queue: RequestQueue,
+        policy: LearningPolicy,
+    ) -> None:
+        state = self._state = RuleState.opened(database, canonicalizer, queue, policy)
+        self.rules = state.rules
+        self.traps = UrlTraps(database, policy.cluster_budget)
+        for cluster in self.traps.reopened:
+            state.skipped.put_back_rule(-cluster)
+        self._late = LateRequests(queue, state.skipped, self.traps, state.addresses)
+        self._admission = Admission(state, self._late)
+        self._substitutes = Substitutes(state)
+        self._examination = Examination(state)
+        self.trial = RuleTrial(state, self._refold)
+        self.refolding = Refolding(state, self._admission, self.trial)
+        self.is_busy = False
+        self._shorter: list[tuple[str, int]] = []
+        # The skipped request whose depth was compared last. All of them, since an earlier process
+        # may have found what it could not act on any more; None where all are.
+        self._compared: tuple[bytes, int] | None = _FIRST
+        database.before_commit.append(state.store.save_changed)
+
+    def _refold(self, hosts: Iterable[str]) -> None:
+        self._examination.note_change()
+        self.refolding.begin(hosts)
+
+    def begin_visit(self, visit: int) -> None:
+        """Begin another visit; the queue of the last one is about to be emptied."""
+        saved = self._state.skipped.counts()
+        for rule in self.rules:
+            rule.saved += saved.get(rule.id, 0)
+            self._state.store.note_change(rule)
+        self._state.visit = visit
+        self._examination.is_left = False
+        self._state.folds.clear()
+        self.traps.clear()
+
+    def take(self, proposals: Iterable[Proposal], origin: str) -> int:
+        """Let rules of another crawl hold; say how many are new.
+
+        What held here once, and was revoked or forgotten, is not taken again.
+
+        Args:
+            proposals: The rules.
+            origin: Where they come from, as people read it.
+        """
+        return self.trial.take(proposals, origin)
+
+    def let_go(self, proposal: Proposal, reason: str) -> None:
+        """Let go of a rule that ended in another crawl of the fleet; nothing where it is not held.
+
+        Args:
+            proposal: The rule.
+            reason: Why it ended there.
+        """
+        self.trial.let_go(proposal, reason)
+
+    def push(  # noqa: PLR0913  # what a request consists of
+        self,
+        host: int,
+        url: str,
+        priority: int,
+        request: bytes,
+        key: bytes | None,
+        *,
+        depth: int = 0,
+        is_fixed: bool,
+    ) -> bool:
+        """Queue a request, or note it as one that is skipped; say whether it is queued.
+
+        Args:
+            host: The number of the line in which it stands in the queue.
+            url: As it would be requested.
+            priority: Lower where pages of its kind are hardly new any more.
+            request: As it is stored.
+            key: Its request fingerprint; None where it holds none, and nothing skips it.
+            depth: How many links lead there from a seed.
+            is_fixed: Whether it is made whatever was learned.
+
+        Complexity: O(rules of its host).
+        """
+        if not is_fixed:
+            priority = self._late.priority(url, priority)
+        admitted = None
+        if key is not None:
+            admitted = self._admission.admit(url, key, host, is_fixed=is_fixed)
+        if not is_fixed and (not isinstance(admitted, Skip) or admitted.rule < 0):
+            self._late.note_met(url)
+        if isinstance(admitted, Skip):
+            self._examination.note_change()
+            self._state.queue.push_skipped(host, url, priority, request, key, admitted, depth=depth)
+            if admitted.rule > 0:
+                self._shorter += self._state.skipped.standing_deeper(admitted.fold, depth)
+            return False
+        is_fixed = is_fixed or admitted == TRY
+        self._state.queue.push(host, url, priority, request, key, depth=depth, is_fixed=is_fixed)
+        return True
+
+    def lease(self, load: Load) -> QueuedRequest | None:
+        """Lease the next request that is to be made now; None also where ``is_busy`` then.
+
+        Where none waits, what is left to fold may put one back. Where some wait and no host has
+        room, that can wait too: all of it at once may take long.
+        """
+        queued = self._late.lease(load)
+        if queued is None and self._may_put_back:
+            self.fold_some()
+            queued = self._late.lease(load)
+        self.is_busy = queued is None and (self._late.is_passing or self._may_put_back)
+        return queued
+
+    @property
+    def _may_put_back(self) -> bool:
+        return not len(self._state.queue) and self.refolding.is_pending
+
+    @property
+    def is_folding(self) -> bool:
+        """Whether requests may be put back into the queue that were skipped, or followed anew."""
+        return self.refolding.is_pending or self.is_comparing_depths
+
+    def fold_some(self) -> None:
+        """Go on bringing the queue into agreement with the rules, where that is to do."""
+        if self.refolding.is_pending:
+            self.refolding.step()
+            self._note_folded()
+
+    def _note_folded(self) -> None:
+        if not self.refolding.is_pending:
+            self._compared = _FIRST
+
+    @property
+    def is_comparing_depths(self) -> bool:
+        """Whether ``take_shorter`` has more to look at."""
+        return self._compared is not None
+
+    def take_shorter(self) -> list[tuple[str, int]]:
+        """Return the URLs that are nearer to a seed than was known, and how many links lead there.
+
+        They stand for others that were met nearer, and are not asked themselves. After a change of
+        the rules all that they skip is looked at, a slice with each call.
+        """
+        taken, self._shorter = self._shorter, []
+        if self._compared is not None:
+            found, self._compared = self._state.skipped.nearer_than_standing(self._compared, SLICE)
+            taken += found
+        return taken
+
+    def fold_all(self) -> bool:
+        """Bring the queue into agreement with the rules; say whether that was to do."""
+        if not self.refolding.is_pending:
+            return False
+        self.refolding.finish()
+        self._note_folded()
+        return True
+
+    @property
+    def is_examining(self) -> bool:
+        """Whether it is still to be found out what is to be tried."""
+        return self._examination.is_under_way
+
+    @property
+    def is_unexamined(self) -> bool:
+        """Whether an earlier process of this visit ended before its rules were examined."""
+        return self._examination.is_left
+
+    def try_more(self) -> bool:
+        """Where nothing waits, let something wait to try rules; say whether to ask again."""
+        return self._examination.try_more()
+
+    def observe(
+        self, row: PageRow, kept_url: str | None = None, redirected: Sequence[str] = ()
+    ) -> None:
+        """Learn from a page that was stored.
+
+        Args:
+            row: Its row; one without a text of its own, or one that it repeats, says nothing.
+            kept_url: URL of the page that it repeats.
+            redirected: URLs that led to it.
+
+        Complexity: O(hypotheses about its host).
+        """
+        address = self._state.addresses.parsed(row.canonical_url)
+        said = said_of(row, kept_url)
+        if address is not None and not address.is_learnable:
+            self._note_newness(address, row.verdict)
+        if said is None:
+            self._substitutes.replace_each([*redirected, row.canonical_url])
+        elif address is None or not address.is_learnable:
+            self._substitutes.note_redirected(redirected, None)
+        else:
+            self._note_page(address, said, row, redirected)
+            self._learn(address, said, row, kept_url, redirected)
+
+    def _note_page(
+        self, address: Address, said: Said, row: PageRow, redirected: Sequence[str]
+    ) -> None:
+        self.trial.meet(address, said, row, self._state.visit)
+        folded = self.rules.fold(address)
+        number = host_number(address.hostname)
+        self._state.folds.note(folded.digest(), number, row.key, said, self._state.visit)
+        if not said.is_file:
+            self._note_newness(folded, row.verdict)
+        self._substitutes.note_redirected(redirected, folded)
+
+    def _learn(
+        self,
+        address: Address,
+        said: Said,
+        row: PageRow,
+        kept_url: str | None,
+        redirected: Sequence[str],
+    ) -> None:
+        if row.verdict == TOO_SHORT or not (row.words or said.is_file):
+            return
+        if self.trial.is_given_up(address.host):
+            return
+        aliases = [*redirected, *filter(None, [row.declared_url])]
+        believed = self._state.learner.observe(
+            row.canonical_url,
+            said,
+            same_as=None if kept_url is None else self._state.canonical(kept_url),
+            same_links=self._links_of(said.kept),
+            suggests=list(self._canonicals(aliases)),
+            lookup=self._look_up,
+        )
+        self.trial.drop_doubted(address.host)
+        self.trial.adopt(believed)
+
+    def _note_newness(self, folded: Address, verdict: str) -> None:
+        before = self.traps.note(folded, verdict)
+        if before == CLOSED:
+            self._state.skipped.put_back_rule(-self.traps.cluster(folded).id)
+
+    def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
+        """Note that URLs led, one by the other, to one that was asked for already."""
+        self.trial.meet_redirect(sources, target)
+        self._substitutes.note_filtered_redirect(sources, target)
+
+    def note_failure(self, urls: Iterable[str]) -> None:
+        """Let another request stand for a page whose own one gave no page.
+
+        Args:
+            urls: Where it was to be, and those that led there.
+        """
+        self._substitutes.replace_each(urls)
+
+    def _canonicals(self, urls: Iterable[str]) -> Iterator[str]:
+        for url in urls:
+            with suppress(MalformedUrl):
+                yield self._state.canonical(url)
+
+    def _look_up(self, address: Address) -> Said | None:
+        known = self._state.folds.get(address.digest())
+        return None if known is None or known.visit != self._state.visit else known.said
+
+    def _links_of(self, page: int) -> int | None:
+        row = self._state.database.read("SELECT links FROM pages WHERE id = ?", (page,)).fetchone()
+        return None if row is None else int(row[0])
+
+    def save_refuted(self) -> None:
+        """Store what spoke for rules that do not hold, and what against: for who asks why."""
+        self._examination.note_proven()
+        self.trial.save_refuted()

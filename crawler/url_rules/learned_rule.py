@@ -1,0 +1,208 @@
+"""One learned rule: what it does where, how much speaks for it, and where it was tried."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.url_rules.learning.evidence import lower_bound
+from crawler.url_rules.learning.transform_relations import about, includes, is_open
+from crawler.url_rules.learning.transforms import DropArguments, ReplaceHost, ReplaceValues
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawler.url_rules.learning.address import Address
+    from crawler.url_rules.learning.context import Context, Place
+    from crawler.url_rules.learning.proposals import Proposal
+    from crawler.url_rules.learning.transforms import Transform
+
+Proof = tuple[int, str]
+"""What is proved of a rule: of which of the things that it drops, and of which value; of rules that
+speak of one value only, always ``(0, "")``."""
+
+NOT_EXAMINED, PROVEN, ALL_TRIED, OF_IDS, UNDECIDED = "no", "proven", "all", "ids", "undecided"
+"""How far a rule was examined at the end of a crawl: not at all, or not to the end; as often as
+proves it; on each page that it skips, which are fewer; never, since it drops ids; as often as is
+worth while, where most pages cannot be compared."""
+
+_TRIES = 1
+_MOST_PATTERNS = 30
+_MOST_VALUES = 20
+OTHER_VALUES = "*"
+"""Stands for all values beyond those that are told apart."""
+_LONGEST_VALUE = 60
+_FEW = re.compile(r"[A-Za-z_/-]{0,20}|[0-9]{1,2}")
+
+
+@dataclass(slots=True)
+class LearnedRule:
+    """A part of a host's addresses that does not matter.
+
+    Attributes:
+        id: Number in the crawl's directory.
+        context: Where it holds.
+        transform: What it does to an address there.
+        positives: Texts that were met under two addresses which it makes one.
+        patterns: Path patterns in which it was tried, and how often.
+        values: What it drops, or replaces, as far as it was tried: of each thing that it speaks of.
+        clusters: Kinds of pages of which it was right.
+        saved: Requests that were not made because of it, in the visits before this one.
+        explored: Requests that were made all the same, to try it.
+        origin: "learned", or the file that it came from.
+        tried: Pages on which each value was tried since the rule holds.
+        asked: Requests that were made at the end of the crawl to try each value.
+        examined: How far the trials at the end of the crawl came.
+    """
+
+    id: int
+    context: Context
+    transform: Transform
+    positives: int = 0
+    patterns: dict[str, int] = field(default_factory=dict)
+    values: list[set[str]] = field(default_factory=list)
+    clusters: set[str] = field(default_factory=set)
+    saved: int = 0
+    explored: int = 0
+    origin: str = "learned"
+    tried: Counter[Proof] = field(default_factory=Counter)
+    asked: Counter[Proof] = field(default_factory=Counter)
+    examined: str = NOT_EXAMINED
+
+    @property
+    def confidence(self) -> float:
+        """The share of cases in which it holds at least, with 95 % certainty."""
+        return lower_bound(self.positives)
+
+    @property
+    def has_many_values(self) -> bool:
+        """Whether it is about arguments with many values each, such as a session id.
+
+        Nobody makes pages for each of those; one of few values may matter on some pages.
+        """
+        fewest = min(map(len, self.values), default=0)
+        return self.drops and fewest >= _MOST_VALUES
+
+    @property
+    def drops(self) -> bool:
+        """Whether it drops arguments, whatever their values."""
+        return isinstance(self.transform, DropArguments)
+
+    @property
+    def has_few_values(self) -> bool:
+        """Whether it is about an argument of few values, or about one of its values."""
+        is_about_arguments = isinstance(self.transform, DropArguments | ReplaceValues)
+        return is_about_arguments and not self.has_many_values
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Whose addresses it changes, or what they become."""
+        if isinstance(self.transform, ReplaceHost):
+            return self.transform.host, self.transform.new_host
+        return (self.context.host,)
+
+    @property
+    def is_of_ids(self) -> bool:
+        """Whether all that it drops has many values, and most of them look like ids."""
+        return bool(self.values) and all(map(self.has_ids, range(len(self.values))))
+
+    def has_ids(self, thing: int) -> bool:
+        """Whether one of the things that it drops has many values, most of which look like ids."""
+        values = self.values[thing] if thing < len(self.values) else set()
+        few = sum(map(is_one_of_few, values))
+        return is_open(self.transform) and len(values) >= _MOST_VALUES and 2 * few < len(values)
+
+    def known_values(self, thing: int) -> int:
+        """Of how many values of a thing it speaks, as far as they were met."""
+        return len(self.values[thing] - {""}) if thing < len(self.values) else 0
+
+    def proofs(self, address: Address) -> list[Proof]:
+        """What an address that it changes can prove of it, if it leads to the text of another one.
+
+        Values beyond those that are told apart count as one; ids prove nothing.
+        """
+        if not is_open(self.transform):
+            return [(0, "")]
+        values = list(map(shown_value, self.transform.varying(address)))
+        found = [
+            (thing, self._told_apart(thing, value))
+            for thing, value in enumerate(values)
+            if value and not self.has_ids(thing)
+        ]
+        return found or ([] if any(values) else [(0, "")])
+
+    def _told_apart(self, thing: int, value: str) -> str:
+        seen = self.values[thing] if thing < len(self.values) else set()
+        return value if value in seen or len(seen) < _MOST_VALUES else OTHER_VALUES
+
+    def note_proof(self, proof: Proof) -> None:
+        """Remember that a value is being tried."""
+        thing, value = proof
+        if is_open(self.transform) and value not in {"", OTHER_VALUES}:
+            self.values.extend(set() for _ in range(thing + 1 - len(self.values)))
+            self.values[thing].add(value)
+
+    def start_over(self) -> None:
+        """Want to be tried anew: it may be wrong, or speaks of other pages from now on."""
+        self.tried.clear()
+        self.asked.clear()
+        self.examined = NOT_EXAMINED
+
+    def apply(self, place: Place) -> Address:
+        """The address that counts instead of another one."""
+        if not self.context.holds(place, about(self.transform)):
+            return place.address
+        return self.transform(place.address)
+
+    def is_new_ground(self, place: Place, pattern: str) -> bool:
+        """Whether it was never tried on such a path, or with such a value."""
+        if len(self.patterns) < _MOST_PATTERNS and self.patterns.get(pattern, 0) < _TRIES:
+            return True
+        return any(
+            len(seen) < _MOST_VALUES and value not in seen and is_one_of_few(value)
+            for value, seen in self._values(place)
+        )
+
+    def note_try(self, place: Place, pattern: str) -> None:
+        """Remember where it was tried."""
+        if pattern in self.patterns or len(self.patterns) < _MOST_PATTERNS:
+            self.patterns[pattern] = self.patterns.get(pattern, 0) + 1
+        for value, seen in self._values(place):
+            if len(seen) < _MOST_VALUES:
+                seen.add(value)
+
+    def _values(self, place: Place) -> Iterable[tuple[str, set[str]]]:
+        form = self.transform.varying(place.address)
+        self.values.extend(set() for _ in range(len(form) - len(self.values)))
+        return zip(map(shown_value, form), self.values, strict=False)
+
+    def __str__(self) -> str:
+        """As people read it."""
+        return f"{self.context}: {self.transform}"
+
+
+def overlap(one: Proposal, other: Proposal) -> bool:
+    """Whether there are addresses of which two rules say the same."""
+    (here, does), (there, did) = one, other
+    if not (here.covers(there) or there.covers(here)):
+        return False
+    shared = set(about(does)) & set(about(did))
+    return bool(shared) or includes(does, did) or includes(did, does)
+
+
+def shown_value(value: object) -> str:
+    """What a rule drops as a short text: the values of an argument, or segments."""
+    parts = value if isinstance(value, tuple) else (value,)
+    return "/".join("" if part is None else str(part) for part in parts)[:_LONGEST_VALUE]
+
+
+def is_one_of_few(value: str) -> bool:
+    """Whether a value may be one of a few, unlike an id, which no page has twice."""
+    return _FEW.fullmatch(value) is not None
+
+
+def weakest(rules: Iterable[LearnedRule]) -> LearnedRule:
+    """Of several rules the one for which the least speaks, of these the newest."""
+    return min(rules, key=lambda rule: (rule.positives, -rule.id))

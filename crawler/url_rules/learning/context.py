@@ -1,0 +1,90 @@
+"""Where a rule holds: on a whole host, for a kind of path, beside other arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.url_rules.learning.patterns import fits
+
+if TYPE_CHECKING:
+    from crawler.url_rules.learning.address import Address
+
+
+class Place(NamedTuple):
+    """An address with what contexts ask of it, found once."""
+
+    address: Address
+    path: str
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, address: Address) -> Place:
+        """Look at an address."""
+        return cls(address, "/" + "/".join(address.segments), address.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Addresses for which a rule is stated.
+
+    Attributes:
+        host: With its port.
+        pattern: Of paths, as ``crawler.url_rules.learning.patterns`` makes them; None for every path.
+        beside: Names of all arguments but those that the rule is about, None for any.
+        where: An argument and its value that must be there.
+        apart_from: Narrower contexts of which it does not speak.
+    """
+
+    host: str
+    pattern: str | None = None
+    beside: frozenset[str] | None = None
+    where: tuple[str, str] | None = None
+    apart_from: tuple[Context, ...] = ()
+
+    def holds(self, place: Place, about: tuple[str, ...] = ()) -> bool:
+        """Whether an address is meant; ``about`` are the names that the rule is about."""
+        if place.address.host != self.host:
+            return False
+        if self.pattern is not None and not fits(self.pattern, place.path):
+            return False
+        if self.where is not None and self.where not in place.address.arguments:
+            return False
+        if self.beside is not None and place.names.difference(about) != self.beside:
+            return False
+        return not any(other.holds(place, about) for other in self.apart_from)
+
+    def at(self, place: Place, pattern: str, about: tuple[str, ...]) -> Context:
+        """The narrow context of an address: its kind of path beside its other arguments."""
+        return Context(self.host, pattern, place.names.difference(about))
+
+    def apart(self, other: Context) -> Context:
+        """The same without a narrower context."""
+        return replace(self, apart_from=(*self.apart_from, other))
+
+    @property
+    def cluster(self) -> str:
+        """A short name: kind of path, and names of arguments."""
+        return f"{self.pattern}?{'&'.join(sorted(self.beside or ()))}"
+
+    def covers(self, other: Context) -> bool:
+        """Whether this one speaks of every address of which the other does."""
+        return (
+            self.host == other.host
+            and self.pattern in (None, other.pattern)
+            and self.where in (None, other.where)
+            and self.beside in (None, other.beside)
+            and set(self.apart_from) <= set(other.apart_from)
+        )
+
+    def __str__(self) -> str:
+        """As people read it."""
+        where = f"{self.host}{self.pattern or ''}"
+        if self.where is not None:
+            where += f" with {self.where[0]}={self.where[1]}"
+        if self.beside is not None:
+            where += f" beside {', '.join(sorted(self.beside)) or 'no other argument'}"
+        if self.apart_from:
+            others = "; ".join(other.cluster for other in self.apart_from)
+            where += f" (not at {others})"
+        return where

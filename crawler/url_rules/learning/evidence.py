@@ -1,0 +1,218 @@
+"""What speaks for a rule, and what against it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from crawler.url_rules.learning.transforms import Form
+_DOUBT = 0.05
+"""One in twenty of the bounds that are stated may be too high."""
+
+_VERY_NEAR = 0.95
+"""Measured on gitweb and on SQLite's release notes: redundant arguments leave pages that are .93 to
+1.0 alike, neighbours in a series are .80 to .95."""
+
+MOST_GROUPS = 256
+_FEW_LINKS = 2
+_SHARE_OF_LINKS = 0.7
+
+_MOST_CONTENTS = 256
+_MOST_VALUES = 24
+_ENOUGH_OF_A_PATTERN = 5
+_FEWEST_PATTERNS = 2
+_MANY_PATTERNS = 8
+
+
+def lower_bound(positives: int) -> float:
+    """The share of cases in which a rule holds at least, if it held in each that was seen.
+
+    The one-sided bound of Clopper and Pearson (1934) without a failure, at 95 %.
+
+    >>> round(lower_bound(19), 2)
+    0.85
+    """
+    return _DOUBT ** (1 / positives) if positives else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CounterExample:
+    """Two captures that a rule takes for one page, and that are not."""
+
+    page: int
+    other: int
+
+
+class Said(NamedTuple):
+    """What a page said, as far as two of them can be compared.
+
+    Attributes:
+        words: Digest of its words in any order; of a file that is no page of its bytes.
+        kept: Number of the kept page that it is, or repeats.
+        similarity: Jaccard similarity to that one.
+        page: Number of the capture.
+        links: How many links there are to follow; None where that is not known.
+        counts: Whether it may speak for a rule.
+        is_file: Whether it is no page.
+    """
+
+    words: bytes
+    kept: int
+    similarity: float
+    page: int
+    links: int | None = None
+    counts: bool = True
+    is_file: bool = False
+
+    def leads_to_less_than(self, other: Said) -> bool:
+        """Whether a page has clearly fewer links than another, as a print view has."""
+        if self.links is None or other.links is None:
+            return False
+        return self.links + _FEW_LINKS < _SHARE_OF_LINKS * other.links
+
+
+def agreement(one: Said, other: Said) -> bool | None:
+    """Whether two pages are the same; None where that cannot be told.
+
+    The same words are the same page, whatever they were taken for. Two that are
+    nearly the words of a third one are the same where both are *very* nearly so;
+    below that they may be neighbours in a series, such as two pages of a log.
+    """
+    if one.words == other.words:
+        return True
+    if one.kept != other.kept:
+        return False
+    return True if min(one.similarity, other.similarity) >= _VERY_NEAR else None
+
+
+class Sight(NamedTuple):
+    """An address as a rule sees it.
+
+    Attributes:
+        form: What the rule drops or replaces in it.
+        folded: Hash of the address after the rules that hold already.
+        said: What was there.
+    """
+
+    form: Form
+    folded: int
+    said: Said
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Groups of addresses that a rule would make one, and what their pages said.
+
+    Each page text speaks once: a thousand addresses that all lead to one
+    "not found" are one piece of evidence. Memory is bounded: of the groups
+    those are held whose hash ends in some zeros, so that a group is either
+    followed from its first address to its last, or not at all.
+
+    Attributes:
+        spreads: Whether it is stated of every path of a host; then five texts
+            of each of two path patterns, or texts of eight, are wanted before any counts.
+        is_useful: Whether it would make one what no other rule does.
+        clusters: Texts that speak for it, by the kind of path and the names of the
+            other arguments.
+        poor: How often the one of two addresses that counts as the other led to less,
+            and how often the other one did; of addresses on an equal footing the first
+            number is of both.
+        contents: Numbers of the kept pages that speak for it.
+        files: How many of those are no pages.
+    """
+
+    spreads: bool = False
+    is_useful: bool = False
+    clusters: dict[str, int] = field(default_factory=dict)
+    poor: list[int] = field(default_factory=lambda: [0, 0])
+    _groups: dict[int, Sight] = field(default_factory=dict)
+    contents: set[int] = field(default_factory=set)
+    values: list[set[Hashable]] = field(default_factory=list)
+    files: int = 0
+    _zeros: int = 0
+
+    def first_of(self, key: int, sight: Sight) -> Sight | None:
+        """The first address of a group that was fetched; None for that one, and where none is held.
+
+        Args:
+            key: Hash of what the rule makes of the address.
+            sight: What the address is.
+        """
+        if key & ((1 << self._zeros) - 1):
+            return None
+        held = self._groups.get(key)
+        if held is None:
+            self._hold(key, sight)
+        return held
+
+    def _hold(self, key: int, sight: Sight) -> None:
+        self._groups[key] = sight
+        while len(self._groups) > MOST_GROUPS:
+            self._zeros += 1
+            mask = (1 << self._zeros) - 1
+            self._groups = {key: entry for key, entry in self._groups.items() if not key & mask}
+
+    def count(self, one: Sight, other: Sight, cluster: str) -> bool:
+        """Take two addresses that the rule makes one, and rightly; say whether that is news."""
+        if not (one.said.counts and other.said.counts):
+            return False
+        if any(a == b for a, b in zip(one.form, other.form, strict=True)):
+            return False  # nothing is known of what stayed the same
+        before = self.is_useful, self.fewest_values
+        self.is_useful |= one.folded != other.folded
+        self._note_values(one.form)
+        self._note_values(other.form)
+        is_more = (self.is_useful, self.fewest_values) != before
+        content = other.said.kept
+        if content in self.contents or len(self.contents) >= _MOST_CONTENTS:
+            return is_more
+        self.contents.add(content)
+        self.files += other.said.is_file
+        self.clusters[cluster] = self.clusters.get(cluster, 0) + 1
+        return True
+
+    def count_links(self, source: Sight, target: Sight, *, is_pair: bool) -> None:
+        """Note which of two addresses led to less; ``is_pair`` where one counts as the other."""
+        if source.said.leads_to_less_than(target.said):
+            self.poor[0] += 1
+        elif target.said.leads_to_less_than(source.said):
+            self.poor[int(is_pair)] += 1
+
+    def _note_values(self, form: Form) -> None:
+        if not self.values:
+            self.values.extend(set() for _ in form)
+        for values, value in zip(self.values, form, strict=True):
+            if len(values) < _MOST_VALUES:
+                values.add(value)
+
+    @property
+    def fewest_values(self) -> int:
+        """Distinct values that were met of what the rule speaks of; of several, the fewest."""
+        return min(map(len, self.values), default=0)
+
+    @property
+    def texts(self) -> int:
+        """Texts that speak for the rule."""
+        return sum(self.clusters.values())
+
+    @property
+    def positives(self) -> int:
+        """Texts that speak for the rule, where they are enough to speak of all that it is about."""
+        if not self.spreads:
+            return self.texts
+        patterns: dict[str, int] = {}
+        for cluster, texts in self.clusters.items():
+            pattern = cluster.partition("?")[0]
+            patterns[pattern] = patterns.get(pattern, 0) + texts
+        spread = sum(texts >= _ENOUGH_OF_A_PATTERN for texts in patterns.values())
+        is_spread = spread >= _FEWEST_PATTERNS or len(patterns) >= _MANY_PATTERNS
+        return self.texts if is_spread else 0
+
+    def start_over(self) -> None:
+        """Forget the groups, whose hashes mean something else from now on, and nothing else."""
+        self._groups.clear()
+        self._zeros = 0
+        self.is_useful = False

@@ -1,0 +1,246 @@
+"""A rule that may hold, and the pages that it is tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.evidence import (
+    CounterExample,
+    Evidence,
+    Said,
+    Sight,
+    agreement,
+    lower_bound,
+)
+from crawler.url_rules.learning.transform_relations import about, is_open
+from crawler.url_rules.learning.transforms import Pairing, ReplaceHost, ReplaceSegments, Rewrite
+from crawler.url_rules.learning.versions import takes_names
+
+if TYPE_CHECKING:
+    from crawler.url_rules.learning.context import Context, Place
+    from crawler.url_rules.learning.proposals import Proposal
+    from crawler.url_rules.learning.transforms import Transform
+
+_FEWEST_VALUES = 3
+
+_ONE_IN = 5
+"""Where of so many pairs one is lopsided, what leads to more is never skipped for the other."""
+
+MOST_EXCEPTIONS = 3
+"""Kinds of pages that a rule for a whole host may not speak of."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearningPolicy:
+    """When a rule is believed.
+
+    Attributes:
+        confidence: The share of cases in which it must hold at least, with 95 % certainty.
+        largest_cluster: Duplicates of one text from which on nothing is learned: what so many
+            addresses lead to is an error page in disguise.
+        cluster_budget: Pages that may be fetched of each cluster of URLs; 0: any number.
+    """
+
+    confidence: float = 0.8
+    largest_cluster: int = 50
+    cluster_budget: int = 0
+
+
+class Observation(NamedTuple):
+    """A page that was fetched: where, and what it said.
+
+    Attributes:
+        raw: Its address.
+        place: The same after every rule that holds.
+        pattern: Path pattern of that.
+        said: What was there.
+    """
+
+    raw: Address
+    place: Place
+    pattern: str
+    said: Said
+
+
+Lookup = Callable[[Address], Said | None]
+"""What the page at a folded address said, None where none was fetched."""
+
+
+@dataclass(slots=True)
+class Hypothesis:
+    """A rule that may hold.
+
+    One that speaks of a whole host may have exceptions: a page that differs at
+    every fetch says nothing against what holds for all others.
+    """
+
+    context: Context
+    transform: Transform
+    evidence: Evidence
+    refuted: CounterExample | None = None
+
+    def observe(self, seen: Observation, lookup: Lookup | None = None) -> bool:
+        """Take a page into account; say whether that was news."""
+        if not self._speaks_of(seen):
+            return False
+        address = seen.place.address
+        target = self.transform(address)
+        sight = self._sight(seen)
+        first = self.evidence.first_of(hash(target), sight)
+        news = first is not None and self._judge(first, sight, seen)
+        if lookup is not None and target is not address:
+            news |= self._look_up(seen, target, lookup)
+        return news
+
+    def _look_up(self, seen: Observation, target: Address, lookup: Lookup) -> bool:
+        """Compare with the page at the address that counts instead, if that was ever fetched."""
+        found = lookup(target)
+        if found is None or not self._speaks_of(seen):
+            return False
+        there = Sight(self.transform.varying(target), hash(target), found)
+        return self._judge(there, self._sight(seen), seen)
+
+    def compare(self, one: Observation, other: Observation) -> bool:
+        """Take two addresses of one page into account; say whether that was news."""
+        if not (self._speaks_of(one) and self._speaks_of(other)):
+            return False
+        if self.transform(one.place.address) != self.transform(other.place.address):
+            return False
+        return self._judge(self._sight(one), self._sight(other), other)
+
+    def _judge(self, one: Sight, other: Sight, seen: Observation) -> bool:
+        if one.form == other.form:
+            return False
+        agree = agreement(one.said, other.said)
+        if agree is None:
+            return False
+        kind = self.context.at(seen.place, seen.pattern, about(self.transform))
+        if agree:
+            return self._agree(one, other, kind.cluster)
+        self.object(kind, CounterExample(other.said.page, one.said.page))
+        return True
+
+    def object(self, kind: Context, example: CounterExample) -> None:
+        """Take a kind of page out of which it is wrong, or refute it.
+
+        Args:
+            kind: Where it is wrong.
+            example: What shows it.
+        """
+        if self.context.pattern is None and not takes_names(self.transform):
+            self.context = self.context.apart(kind)
+            self.evidence.clusters.pop(kind.cluster, None)
+            exceptions = len(self.context.apart_from)
+            if exceptions <= min(MOST_EXCEPTIONS, max(1, len(self.evidence.clusters))):
+                return
+        self.refuted = example
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Whose addresses it would change, or what they would become."""
+        if isinstance(self.transform, ReplaceHost):
+            return self.transform.host, self.transform.new_host
+        return (self.context.host,)
+
+    def folded(self, place: Place) -> Address:
+        """What it would make of an address, after the rules that hold."""
+        holds = self.context.holds(place, about(self.transform))
+        return self.transform(place.address) if holds else place.address
+
+    def changes(self, place: Place) -> bool:
+        """Whether that is another address."""
+        return self.folded(place) != place.address
+
+    def _agree(self, one: Sight, other: Sight, cluster: str) -> bool:
+        texts = self.evidence.texts
+        is_news = self.evidence.count(one, other, cluster)
+        if self.evidence.texts > texts:
+            self._count_links(one, other)
+        return is_news
+
+    def _count_links(self, one: Sight, other: Sight) -> None:
+        transform = self.transform
+        is_pair = isinstance(transform, Pairing)
+        if isinstance(transform, Pairing) and transform.is_source(other.form):
+            one, other = other, one
+        self.evidence.count_links(one, other, is_pair=is_pair)
+
+    @property
+    def oriented(self) -> Transform:
+        """The rule as it may be used: what leads to less counts as what leads to more."""
+        transform, (poor_source, poor_target) = self.transform, self.evidence.poor
+        if not isinstance(transform, Pairing) or not self._is_often(poor_source + poor_target):
+            return transform
+        if poor_target > poor_source:
+            transform = transform.reversed()
+        return replace(transform, one_way=True)
+
+    def _is_often(self, count: int) -> bool:
+        return _ONE_IN * count >= self.evidence.texts
+
+    @property
+    def _loses_links(self) -> bool:
+        """Whether pages that are skipped may lead to what the others do not lead to."""
+        poor_source, poor_target = self.evidence.poor
+        if isinstance(self.transform, Pairing) and not is_open(self.transform):
+            return bool(poor_source and poor_target) and self._is_often(
+                min(poor_source, poor_target)
+            )
+        return self._is_often(poor_target if isinstance(self.transform, Pairing) else poor_source)
+
+    def _sight(self, seen: Observation) -> Sight:
+        # A shape is told only where nothing that is dropped stands in the way.
+        is_shape = isinstance(self.transform, Rewrite)
+        form = self.transform.varying(seen.place.address if is_shape else seen.raw)
+        return Sight(form, hash(seen.place.address), seen.said)
+
+    def _speaks_of(self, seen: Observation) -> bool:
+        return self.context.holds(seen.place, about(self.transform)) or self._spans(seen)
+
+    def _spans(self, seen: Observation) -> bool:
+        """Whether it says that another host is this one."""
+        transform = self.transform
+        return isinstance(transform, ReplaceHost) and transform.new_host == seen.place.address.host
+
+    @property
+    def _positives(self) -> int:
+        """Texts that speak for it; of a whole host as many are to be pages as are files.
+
+        Pages of several languages may share all their pictures.
+        """
+        evidence = self.evidence
+        if self.context.pattern is not None:
+            return evidence.positives
+        return min(evidence.positives, 2 * (evidence.texts - evidence.files))
+
+    def is_believed(self, policy: LearningPolicy) -> bool:
+        """Whether enough was seen that speaks for it, and nothing that speaks against it."""
+        evidence = self.evidence
+        if self.refuted is not None or not evidence.is_useful or self._loses_links:
+            return False
+        if lower_bound(self._positives) < policy.confidence:
+            return False
+        return not is_open(self.transform) or evidence.fewest_values >= _FEWEST_VALUES
+
+
+@dataclass(slots=True)
+class Refuted:
+    """A rule that does not hold, and what showed it."""
+
+    context: Context
+    transform: Transform
+    positives: int
+    example: CounterExample
+
+
+def narrowness(proposal: Proposal) -> tuple[int, bool, int, int]:
+    """Rules for whole hosts first, of those that name what they speak of, then of the most."""
+    context, transform = proposal
+    parts = (context.pattern, context.beside, context.where)
+    count = sum(part is not None for part in parts)
+    if isinstance(transform, ReplaceSegments):
+        return count, transform.is_open, transform.offset, 0
+    return count, False, 0, -len(about(transform))

@@ -1,0 +1,317 @@
+"""Learning from the pages of a crawl which of a host's addresses are one page."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.context import Place
+from crawler.url_rules.learning.evidence import CounterExample, Evidence, Said, agreement
+from crawler.url_rules.learning.hypothesis import (
+    Hypothesis,
+    LearningPolicy,
+    Lookup,
+    Observation,
+    Refuted,
+    narrowness,
+)
+from crawler.url_rules.learning.patterns import PathPatterns
+from crawler.url_rules.learning.proposals import propose
+from crawler.url_rules.learning.transform_relations import variants
+from crawler.url_rules.learning.transforms import DropArguments
+from crawler.url_rules.learning.versions import Versions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawler.url_rules.learned_rule import LearnedRule
+    from crawler.url_rules.learning.proposals import Proposal
+    from crawler.url_rules.rule_set import RuleSet
+
+_WINDOW = 400
+"""Pages of a host that a new hypothesis is tried on at once."""
+_MOST_HOSTS = 200
+_MOST_HYPOTHESES = 120
+_MOST_REFUTED = 2_000
+_MOST_PAIRS = 2
+_MOST_ALIKE = 6
+_MOST_TRIES = 8
+
+
+@dataclass(slots=True)
+class _Host:
+    """What is being learned of one host."""
+
+    patterns: PathPatterns = field(default_factory=PathPatterns)
+    window: deque[Observation] = field(default_factory=lambda: deque(maxlen=_WINDOW))
+    alike: OrderedDict[int, deque[Observation]] = field(default_factory=OrderedDict)
+    hypotheses: OrderedDict[Proposal, Hypothesis] = field(default_factory=OrderedDict)
+    refuted: OrderedDict[Proposal, Refuted | None] = field(default_factory=OrderedDict)
+    clusters: OrderedDict[int, int] = field(default_factory=OrderedDict)
+    versions: Versions = field(default_factory=Versions)
+
+    def remember(self, seen: Observation) -> None:
+        """Hold a page for what is tried later; of copies of one page the last few are found."""
+        self.window.append(seen)
+        copies = self.alike.pop(seen.said.kept, None) or deque(maxlen=_MOST_ALIKE)
+        copies.append(seen)
+        self.alike[seen.said.kept] = copies
+        if len(self.alike) > _WINDOW:
+            self.alike.popitem(last=False)
+
+
+class RuleLearner:
+    """Finds rules in the pages of a crawl.
+
+    Two pages with the same text under two addresses suggest rules by which
+    the addresses would be one. Each is tried on the last pages of its host
+    and on all that follow: a page that it would take for another one refutes
+    it for good. Where nothing refutes it and enough different texts speak
+    for it, it is believed. What was found wrong on the whole host may still
+    be right for one kind of path, or beside certain arguments.
+
+    Rules that hold are applied first, so that further ones show.
+
+    Memory is bounded by hosts (at most 200 at a time, some 2 MB each) and hypotheses, not by pages.
+
+    Source: DUST, Bar-Yossef et al. 2007; Koppula et al. 2010.
+    """
+
+    def __init__(self, rules: RuleSet, policy: LearningPolicy) -> None:
+        self._rules = rules
+        self._policy = policy
+        self._hosts: OrderedDict[str, _Host] = OrderedDict()
+
+    def observe(
+        self,
+        url: str,
+        said: Said,
+        *,
+        same_as: str | None = None,
+        same_links: int | None = None,
+        suggests: Iterable[str] = (),
+        lookup: Lookup | None = None,
+    ) -> list[Proposal]:
+        """Take a page into account.
+
+        Args:
+            url: Its canonical URL.
+            said: What was there.
+            same_as: Canonical URL of the page that it repeats.
+            same_links: How many links of that are followed, if that is known.
+            suggests: Canonical URLs that are said to be the same page, by a redirect or by
+                rel=canonical: what to try, and no evidence.
+            lookup: What the page at a folded address said, if it was fetched.
+
+        Returns:
+            A rule that is believed from now on, if any: ``take`` it, let it hold, ``fold_again``.
+
+        Complexity: O(hypotheses of the host), about a microsecond each, and a lookup for some.
+        """
+        address = Address.parse(url)
+        if not address.is_learnable:
+            return []
+        host = self._host(address.host)
+        if self._is_too_large(host, said.kept):
+            said = said._replace(counts=False)
+        seen = self._observation(host, address, said)
+        news = same_as is not None and self._compare(host, seen, same_as, same_links)
+        for other in map(Address.parse, suggests):
+            if other.is_learnable:
+                self._try_all(host, seen, Place.of(self._rules.fold(other)))
+        self._try_some(host, seen)
+        host.remember(seen)
+        news |= self._observe(host, seen, lookup)
+        return self._believed(host) if news else []
+
+    def _compare(self, host: _Host, seen: Observation, same_as: str, links: int | None) -> bool:
+        """Take the page into account of which this one is a copy."""
+        address = Address.parse(same_as)
+        if not address.is_learnable or address == seen.raw:
+            return False
+        kept = Said(b"", seen.said.kept, 1.0, seen.said.kept, links)
+        original = self._observation(host, address, kept)
+        for proposal in propose(seen.place, original.place, seen.pattern):
+            self._try(host, proposal)
+        return (
+            sum(hypothesis.compare(original, seen) for hypothesis in host.hypotheses.values()) > 0
+        )
+
+    def pattern_of(self, address: Address) -> str:
+        """The path pattern of an address that is folded."""
+        return self._host(address.host).patterns(address)
+
+    def _host(self, name: str) -> _Host:
+        if name not in self._hosts:
+            self._hosts[name] = _Host()
+            if len(self._hosts) > _MOST_HOSTS:
+                self._hosts.popitem(last=False)
+        self._hosts.move_to_end(name)
+        return self._hosts[name]
+
+    def _is_too_large(self, host: _Host, kept: int) -> bool:
+        count = host.clusters[kept] = host.clusters.pop(kept, 0) + 1
+        if len(host.clusters) > _WINDOW:
+            host.clusters.popitem(last=False)
+        return count > self._policy.largest_cluster
+
+    def _observation(self, host: _Host, address: Address, said: Said) -> Observation:
+        place = Place.of(self._rules.fold(address))
+        return Observation(address, place, host.patterns(place.address), said)
+
+    def _proposals(self, host: _Host, seen: Observation) -> Iterator[Proposal]:
+        same = [
+            other
+            for other in reversed(host.alike.get(seen.said.kept, ()))
+            if agreement(other.said, seen.said) and other.place.address != seen.place.address
+        ]
+        for other in same[:_MOST_PAIRS]:
+            for proposal in propose(seen.place, other.place, seen.pattern):
+                if proposal not in host.hypotheses and proposal not in host.refuted:
+                    yield proposal
+
+    def _try_all(self, host: _Host, seen: Observation, other: Place) -> None:
+        for proposal in list(propose(seen.place, other, seen.pattern)):
+            self._try(host, proposal)
+
+    def _try_some(self, host: _Host, seen: Observation) -> None:
+        """Begin with what a page suggests, but not with so much that it costs."""
+        for proposal in list(islice(self._proposals(host, seen), _MOST_TRIES)):
+            self._try(host, proposal)
+
+    def _try(self, host: _Host, proposal: Proposal) -> None:
+        """Begin with a hypothesis: try it on the pages that are remembered."""
+        context, transform = proposal
+        if proposal in host.hypotheses or proposal in host.refuted:
+            return
+        spreads = context.pattern is None and isinstance(transform, DropArguments)
+        hypothesis = Hypothesis(context, transform, Evidence(spreads))
+        host.hypotheses[proposal] = hypothesis
+        if len(host.hypotheses) > _MOST_HYPOTHESES:
+            host.hypotheses.popitem(last=False)
+        for seen in host.window:
+            hypothesis.observe(seen)
+            if hypothesis.refuted is not None:
+                self._refute(host, proposal)
+                break
+
+    def _observe(self, host: _Host, seen: Observation, lookup: Lookup | None = None) -> bool:
+        """Show a page to every hypothesis; say whether it spoke for one."""
+        strengthened = False
+        for proposal, hypothesis in list(host.hypotheses.items()):
+            if not hypothesis.observe(seen, lookup):
+                continue
+            if hypothesis.refuted is not None:
+                self._refute(host, proposal)
+            else:
+                host.hypotheses.move_to_end(proposal)
+                strengthened = True
+        return strengthened
+
+    def _refute(self, host: _Host, proposal: Proposal) -> None:
+        hypothesis = host.hypotheses.pop(proposal)
+        example, positives = hypothesis.refuted, hypothesis.evidence.texts
+        if example is not None:
+            host.versions.note(hypothesis.transform, hypothesis.evidence.contents)
+        known = Refuted(*proposal, positives, example) if example and positives else None
+        host.refuted[proposal] = known
+        if len(host.refuted) > _MOST_REFUTED:
+            host.refuted.popitem(last=False)
+
+    def _believed(self, host: _Host) -> list[Proposal]:
+        """The widest of the rules that are believed now."""
+        hypotheses = host.hypotheses.items()
+        believed = [
+            proposal
+            for proposal, hypothesis in hypotheses
+            if hypothesis.is_believed(self._policy)
+            and not self._rules.covers(hypothesis.context, hypothesis.transform)
+            and not host.versions.choose(hypothesis.transform)
+        ]
+        return sorted(believed, key=narrowness)[:1]
+
+    def take(self, proposal: Proposal) -> Hypothesis:
+        """A hypothesis that became a rule, with its evidence; those that it covers go with it."""
+        context, transform = proposal
+        for host in self._hosts.values():
+            covered = [
+                other
+                for other in host.hypotheses
+                if other[1] == transform and context.covers(other[0]) and other != proposal
+            ]
+            for other in covered:
+                del host.hypotheses[other]
+        return self._holder(proposal).hypotheses.pop(proposal)
+
+    def _holder(self, proposal: Proposal) -> _Host:
+        # Not that of the context, where a rule has its pages counted as another host's.
+        return next(host for host in self._hosts.values() if proposal in host.hypotheses)
+
+    def hypothesis(self, proposal: Proposal) -> Hypothesis:
+        """One that is believed."""
+        return self._holder(proposal).hypotheses[proposal]
+
+    def is_believed(self, proposal: Proposal) -> bool:
+        """Whether a hypothesis is still believed; one that was refuted is let go for good.
+
+        So is one that, with its exceptions, says no more than the rules: it would come again.
+        """
+        host = self._holder(proposal)
+        hypothesis = host.hypotheses[proposal]
+        is_covered = self._rules.covers(hypothesis.context, hypothesis.transform)
+        if hypothesis.refuted is not None or is_covered:
+            self._refute(host, proposal)
+            return False
+        return hypothesis.is_believed(self._policy)
+
+    def believed(self, hostname: str) -> list[Proposal]:
+        """The widest rule of a host that is believed now, if any."""
+        host = self._hosts.get(hostname)
+        return [] if host is None else self._believed(host)
+
+    def doubted(self, hostname: str) -> list[LearnedRule]:
+        """The rules of a host that take names for one which choose versions of pages."""
+        host = self._hosts.get(hostname)
+        if host is None:
+            return []
+        rules = self._rules.of(hostname)
+        return [rule for rule in rules if host.versions.choose(rule.transform)]
+
+    def fold_again(self, hostname: str) -> list[Proposal]:
+        """Look at a host's pages anew, after its rules changed; rules that are believed now."""
+        host = self._hosts.get(hostname)
+        if host is None:
+            return []
+        window = list(host.window)
+        host.window.clear()
+        host.alike.clear()
+        for hypothesis in host.hypotheses.values():
+            hypothesis.evidence.start_over()
+        for seen in window:
+            again = self._observation(host, seen.raw, seen.said)
+            self._try_some(host, again)
+            host.remember(again)
+            self._observe(host, again)
+        for proposal, hypothesis in list(host.hypotheses.items()):
+            if not hypothesis.evidence.is_useful:
+                del host.hypotheses[proposal]
+        return self._believed(host)
+
+    def refute(self, rule: LearnedRule, example: CounterExample) -> None:
+        """Remember that a rule which held turned out to be wrong."""
+        host = self._host(rule.context.host)
+        known: Refuted | None = Refuted(rule.context, rule.transform, rule.positives, example)
+        host.versions.note(rule.transform, range(rule.positives))
+        # As it was proposed: without exceptions, and whichever form counted.
+        context = replace(rule.context, apart_from=())
+        for transform in variants(rule.transform):
+            host.refuted[context, transform] = known
+            known = None
+
+    def refuted(self) -> Iterator[Refuted]:
+        """Rules for which something spoke, and that do not hold."""
+        for host in self._hosts.values():
+            yield from filter(None, host.refuted.values())

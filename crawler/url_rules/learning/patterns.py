@@ -1,0 +1,180 @@
+"""Path patterns: which paths of a host are of one kind, told by how many there are."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.url_rules.learning.address import Address
+
+ANY = "*"
+"""Stands for a segment that varies."""
+
+REST = "**"
+"""Stands for all segments that follow."""
+
+_MOST_NAMES = 40
+_MOST_FOLDERS = 2_000
+_DEEPEST = 5
+_NUMBERED = re.compile(r"[0-9]")
+_NUMBERS = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])[0-9]+")
+"""Digits that are no part of an escape."""
+
+_ENDING = re.compile(r"\.[A-Za-z]{1,5}\Z")
+
+
+class PathPatterns:
+    """The paths of one host with what varies in them replaced by ``*``.
+
+    A segment varies where it holds a digit, or where more than forty
+    others stood in the same place. The ending of a file is kept, since it
+    tells scripts from pages. Memory is bounded: at most 2,000 folders with
+    forty names each.
+
+    Args:
+        numbered: What stands for a segment that holds a digit.
+    """
+
+    def __init__(self, numbered: str = ANY) -> None:
+        self._numbered = numbered
+        self._names: dict[tuple[str, ...], set[str]] = {}
+
+    def __call__(self, address: Address) -> str:
+        """The pattern of an address, which may become wider as more are met."""
+        pattern: tuple[str, ...] = ()
+        for segment in address.segments[:_DEEPEST]:
+            pattern = (*pattern, self._kind(pattern, segment))
+        if len(address.segments) > _DEEPEST:
+            pattern = (*pattern, REST)
+        return "/" + "/".join(pattern)
+
+    def argument(self, path: str, name: str) -> str:
+        """Return the kind of an argument's name: numbers in it vary, and names that are many.
+
+        Args:
+            path: Pattern of the path.
+            name: The name as it is written.
+        """
+        shape = _NUMBERS.sub(self._numbered, name)
+        return shape if self._is_one_of_few(("?", path), shape) else ANY
+
+    def remember_argument(self, path: str, kind: str) -> None:
+        """Go on with the kind of a name that was found before."""
+        if kind == ANY:
+            self._fill(("?", path))
+
+    def remember(self, pattern: str) -> None:
+        """Go on with a pattern that was found before: what varied in it goes on to vary."""
+        folder: tuple[str, ...] = ()
+        for segment in pattern[1:].split("/")[:_DEEPEST]:
+            if segment == REST or (folder not in self._names and len(self._names) >= _MOST_FOLDERS):
+                break
+            if segment.startswith(ANY):
+                self._fill(folder)
+            folder = (*folder, segment)
+
+    def _fill(self, folder: tuple[str, ...]) -> None:
+        varying = (f"{ANY}{number}" for number in range(_MOST_NAMES + 1))
+        self._names.setdefault(folder, set()).update(varying)
+
+    def _kind(self, folder: tuple[str, ...], segment: str) -> str:
+        if not segment:
+            return segment
+        found = _ENDING.search(segment)
+        ending = found[0] if found else ""
+        varying = ANY + ending
+        if _NUMBERED.search(segment):
+            return self._numbered + ending
+        return segment if self._is_one_of_few(folder, segment) else varying
+
+    def _is_one_of_few(self, folder: tuple[str, ...], name: str) -> bool:
+        """Note a name; return whether few others stood in the same place."""
+        if folder not in self._names and len(self._names) >= _MOST_FOLDERS:
+            return False
+        names = self._names.setdefault(folder, set())
+        if len(names) <= _MOST_NAMES:
+            names.add(name)
+        return len(names) <= _MOST_NAMES
+
+
+class HostPatterns:
+    """Kinds of hosts: names below one domain, and ports of one name, where there are many.
+
+    Up to forty are each of their own kind: a site may have a host for each language.
+    Further ones are told apart by all but their numbers, and where even so there are more
+    than forty, not at all. IP addresses are never of one kind.
+
+    Args:
+        domain: Returns the domain that has its own owner, of the name of a host; "" for none.
+        numbered: What stands for a number.
+    """
+
+    def __init__(self, domain: Callable[[str], str], numbered: str = ANY) -> None:
+        self._domain = lru_cache(4096)(domain)
+        self._numbered = numbered
+        self._names: dict[tuple[str, ...], set[str]] = {}
+
+    def __call__(self, host: str) -> str:
+        """Return the kind of a host, given with its port where that is not the usual one."""
+        name, port = _split_port(host)
+        domain = self._domain(name)
+        below = name.removesuffix(domain).rstrip(".") if domain else ""
+        if below:
+            name = f"{self._kind((domain,), below)}.{domain}"
+        return f"{name}:{self._kind((name, 'port'), port)}" if port else name
+
+    def _kind(self, place: tuple[str, ...], name: str) -> str:
+        shape = _NUMBERS.sub(self._numbered, name)
+        if not self._is_one_of_few(place, shape):
+            return ANY
+        return name if self._is_one_of_few((*place, shape), name) else shape
+
+    def _is_one_of_few(self, place: tuple[str, ...], name: str) -> bool:
+        names = self._names.pop(place, set())
+        self._names[place] = names
+        if len(self._names) > _MOST_FOLDERS:
+            del self._names[next(iter(self._names))]
+        if len(names) <= _MOST_NAMES:
+            names.add(name)
+        return len(names) <= _MOST_NAMES
+
+    def remember(self, kind: str) -> None:
+        """Go on with a kind that was found before: what varied in it goes on to vary."""
+        name, port = kind, ""
+        if kind.endswith((f":{ANY}", f":{self._numbered}")):
+            name, _, port = kind.rpartition(":")
+        domain = self._domain(name.replace(ANY, "x").replace(self._numbered, "0"))
+        below = name.removesuffix(domain).rstrip(".") if domain else ""
+        for place, part in (((domain,), below), ((name, "port"), port)):
+            if part and {ANY, self._numbered} & set(part):
+                full = place if part == ANY else (*place, part)
+                self._names[full] = {f"{ANY}{number}" for number in range(_MOST_NAMES + 1)}
+
+
+def _split_port(host: str) -> tuple[str, str]:
+    name, colon, port = host.rpartition(":")
+    return (name, port) if colon and port.isdecimal() else (host, "")
+
+
+@lru_cache(4096)
+def _expression(pattern: str) -> re.Pattern[str]:
+    parts = []
+    segments = pattern[1:].split("/")
+    for place, segment in enumerate(segments, 1):
+        # Nowhere else: several of them, as a stranger may write, could take ages.
+        if segment == REST and place == len(segments):
+            parts.append(".*")
+        elif segment.startswith(ANY):
+            parts.append("[^/]*" + re.escape(segment[1:]))
+        else:
+            parts.append(re.escape(segment))
+    return re.compile("/" + "/".join(parts), re.DOTALL)
+
+
+def fits(pattern: str, path: str) -> bool:
+    """Whether a path is of that pattern, which does not depend on what else was met."""
+    return _expression(pattern).fullmatch(path) is not None

@@ -1,0 +1,155 @@
+"""Which rules two addresses with the same page suggest. Most of them turn out to be wrong."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from crawler.url_rules.learning.context import Context, Place
+from crawler.url_rules.learning.template import templates
+from crawler.url_rules.learning.transforms import (
+    ANYTHING,
+    DropArguments,
+    LowerPath,
+    ReplaceHost,
+    ReplaceSegments,
+    ReplaceValues,
+    Rewrite,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.url_rules.learning.address import Address
+    from crawler.url_rules.learning.transforms import Transform
+
+Proposal = tuple[Context, "Transform"]
+
+_MOST_DIFFERENCES = 4
+_MOST_SEGMENTS = 3
+_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
+_SMALL = re.compile(r"[A-Za-z_-]{1,16}|[0-9]{1,2}")
+_STARRED = "*"
+
+
+def propose(one: Place, other: Place, pattern: str) -> Iterator[Proposal]:
+    """Every rule by which two addresses of the same page would be one.
+
+    Args:
+        one: An address.
+        other: Another one.
+        pattern: Path pattern of the first.
+
+    Complexity: bounded by the number of arguments and segments, at most some dozens.
+    """
+    a, b = one.address, other.address
+    if (a.scheme, a.host) != (b.scheme, b.host):
+        yield from _hosts(a, b)
+    elif a.segments == b.segments:
+        yield from _arguments(one, other, pattern)
+    else:
+        if a.arguments == b.arguments:
+            # A stretch that stands in both, as of /a//b, is replaced in both.
+            yield from (found for found in _paths(a, b) if found[1](a) == found[1](b))
+        yield from _rewritings(a, b)
+
+
+def _hosts(a: Address, b: Address) -> Iterator[Proposal]:
+    if (a.segments, a.arguments) == (b.segments, b.arguments):
+        yield Context(a.host), ReplaceHost(a.scheme, a.host, b.scheme, b.host)
+
+
+def _arguments(one: Place, other: Place, pattern: str) -> Iterator[Proposal]:
+    a, b = one.address, other.address
+    names = sorted(n for n in one.names | other.names if a.values(n) != b.values(n))
+    if not names or len(names) > _MOST_DIFFERENCES:
+        return
+    for some in dict.fromkeys([*((name,) for name in names), tuple(names)]):
+        for context in _contexts(one, other, some, pattern):
+            yield context, DropArguments(some)
+    for name in names:
+        old, new = sorted((a.values(name), b.values(name)), key=_size, reverse=True)
+        if all(map(_is_small, (*old, *new))):
+            yield Context(a.host), ReplaceValues(name, old, new)
+            yield Context(a.host, pattern), ReplaceValues(name, old, new)
+
+
+def _size(values: tuple[str | None, ...]) -> tuple[int, list[str]]:
+    return len(values), [value or "" for value in values]
+
+
+def _is_small(value: str | None) -> bool:
+    """Whether a value may be one of a few, unlike an id."""
+    return not value or _SMALL.fullmatch(value) is not None
+
+
+def _contexts(one: Place, other: Place, about: tuple[str, ...], pattern: str) -> Iterator[Context]:
+    """From everywhere on the host to this very shape of address."""
+    host = one.address.host
+    yield Context(host)
+    yield Context(host, pattern)
+    beside = one.names.difference(about)
+    if beside == other.names.difference(about):
+        yield Context(host, pattern, beside=beside)
+    for name, value in one.address.arguments:
+        if name in beside and value is not None and _WORD.fullmatch(value):
+            yield Context(host, pattern, where=(name, value))
+            yield Context(host, pattern, beside=beside, where=(name, value))
+
+
+def _paths(a: Address, b: Address) -> Iterator[Proposal]:
+    context = Context(a.host)
+    lowered = [tuple(s.lower() for s in address.segments) for address in (a, b)]
+    if lowered[0] == lowered[1]:
+        yield context, LowerPath()
+        return
+    start, end = _common(a.segments, b.segments)
+    stretches = sorted(
+        (address.segments[start : len(address.segments) - end] for address in (a, b)),
+        key=lambda some: (-len(some), some),
+    )
+    old, new = stretches
+    if len(old) > _MOST_SEGMENTS:
+        return
+    yield context, ReplaceSegments(at_end=False, offset=start, old=old, new=new)
+    yield context, ReplaceSegments(at_end=True, offset=end, old=old, new=new)
+    yield from _varying_segments(context, a.segments[:start], old, new)
+
+
+def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[int, int]:
+    """How many segments are the same at the start, and at the end."""
+    most = min(len(a), len(b))
+    start = 0
+    while start < most and a[start] == b[start]:
+        start += 1
+    end = 0
+    while end < most - start and a[-1 - end] == b[-1 - end]:
+        end += 1
+    return start, end
+
+
+def _varying_segments(
+    context: Context, before: tuple[str, ...], old: tuple[str, ...], new: tuple[str, ...]
+) -> Iterator[Proposal]:
+    """A segment that may be anything, such as a session id: after a given one, or anywhere."""
+    start = len(before)
+    if len(old) == len(new) == 1:
+        if before:
+            named = (before[-1], ANYTHING)
+            yield context, ReplaceSegments(False, start - 1, named, (before[-1], _STARRED))
+        yield context, ReplaceSegments(False, start, (ANYTHING,), (_STARRED,))
+    elif len(old) == len(new) + 1 and not new:
+        if before:
+            named = (before[-1], ANYTHING)
+            yield context, ReplaceSegments(False, start - 1, named, (before[-1],))
+        yield context, ReplaceSegments(False, start, (ANYTHING,), ())
+    elif len(old) == 2 and not new:  # a name and the id after it
+        yield context, ReplaceSegments(False, start, (old[0], ANYTHING), ())
+
+
+def _rewritings(a: Address, b: Address) -> Iterator[Proposal]:
+    """The longer address as another shape of the shorter, with what both hold as variables."""
+    source, target = sorted((a, b), key=lambda address: (-len(str(address)), str(address)))
+    shapes = templates(source, target)
+    if shapes is not None:
+        yield Context(a.host), Rewrite(*shapes)

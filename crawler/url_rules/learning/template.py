@@ -1,0 +1,128 @@
+"""Shapes of addresses: texts and variables."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawler.url_rules.learning.address import Address
+
+Part = tuple[str | int, ...]
+"""A segment or a value: texts, and the numbers of the variables between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A shape of addresses.
+
+    Attributes:
+        segments: Of the path.
+        arguments: Names with their values, None for one without ``=``.
+    """
+
+    segments: tuple[Part, ...]
+    arguments: tuple[tuple[str, Part | None], ...]
+
+    @property
+    def variables(self) -> set[int]:
+        """The numbers of its variables."""
+        parts = (*self.segments, *(part for _, part in self.arguments))
+        return {piece for part in parts if part for piece in part if isinstance(piece, int)}
+
+    def match(self, address: Address) -> dict[int, str] | None:
+        """What the variables stand for; None where the address has another shape."""
+        if len(address.segments) != len(self.segments):
+            return None
+        if tuple(name for name, _ in address.arguments) != tuple(n for n, _ in self.arguments):
+            return None
+        found: dict[int, str] = {}
+        parts = (*self.segments, *(part for _, part in self.arguments))
+        texts = (*address.segments, *(value for _, value in address.arguments))
+        for part, text in zip(parts, texts, strict=True):
+            if (part is None) is not (text is None):
+                return None
+            if part is not None and text is not None and not _agrees(part, text, found):
+                return None
+        return found
+
+    def fill(self, address: Address, variables: dict[int, str]) -> Address:
+        """An address of this shape, at the host of another."""
+
+        def text(part: Part) -> str:
+            return "".join(variables[p] if isinstance(p, int) else p for p in part)
+
+        segments = tuple(map(text, self.segments))
+        arguments = tuple((n, None if part is None else text(part)) for n, part in self.arguments)
+        return address._replace(segments=segments, arguments=arguments)
+
+    def __str__(self) -> str:
+        """As people read it."""
+        path = "/" + "/".join(map(_shown, self.segments))
+        query = "&".join(n if v is None else f"{n}={_shown(v)}" for n, v in self.arguments)
+        return path + (f"?{query}" if query else "")
+
+
+def _shown(part: Part) -> str:
+    return "".join(f"<{piece + 1}>" if isinstance(piece, int) else piece for piece in part)
+
+
+@lru_cache(4096)
+def _expression(part: Part) -> re.Pattern[str]:
+    # Never given back what was matched: a text of many numbers would take ages where it does
+    # not fit. What is learned loses nothing by it: beside a variable stands no letter or digit.
+    variable = "([A-Za-z0-9_%.-]++)" if len(part) == 1 else "([A-Za-z0-9]++)"
+    return re.compile("".join(variable if isinstance(p, int) else re.escape(p) for p in part))
+
+
+def _agrees(part: Part, text: str, found: dict[int, str]) -> bool:
+    matched = _expression(part).fullmatch(text)
+    if matched is None:
+        return False
+    numbers = [piece for piece in part if isinstance(piece, int)]
+    values = zip(numbers, matched.groups(), strict=True)
+    return all(found.setdefault(number, value) == value for number, value in values)
+
+
+_VARIABLE = re.compile("[A-Za-z0-9_%.-]+")
+_PIECES = re.compile(r"([A-Za-z]*[0-9][A-Za-z0-9]*)")
+_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
+
+
+def templates(source: Address, target: Address) -> tuple[Template, Template] | None:
+    """Two addresses as shapes, with what both hold as variables; None where they share nothing."""
+    held = _variable_texts(source) & _variable_texts(target)
+    while held:
+        numbers = {text: number for number, text in enumerate(sorted(held))}
+        shapes = _template(source, numbers), _template(target, numbers)
+        # What stands within a longer variable in one of them is none: 7 in x-7-a and /7/x-7-a.
+        used = shapes[0].variables & shapes[1].variables
+        if len(used) == len(held):
+            return shapes
+        held = {text for text in held if numbers[text] in used}
+    return None
+
+
+def _variable_texts(address: Address) -> set[str]:
+    """What may be a variable: values, and of segments what is no plain word."""
+    found = {value for _, value in address.arguments if value}
+    for segment in address.segments:
+        found.update(_PIECES.findall(segment))
+        if segment and not _WORD.fullmatch(segment):
+            found.add(segment)
+    for _, value in address.arguments:
+        found.update(_PIECES.findall(value or ""))
+    return set(filter(_VARIABLE.fullmatch, found))
+
+
+def _template(address: Address, numbers: dict[str, int]) -> Template:
+    def part(text: str) -> Part:
+        if text in numbers:
+            return (numbers[text],)
+        pieces = enumerate(_PIECES.split(text))  # every second one matches
+        return tuple(numbers.get(p, p) if place % 2 else p for place, p in pieces if p)
+
+    arguments = tuple((n, None if v is None else part(v)) for n, v in address.arguments)
+    return Template(tuple(map(part, address.segments)), arguments)

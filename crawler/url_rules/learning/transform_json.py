@@ -1,0 +1,74 @@
+"""Transforms as JSON can hold them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from crawler.url_rules.learning.shapes import wrong_fields
+from crawler.url_rules.learning.template import Template
+from crawler.url_rules.learning.transforms import (
+    DropArguments,
+    LowerPath,
+    ReplaceHost,
+    ReplaceSegments,
+    ReplaceValues,
+    Rewrite,
+)
+
+if TYPE_CHECKING:
+    from crawler.url_rules.learning.transforms import Transform
+
+_KINDS: dict[str, type[Any]] = {
+    "drop arguments": DropArguments,
+    "replace values": ReplaceValues,
+    "replace segments": ReplaceSegments,
+    "lower path": LowerPath,
+    "replace host": ReplaceHost,
+    "rewrite": Rewrite,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+def to_json(transform: Transform) -> dict[str, Any]:
+    """What JSON can hold; the inverse of ``from_json``."""
+    return {"kind": _NAMES[type(transform)], **asdict(transform)}
+
+
+def from_json(stored: dict[str, Any]) -> Transform:
+    """A transform from what ``to_json`` made.
+
+    Raises:
+        ValueError: It is none.
+    """
+    fields = dict(stored)
+    name = fields.pop("kind", None)
+    kind = _KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise ValueError(f"no kind of rule: {stored.get('kind')!r}; there are {', '.join(_KINDS)}")
+    try:
+        transform: Transform = kind(**{field: _part(value) for field, value in fields.items()})
+    except (TypeError, KeyError, RecursionError) as error:
+        raise ValueError(f"not a rule of kind {name!r}: {error}") from None
+    wrong = ", ".join(_wrong(transform))
+    if wrong:
+        raise ValueError(f"not a rule of kind {name!r}: {wrong} cannot be that")
+    return transform
+
+
+def _wrong(transform: Transform) -> list[str]:
+    """The parts of a transform that cannot be what they are."""
+    wrong = wrong_fields(transform)
+    if wrong:
+        return wrong
+    if isinstance(transform, Rewrite) and transform.target.variables - transform.source.variables:
+        return ["target"]
+    if isinstance(transform, ReplaceSegments) and (transform.offset < 0 or not transform.old):
+        return ["offset" if transform.offset < 0 else "old"]
+    return ["names"] if isinstance(transform, DropArguments) and not transform.names else []
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Template(**{name: _part(inner) for name, inner in value.items()})
+    return tuple(map(_part, value)) if isinstance(value, list) else value

@@ -1,0 +1,107 @@
+"""Names in paths that choose a version of a page, such as its language."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.url_rules.learning.transforms import ANYTHING, ReplaceSegments, Rewrite
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from crawler.url_rules.learning.template import Template
+    from crawler.url_rules.learning.transforms import Transform
+
+FEWEST_TEXTS = 3
+"""Texts under two names that lead to others too: one may be "not found", whatever the name."""
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
+
+_Stretch = tuple[object, ...]
+_Spot = tuple[bool, int]
+
+
+class _Swap(NamedTuple):
+    """What a rule takes for what in a path.
+
+    Attributes:
+        spot: Whether its place is counted from the end, and how far it is from there.
+    """
+
+    spot: _Spot
+    old: _Stretch
+    new: _Stretch
+
+    @property
+    def is_of_names(self) -> bool:
+        """Whether both are given and no ids, of which two hardly ever have many pages in common."""
+        names = (*self.old, *self.new)
+        return all(isinstance(name, str) and _NAME.fullmatch(name) for name in names)
+
+
+def swap(transform: Transform) -> _Swap | None:
+    """What a rule takes for what in a path; None where it is about something else."""
+    if isinstance(transform, ReplaceSegments):
+        old, offset = transform.old, transform.offset
+        if ANYTHING in old and not transform.at_end:
+            offset += old.index(ANYTHING)
+        return _Swap((transform.at_end, offset), old, transform.new)
+    return _swap(transform.source, transform.target) if isinstance(transform, Rewrite) else None
+
+
+def _swap(source: Template, target: Template) -> _Swap | None:
+    """The first segment in which two shapes of one length differ."""
+    if len(source.segments) != len(target.segments):
+        return None
+    for place, (old, new) in enumerate(zip(source.segments, target.segments, strict=True)):
+        if old != new:
+            return _Swap((False, place), old, new)
+    return None
+
+
+def takes_names(transform: Transform) -> bool:
+    """Whether a rule takes given segments of a path for others, so that it has no exceptions.
+
+    Where two names lead to one text here and to two there, they choose between versions, of
+    which most pages have one only.
+    """
+    if isinstance(transform, ReplaceSegments):
+        return not transform.is_open
+    return isinstance(transform, Rewrite)
+
+
+@dataclass(slots=True)
+class Versions:
+    """The places in the paths of one host where names choose versions of pages.
+
+    Names are tried in pairs, and one of two may have so few pages of its own that
+    none of those is met. That others in the same place choose says enough.
+    """
+
+    _texts: dict[_Spot, set[int]] = field(default_factory=dict)
+    _names: dict[_Spot, set[_Stretch]] = field(default_factory=dict)
+
+    def note(self, transform: Transform, texts: Collection[int]) -> None:
+        """Note a rule that is wrong; ``texts``: numbers of those for which it was right."""
+        swapped = swap(transform)
+        if swapped is None or not swapped.is_of_names:
+            return
+        held = self._texts.setdefault(swapped.spot, set())
+        if len(held) < FEWEST_TEXTS:
+            held.update(texts)
+        self._names.setdefault(swapped.spot, set()).update((swapped.old, swapped.new))
+
+    def choose(self, transform: Transform) -> bool:
+        """Whether a rule is about such a place, or takes two such names for one."""
+        swapped = swap(transform)
+        if swapped is None:
+            return False
+        return self._is_one(swapped.spot) or any(
+            {swapped.old, swapped.new} <= names and self._is_one(spot)
+            for spot, names in self._names.items()
+        )
+
+    def _is_one(self, spot: _Spot) -> bool:
+        return len(self._texts.get(spot, ())) >= FEWEST_TEXTS

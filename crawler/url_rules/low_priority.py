@@ -1,0 +1,110 @@
+"""Requests whose pages are hardly ever new: they are made last, or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.url_rules.skipped import Skip
+from crawler.url_rules.traps import SLOW_PRIORITY
+
+if TYPE_CHECKING:
+    from crawler.frontier.order import Load, QueuedRequest
+    from crawler.frontier.queue import RequestQueue
+    from crawler.url_rules.addresses import RuledAddresses
+    from crawler.url_rules.learning.address import Address
+    from crawler.url_rules.skipped import SkippedRequests
+    from crawler.url_rules.traps import UrlTraps
+
+MAX_PASSED = 500
+"""Pass over at most this many requests in one call: some 70 us each, in the reactor's thread."""
+
+
+class LateRequests:
+    """Keeps what is queued in agreement with the traps, when it is queued and when it is leased.
+
+    Attributes:
+        is_passing: Whether the last call ended at its bound, and the next one may find more.
+    """
+
+    def __init__(
+        self,
+        queue: RequestQueue,
+        skipped: SkippedRequests,
+        traps: UrlTraps,
+        addresses: RuledAddresses,
+    ) -> None:
+        self._queue = queue
+        self._skipped = skipped
+        self._traps = traps
+        self._addresses = addresses
+        self.is_passing = False
+
+    def trapped(self, folded: Address) -> Skip | None:
+        """How a request is given up, whose cluster is closed; None where it is made."""
+        if folded.host not in self._traps:
+            return None
+        fold = folded.digest()
+        cluster = self._traps.closed(folded, fold)
+        return None if cluster is None else Skip(-cluster, fold)
+
+    def priority(self, url: str, wanted: int) -> int:
+        """The priority with which a URL is queued: low where pages of its kind are hardly new."""
+        address = self._addresses.parsed(url) if self._traps else None
+        return (
+            wanted
+            if address is None
+            else self._traps.priority(self._addresses.folded(address), wanted)
+        )
+
+    def note_met(self, url: str) -> None:
+        """Count a URL that is found for the first time, and that no rule skips."""
+        address = self._addresses.parsed(url) if self._traps else None
+        if address is not None and address.host in self._traps:
+            self._traps.note_met(self._addresses.folded(address))
+
+    def lease(self, load: Load) -> QueuedRequest | None:
+        """Lease the next request of no late cluster; None where none was found in this call.
+
+        Those of a slow cluster go back to wait until nothing else does, those of a
+        closed one are given up; in slices, since there may be a hundred thousand.
+        """
+        passed: list[QueuedRequest] = []
+        queued = None
+        while len(passed) < MAX_PASSED:
+            queued = self._queue.lease(load)
+            if queued is None or not self._is_late(queued):
+                break
+            passed.append(queued)
+        self._pass_over(passed)
+        is_full = len(passed) == MAX_PASSED
+        self.is_passing = is_full and len(self._queue) > 0
+        return None if is_full else queued
+
+    def _is_late(self, queued: QueuedRequest) -> bool:
+        address = self._addresses.parsed(queued.url) if self._traps else None
+        if address is None or address.host not in self._traps:
+            return False
+        folded = self._addresses.folded(address)
+        if self._traps.priority(folded, queued.priority) < queued.priority:
+            return True
+        is_closed = self._traps.closed(folded, folded.digest()) is not None
+        return is_closed and not self._skipped.is_fixed(queued.id)
+
+    def _pass_over(self, requests: list[QueuedRequest]) -> None:
+        """Let leased requests wait, or give them up."""
+        hosts: dict[int, tuple[list[int], list[tuple[int, Skip]]]] = {}
+        for queued in requests:
+            waiting, given_up = hosts.setdefault(queued.host, ([], []))
+            address = self._addresses.parsed(queued.url)
+            folded = None if address is None else self._addresses.folded(address)
+            fold = b"" if folded is None else folded.digest()
+            cluster = None if folded is None else self._traps.closed(folded, fold)
+            if cluster is None or self._skipped.is_fixed(queued.id):
+                waiting.append(queued.id)
+            else:
+                given_up.append((queued.id, Skip(-cluster, fold)))
+        for host, (waiting, given_up) in hosts.items():
+            if waiting:
+                self._skipped.postpone(host, waiting, SLOW_PRIORITY)
+            if given_up:
+                self._skipped.give_up(host, given_up)

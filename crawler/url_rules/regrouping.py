@@ -1,0 +1,192 @@
+"""Bringing the queue into agreement with the learned rules, a slice at a time."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.frontier.order import host_number
+from crawler.frontier.states import DONE, FAILED, LEASED, SKIPPED, TODO
+from crawler.pages.page_store import PageStore
+from crawler.pages.remote_originals import Elsewhere
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.skipped import TRY, Skip
+from crawler.url_rules.url_groups import said_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from crawler.storage.database import Database
+    from crawler.url_rules.admission import Admission, Admitted
+    from crawler.url_rules.rule_state import RuleState
+    from crawler.url_rules.rule_trial import RuleTrial
+    from crawler.url_rules.skipped import StandingRequest
+
+SLICE = 2_000
+"""Requests that are looked at between two pages."""
+
+PENDING = "refolding"
+"""Name in the table ``meta``: the hosts that were begun."""
+
+
+def note_pending(database: Database, hosts: Iterable[str]) -> None:
+    """Let the next process look at some hosts, given with their ports."""
+    pending = set(json.loads(database.meta(PENDING) or "[]"))
+    database.set_meta(PENDING, json.dumps(sorted(pending.union(hosts))))
+
+
+class _Work(NamedTuple):
+    """Hosts that are looked at together."""
+
+    hosts: Sequence[str]
+    steps: Iterator[None]
+
+
+class _Found(NamedTuple):
+    """What became of some requests: those to skip, those to make."""
+
+    skips: list[tuple[int, Skip]]
+    wanted: list[int]
+
+
+class Refolding:
+    """Looks at a host's requests anew when a rule began to hold or ceased to.
+
+    First those that were handed out, which stand for their addresses from then
+    on; then those that wait, of which only one an address goes on waiting; then
+    those that were skipped, which wait again where nothing else stands for their
+    address, or where what stood for it gave no page. It can be stopped at any
+    moment: a host that was begun is noted in ``crawl.db`` and begun again by the
+    next process. What is queued meanwhile may be fetched once too often, and
+    nothing is lost.
+    """
+
+    def __init__(self, state: RuleState, admission: Admission, trial: RuleTrial) -> None:
+        self._admission = admission
+        self._trial = trial
+        self._database = state.database
+        self._store = PageStore(state.database)
+        self._elsewhere = Elsewhere(state.database, self._store)
+        self._skipped = state.skipped
+        self._folds = state.folds
+        self._rules = state.rules
+        self._canonical = state.canonical
+        self._addresses = state.addresses
+        self._visit = 0
+        self._work: dict[str, _Work] = {}
+        self._is_noted = True
+        for host in json.loads(self._database.meta(PENDING) or "[]"):
+            self.begin([host])
+        self._database.before_commit.append(self._note)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether there is more to do."""
+        return bool(self._work)
+
+    def begin(self, hosts: Iterable[str]) -> None:
+        """Begin with hosts, given with their ports, or begin anew.
+
+        A rule for one of two hosts that are the same speaks of the other one's requests too.
+        """
+        together = self._rules.together(hosts)
+        numbers = [host_number(Address.parse(f"http://{host}/").hostname) for host in together]
+        for number in numbers:
+            self._folds.forget(number)
+        work = _Work(together, self._steps(numbers))
+        for host in together:
+            self._work.pop(host, None)
+            self._work[host] = work
+        self._is_noted = False
+
+    def step(self) -> None:
+        """Look at some requests."""
+        work = next(iter(self._work.values()), None)
+        if work is None or next(work.steps, _END) is not _END:
+            return
+        for host in work.hosts:
+            if self._work.get(host) is work:  # what it found may have made it begin anew
+                del self._work[host]
+        self._is_noted = False
+
+    def finish(self) -> None:
+        """Look at all that is left."""
+        while self._work:
+            self.step()
+
+    def _note(self) -> None:
+        if not self._is_noted:
+            self._database.set_meta(PENDING, json.dumps(list(self._work)))
+            self._is_noted = True
+
+    def _steps(self, hosts: Sequence[int]) -> Iterator[None]:
+        self._visit = int(self._database.meta("visit") or 0)
+        for host, state in product(hosts, (LEASED, DONE, FAILED)):
+            for rows in self._slices(host, state):
+                for row in rows:
+                    self._claim(host, row, is_through=state != LEASED)
+                yield
+        for host in hosts:
+            for rows in self._slices(host, TODO):
+                found = self._look_again(host, rows)
+                self._skipped.set_aside(host, found.skips)
+                yield
+        for host in hosts:
+            for rows in self._slices(host, SKIPPED):
+                found = self._look_again(host, rows)
+                self._skipped.explain(found.skips)
+                self._skipped.put_back(host, found.wanted)
+                yield
+
+    def _look_again(self, host: int, rows: list[StandingRequest]) -> _Found:
+        found = _Found([], [])
+        tries = []
+        for row in rows:
+            skip = self._skip(host, row)
+            if isinstance(skip, Skip):
+                found.skips.append((row.id, skip))
+            else:
+                found.wanted.append(row.id)
+            if skip == TRY:
+                tries.append(row.id)
+        self._skipped.fix(tries)
+        return found
+
+    def _slices(self, host: int, state: int) -> Iterator[list[StandingRequest]]:
+        ids = self._skipped.ids(host, state)
+        for start in range(0, len(ids), SLICE):
+            yield self._skipped.requests(ids[start : start + SLICE], state)
+
+    def _claim(self, host: int, row: StandingRequest, *, is_through: bool) -> None:
+        """Let what was handed out stand for its address, with what was found there."""
+        address = self._addresses.learnable(row.url)
+        if address is None:
+            return
+        fold = self._rules.fold(address).digest()
+        key = row.key or self._canonical.key(row.url)
+        if self._folds.get(fold) is not None:
+            self._folds.mark_explored(fold)
+        self._folds.claim(fold, host, key)
+        page = self._store.previous(key)
+        said = None if page is None else said_of(page, self._elsewhere.kept_url(page))
+        if page is not None and said is not None:
+            visit = max(page.visit, page.seen_visit)
+            self._trial.meet_again(address, said, page, visit)
+            fold = self._rules.fold(address).digest()  # another one where that revoked a rule
+            self._folds.note(fold, host, key, said, visit)
+        elif is_through:
+            known = self._folds.get(fold)
+            if known is not None and known.wants_another:  # and this was it
+                self._folds.note_try(fold)
+            self._folds.note_failure(fold, self._visit)
+
+    def _skip(self, host: int, row: StandingRequest) -> Admitted:
+        """How a request is skipped, or whether it tries a rule; None where it stands for itself."""
+        address = self._addresses.learnable(row.url)
+        if address is None or row.key is None:
+            return None
+        return self._admission.decide(address, row.key, host, is_fixed=bool(row.is_fixed))
+
+
+_END = object()

@@ -1,0 +1,137 @@
+"""What ``scrapy rules`` says of a crawl's learned rules."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from crawler.frontier.trap_report import StoredCluster, trap_report
+from crawler.url_rules.learned_rule import NOT_EXAMINED
+from crawler.url_rules.learning.evidence import lower_bound
+from crawler.url_rules.rule_store import FORGOTTEN, HOLDS, restored
+from crawler.url_rules.skipped import COUNTS
+
+if TYPE_CHECKING:
+    import sqlite3
+
+REFUTED = "refuted_rules"
+"""Name in the table ``meta``: what spoke for rules that do not hold, and what against."""
+
+
+UNEXAMINED = """
+SELECT count(*) FROM url_rules
+WHERE state = 1 AND coalesce(json_extract(tried, '$.examined'), 'no') IN ('no', 'undecided')
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRule:
+    """A rule as the directory has it.
+
+    Attributes:
+        id: Its number.
+        where: Where it holds.
+        what: What does not matter.
+        state: "holds", "revoked" or "forgotten".
+        texts: Texts that were met under two addresses which it makes one.
+        confidence: The share of cases in which it holds at least, with 95 % certainty.
+        saved: Requests that were not made, in all visits.
+        explored: Requests that were made all the same, to try it.
+        origin: "learned", or the file that it came from.
+        reason: Why it does not hold any more.
+        examined: Whether enough of what it skips was tried: "proven", "all" (of fewer pages),
+            "ids" (which are not), "undecided" (too many cannot be compared), "no" (not to the end).
+        tried: Pages on which it was tried since it holds, for each of its values.
+    """
+
+    id: int
+    where: str
+    what: str
+    state: str
+    texts: int
+    confidence: float
+    saved: int
+    explored: int
+    origin: str
+    reason: str | None
+    examined: str
+    tried: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RefutedRule:
+    """A rule for which something spoke, and that was never believed."""
+
+    where: str
+    what: str
+    texts: int
+    page: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReport:
+    """Everything that was learned, and what was not."""
+
+    rules: tuple[StoredRule, ...]
+    refuted: tuple[RefutedRule, ...]
+    traps: tuple[StoredCluster, ...]
+    """Kinds of URLs whose pages stopped being new."""
+    waiting: int
+    """Requests that are skipped now."""
+
+    def to_json(self) -> str:
+        """The report as one JSON object."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False)
+
+
+def rule_report(connection: sqlite3.Connection) -> RuleReport:
+    """Read what a crawl learned, also while it is running."""
+    rows = connection.execute(
+        "SELECT id, state, rule, positives, explored, saved, origin, reason, tried"
+        " FROM url_rules"
+        " WHERE coalesce(reason, '') NOT LIKE 'covered by%' ORDER BY id"
+    )
+    skipped = dict(connection.execute(COUNTS).fetchall())
+    rules = [_rule(row, skipped.get(row[0], 0)) for row in rows.fetchall()]
+    rules.sort(key=lambda rule: (rule.state != "holds", -rule.saved))
+    traps = trap_report(connection)
+    return RuleReport(tuple(rules), _refuted(connection), traps, sum(skipped.values()))
+
+
+def _rule(row: tuple[Any, ...], skipped: int) -> StoredRule:
+    number, state, rule, positives, explored, saved, origin, reason, tried = row
+    seen = json.loads(tried)
+    context, transform = restored(json.loads(rule))
+    name = {HOLDS: "holds", FORGOTTEN: "forgotten"}.get(state, "revoked")
+    bound = round(lower_bound(positives), 3)
+    return StoredRule(
+        number,
+        str(context),
+        str(transform),
+        name,
+        positives,
+        bound,
+        saved + skipped,
+        explored,
+        origin,
+        reason,
+        seen.get("examined", NOT_EXAMINED),
+        {value or "any": count for _, value, count, _ in seen.get("tried", ())},
+    )
+
+
+def _refuted(connection: sqlite3.Connection) -> tuple[RefutedRule, ...]:
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (REFUTED,)).fetchone()
+    found = []
+    for known in json.loads(row[0]) if row else []:
+        context, transform = restored(known["rule"])
+        page, other = (_url(connection, known[name]) for name in ("page", "other"))
+        found.append(RefutedRule(str(context), str(transform), known["texts"], page, other))
+    return tuple(found)
+
+
+def _url(connection: sqlite3.Connection, page: int) -> str:
+    row = connection.execute("SELECT url FROM pages WHERE id = ?", (page,)).fetchone()
+    return "a page that is no longer held" if row is None else str(row[0])

@@ -1,0 +1,194 @@
+"""Learned rules: by which addresses of a host are one page, and the key that follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.url_rules.learned_rule import weakest
+from crawler.url_rules.learning.context import Place
+from crawler.url_rules.learning.transform_relations import includes, is_one_way
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from crawler.url_rules.learned_rule import LearnedRule
+    from crawler.url_rules.learning.address import Address
+    from crawler.url_rules.learning.context import Context
+    from crawler.url_rules.learning.transforms import Transform
+    from crawler.url_rules.proofs import Form
+
+_Way = tuple["Address", "tuple[LearnedRule, ...]"]
+"""What an address becomes, and the rules that make it that."""
+
+_ROUNDS = 3
+"""What one rule made of an address may be where another begins."""
+
+_MOST_WAYS = 2_000
+"""Addresses of which the way through the rules is remembered: most links are met again soon."""
+
+
+@dataclass(slots=True)
+class RuleSet:
+    """The rules of a crawl that hold, in the order in which they were learned."""
+
+    _by_host: dict[str, list[LearnedRule]] = field(default_factory=dict)
+    _ways: dict[Address, _Way] = field(default_factory=dict)
+
+    def add(self, rule: LearnedRule) -> None:
+        """Take a rule in."""
+        self._ways.clear()
+        for host in rule.hosts:
+            self._by_host.setdefault(host, []).append(rule)
+
+    def remove(self, rule: LearnedRule) -> None:
+        """Let go of a rule."""
+        self._ways.clear()
+        for host in rule.hosts:
+            rules = self._by_host[host]
+            rules.remove(rule)
+            if not rules:
+                del self._by_host[host]
+
+    def covered(self, context: Context, transform: Transform) -> list[LearnedRule]:
+        """The rules that another one makes superfluous."""
+        return [
+            rule
+            for rule in self._by_host.get(context.host, ())
+            if context.covers(rule.context) and includes(transform, rule.transform)
+        ]
+
+    def covers(self, context: Context, transform: Transform) -> bool:
+        """Whether a rule would be superfluous."""
+        return any(
+            rule.context.covers(context) and includes(rule.transform, transform)
+            for rule in self._by_host.get(context.host, ())
+        )
+
+    def __iter__(self) -> Iterator[LearnedRule]:
+        """Each rule once."""
+        return iter({rule.id: rule for rules in self._by_host.values() for rule in rules}.values())
+
+    def of(self, host: str) -> Sequence[LearnedRule]:
+        """The rules of a host, in the order in which they are applied."""
+        return self._by_host.get(host, ())
+
+    def together(self, hosts: Iterable[str]) -> list[str]:
+        """Some hosts with those that rules take for them, and those for these."""
+        found = list(dict.fromkeys(hosts))
+        for host in found:  # which grows meanwhile
+            others = (other for rule in self.of(host) for other in rule.hosts)
+            found += [other for other in dict.fromkeys(others) if other not in found]
+        return found
+
+    def __contains__(self, host: object) -> bool:
+        """Whether anything was learned of a host."""
+        return host in self._by_host
+
+    def fold(self, address: Address, without: Collection[LearnedRule] = ()) -> Address:
+        """The address by which a page is known, after every rule that holds for it.
+
+        Each rule changes it once at most: of ``/s/ID/page`` one that takes out what follows
+        ``/s`` makes ``/s/page``, and must not go on with the page.
+
+        Complexity: O(rules of the host), once for what is asked again soon.
+        """
+        if without:
+            return self._follow(address, {rule.id for rule in without})[0]
+        return self._followed(address)[0]
+
+    def changing(self, address: Address) -> Sequence[LearnedRule]:
+        """The rules that make an address what ``fold`` returns, in the order of their doing."""
+        return self._followed(address)[1]
+
+    def _followed(self, address: Address) -> _Way:
+        if address.host not in self._by_host:
+            return address, ()
+        way = self._ways.get(address)
+        if way is None:
+            if len(self._ways) >= _MOST_WAYS:
+                self._ways.clear()
+            way = self._ways[address] = self._follow(address, set())
+        return way
+
+    def _follow(self, address: Address, through: set[int]) -> _Way:
+        did: list[LearnedRule] = []
+        for _ in range(_ROUNDS):
+            before = address
+            place = Place.of(address)
+            for rule in self._by_host.get(address.host, ()):
+                if rule.id in through:
+                    continue
+                changed = rule.apply(place)
+                if changed is not address:
+                    through.add(rule.id)
+                    did.append(rule)
+                    address, place = changed, Place.of(changed)
+            if address is before:
+                break
+        return address, tuple(did)
+
+    def forget_ways(self) -> None:
+        """Look at every address anew: the context of a rule is another one now."""
+        self._ways.clear()
+
+    def may_stand_for(self, one: Address, other: Address) -> bool:
+        """Whether the page at one address stands for another; not where it leads to less."""
+        rules = [rule for rule in self.of(one.host) if is_one_way(rule.transform)]
+        if not rules:
+            return True
+        one_way = {rule.id for rule in rules}
+        changing = {rule.id for rule in self.changing(other)}
+        return changing.issuperset(one_way & {rule.id for rule in self.changing(one)})
+
+    def seen_by(self, rule: LearnedRule, address: Address) -> Address:
+        """An address as it is when a rule is applied to it: after those that came before."""
+        for earlier in self.of(address.host):
+            if earlier is rule:
+                break
+            address = earlier.apply(Place.of(address))
+        return address
+
+    def blamed(self, one: Address, other: Address) -> LearnedRule | None:
+        """The rule that is to go where two addresses are one and should not be.
+
+        Of several that for which the least speaks; the others show by themselves.
+        """
+        behind = self.behind(one, other)
+        return weakest(behind) if behind else None
+
+    def needed(self, one: Address, other: Address) -> list[LearnedRule]:
+        """The rules without any of which two addresses would not be one."""
+        if one == other or self.fold(one) != self.fold(other):
+            return []
+        did = {rule.id for rule in (*self.changing(one), *self.changing(other))}
+        return [
+            rule
+            for rule in self._of_both(one, other)
+            if rule.id in did and self.fold(one, without=[rule]) != self.fold(other, without=[rule])
+        ]
+
+    def behind(self, one: Address, other: Address) -> list[LearnedRule]:
+        """The rules because of which two addresses are one.
+
+        Those that are needed; where several do the same, so that none of them is, all that
+        change one of the addresses.
+        """
+        if one == other or self.fold(one) != self.fold(other):
+            return []
+        places = [Place.of(one), Place.of(other)]
+        return self.needed(one, other) or [
+            rule
+            for rule in self._of_both(one, other)
+            if any(rule.apply(place) != place.address for place in places)
+        ]
+
+    def form(self, address: Address) -> Form:
+        """What rules change in an address, but for ids: what it can prove of them."""
+        return frozenset(
+            (rule.id, *proof) for rule in self.changing(address) for proof in rule.proofs(address)
+        )
+
+    def _of_both(self, one: Address, other: Address) -> list[LearnedRule]:
+        hosts = dict.fromkeys((one.host, other.host))
+        return list({rule.id: rule for host in hosts for rule in self.of(host)}.values())

@@ -1,0 +1,189 @@
+"""Learned rules as they stand in ``crawl.db``, and as one crawl hands them to another."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from crawler.url_rules.learned_rule import NOT_EXAMINED, LearnedRule
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.shapes import wrong_fields
+from crawler.url_rules.learning.transform_json import from_json, to_json
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from crawler.storage.database import Database
+    from crawler.url_rules.learning.proposals import Proposal
+    from crawler.url_rules.learning.transforms import Transform
+
+HOLDS, REVOKED, FORGOTTEN = 1, 2, 3
+
+COVERED = "covered by"
+"""So begins the reason of a rule that was not wrong."""
+
+_PARTS = {"context", "transform"}
+_PLACES = {"host", "pattern", "beside", "where", "apart_from"}
+_LONGEST_SHOWN = 200
+
+
+def stored(context: Context, transform: Transform) -> dict[str, Any]:
+    """A rule as JSON."""
+    return {"context": _place(context), "transform": to_json(transform)}
+
+
+def _place(context: Context) -> dict[str, Any]:
+    return {
+        "host": context.host,
+        "pattern": context.pattern,
+        "beside": None if context.beside is None else sorted(context.beside),
+        "where": None if context.where is None else list(context.where),
+        "apart_from": list(map(_place, context.apart_from)),
+    }
+
+
+def restored(rule: Any) -> Proposal:
+    """The inverse of ``stored``.
+
+    Raises:
+        ValueError: It is no rule; the message says what is wrong.
+    """
+    try:
+        context, transform = _context(rule["context"]), from_json(rule["transform"])
+    except (TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ValueError(f"no rule: {error!r} in {_shown(rule)}") from None
+    wrong = wrong_fields(context) or sorted(rule.keys() - _PARTS)
+    if wrong:
+        raise ValueError(f"no rule: {', '.join(wrong)} cannot be that in {_shown(rule)}")
+    # Half a surrogate pair could be neither shown nor written: UnicodeEncodeError is a ValueError.
+    json.dumps(stored(context, transform), ensure_ascii=False).encode()
+    return context, transform
+
+
+def _context(place: Any, *, is_exception: bool = False) -> Context:
+    """As far as it has the parts of one; an exception has none of its own."""
+    beside, at, apart_from = place.get("beside"), place.get("where"), place.get("apart_from", [])
+    strange = sorted(place.keys() - _PLACES)
+    if strange or not isinstance(apart_from, list) or (apart_from and is_exception):
+        wrong = ", ".join(strange) or "apart_from"
+        raise ValueError(f"no rule: {wrong} cannot be that in {_shown(place)}")
+    return Context(
+        place["host"],
+        place.get("pattern"),
+        frozenset(beside) if isinstance(beside, list) else beside,
+        tuple(at) if isinstance(at, list) else at,
+        tuple(_context(other, is_exception=True) for other in apart_from),
+    )
+
+
+def _shown(rule: object) -> str:
+    try:
+        return str(rule)[:_LONGEST_SHOWN]
+    except RecursionError:
+        return "what is nested too deeply"
+
+
+def holding(connection: sqlite3.Connection) -> list[Proposal]:
+    """The rules that hold, in the order in which they are applied."""
+    rows = connection.execute("SELECT rule FROM url_rules WHERE state = ? ORDER BY id", (HOLDS,))
+    return [restored(json.loads(rule)) for (rule,) in rows]
+
+
+class RuleStore:
+    """The table ``url_rules``."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._changed: dict[int, LearnedRule] = {}
+
+    def __iter__(self) -> Iterator[LearnedRule]:
+        """The rules that hold, oldest first."""
+        rows = self._database.read(
+            "SELECT id, rule, positives, explored, saved, tried, origin FROM url_rules"
+            " WHERE state = ? ORDER BY id",
+            (HOLDS,),
+        )
+        for number, rule, positives, explored, saved, tried, origin in rows.fetchall():
+            context, transform = restored(json.loads(rule))
+            found = LearnedRule(number, context, transform, positives)
+            found.explored, found.saved, found.origin = explored, saved, origin
+            seen = json.loads(tried)
+            found.patterns = seen.get("patterns", {})
+            found.values = list(map(set, seen.get("values", ())))
+            found.clusters = set(seen.get("clusters", ()))
+            found.examined = seen.get("examined", NOT_EXAMINED)
+            for thing, value, pages, asked in seen.get("tried", ()):
+                found.tried[thing, value], found.asked[thing, value] = pages, asked
+            yield found
+
+    def add(self, context: Context, transform: Transform, origin: str) -> LearnedRule:
+        """Store a rule that holds from now on."""
+        cursor = self._database.write(
+            "INSERT INTO url_rules (state, rule, positives, explored, saved, tried, origin, since)"
+            " VALUES (?, ?, 0, 0, 0, '{}', ?, ?)",
+            (HOLDS, json.dumps(stored(context, transform)), origin, time.time()),
+        )
+        return LearnedRule(int(cursor.lastrowid or 0), context, transform, origin=origin)
+
+    def change(self, rule: LearnedRule) -> None:
+        """Store that a rule speaks of less from now on."""
+        text = json.dumps(stored(rule.context, rule.transform))
+        self._database.write("UPDATE url_rules SET rule = ? WHERE id = ?", (text, rule.id))
+
+    def note_change(self, rule: LearnedRule) -> None:
+        """Let what a rule did be stored before the next commit."""
+        self._changed[rule.id] = rule
+
+    def save_changed(self) -> None:
+        """Store what rules did so far."""
+        for rule in self._changed.values():
+            self._save(rule)
+        self._changed.clear()
+
+    def _save(self, rule: LearnedRule) -> None:
+        tried = json.dumps(
+            {
+                "patterns": rule.patterns,
+                "values": list(map(sorted, rule.values)),
+                "clusters": sorted(rule.clusters),
+                "examined": rule.examined,
+                "tried": [
+                    (*proof, rule.tried[proof], rule.asked[proof])
+                    for proof in sorted({*rule.tried, *rule.asked})
+                ],
+            }
+        )
+        self._database.write(
+            "UPDATE url_rules SET positives = ?, explored = ?, saved = ?, tried = ? WHERE id = ?",
+            (rule.positives, rule.explored, rule.saved, tried, rule.id),
+        )
+
+    def end(self, rule: LearnedRule, state: int, reason: str) -> None:
+        """Store that a rule does not hold any more, and why."""
+        self._changed.pop(rule.id, None)
+        self._save(rule)
+        self._database.write(
+            "UPDATE url_rules SET state = ?, reason = ? WHERE id = ?", (state, reason, rule.id)
+        )
+
+    def known(self) -> set[Proposal]:
+        """Every rule that ever held here."""
+        rows = self._database.read("SELECT rule FROM url_rules").fetchall()
+        return {restored(json.loads(rule)) for (rule,) in rows}
+
+    def ended(self) -> list[Proposal]:
+        """Rules that were revoked, or forgotten by the user: they are not learned again."""
+        return self._in_states(REVOKED, FORGOTTEN)
+
+    def forgotten(self) -> list[Proposal]:
+        """Rules that the user forgot: nor is anything learned that says the same elsewhere."""
+        return self._in_states(FORGOTTEN, FORGOTTEN)
+
+    def _in_states(self, *states: int) -> list[Proposal]:
+        rows = self._database.read(
+            "SELECT rule FROM url_rules WHERE state IN (?, ?) AND reason NOT LIKE ?",
+            (*states, f"{COVERED}%"),
+        )
+        return [restored(json.loads(rule)) for (rule,) in rows.fetchall()]

@@ -1,0 +1,353 @@
+"""Learned rules on trial: they are adopted, held against each page, narrowed and revoked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.url_rules.backtest import History
+from crawler.url_rules.learned_rule import LearnedRule, overlap, shown_value
+from crawler.url_rules.learning.context import Context, Place
+from crawler.url_rules.learning.evidence import CounterExample, agreement
+from crawler.url_rules.learning.hypothesis import MOST_EXCEPTIONS
+from crawler.url_rules.learning.transform_relations import about, is_open
+from crawler.url_rules.learning.versions import FEWEST_TEXTS, swap, takes_names
+from crawler.url_rules.proofs import gained, proved
+from crawler.url_rules.rule_report import REFUTED
+from crawler.url_rules.rule_store import COVERED, REVOKED, stored
+from crawler.url_rules.url_groups import forms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from crawler.pages.page_row import PageRow
+    from crawler.url_rules.learning.address import Address
+    from crawler.url_rules.learning.evidence import Said
+    from crawler.url_rules.learning.hypothesis import Hypothesis, Refuted
+    from crawler.url_rules.learning.proposals import Proposal
+    from crawler.url_rules.proofs import Part
+    from crawler.url_rules.rule_state import RuleState
+
+MOST_TOLD = 50
+"""So many rules that do not hold are told of."""
+
+MOST_REVOKED = 5
+"""Of a host on which so many rules turned out to be wrong nothing more is learned: what seems to be
+one page there often is not, and each wrong rule costs a look at all that is queued."""
+
+_CHOOSES = "names in this place of the path choose versions of a page, such as its language"
+
+
+class _Met(NamedTuple):
+    """Another page that the rules take for the one that was fetched."""
+
+    address: Address
+    url: str
+    page: int
+    agrees: bool
+
+
+class RuleTrial:
+    """Knows which rules hold, and lets go of those that a page proves wrong.
+
+    Args:
+        state: The rules, and what they were learned from.
+        refold: To be called with the hosts of a rule that begins or ceases to hold.
+    """
+
+    def __init__(self, state: RuleState, refold: Callable[[Iterable[str]], None]) -> None:
+        self._state = state
+        self._rules = state.rules
+        self._store = state.store
+        self._learner = state.learner
+        self._refold = refold
+        self._history = History(state)
+        self._matters: list[tuple[frozenset[str], Context, CounterExample]] = []
+        self._forgotten = self._store.forgotten()
+        self._wrong: dict[str, set[tuple[str | None, tuple[str, ...]]]] = {}
+        for proposal in self._store.ended():
+            ended, is_wrong = LearnedRule(0, *proposal), proposal not in self._forgotten
+            ended.positives = FEWEST_TEXTS * is_wrong  # at least: it was believed
+            self._learner.refute(ended, CounterExample(0, 0))
+            if is_wrong:
+                self._note_wrong(ended)
+
+    def is_given_up(self, host: str) -> bool:
+        """Whether nothing more is learned of a host."""
+        return len(self._wrong.get(host, ())) >= MOST_REVOKED
+
+    def _note_wrong(self, rule: LearnedRule) -> None:
+        """Several rules about one argument, or one place of the path, are one mistake."""
+        swapped = swap(rule.transform)
+        what = rule.transform if swapped is None else swapped.spot
+        names = about(rule.transform) or (str(what),)
+        for host in rule.hosts:
+            self._wrong.setdefault(host, set()).add((rule.context.pattern, names))
+
+    def take(self, proposals: Iterable[Proposal], origin: str) -> int:
+        """Let rules of another crawl hold; say how many are new.
+
+        What held here once, and was revoked or forgotten, is not taken again.
+
+        Args:
+            proposals: The rules.
+            origin: Where they come from, as people read it.
+        """
+        known, taken = self._store.known(), 0
+        for proposal in proposals:
+            if proposal in known or self._rules.covers(*proposal):
+                continue
+            rule = self._store.add(*proposal, origin=origin)
+            self._store.note_change(rule)
+            self._rules.add(rule)
+            self._refold(rule.hosts)
+            known.add(proposal)
+            taken += 1
+        return taken
+
+    def adopt(self, believed: list[Proposal]) -> None:
+        """Let a rule hold, and those that are believed because of it."""
+        while believed:
+            believed = self._adopt(believed[0])
+
+    def _adopt(self, proposal: Proposal) -> list[Proposal]:
+        """Let a rule hold; what is believed because of it."""
+        if self._is_contradicted(proposal):
+            return self._learner.believed(proposal[0].host)
+        hypothesis = self._learner.take(proposal)
+        if any(overlap(proposal, other) for other in self._forgotten):
+            self._learner.refute(LearnedRule(0, *proposal), CounterExample(0, 0))
+            return []
+        evidence, context = hypothesis.evidence, hypothesis.context
+        rule = self._store.add(context, hypothesis.oriented, origin="learned")
+        rule.positives = evidence.texts
+        rule.patterns, rule.clusters = dict(evidence.clusters), set(evidence.clusters)
+        rule.values = [set(map(shown_value, values)) for values in evidence.values]
+        for covered in self._rules.covered(context, hypothesis.transform):
+            self._rules.remove(covered)
+            rule.saved, rule.explored = rule.saved + covered.saved, rule.explored + covered.explored
+            self._store.end(covered, REVOKED, f"{COVERED} rule {rule.id}")
+        self._rules.add(rule)
+        self._store.note_change(rule)
+        return self._fold_again(rule)
+
+    def drop_doubted(self, host: str) -> None:
+        """Let go of rules that others of their kind, which were wrong, speak against."""
+        while doubted := self._learner.doubted(host):
+            self.revoke(doubted[0], _CHOOSES, CounterExample(0, 0))
+
+    def _is_contradicted(self, proposal: Proposal) -> bool:
+        """Whether pages that were fetched long ago speak against what is believed."""
+        hypothesis = self._learner.hypothesis(proposal)
+        for names, kind, example in self._matters:
+            if not names.isdisjoint(about(hypothesis.transform)) and _speaks_of(hypothesis, kind):
+                hypothesis.object(kind, example)
+        self._history.recall(hypothesis)
+        return not self._learner.is_believed(proposal)
+
+    def meet(self, address: Address, said: Said, row: PageRow, visit: int) -> None:
+        """Hold a page that comes in against the one that is known under the same address.
+
+        Each rule that makes them one is right once more, or proved wrong.
+        """
+        met = self._met(address, said, row, visit)
+        if met is None:
+            return
+        if met.agrees:
+            self._note_form(address, met.address, is_trial=True)
+            self._count(address, met.address)
+        else:
+            self._contradict(address, met, row)
+
+    def meet_again(self, address: Address, said: Said, row: PageRow, visit: int) -> None:
+        """As ``meet``, of a page that was there before the rules: it was evidence, if it agrees."""
+        met = self._met(address, said, row, visit)
+        if met is not None and met.agrees:
+            self._note_form(address, met.address, is_trial=False)
+        elif met is not None:
+            self._contradict(address, met, row)
+
+    def _met(self, address: Address, said: Said, row: PageRow, visit: int) -> _Met | None:
+        """The page that is known where another one is, after the rules, and can be compared."""
+        known = self._state.folds.get(self._rules.fold(address).digest())
+        if known is None or known.said is None or known.said.page == row.id:
+            return None
+        if known.visit != visit:  # it may have changed since
+            return None
+        agrees = agreement(known.said, said)
+        url = None if agrees is None else self._url_of(known.said.page)
+        other = None if url is None else self._state.addresses.learnable(url)
+        if agrees is None or url is None or other is None or other == address:
+            return None
+        return _Met(other, url, known.said.page, agrees)
+
+    def meet_redirect(self, sources: Iterable[str], target: str) -> None:
+        """Hold URLs against the one to which they led, and which was asked for before."""
+        other = self._state.addresses.learnable(target)
+        for url in sources:
+            address = self._state.addresses.learnable(url)
+            if address is not None and other is not None:
+                self._note_form(address, other, is_trial=True)
+
+    def _note_form(self, address: Address, other: Address, *, is_trial: bool) -> None:
+        """Remember in which forms a page was fetched, so that it is not tried in these again."""
+        folded = self._rules.fold(address)
+        form, first = self._rules.form(address), self._rules.form(other)
+        if form == first or folded != self._rules.fold(other):
+            return
+        known = self._state.folds.get(folded.digest())
+        fetched = set() if known is None else {first, *forms_of(known.tested)}
+        if known is None or form in fetched:
+            return
+        self._state.folds.note_tested(folded.digest(), {form, *fetched})
+        if is_trial:
+            self._note_proved(gained(form, fetched) - proved(fetched))
+
+    def _note_proved(self, parts: Iterable[Part]) -> None:
+        rules = {rule.id: rule for rule in self._rules}
+        for number, thing, value in parts:
+            rules[number].tried[thing, value] += 1
+            self._store.note_change(rules[number])
+
+    def _count(self, address: Address, other: Address) -> None:
+        for rule in self._rules.needed(address, other):
+            rule.positives += 1
+            if len(rule.clusters) < MOST_TOLD:
+                rule.clusters.add(self._cluster(rule, address).cluster)
+            self._store.note_change(rule)
+
+    def _contradict(self, address: Address, met: _Met, row: PageRow) -> None:
+        """Let go of rules until two pages are not one any more."""
+        reason = f"{row.url} is another page than {met.url}"
+        example = CounterExample(row.id, met.page)
+        if len(self._rules.behind(address, met.address)) > 1:
+            self._ask_each_form(address)
+        while self._rules.fold(address) == self._rules.fold(met.address):
+            blamed = self._rules.blamed(address, met.address)
+            if blamed is None:
+                return  # they are one without any rule: the page has changed
+            for rule in self._rules.behind(address, met.address):
+                rule.start_over()  # it may be that one: the least proven need not be
+                self._store.note_change(rule)
+            alike = self._about_the_same(blamed, address)
+            self._object(blamed, address, reason, example)
+            for other in alike:
+                if other in self._rules.of(other.context.host):
+                    self._object(other, address, f"like rule {blamed.id}: {reason}", example)
+
+    def _ask_each_form(self, address: Address) -> None:
+        """Let a page be fetched in every form: one of several rules is wrong of it, or all are."""
+        forms = set()
+        for number, host, url in self._state.skipped.of_fold(self._rules.fold(address).digest()):
+            other = self._state.addresses.learnable(url)
+            form = None if other is None else self._rules.form(other)
+            if form not in forms:
+                forms.add(form)
+                self._state.skipped.fix([number])
+                self._state.skipped.put_back(host, [number])
+
+    def _about_the_same(self, rule: LearnedRule, address: Address) -> list[LearnedRule]:
+        """The rules about other values of an argument of a page: they may be wrong there too."""
+        if not rule.has_few_values:
+            return []
+        names = set(about(rule.transform))
+        return [
+            other
+            for other in self._rules.of(rule.context.host)
+            if other is not rule
+            and other.has_few_values
+            and not names.isdisjoint(about(other.transform))
+            and self._may_speak_of(other, address)
+        ]
+
+    def _may_speak_of(self, rule: LearnedRule, address: Address) -> bool:
+        """Whether a rule holds for pages of the kind that an address is of, or for some."""
+        place = Place.of(self._rules.seen_by(rule, address))
+        return replace(rule.context, where=None).holds(place, about(rule.transform))
+
+    def _object(
+        self, rule: LearnedRule, address: Address, reason: str, example: CounterExample
+    ) -> None:
+        """Take a kind of page out of a rule that goes on to hold for others, or let go of it."""
+        kind = self._cluster(rule, address)
+        if rule.has_few_values:
+            self._matters.append((frozenset(about(rule.transform)), kind, example))
+        context = rule.context.apart(kind)
+        exceptions = {other.cluster for other in context.apart_from}
+        others = len(rule.clusters - exceptions)
+        is_narrow = rule.context.pattern is not None or takes_names(rule.transform)
+        # What a later rule makes of an address may be of another kind: it has to go as a whole.
+        is_vain = kind in rule.context.apart_from
+        if is_narrow or is_vain or len(exceptions) > min(MOST_EXCEPTIONS, others):
+            self.revoke(rule, reason, example)
+            return
+        rule.context = context
+        rule.start_over()
+        self._rules.forget_ways()
+        self._store.change(rule)
+        for proposal in self._fold_again(rule):
+            self._adopt(proposal)
+
+    def _cluster(self, rule: LearnedRule, address: Address) -> Context:
+        """The kind of pages that an address is of, for a rule."""
+        place = Place.of(self._rules.seen_by(rule, address))
+        pattern = self._learner.pattern_of(place.address)
+        return rule.context.at(place, pattern, about(rule.transform))
+
+    def _url_of(self, page: int) -> str | None:
+        row = self._state.database.read("SELECT url FROM pages WHERE id = ?", (page,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def let_go(self, proposal: Proposal, reason: str) -> None:
+        """Let go of a rule that was found wrong elsewhere, or that a better one covers there."""
+        context, _ = proposal
+        held = list(self._rules.of(context.host))
+        for rule in [rule for rule in held if (rule.context, rule.transform) == proposal]:
+            if reason.startswith(COVERED):
+                self._rules.remove(rule)
+                self._store.end(rule, REVOKED, reason)
+                self._refold(rule.hosts)
+            else:
+                self.revoke(rule, reason, CounterExample(0, 0))
+
+    def revoke(self, rule: LearnedRule, reason: str, example: CounterExample) -> None:
+        """Let go of a rule that is wrong; what it skipped is looked at anew."""
+        self._rules.remove(rule)
+        self._store.end(rule, REVOKED, reason)
+        self._learner.refute(rule, example)
+        self._note_wrong(rule)
+        for proposal in self._fold_again(rule):
+            self._adopt(proposal)
+
+    def _fold_again(self, rule: LearnedRule) -> list[Proposal]:
+        self._refold(rule.hosts)
+        hosts = self._rules.together(rule.hosts)
+        if any(map(self.is_given_up, hosts)):
+            return []
+        return [proposal for host in hosts for proposal in self._learner.fold_again(host)][:1]
+
+    def save_refuted(self) -> None:
+        """Store what spoke for rules that do not hold, and what against: for who asks why."""
+        worth_telling = filter(_is_worth_telling, self._learner.refuted())
+        refuted = sorted(worth_telling, key=lambda known: -known.positives)
+        told = [_refuted_json(known) for known in refuted[:MOST_TOLD] if known.example.page]
+        self._state.database.set_meta(REFUTED, json.dumps(told))
+
+
+def _speaks_of(hypothesis: Hypothesis, kind: Context) -> bool:
+    """Whether a rule would hold for pages of a kind, or for some of them."""
+    context = hypothesis.context
+    everywhere = replace(context, where=None, apart_from=())
+    return everywhere.covers(kind) and kind not in context.apart_from
+
+
+def _is_worth_telling(known: Refuted) -> bool:
+    """Of two values that one text has once, such as two ids of what is not there, nobody asks."""
+    return known.positives > 1 or is_open(known.transform)
+
+
+def _refuted_json(known: Refuted) -> dict[str, object]:
+    rule = stored(known.context, known.transform)
+    page, other = known.example.page, known.example.other
+    return {"rule": rule, "texts": known.positives, "page": page, "other": other}

@@ -1,0 +1,278 @@
+"""Requests that are not made because another one stands for their page."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from crawler.frontier.states import TODO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawler.frontier.queue import RequestQueue
+    from crawler.storage.database import Database
+
+
+FIXED = "crawl_fixed"
+"""Key of ``Request.meta``: no rule may skip the request."""
+
+
+class Skip(NamedTuple):
+    """Why a request is not made.
+
+    Attributes:
+        rule: Number of the rule.
+        fold: Digest of the address after the rules, by which it is found again.
+    """
+
+    rule: int
+    fold: bytes
+
+
+TRY: Final = "try"
+"""What is queued to try a rule, or because another URL of its page gave none: none may skip it."""
+
+
+class StandingRequest(NamedTuple):
+    """A request as the table has it.
+
+    Attributes:
+        is_fixed: Whether no rule may skip it.
+        rule: The rule that skipped it.
+        fold: Its address after the rules, then.
+    """
+
+    id: int
+    key: bytes | None
+    url: str
+    is_fixed: int
+    rule: int | None
+    fold: bytes | None
+
+    @property
+    def skip(self) -> Skip | None:
+        """Why it is not made."""
+        return None if self.rule is None or self.fold is None else Skip(self.rule, self.fold)
+
+
+class Candidate(NamedTuple):
+    """A skipped request that may be made to try rules.
+
+    Attributes:
+        rule: The weakest of the rules that skip it.
+        tested: What is proved of rules at its address, as ``Fold`` has it.
+        standing: URL of the request that stands for it.
+    """
+
+    id: int
+    host: int
+    url: str
+    fold: bytes
+    rule: int
+    tested: str
+    standing: str
+
+
+_CANDIDATES = """
+SELECT requests.id, requests.host, requests.url, requests.fold, requests.rule, tested, standing.url
+FROM requests CROSS JOIN folds ON folds.fold = requests.fold
+CROSS JOIN requests AS standing ON standing.key = folds.key
+WHERE requests.state = 4 AND requests.rule > 0 AND (requests.fold, requests.id) > (?, ?)
+ORDER BY requests.fold, requests.id LIMIT ?
+"""
+
+_MOST_OF_FOLD = 200
+
+COUNTS = "SELECT rule, count(*) FROM requests WHERE state = 4 GROUP BY rule"
+
+_DEPTHS = """
+WITH slice AS MATERIALIZED (
+    SELECT fold, id, rule, depth FROM requests
+    WHERE state = 4 AND (fold, id) > (?, ?) ORDER BY fold, id LIMIT ?
+)
+SELECT slice.fold, slice.id, slice.rule > 0 AND slice.depth < standing.depth, standing.url,
+    slice.depth
+FROM slice LEFT JOIN folds ON folds.fold = slice.fold
+LEFT JOIN requests AS standing ON standing.key = folds.key
+ORDER BY slice.fold, slice.id
+"""
+_DEEPER = (
+    "SELECT url FROM folds JOIN requests ON requests.key = folds.key"
+    " WHERE folds.fold = ? AND depth > ?"
+)
+
+_COLUMNS = "id, key, url, fixed, rule, fold"
+
+
+class SkippedRequests:
+    """Sets requests of a queue aside, whole, and puts them back."""
+
+    def __init__(self, database: Database, queue: RequestQueue) -> None:
+        self._database = database
+        self._queue = queue
+
+    def ids(self, host: int, state: int) -> array[int]:
+        """Numbers of a host's requests in a state, eight bytes each."""
+        self._queue.write()
+        # What an index holds only in part is found by the very words of its condition.
+        which = "state = 0" if state == TODO else f"state > 0 AND state = {state:d}"
+        rows = self._database.read(
+            f"SELECT id FROM requests WHERE host = ? AND {which}",  # noqa: S608
+            (host,),
+        )
+        return array("q", sorted(number for (number,) in rows))
+
+    def requests(self, ids: Sequence[int], state: int) -> list[StandingRequest]:
+        """Those of some requests that are still in a state."""
+        self._queue.write()
+        marks = ",".join("?" * len(ids))
+        rows = self._database.read(
+            f"SELECT {_COLUMNS} FROM requests WHERE id IN ({marks}) AND state = ? ORDER BY id",  # noqa: S608
+            (*ids, state),
+        )
+        return [StandingRequest(*row) for row in rows]
+
+    def counts(self) -> dict[int, int]:
+        """How many requests each rule skips."""
+        return dict(self._database.read(COUNTS).fetchall())
+
+    def url(self, key: bytes) -> str | None:
+        """The URL of the request with a fingerprint."""
+        row = self._database.read("SELECT url FROM requests WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_aside(self, host: int, skips: Sequence[tuple[int, Skip]]) -> None:
+        """Let waiting requests of a host not be made."""
+        if not skips:
+            return
+        changed = self._queue.change(
+            host,
+            "UPDATE requests SET state = 4, rule = ?, fold = ? WHERE id = ? AND state = 0",
+            [(skip.rule, skip.fold, number) for number, skip in skips],
+        )
+        self._queue.count(-changed)
+
+    def postpone(self, host: int, ids: Sequence[int], priority: int) -> None:
+        """Let leased requests of a host wait again, with another priority."""
+        changed = self._queue.change(
+            host,
+            "UPDATE requests SET state = 0, priority = ? WHERE id = ? AND state = 1",
+            [(priority, number) for number in ids],
+        )
+        self._queue.count(changed)
+
+    def give_up(self, host: int, skips: Sequence[tuple[int, Skip]]) -> None:
+        """Let leased requests of a host not be made."""
+        self._queue.change(
+            host,
+            "UPDATE requests SET state = 4, rule = ?, fold = ? WHERE id = ? AND state = 1",
+            [(skip.rule, skip.fold, number) for number, skip in skips],
+        )
+
+    def is_fixed(self, number: int) -> bool:
+        """Whether no rule may skip a request."""
+        row = self._database.read("SELECT fixed FROM requests WHERE id = ?", (number,)).fetchone()
+        return bool(row[0])
+
+    def fix(self, ids: Sequence[int]) -> None:
+        """Let no rule skip some requests from now on."""
+        rows = [(number,) for number in ids]
+        self._database.write_many("UPDATE requests SET fixed = 1 WHERE id = ?", rows)
+
+    def explain(self, skips: Sequence[tuple[int, Skip]]) -> None:
+        """Note anew why requests are not made, after the rules changed."""
+        self._database.write_many(
+            "UPDATE requests SET rule = ?, fold = ? WHERE id = ? AND state = 4",
+            [(skip.rule, skip.fold, number) for number, skip in skips],
+        )
+
+    def put_back(self, host: int, ids: Sequence[int]) -> None:
+        """Let requests of a host wait again."""
+        if not ids:
+            return
+        changed = self._queue.change(
+            host,
+            "UPDATE requests SET state = 0, rule = NULL, fold = NULL WHERE id = ? AND state = 4",
+            [(number,) for number in ids],
+        )
+        self._queue.count(changed)
+
+    def of_fold(self, fold: bytes) -> list[tuple[int, int, str]]:
+        """Number, host and URL of the first requests that are skipped at an address."""
+        self._queue.write()
+        rows = self._database.read(
+            "SELECT id, host, url FROM requests WHERE state = 4 AND fold = ? LIMIT ?",
+            (fold, _MOST_OF_FOLD),
+        )
+        return rows.fetchall()
+
+    def put_one_back(self, fold: bytes) -> bool:
+        """Let another request for an address wait, for good; say whether one was skipped."""
+        row = self._database.read(
+            "SELECT id, host FROM requests WHERE state = 4 AND fold = ? LIMIT 1", (fold,)
+        ).fetchone()
+        return self._put_back_for_good(row)
+
+    def put_key_back(self, key: bytes) -> bool:
+        """Let the request with a fingerprint wait, for good; say whether it was skipped."""
+        row = self._database.read(
+            "SELECT id, host FROM requests WHERE key = ? AND state = 4", (key,)
+        ).fetchone()
+        return self._put_back_for_good(row)
+
+    def _put_back_for_good(self, row: tuple[int, int] | None) -> bool:
+        if row is not None:
+            self.fix([row[0]])
+            self.put_back(row[1], [row[0]])
+        return row is not None
+
+    def nearer_than_standing(
+        self, after: tuple[bytes, int], most: int
+    ) -> tuple[list[tuple[str, int]], tuple[bytes, int] | None]:
+        """Return the URLs of requests that are deeper than one for which they stand.
+
+        A page is as near to a seed as the nearest of its URLs, also of those that are not asked.
+
+        Args:
+            after: The address and the number of a skipped request; those behind it are looked at.
+            most: So many of them are looked at.
+
+        Returns:
+            URLs with the depths that they are to have, and the last that was looked at; None where
+            no more follow.
+
+        Complexity: O(most * log requests).
+        """
+        rows = self._database.read(_DEPTHS, (*after, most)).fetchall()
+        nearer = [(url, depth) for *_, is_nearer, url, depth in rows if is_nearer]
+        return nearer, (rows[-1][0], rows[-1][1]) if len(rows) == most else None
+
+    def standing_deeper(self, fold: bytes, depth: int) -> list[tuple[str, int]]:
+        """Return the URL of the request that stands for an address, where it is deeper than this.
+
+        Complexity: O(log requests).
+        """
+        row = self._database.read(_DEEPER, (fold, depth)).fetchone()
+        return [] if row is None else [(row[0], depth)]
+
+    def candidates(self, after: tuple[bytes, int], most: int) -> list[Candidate]:
+        """Requests that rules skip, after one that is given by its address and number.
+
+        They are sorted by the digests of their addresses, which are in no order that pages have.
+        """
+        self._queue.write()
+        rows = self._database.read(_CANDIDATES, (*after, most)).fetchall()
+        return [Candidate(*row) for row in rows]
+
+    def put_back_rule(self, rule: int) -> int:
+        """Let everything wait again that a rule skipped; tell how much that is."""
+        rows = self._database.read(
+            "SELECT host, id FROM requests WHERE state = 4 AND rule = ? ORDER BY host", (rule,)
+        ).fetchall()
+        hosts: dict[int, list[int]] = {}
+        for host, number in rows:
+            hosts.setdefault(host, []).append(number)
+        for host, ids in hosts.items():
+            self.put_back(host, ids)
+        return len(rows)

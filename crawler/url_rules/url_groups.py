@@ -1,0 +1,171 @@
+"""Which request stands for each address, after the learned rules; and what was found there."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+import xxhash
+
+from crawler.pages.verdicts import DUPLICATES, NOT_HTML
+from crawler.url_rules.learning.evidence import Said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawler.pages.page_row import PageRow
+    from crawler.storage.database import Database
+    from crawler.url_rules.proofs import Form
+
+
+MOST_TRIES = 3
+"""So many further URLs of a page are fetched where the first gave no page."""
+
+
+class Fold(NamedTuple):
+    """An address after the rules.
+
+    Attributes:
+        key: Of the request that stands for it.
+        said: What was there; None where nothing was fetched yet, or nothing that has a text.
+        visit: In which that was; with nothing said, in which the last request for it gave no page.
+        tries: How many further URLs of it were fetched because the first gave no page.
+        is_explored: Whether a second URL of it was fetched on purpose.
+        tested: The forms of its URLs that led to one text, as ``forms_json`` writes them; empty
+            where it was fetched under one.
+    """
+
+    key: bytes
+    said: Said | None
+    visit: int | None
+    tries: int
+    is_explored: bool
+    tested: str
+
+    @property
+    def wants_another(self) -> bool:
+        """Whether what was asked for gave no page, and another URL of it may."""
+        return self.said is None and self.visit is not None and self.tries < MOST_TRIES
+
+
+class Folds:
+    """The table ``folds``: every address that was queued or fetched while rules were learned."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, fold: bytes) -> Fold | None:
+        """What is known of an address, by the digest of what the rules make of it."""
+        row = self._database.read(
+            "SELECT key, words, kept, similarity, page, links, visit, tries, explored,"
+            " tested FROM folds"
+            " WHERE fold = ?",
+            (fold,),
+        ).fetchone()
+        if row is None:
+            return None
+        said = None if row[1] is None else Said(*row[1:6])
+        return Fold(row[0], said, row[6], row[7], bool(row[8]), row[9])
+
+    def claim(self, fold: bytes, host: int, key: bytes) -> None:
+        """Let a request stand for an address for which none stands yet."""
+        self._database.write(
+            "INSERT OR IGNORE INTO folds (fold, host, key, tries, explored, tested)"
+            " VALUES (?, ?, ?, 0, 0, '')",
+            (fold, host, key),
+        )
+
+    def stand(self, fold: bytes, key: bytes) -> None:
+        """Let another request stand for an address."""
+        self._database.write("UPDATE folds SET key = ? WHERE fold = ?", (key, fold))
+
+    def note(self, fold: bytes, host: int, key: bytes, said: Said, visit: int) -> None:
+        """Note what was found at an address; the request that stands for it stays."""
+        self._database.write(
+            "INSERT INTO folds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')"
+            " ON CONFLICT (fold) DO UPDATE"
+            " SET words = excluded.words, kept = excluded.kept, similarity = excluded.similarity,"
+            " page = excluded.page, links = excluded.links, visit = excluded.visit",
+            (fold, host, key, *said[:5], visit),
+        )
+
+    def note_failure(self, fold: bytes, visit: int) -> None:
+        """Note that a request for an address gave no page, where none gave one before."""
+        self._database.write(
+            "UPDATE folds SET visit = ? WHERE fold = ? AND words IS NULL", (visit, fold)
+        )
+
+    def note_try(self, fold: bytes) -> None:
+        """Note that another URL of an address is tried, of which nothing is known yet."""
+        self._database.write(
+            "UPDATE folds SET tries = tries + 1, visit = NULL WHERE fold = ? AND words IS NULL",
+            (fold,),
+        )
+
+    def mark_explored(self, fold: bytes) -> None:
+        """Note that a second URL of an address is fetched on purpose."""
+        self._database.write("UPDATE folds SET explored = 1 WHERE fold = ?", (fold,))
+
+    def note_tested(self, fold: bytes, forms: Iterable[Form]) -> None:
+        """Note the forms of an address's URLs that led to one text."""
+        self._database.write(
+            "UPDATE folds SET tested = ? WHERE fold = ?", (forms_json(forms), fold)
+        )
+
+    def clear(self) -> None:
+        """Forget everything, for another visit."""
+        self._database.empty("folds")
+
+    def forget(self, host: int) -> None:
+        """Forget a host's addresses, whose digests mean something else from now on."""
+        self._database.write("DELETE FROM folds WHERE host = ?", (host,))
+
+
+def forms_json(forms: Iterable[Form]) -> str:
+    """Forms of URLs as JSON."""
+    return json.dumps(sorted(map(sorted, forms)))
+
+
+def forms_of(tested: str) -> set[Form]:
+    """The inverse of ``forms_json``."""
+    return {frozenset(map(tuple, form)) for form in json.loads(tested)} if tested else set()
+
+
+def said_of(row: PageRow, kept_url: str | None = None) -> Said | None:
+    """What a stored page said; None where it has no text, and repeats none.
+
+    A file says its bytes. So does a page without words: its text is the digest of them where
+    texts are not read.
+
+    Args:
+        row: The page.
+        kept_url: Of the page that it repeats; by it those are told apart that other crawls have.
+    """
+    if is_file(row):
+        return None if not row.body_bytes else _said(row, kept_url, row.payload_digest, None)
+    if row.words_digest is None or (row.text is None and row.verdict not in DUPLICATES):
+        return None
+    digest = row.words_digest if row.words else row.text_digest
+    return _said(row, kept_url, digest, row.links)
+
+
+def number_of(url: str) -> int:
+    """What stands for the id of a page that another crawl has; ids of pages are above 0."""
+    return -1 - (xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace")) >> 1)
+
+
+def is_file(row: PageRow) -> bool:
+    """Whether what was stored is no page, or repeats what is none."""
+    repeats = row.verdict in DUPLICATES and row.text_digest is None
+    return row.verdict == NOT_HTML or repeats
+
+
+def _said(
+    row: PageRow, kept_url: str | None, digest: bytes | None, links: int | None
+) -> Said | None:
+    if digest is None:
+        return None
+    if row.verdict not in DUPLICATES:
+        return Said(digest, row.id, 1.0, row.id, links, is_file=is_file(row))
+    kept = number_of(kept_url or "") if row.duplicate_of is None else row.duplicate_of
+    return Said(digest, kept, row.similarity or 0.0, row.id, links, is_file=is_file(row))

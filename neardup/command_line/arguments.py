@@ -1,0 +1,190 @@
+"""The options of every command."""
+
+import difflib
+import re
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NoReturn
+
+from neardup.command_line.errors import InputError
+from neardup.command_line.rows.row_formats import FORMATS
+from neardup.features.features import Features
+from neardup.parameters import DEFAULTS, Parameters
+
+_PROGRAM = "python -m neardup"
+
+_FIND = """\
+Find the near-duplicates among the texts of a file, and write a JSON line for each text that
+others repeat: {"kept": ID, "duplicates": [{"id", "verdict", "tier", "distance", "similarity"}]}.
+Texts are judged in the order of the file, each against those kept before it."""
+
+_FIND_MORE = """\
+other commands:
+  python -m neardup compare A B             what two texts share, and where they differ
+  python -m neardup evaluate TEXTS PAIRS    how good each distance is on labelled texts
+A file with such a name is ./compare or ./evaluate. Texts lie in a temporary folder while it works
+(TMPDIR says where), so memory does not grow with them."""
+
+_COMPARE = "Print what two texts share, the verdict on the second, and where they differ."
+
+_EVALUATE = """\
+Print what each distance from 0 to 8 does to labelled texts, judged in the order of the file: texts
+dropped, of them wrongly (no kept text resembles it), texts missed (kept although a kept one
+resembles it), precision and recall over all pairs; by the distance alone, then confirmed by
+--min-similarity."""
+
+
+class Parser(ArgumentParser):
+    """Raises where argparse would print its usage and leave."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message}; {self.prog} --help lists the options")
+
+    def parsed(self, arguments: Sequence[str]) -> Namespace:
+        """Return the options.
+
+        Raises:
+            InputError: They are bad; a typo gets a proposal.
+        """
+        options, rest = self.parse_known_args(arguments)
+        if rest:
+            # The option, where there is one: the words behind it may be its value.
+            self.error(self._about(next((word for word in rest if word.startswith("-")), rest[0])))
+        return options
+
+    def _about(self, word: str) -> str:
+        known = re.findall(r"--[a-z-]+", self.format_usage())
+        # Behind "--" an option is none.
+        if not word.startswith("-") or word in known:
+            return f'one argument too many: "{word}"'
+        close = difflib.get_close_matches(word.partition("=")[0], known, n=1)
+        return f"unknown option {word}" + (f", is it {close[0]}?" if close else "")
+
+
+def find_options(arguments: Sequence[str]) -> Namespace:
+    """Read the options of the first command."""
+    parser = _parser("", _FIND, _FIND_MORE)
+    parser.add_argument("file", metavar="FILE", help="jsonl, csv (or .gz), parquet; - is stdin")
+    _add_fields(parser, None)
+    parser.add_argument("--out", metavar="FILE", help="where the clusters go (standard output)")
+    parser.add_argument(
+        "--skip-bad",
+        type=int,
+        default=0,
+        metavar="N",
+        help="name up to N rows that cannot be read, and go on behind them (0)",
+    )
+    parser.add_argument("--all", action="store_true", help="also texts that nothing repeats")
+    add_parameters(parser, with_distance=True)
+    options = parser.parsed(arguments)
+    if options.skip_bad < 0:
+        parser.error(f"--skip-bad must be at least 0, got {options.skip_bad}")
+    return options
+
+
+def compare_options(arguments: Sequence[str]) -> Namespace:
+    """Read the options of ``compare``."""
+    parser = _parser("compare", _COMPARE)
+    parser.add_argument("first", metavar="A", help="a file of text, - is stdin")
+    parser.add_argument("second", metavar="B", help="another one")
+    parser.add_argument("--text", action="store_true", help="A and B are the texts themselves")
+    parser.add_argument(
+        "--context", type=int, default=10, metavar="N", help="equal words around changes (10)"
+    )
+    add_parameters(parser, with_distance=True)
+    options = parser.parsed(arguments)
+    if options.context < 0:
+        parser.error(f"--context must be at least 0, got {options.context}")
+    return options
+
+
+def evaluate_options(arguments: Sequence[str]) -> Namespace:
+    """Read the options of ``evaluate``."""
+    parser = _parser("evaluate", _EVALUATE)
+    parser.add_argument("texts", metavar="TEXTS", help="jsonl, csv (or .gz), parquet; - is stdin")
+    parser.add_argument("pairs", metavar="PAIRS", help="csv with columns a, b and the measure")
+    _add_fields(parser, "g")
+    parser.add_argument("--measure", default="j5", metavar="NAME", help="column of PAIRS (j5)")
+    add_parameters(parser, with_distance=False)
+    return parser.parsed(arguments)
+
+
+def parameters_of(options: Namespace) -> Parameters:
+    """Return the parameters of a command.
+
+    Raises:
+        InputError: Options contradict each other.
+        ParameterError: A value is out of range.
+    """
+    given = vars(options)
+    verify = not given.get("no_verify", False)
+    if not verify and options.min_similarity is not None:
+        raise InputError("--no-verify and --min-similarity contradict each other; leave one out")
+    if not verify and given["candidate_distance"] is not None:
+        raise InputError("--no-verify leaves nothing to --candidate-distance; leave one out")
+    similarity, candidates = options.min_similarity, given.get("candidate_distance")
+    return Parameters(
+        features=None if options.features is None else Features.parsed(options.features),
+        max_distance=given.get("max_distance", DEFAULTS.max_distance),
+        candidate_distance=DEFAULTS.candidate_distance if candidates is None else candidates,
+        min_words=options.min_words,
+        verify=verify,
+        min_similarity=DEFAULTS.min_similarity if similarity is None else similarity,
+    )
+
+
+def _parser(command: str, description: str, more: str = "") -> Parser:
+    return parser_of(f"{_PROGRAM} {command}".strip(), description, more)
+
+
+def parser_of(program: str, description: str, more: str = "") -> Parser:
+    """Return a parser that knows no option yet."""
+    return Parser(
+        prog=program,
+        description=description,
+        epilog=more,
+        formatter_class=RawDescriptionHelpFormatter,
+        # An abbreviation means something else as soon as there is a new option.
+        allow_abbrev=False,
+    )
+
+
+def _add_fields(parser: Parser, id_field: str | None) -> None:
+    parser.add_argument("--format", choices=FORMATS, help="where the ending does not say it")
+    parser.add_argument(
+        "--text-field", default="text", metavar="NAME", help="field of the text (text)"
+    )
+    parser.add_argument(
+        "--id-field",
+        default=id_field,
+        metavar="NAME",
+        help=f"field of the id ({id_field or 'url, or else id'})",
+    )
+
+
+def add_parameters(parser: Parser, *, with_distance: bool) -> None:
+    """Add the options that ``parameters_of`` reads."""
+
+    def add(name: str, kind: type, default: object, meaning: str) -> None:
+        parser.add_argument(name, type=kind, default=default, metavar="N", help=meaning)
+
+    if with_distance:
+        bits = DEFAULTS.max_distance
+        add("--max-distance", int, bits, f"bits between fingerprints that match, 0 to 8 ({bits})")
+        bits = DEFAULTS.candidate_distance
+        meaning = f"bits to candidates, which like matches are confirmed, 0 to 8 ({bits})"
+        add("--candidate-distance", int, None, meaning)
+        meaning = "let --max-distance decide alone, without comparing texts"
+        parser.add_argument("--no-verify", action="store_true", help=meaning)
+    share = f"Jaccard that confirms a candidate, 0 to 1 ({DEFAULTS.min_similarity})"
+    add("--min-similarity", float, None, share)
+    words = f"shorter texts are compared by equality alone ({DEFAULTS.min_words})"
+    add("--min-words", int, DEFAULTS.min_words, words)
+    confirmed, alone = DEFAULTS.fingerprint_features, replace(DEFAULTS, verify=False)
+    parser.add_argument(
+        "--features",
+        metavar="UNIT-N-WEIGHT",
+        help="what fingerprints are made of: word or character, so many in a row, set, count or "
+        f"log_count ({confirmed}; {alone.fingerprint_features} with --no-verify)",
+    )

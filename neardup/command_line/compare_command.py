@@ -1,0 +1,83 @@
+"""``python -m neardup compare A B``: what do two texts share?"""
+
+from argparse import Namespace
+from collections.abc import Iterator
+
+from neardup.command_line.arguments import parameters_of
+from neardup.command_line.errors import InputError
+from neardup.command_line.output import print_text
+from neardup.command_line.standard_streams import STANDARD_INPUT, open_stream
+from neardup.comparison.containment import containment
+from neardup.comparison.diff import EQUAL, diff
+from neardup.comparison.edit_distance import edit_ratio
+from neardup.comparison.rendering import render_diff
+from neardup.deduplicator import Deduplicator
+from neardup.errors import DocumentError, FingerprintError
+from neardup.fingerprints.simhash import hamming, simhash
+from neardup.parameters import Parameters
+from neardup.verification import jaccard
+
+
+def compare(options: Namespace) -> None:
+    """Print the measures of two texts, the verdict on the second, and how they differ.
+
+    Raises:
+        InputError: A file is not UTF-8, or standard input is named twice.
+        NearDupError: A parameter is out of range.
+        OSError: A file cannot be read.
+    """
+    parameters = parameters_of(options)
+    if options.text:
+        first, second = options.first, options.second
+    else:
+        if options.first == options.second == STANDARD_INPUT:
+            raise InputError("standard input can be one of the two, not both")
+        first, second = _read(options.first), _read(options.second)
+    for name, value in _measures(first, second, parameters):
+        print_text(f"{name:<12} {value}")
+    runs = diff(first, second)
+    if any(run.kind != EQUAL for run in runs):
+        print_text("\n" + render_diff(runs, context=options.context))
+
+
+def _read(path: str) -> str:
+    with open_stream(path) as stream:
+        content = stream.file.read()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        where = f"{stream.name}, byte {error.start:,}"
+        raise InputError(f"{where}: not UTF-8: {error.reason}") from error
+
+
+def _measures(first: str, second: str, parameters: Parameters) -> Iterator[tuple[str, str]]:
+    size = parameters.verify_shingle_size
+    yield "distance", _distance(first, second, parameters)
+    shared = jaccard(first, second, shingle_size=size)
+    yield "similarity", f"{shared:.4f} (Jaccard of word {size}-shingles)"
+    ours = containment(first, second, shingle_size=size)
+    theirs = containment(second, first, shingle_size=size)
+    yield "containment", f"{ours:.4f} of A in B, {theirs:.4f} of B in A"
+    ratio = _edit_ratio(first, second)
+    if ratio is not None:
+        yield "edit ratio", f"{ratio:.4f} (characters)"
+    with Deduplicator(parameters) as deduplicator:
+        deduplicator.judge(0, first)
+        yield "verdict", deduplicator.judge(1, second).kind
+
+
+def _distance(first: str, second: str, parameters: Parameters) -> str:
+    try:
+        features = parameters.fingerprint_features
+        distance = hamming(simhash(first, features), simhash(second, features))
+    except FingerprintError as error:
+        return f"none: {error}"
+    return f"{distance} of 64 bits ({features})"
+
+
+def _edit_ratio(first: str, second: str) -> float | None:
+    try:
+        return edit_ratio(first, second)
+    except DocumentError:
+        # Too long for it; the other measures are made for that.
+        return None

@@ -1,0 +1,186 @@
+"""One door for many processes: a document in, a verdict out, kept once among all of them."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from neardup.document import Document
+from neardup.errors import DocumentError, ParameterError
+from neardup.fingerprints.digest import EMPTY_DIGEST
+from neardup.parameters import Parameters
+from neardup.storage.redis.commit_log import Look
+from neardup.storage.redis.head_format import OWNER_BYTES, Record, recorded
+from neardup.storage.redis.identity import check_identity
+from neardup.storage.redis.server import Server
+from neardup.storage.redis.shared_cascade import SharedFunnel, original_of
+from neardup.storage.redis.shelf import Findings, Shelf
+from neardup.storage.redis.verdict_records import KeptText, Original, SharedVerdict
+from neardup.verdict import EXACT_DUPLICATE, NEW, PAYLOAD_TIER, TOO_SHORT, Verdict
+from neardup.verification import JaccardVerifier
+from neardup.verifier import Verifier
+
+
+class SharedDeduplicator:
+    """Judges documents as a ``Deduplicator`` does, together with other processes on one Redis.
+
+    Of texts that repeat each other exactly one is kept, at whatever moments and by whomever they
+    are judged (``commit_log`` says why). The kept text is held by Redis when the verdict is given,
+    so its owner may die right after it. All calls may be made again, and at one time.
+
+    An owner is a page, which may say another text each time: none of its own texts makes it a
+    duplicate, and judged again with the same text it gets its verdict again.
+
+    Args:
+        server: Where the kept texts are.
+        parameters: What counts as the same.
+        blocks: That fingerprints are cut into, 3 to 6: fewer for more texts.
+        verifier: What confirms a candidate; None: Jaccard similarity, as a ``Deduplicator`` does.
+
+    Raises:
+        ParameterError: ``blocks`` out of range, or a verifier although ``verify`` is off.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        parameters: Parameters,
+        *,
+        blocks: int = 4,
+        verifier: Verifier | None = None,
+    ) -> None:
+        if verifier is not None and not parameters.verify:
+            raise ParameterError("verify=False lets the distance decide alone; leave out verifier")
+        self._server = server
+        self._parameters = parameters
+        self._blocks = blocks
+        self._shelf = Shelf(server, blocks=blocks)
+        verifier = verifier or JaccardVerifier(parameters.verify_shingle_size)
+        self._funnel = SharedFunnel(self._shelf, parameters, verifier)
+
+    @property
+    def parameters(self) -> Parameters:
+        """What counts as the same; :meth:`tune` changes it."""
+        return self._parameters
+
+    async def open(self) -> None:
+        """Make sure that all who share the server make the same fingerprints.
+
+        Raises:
+            ServerError: Others make other ones; the message names both.
+        """
+        await check_identity(self._server, self._parameters, self._blocks)
+
+    def tune(self, parameters: Parameters) -> None:
+        """Judge by other parameters from now on; what was kept stays kept.
+
+        Raises:
+            ParameterError: They are of other features, or of another ``verify_shingle_size``.
+        """
+        for name in ("fingerprint_features", "verify_shingle_size"):
+            held, wanted = getattr(self._parameters, name), getattr(parameters, name)
+            if held != wanted:
+                raise ParameterError(f"{name} must stay {held}, got {wanted}; open another one")
+        self._parameters = parameters
+        self._funnel = replace(self._funnel, parameters=parameters)
+
+    async def judge(
+        self, owner: bytes, document: Document, about: bytes, *, keeps: bool = False
+    ) -> SharedVerdict:
+        """Decide whether a text repeats one that anybody kept, and keep it where it does not.
+
+        Args:
+            owner: The key of its page, 16 bytes.
+            document: Of the features that :meth:`open` checked.
+            about: What later verdicts tell of it.
+            keeps: Keep it without asking: a page that goes on being kept with another text.
+
+        Raises:
+            DocumentError: ``owner`` has another length.
+            ServerError: The server refuses for good; what is only an outage is waited for.
+
+        Complexity: 2 round trips, 3 more for a text that is kept; `neardup.storage.redis.cutting`
+        says how many lists are read.
+        """
+        _check_owner(owner)
+        parameters, funnel = self._parameters, self._funnel
+        if document.words < parameters.min_words:
+            # It may have been analysed with a lower min_words; such a fingerprint misleads.
+            document = replace(document, fingerprint=None)
+        if document.digest == EMPTY_DIGEST:
+            return SharedVerdict(Verdict(TOO_SHORT))
+        kept = Verdict(TOO_SHORT if document.words < parameters.min_words else NEW)
+        record = recorded(owner, document, about)
+        while True:
+            look = await self._shelf.log.look()
+            await self._shelf.post_left_behind(look)
+            findings = await self._shelf.find(record.head, look, parameters.radius)
+            if await self._is_own(record, look, findings):
+                return SharedVerdict(kept)
+            if not keeps:
+                found = await funnel.find(record.head, document.text, findings)
+                if found.verdict.is_duplicate:
+                    return found
+                kept = replace(kept, left_out=found.verdict.left_out)
+            if await self._keep(record, look, parameters.radius, keeps=keeps):
+                return SharedVerdict(kept)
+
+    async def _is_own(self, record: Record, look: Look, findings: Findings) -> bool:
+        number = await self._funnel.own(record.head, findings)
+        if number in look.recent:
+            # Its first reply was lost, or its first judge died.
+            await self._shelf.post_entry(number)
+        return number is not None
+
+    async def _keep(self, record: Record, look: Look, radius: int, *, keeps: bool) -> bool:
+        """Keep it, unless another came since the look that may be near."""
+        packed = record.packed()
+        number = await self._shelf.log.commit(record.head, packed, look, radius=radius, keeps=keeps)
+        if number is not None:
+            await self._shelf.post(number, packed)
+        return number is not None
+
+    async def find_payload(self, digest: bytes, owner: bytes) -> SharedVerdict | None:
+        """Return the verdict on bytes of this ``payload_digest``, if another page has them.
+
+        The cheapest layer, for whoever wants to ask before there is a text.
+        """
+        _check_owner(owner)
+        look = await self._shelf.log.look()
+        found = await self._shelf.find_payload(digest, look)
+        return await self._funnel.find_payload(owner, digest, found)
+
+    async def claim_payload(
+        self, digest: bytes, owner: bytes, about: bytes
+    ) -> SharedVerdict | None:
+        """Take the payload of a file that is no page; None: it is yours from now on.
+
+        Returns:
+            An exact duplicate where another owner has it. Its original has no number (-1) and no
+            text.
+        """
+        _check_owner(owner)
+        held = await self._shelf.claim(digest, owner, about)
+        if held is None:
+            return None
+        verdict = Verdict(EXACT_DUPLICATE, -1, distance=0, similarity=1.0, tier=PAYLOAD_TIER)
+        return SharedVerdict(verdict, Original(-1, *held, b""))
+
+    async def kept(self) -> AsyncIterator[KeptText]:
+        """Yield all kept texts by number."""
+        async for number, record in self._shelf.all():
+            head = record.head
+            yield KeptText(
+                original_of(number, record),
+                record.text,
+                record.words,
+                head.fingerprint,
+                head.payload,
+            )
+
+    async def count(self) -> int:
+        """Return how many texts were kept."""
+        return await self._shelf.log.count()
+
+
+def _check_owner(owner: bytes) -> None:
+    if len(owner) != OWNER_BYTES:
+        raise DocumentError(f"owner must be {OWNER_BYTES} bytes, got {len(owner)}")

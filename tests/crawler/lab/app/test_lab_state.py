@@ -1,0 +1,240 @@
+"""What all windows of a lab share."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.lab.app import effort
+from crawler.lab.app.lab_state import Lab, StoppedError
+from crawler.lab.app.labelling import Labelling
+from crawler.lab.app.parameter_trial import Trial
+from crawler.lab.choice import Choice
+from crawler.lab.labels import remove_label, store_label
+from crawler.lab.near_pair import NearPair
+from crawler.lab.pair_label import label_of
+from crawler.lab.sources.open_source import open_source
+from crawler.lab.sources.source import SourceError
+from neardup import Parameters
+from tests.crawler.pages.test_capture import html
+from tests.crawler.pages.test_revisits import Visiting
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterator
+    from pathlib import Path
+
+COUNT = 6
+PAGES = {f"/{name}": prose(name, 100) for name in "abc"}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Texts of which every second one repeats the one before it."""
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(map(_line, range(COUNT))))
+    return path
+
+
+def _line(number: int) -> str:
+    row = {"url": f"http://a.example/{number}", "text": prose(f"text {number // 2}", 100)}
+    return f"{json.dumps(row)}\n"
+
+
+class TestLab:
+    def test_pages_are_read_judged_and_shown(self, file: Path) -> None:
+        async def use(lab: Lab) -> None:
+            assert await lab.grow() == COUNT
+            assert await lab.grow() == 0
+            judged = await lab.judge(Choice())
+            assert (judged.kept_count, judged.dropped_count) == (COUNT // 2, COUNT // 2)
+            assert await lab.judge(Choice()) is judged
+            assert await lab.texts([0, 5]) == [prose("text 0", 100), prose("text 2", 100)]
+
+        with closing(Lab([file])) as lab:
+            asyncio.run(use(lab))
+
+    def test_nothing_is_begun_when_it_is_closed(self, file: Path) -> None:
+        lab = Lab([file])
+        lab.close()
+        lab.close()
+        for begun in (lab.grow, lambda: lab.judge(Choice()), lambda: lab.look(print)):
+            with pytest.raises(StoppedError):
+                asyncio.run(_awaited(begun()))
+
+    def test_what_cannot_be_opened_says_why(self, tmp_path: Path) -> None:
+        with pytest.raises(SourceError, match="no such file or directory"):
+            Lab([tmp_path / "nowhere"])
+
+
+class TestLabBesideOthers:
+    """What other processes do while the lab is open."""
+
+    @pytest.fixture
+    def visiting(self, tmp_path: Path) -> Iterator[Visiting]:
+        visiting = Visiting(tmp_path / "crawl")
+        for path, text in PAGES.items():
+            visiting.get(path, html(text))
+        visiting.job.commit()
+        yield visiting
+        visiting.close()
+
+    @staticmethod
+    def again(visiting: Visiting) -> None:
+        visiting.again()
+        visiting.get("/a", html(prose("a, rewritten", 100)))
+        visiting.job.commit()
+
+    def test_pages_that_were_replaced_are_read_anew(
+        self, visiting: Visiting, tmp_path: Path
+    ) -> None:
+        with closing(Lab([tmp_path / "crawl"])) as lab:
+            grown(lab)
+            before = lab.reading
+            self.again(visiting)
+            assert grown(lab) == len(PAGES)
+            assert lab.reading != before
+            assert not lab.is_outdated
+            assert lab.session.pages[-1].url.endswith("/a")
+
+    def test_what_took_long_to_prepare_is_not_thrown_away_at_once(
+        self, visiting: Visiting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(effort, "LITTLE_SECS", -1.0)
+        monkeypatch.setattr(effort, "SHARE_OF_TIME", 1e9)
+        with closing(Lab([tmp_path / "crawl"])) as lab:
+            grown(lab)
+            before = lab.session, [page.url for page in lab.session.pages]
+            self.again(visiting)
+            assert grown(lab) == 0
+            assert lab.is_outdated
+            assert (lab.session, [page.url for page in lab.session.pages]) == before
+            monkeypatch.setattr(effort, "SHARE_OF_TIME", 0)
+            assert grown(lab) == len(PAGES)
+            assert not lab.is_outdated
+
+    def test_where_it_cannot_be_read_anew_what_was_read_stays(
+        self, visiting: Visiting, file: Path, tmp_path: Path
+    ) -> None:
+        away = file.with_suffix(".away")
+        with closing(Lab([tmp_path / "crawl", file])) as lab:
+            grown(lab)
+            session, texts = lab.session, asyncio.run(_awaited(lab.texts([0, 1])))
+            self.again(visiting)
+            file.rename(away)
+            with pytest.raises(SourceError, match="no such file"):
+                grown(lab)
+            assert lab.session is session
+            assert asyncio.run(_awaited(lab.texts([0, 1]))) == texts
+            away.rename(file)
+            assert grown(lab) == len(PAGES) + COUNT
+
+    def test_labels_of_other_processes_come_and_go(self, file: Path) -> None:
+        async def use(lab: Lab) -> None:
+            await lab.grow()
+            first, second = lab.session.pages[0], lab.session.pages[2]
+            label = label_of(first, second, is_duplicate=True)
+            with closing(open_source(file)) as other:
+                store_label(other, label)
+                await asyncio.sleep(0.1)
+                await lab.grow()
+                assert list(lab.labels) == [label.pair]
+                remove_label(other, *label.pair)
+                await asyncio.sleep(0.1)
+                await lab.grow()
+            assert lab.labels == {}
+
+        with closing(Lab([file])) as lab:
+            asyncio.run(use(lab))
+
+    def test_of_several_sources_the_newest_label_counts(self, file: Path, tmp_path: Path) -> None:
+        other = tmp_path / "other.jsonl"
+        other.write_bytes(file.read_bytes())
+        with closing(open_source(file)) as one, closing(open_source(other)) as two:
+            pages = one.read_new()
+            old = label_of(pages[0], pages[2], is_duplicate=False)
+            new = replace(old, is_duplicate=True, labelled_at=old.labelled_at + 1)
+            store_label(one, new)
+            store_label(two, old)
+        with closing(Lab([file, other])) as lab:
+            assert [one.is_duplicate for one in lab.labels.values()] == [True]
+
+    def test_what_cannot_be_read_is_said_once(
+        self, visiting: Visiting, file: Path, tmp_path: Path
+    ) -> None:
+        with closing(Lab([tmp_path / "crawl", file])) as lab:
+            grown(lab)
+            self.again(visiting)
+            file.unlink()
+            asyncio.run(lab._grow_once())
+            assert "no such file" in str(lab.fault)
+            growth = lab.growth
+            asyncio.run(lab._grow_once())
+            assert lab.growth == growth
+
+
+class TestLabelling:
+    def test_no_label_is_taken_back_by_places_that_name_other_pages(self, file: Path) -> None:
+        async def use(lab: Lab) -> None:
+            await lab.grow()
+            labelling = Labelling(lab)
+            pair = NearPair(0, 2, 3, 0.8, None, "")
+            await labelling.say(pair, is_duplicate=True)
+            assert labelling.last == pair
+            await lab.run(lab._open)
+            await lab.grow()
+            assert labelling.last is None
+
+        with closing(Lab([file])) as lab:
+            asyncio.run(use(lab))
+
+
+def grown(lab: Lab) -> int:
+    return asyncio.run(_grown(lab))
+
+
+async def _grown(lab: Lab) -> int:
+    return await lab.grow()
+
+
+async def _awaited(begun: Awaitable[object]) -> object:
+    return await begun
+
+
+class TestTrial:
+    HELD = Parameters()
+    OTHER = replace(HELD, max_distance=5)
+
+    def test_who_tries_nothing_goes_with_what_holds(self) -> None:
+        trial = Trial(self.HELD)
+        told: list[Choice] = []
+        trial.on_change(lambda: told.append(trial.choice))
+        asyncio.run(trial.hold(self.OTHER))
+        assert trial.is_what_holds
+        assert told == [Choice(self.OTHER)]
+
+    def test_who_tries_something_goes_on_trying_it(self) -> None:
+        trial = Trial(self.HELD)
+        tried = Choice(replace(self.HELD, min_words=10))
+
+        async def use() -> None:
+            await trial.set(tried)
+            await trial.hold(self.OTHER)
+            assert trial.choice == tried
+            await trial.reset()
+
+        asyncio.run(use())
+        assert trial.choice == Choice(self.OTHER)
+
+    def test_nobody_is_told_of_what_did_not_change(self) -> None:
+        trial = Trial(self.HELD)
+        told: list[Choice] = []
+        trial.on_change(lambda: told.append(trial.choice))
+        asyncio.run(trial.set(Choice(self.HELD)))
+        asyncio.run(trial.hold(self.HELD))
+        assert told == []

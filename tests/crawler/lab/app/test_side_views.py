@@ -1,0 +1,83 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.lab.app.side_views import (
+    MOST_PIECES,
+    Aligned,
+    Folded,
+    Piece,
+    count_changes,
+    side_by_side,
+)
+from neardup.comparison.diff import ADDED, EQUAL, REMOVED, diff
+from neardup.comparison.words import folded_word, written_words
+
+WORDS = st.sampled_from(["a", "b", "c", "d,", "é", "漢"])
+TEXTS = st.lists(WORDS, max_size=80).map(" ".join)
+LONG = " ".join(f"word{number}" for number in range(200))
+
+
+def folded(text: str) -> list[str]:
+    return [folded_word(word) for word in written_words(text)]
+
+
+def test_changed_words_stand_beside_each_other_and_far_equal_ones_are_folded() -> None:
+    rows = side_by_side(diff(f"one {LONG}", f"two {LONG}"), context=3)
+    assert rows == [
+        Aligned(
+            (Piece(REMOVED, "one "), Piece(EQUAL, "word0 word1 word2 ")),
+            (Piece(ADDED, "two "), Piece(EQUAL, "word0 word1 word2 ")),
+        ),
+        Folded(197, LONG[LONG.index("word3 ") :]),
+    ]
+
+
+def test_equal_words_between_two_changes_stand_with_both() -> None:
+    runs = diff(f"one {LONG} one", f"two {LONG} two")
+    first, fold, second = side_by_side(runs, context=2)
+    assert isinstance(first, Aligned)
+    assert isinstance(second, Aligned)
+    assert first.left[-1] == Piece(EQUAL, "word0 word1 ")
+    assert second.left[0] == Piece(EQUAL, "word198 word199 ")
+    assert isinstance(fold, Folded)
+    assert fold.words == 196
+
+
+def test_few_equal_words_are_not_folded() -> None:
+    rows = side_by_side(diff("one a b c one", "two a b c two"), context=0)
+    assert [type(row) for row in rows] == [Aligned]
+
+
+def test_texts_that_have_every_second_word_in_common_are_many_rows() -> None:
+    first, second = (" ".join(f"{side}{n} and" for n in range(5_000)) for side in "ab")
+    rows = side_by_side(diff(first, second))
+    assert len(rows) > 100
+    assert all(
+        isinstance(row, Aligned) and len(row.left) + len(row.right) < MOST_PIECES + 4
+        for row in rows
+    )
+
+
+def test_equal_texts_are_one_fold() -> None:
+    assert side_by_side(diff(LONG, LONG)) == [Folded(200, LONG)]
+
+
+def test_empty_texts_have_no_row() -> None:
+    assert side_by_side(diff("", "")) == []
+
+
+def test_changes_are_counted_by_their_places() -> None:
+    assert count_changes(diff("a b c d", "a x c")) == 2
+    assert count_changes(diff("b a", "a c")) == 2
+    assert count_changes(diff(LONG, LONG)) == 0
+
+
+class TestSidesProperties:
+    @given(TEXTS, TEXTS, st.integers(0, 5))
+    def test_no_word_is_lost_on_either_side(self, first: str, second: str, context: int) -> None:
+        left = right = ""
+        for row in side_by_side(diff(first, second), context=context):
+            left += row.text if isinstance(row, Folded) else "".join(p.text for p in row.left)
+            right += row.text if isinstance(row, Folded) else "".join(p.text for p in row.right)
+        assert folded(left) == folded(first)
+        assert folded(right) == folded(second)

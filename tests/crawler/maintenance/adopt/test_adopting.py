@@ -1,0 +1,118 @@
+"""A crawl directory made of what a corpus kept."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.maintenance.adopt.adopting import adopt
+from crawler.maintenance.adopt.kept import Corpus
+from crawler.maintenance.merge.merging import merge
+from crawler.maintenance.verify.finding import NoWatch
+from crawler.storage.database import open_for_reading
+from crawler.storage.errors import JobError
+from crawler.urls.canonical import Canonicalizer
+from neardup import text_digest
+from neardup.batch.web_page import Page
+from tests.crawler.maintenance.adopt.outputs import write_output, write_pages
+from tests.crawler.maintenance.verify.crawled import check
+from tests.neardup.texts import prose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXTS = {f"http://example.org/{number}": prose(number, 100) for number in range(20)}
+
+
+def made(corpus: Path, folder: Path) -> int:
+    return adopt(Corpus(corpus), folder, Canonicalizer(), lambda: None)
+
+
+def test_a_directory_holds_every_page_and_nothing_is_amiss(tmp_path: Path) -> None:
+    write_output(tmp_path / "corpus", {**TEXTS, "a short one": "few words", "no URL": prose(30)})
+    assert made(tmp_path / "corpus", tmp_path / "job") == 22
+    assert not check(tmp_path / "job").problems
+    connection = open_for_reading(tmp_path / "job")
+    rows = connection.execute("SELECT url, verdict, fingerprint IS NULL FROM pages ORDER BY id")
+    found = {url: (verdict, is_short) for url, verdict, is_short in rows}
+    connection.close()
+    assert found == {
+        **dict.fromkeys(TEXTS, ("new", 0)),
+        "a short one": ("too_short", 1),
+        "no URL": ("new", 0),
+    }
+
+
+def test_runs_that_it_goes_on_from_are_adopted_too(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    write_output(first, TEXTS)
+    against = {"against": (first.as_uri(),), "runs": ("one",)}
+    write_output(second, {"http://example.org/new": prose(99)}, "two", **against)
+    assert made(second, tmp_path / "job") == 21
+    with pytest.raises(JobError, match="holds a crawl already"):
+        made(second, tmp_path / "job")
+    first.rename(tmp_path / "elsewhere")
+    with pytest.raises(JobError, match="no output"):
+        made(second, tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_the_digest_of_what_a_page_shows_is_taken_for_that(tmp_path: Path) -> None:
+    """Where no fingerprint stands for its text."""
+    shown = [text_digest("all that one shows"), text_digest("all that the other one shows")]
+    pages = [
+        Page(0, "http://example.org/short", "few words", visible_digest=shown[0]),
+        Page(1, "http://example.org/list", prose(1, 100), is_main=False, visible_digest=shown[1]),
+    ]
+    write_pages(tmp_path / "corpus", pages)
+    assert made(tmp_path / "corpus", tmp_path / "job") == 2
+    assert not check(tmp_path / "job").problems
+
+
+def test_no_text_takes_the_place_of_another_one_but_the_newest_of_a_url(tmp_path: Path) -> None:
+    years = (2025, 2026, 2024)
+    pages = [
+        Page(year, "http://example.org/", prose(year, 100), date=f"{year}-01-01") for year in years
+    ]
+    pages += [Page(number, "17", prose(number, 100)) for number in range(3)]  # an id of each file
+    write_pages(tmp_path / "corpus", pages)
+    assert made(tmp_path / "corpus", tmp_path / "job") == 6
+    with closing(open_for_reading(tmp_path / "job")) as connection:
+        sql = "SELECT url, date(fetched_at, 'unixepoch') FROM pages WHERE latest = 1 ORDER BY id"
+        urls, dates = zip(*connection.execute(sql), strict=True)
+        assert urls == ("http://example.org/", "17", "17", "17")
+        assert dates[0] == "2026-01-01"
+        held = connection.execute("SELECT count(*) FROM pages WHERE text IS NOT NULL")
+        assert held.fetchone()[0] == 6
+    assert not check(tmp_path / "job").problems
+
+
+def test_texts_of_two_corpora_that_are_named_alike_stay_two_where_they_are_merged(
+    tmp_path: Path,
+) -> None:
+    for number, name in enumerate(("one", "two")):
+        pages = [Page(0, "17", prose(number, 100)), Page(1, "18", prose(18, 100))]
+        write_pages(tmp_path / f"of {name}", pages)
+        made(tmp_path / f"of {name}", tmp_path / name)
+    found = merge(tmp_path / "out", [tmp_path / "one", tmp_path / "two"], NoWatch())
+    assert (found.pages, found.kept, found.fetched_twice) == (3, 3, 1)
+    assert not check(tmp_path / "out").problems
+
+
+def test_what_breaks_off_leaves_no_crawl(tmp_path: Path) -> None:
+    write_output(tmp_path / "corpus", TEXTS)
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        adopt(Corpus(tmp_path / "corpus"), tmp_path / "job", Canonicalizer(), interrupt)
+    assert not (tmp_path / "job").exists()
+    (tmp_path / "job" / "fingerprints").mkdir(parents=True)
+    (tmp_path / "job" / "mine").write_text("mine")
+    with pytest.raises(KeyboardInterrupt):
+        adopt(Corpus(tmp_path / "corpus"), tmp_path / "job", Canonicalizer(), interrupt)
+    assert {file.name for file in (tmp_path / "job").iterdir()} == {"fingerprints", "mine"}
+    assert made(tmp_path / "corpus", tmp_path / "job") == 20

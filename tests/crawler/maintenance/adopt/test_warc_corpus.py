@@ -1,0 +1,123 @@
+"""Pages of archives as a run on Spark gets them."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from warcio.warcwriter import WARCWriter
+
+from crawler.maintenance.adopt.warc_corpus import read
+from crawler.reading.page_reading import read_page
+from crawler.reading.reading_options import ReadingOptions
+from neardup.batch.readers import reader_of
+from neardup.batch.web_page import LeftOut, Page
+from tests.crawler.warc.exchanges import exchange, record_all
+from tests.neardup.texts import prose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOINDEX = "they ask not to be kept (noindex)"
+
+
+def html(text: str, head: str = "") -> bytes:
+    body = f"<main><article><p>{text}</p></article></main>"
+    return f"<html><head><title>A title</title>{head}</head><body>{body}</body></html>".encode()
+
+
+def of_folder(folder: Path) -> list[Page | LeftOut]:
+    (file,) = folder.glob("*.warc.gz")
+    with file.open("rb") as opened:
+        return list(read(opened))
+
+
+def test_pages_are_read_as_a_crawl_reads_them(tmp_path: Path) -> None:
+    bodies = {f"/{number}": html(prose(number, 100)) for number in range(3)}
+    bodies["/index"] = html("<a href=/1>one</a> " * 40 + "short")
+    asked = [exchange(path, body, secs=n) for n, (path, body) in enumerate(bodies.items())]
+    record_all(tmp_path, *asked)
+    found = of_folder(tmp_path)
+    assert len(found) == len(bodies)
+    for page, (path, body) in zip(found, bodies.items(), strict=True):
+        assert isinstance(page, Page)
+        wanted = read_page(f"http://example.org{path}", body, "text/html", ReadingOptions())
+        assert wanted.extract is not None
+        assert (page.name, page.title) == (wanted.url, "A title")
+        assert (page.text, page.is_main) == (wanted.extract.judged_text, wanted.extract.is_main)
+        assert page.visible_digest == wanted.visible_digest
+        assert (page.date or "").startswith("2026-05-01T12:00:0")
+    positions = [page.position for page in found if isinstance(page, Page)]
+    assert positions == sorted(set(positions))
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"status": 404}, "HTTP errors and redirects"),
+        ({"status": 301}, "HTTP errors and redirects"),
+        ({"body": b"%PDF-1.7"}, "no HTML"),
+        ({"body": html("text", '<meta name="robots" content="noindex">')}, NOINDEX),
+        ({"headers": ((b"Content-Type", b"text/html"), (b"X-Robots-Tag", b"none"))}, NOINDEX),
+        (
+            {"headers": ((b"Content-Type", b"text/html"), (b"Content-Encoding", b"gzip")),
+             "body": b"\x1f\x8b\x08nonsense"},
+            "bodies that cannot be decompressed",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_no_page_is_left_out_with_a_word(
+    tmp_path: Path, fields: dict[str, Any], reason: str
+) -> None:
+    record_all(tmp_path, exchange("/a", **{"body": html("text"), **fields}))
+    assert of_folder(tmp_path) == [LeftOut(reason)]
+
+
+def test_scheme_in_capitals_is_left_out_with_a_word_and_what_is_no_web_page_without() -> None:
+    file = io.BytesIO()
+    writer = WARCWriter(file, gzip=True)
+    for url in ("HTTP://Example.org/a", "dns:example.org", "httpsomething:b"):
+        answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + html(prose(1, 100))
+        payload, kind = io.BytesIO(answer), "application/http; msgtype=response"
+        writer.write_record(
+            writer.create_warc_record(
+                url, "response", payload=payload, length=len(answer), warc_content_type=kind
+            )
+        )
+    assert list(read(file)) == [LeftOut("responses whose HTTP headers are not read")]
+
+
+def test_damage_costs_the_records_that_it_hits(tmp_path: Path) -> None:
+    record_all(tmp_path, *(exchange(f"/{n}", html(prose(n, 100)), secs=n) for n in range(5)))
+    (file,) = tmp_path.glob("*.warc.gz")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    found = list(read(io.BytesIO(data)))
+    pages = [one for one in found if isinstance(one, Page)]
+    assert 3 <= len(pages) <= 4
+    assert LeftOut("damaged records") in found
+
+
+def test_texts_of_wet_files_are_taken_as_they_are() -> None:
+    file = io.BytesIO()
+    writer = WARCWriter(file, gzip=True)
+    for number in range(3):
+        record = writer.create_warc_record(
+            f"https://example.org/{number}",
+            "conversion",
+            payload=io.BytesIO(f"Grüße {number}".encode()),
+            length=len(f"Grüße {number}".encode()),
+            warc_content_type="text/plain",
+            warc_headers_dict={"WARC-Date": "2026-05-01T12:00:00Z"},
+        )
+        writer.write_record(record)
+    found = list(read(file))
+    assert [(one.name, one.text, one.date) for one in found if isinstance(one, Page)] == [
+        (f"https://example.org/{number}", f"Grüße {number}", "2026-05-01T12:00:00Z")
+        for number in range(3)
+    ]
+
+
+def test_the_library_finds_the_reader() -> None:
+    assert reader_of("warc") is read

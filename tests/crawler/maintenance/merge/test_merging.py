@@ -1,0 +1,452 @@
+"""One crawl directory made of many: what is newest, what is held, what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.frontier.order import host_number
+from crawler.job import Job
+from crawler.maintenance.merge.merging import Merged, merge
+from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.maintenance.verify.finding import NoWatch
+from crawler.maintenance.verify.repeat_checks import NEAR_KEPT
+from crawler.maintenance.verify.verification import verify
+from crawler.pages.live_parameters import history, tune
+from crawler.pages.page_links import LinkStore
+from crawler.reading.reading import Link, Reading
+from crawler.storage.database import Database, open_for_reading
+from crawler.storage.errors import JobError, JobInUseError, JobVersionError
+from neardup import Features, Parameters
+from tests.crawler.maintenance.merge.test_any_deal import exported, problems
+from tests.crawler.maintenance.rejudge.captured import Said
+from tests.crawler.pages.sharing import OneMemory, fleet
+from tests.crawler.pages.test_capture import OPTIONS, fetched
+from tests.crawler.pages.test_sharing import said
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawler.job_options import JobOptions
+
+PARAMETERS = Parameters()
+LONG, OTHER = prose("long", 200), prose("other", 200)
+NEAR = f"{LONG} And a few words more."
+HOST = host_number("example.com")
+
+
+def crawled(
+    folder: Path, pages: Iterable[tuple[str, Said | bytes]], options: JobOptions = OPTIONS
+) -> Path:
+    """A crawl that is alone; each call is a visit of its own."""
+    with closing(Job(folder, options)) as job:
+        job.claim("one plan")
+        job.revisit = "yes"
+        job.begin_visit()
+        for path, page in pages:
+            asyncio.run(said(job, path, page))
+            job.seen.add(job.canonicalizer.key(f"http://example.com{path}"))
+        job.visits.end_queueing()
+    return folder
+
+
+def merged(tmp_path: Path, *folders: Path) -> Merged:
+    found = merge(tmp_path / "out", folders, NoWatch())
+    assert others(tmp_path / "out") == []
+    return found
+
+
+def others(folder: Path) -> list[object]:
+    """Return problems, but for texts that are near: those of two crawls are judged by rejudge."""
+    with closing(CrawlDirectory(folder)) as directory:
+        found = verify(directory, NoWatch()).problems
+    return [problem for problem in found if problem.rule != NEAR_KEPT]
+
+
+def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:
+    with closing(open_for_reading(folder)) as connection:
+        return [tuple(row) for row in connection.execute(sql)]
+
+
+def verdicts(folder: Path) -> dict[str, tuple[object, object]]:
+    return {
+        path: (page["verdict"], page["duplicate_of"]) for path, page in exported(folder).items()
+    }
+
+
+def texts(folder: Path) -> dict[str, object]:
+    return {path: page["text"] for path, page in exported(folder).items() if page["text"]}
+
+
+def test_one_directory_is_what_it_was(tmp_path: Path) -> None:
+    pages: list[Said | bytes] = [Said(LONG), Said(LONG), Said(NEAR), Said("Few words.")]
+    pages += [b"a file", b"a file"]
+    one = crawled(tmp_path / "one", [(f"/{number}", page) for number, page in enumerate(pages)])
+    crawled(one, [("/0", Said(OTHER)), ("/1", Said(LONG)), ("/new", Said(f"{OTHER} More."))])
+    found = merged(tmp_path, one)
+    assert exported(tmp_path / "out") == exported(one)
+    assert (found.fetched_twice, found.heirs, found.lost) == (0, 0, ())
+    for table in ("known", "parameters", "labels", "redirects"):
+        sql = f"SELECT * FROM {table} ORDER BY 1"
+        assert rows(tmp_path / "out", sql) == rows(one, sql)
+    assert len(rows(tmp_path / "out", "SELECT 1 FROM pages")) == len(
+        rows(one, "SELECT 1 FROM pages")
+    )
+
+
+def test_what_two_crawls_kept_that_did_not_know_each_other_is_kept_once(tmp_path: Path) -> None:
+    one = crawled(tmp_path / "one", [("/a", Said(LONG)), ("/copy", Said(LONG))])
+    two = crawled(tmp_path / "two", [("/b", Said(LONG)), ("/near", Said(NEAR))])
+    merged(tmp_path, one, two)
+    a = "http://example.com/a"
+    assert verdicts(tmp_path / "out") == {
+        "/a": ("new", None),
+        "/copy": ("exact_duplicate", a),
+        "/b": ("text_duplicate", a),
+        "/near": ("near_duplicate", a),
+    }
+
+
+def test_a_page_that_two_crawls_fetched_is_there_once(tmp_path: Path) -> None:
+    one = crawled(tmp_path / "one", [("/a", Said(LONG)), ("/b", Said(OTHER)), ("/file", b"file")])
+    two = crawled(tmp_path / "two", [("/a", Said(LONG, "around")), ("/c", Said(LONG))])
+    crawled(two, [("/file", b"file")])
+    found = merged(tmp_path, one, two)
+    assert found.fetched_twice == 2
+    assert len(rows(tmp_path / "out", "SELECT 1 FROM pages")) == 4
+    assert set(texts(tmp_path / "out")) == {"/a", "/b"}
+
+
+def test_what_a_page_said_last_counts_and_what_it_said_first_is_not_lost(tmp_path: Path) -> None:
+    """The copy says it from now on."""
+    one = crawled(tmp_path / "one", [("/a", Said(LONG)), ("/copy", Said(LONG)), ("/n", Said(NEAR))])
+    two = crawled(tmp_path / "two", [("/a", Said(OTHER))])
+    found = merged(tmp_path, one, two)
+    assert texts(tmp_path / "out") == {"/a": OTHER, "/copy": LONG}
+    assert verdicts(tmp_path / "out")["/n"] == ("near_duplicate", "http://example.com/copy")
+    assert (found.heirs, found.lost) == (2, ())
+    said_first = "SELECT count(*) FROM pages WHERE latest = 0 AND text IS NOT NULL"
+    assert rows(tmp_path / "out", said_first) == [(1,)]
+
+
+def test_crawls_that_contradict_each_other_leave_one_kept(tmp_path: Path) -> None:
+    """Each page is the other one's duplicate by its newest capture."""
+    one, two = tmp_path / "one", tmp_path / "two"
+    crawled(two, [("/b", Said(LONG))])
+    crawled(one, [("/a", Said(LONG)), ("/b", Said(LONG))])
+    crawled(two, [("/a", Said(LONG))])
+    found = merged(tmp_path, one, two)
+    assert (found.pages, found.kept, found.duplicates) == (2, 1, 1)
+
+
+def test_a_failure_takes_no_page_away(tmp_path: Path) -> None:
+    one = crawled(tmp_path / "one", [("/a", Said(LONG))])
+    with closing(Job(tmp_path / "two", OPTIONS)) as job:
+        job.begin_visit()
+        job.store_failure("http://example.com/a", "failed", "HTTP 500", status=500)
+        job.store_failure("http://example.com/b", "failed", "HTTP 500", status=500)
+    merged(tmp_path, one, tmp_path / "two")
+    assert verdicts(tmp_path / "out") == {"/a": ("new", None), "/b": ("failed", None)}
+
+
+def lost_copy(tmp_path: Path, memory: OneMemory, page: Said) -> Path:
+    """A worker whose page repeats what a worker had whose directory is gone."""
+    folders = [tmp_path / "gone", tmp_path / "left"]
+    with fleet(folders, OPTIONS, memory) as (gone, left):
+        asyncio.run(said(gone, "/a", Said(LONG)))
+        asyncio.run(said(left, "/b", page))
+    return folders[1]
+
+
+def test_what_nobody_holds_is_named_and_fetched_again(tmp_path: Path) -> None:
+    left = lost_copy(tmp_path, OneMemory(PARAMETERS), Said(LONG))
+    found = merged(tmp_path, left)
+    assert found.lost == ("http://example.com/b",)
+    assert found.queued
+    assert rows(tmp_path / "out", "SELECT url FROM requests WHERE state = 0") == [(found.lost[0],)]
+
+
+@pytest.mark.parametrize(("page", "text"), [(Said(LONG), LONG), (Said(NEAR), NEAR)])
+def test_what_the_fleet_holds_is_kept(tmp_path: Path, page: Said, text: str) -> None:
+    memory = OneMemory(PARAMETERS)
+    left = lost_copy(tmp_path, memory, page)
+    found = merge(tmp_path / "out", [left], NoWatch(), memory.kept)
+    assert problems(tmp_path / "out") == ()
+    assert (found.heirs, found.lost) == (1, ())
+    assert texts(tmp_path / "out") == {"/b": text}
+
+
+def test_without_its_own_words_a_page_has_those_of_its_original(tmp_path: Path) -> None:
+    """It is read anew at the next visit."""
+    memory, left = OneMemory(PARAMETERS), lost_copy(tmp_path, OneMemory(PARAMETERS), Said(NEAR))
+    lost_copy(tmp_path / "again", memory, Said(NEAR))
+    with closing(sqlite3.connect(left / "crawl.db")) as connection:
+        connection.execute("DELETE FROM near_texts")
+        connection.commit()
+    merge(tmp_path / "out", [left], NoWatch(), memory.kept)
+    assert problems(tmp_path / "out") == ()
+    assert texts(tmp_path / "out") == {"/b": LONG}
+    assert rows(tmp_path / "out", "SELECT payload_digest FROM pages") == [(None,)]
+
+
+def test_the_last_visits_are_one(tmp_path: Path) -> None:
+    one = crawled(tmp_path / "one", [("/a", Said(LONG))])
+    crawled(one, [("/a", Said(LONG))])
+    crawled(one, [("/a", Said(LONG))])
+    two = crawled(tmp_path / "two", [("/b", Said(OTHER))])
+    merged(tmp_path, one, two)
+    found = rows(tmp_path / "out", "SELECT visit, seen_visit FROM pages ORDER BY id")
+    assert found == [(1, 3), (3, 3)]
+    assert rows(tmp_path / "out", "SELECT visit, since FROM known ORDER BY visit, since") == [
+        (3, 2),
+        (3, 3),
+    ]
+    assert rows(tmp_path / "out", "SELECT value FROM meta WHERE name = 'visit'") == [("3",)]
+
+
+def test_verdicts_name_their_parameters(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    crawled(one, [("/a", Said(LONG))])
+    crawled(two, [("/b", Said(OTHER))])
+    tune(one, {"max_distance": 5}, "tune")
+    tune(two, {"max_distance": 5}, "tune")
+    crawled(two, [("/c", Said(f"{prose('third', 200)}"))])
+    merged(tmp_path, one, two)
+    with closing(open_for_reading(tmp_path / "out")) as connection:
+        found = [tuned.parameters.max_distance for tuned in history(connection)]
+    assert found == [PARAMETERS.max_distance, 5]
+    assert rows(tmp_path / "out", "SELECT parameters FROM pages ORDER BY id") == [(1,), (1,), (2,)]
+
+
+def test_links_are_read_whatever_they_were_compressed_with(tmp_path: Path) -> None:
+    def link(job: Job, number: int) -> list[Link]:
+        many = range(number * 3_000, number * 3_000 + 2_500)
+        return [
+            Link(f"http://example.com/{job.folder}/{one:050}", b"", one % 2 == 0) for one in many
+        ]
+
+    said_of: dict[str, list[str]] = {}
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        with closing(Job(folder, OPTIONS)) as job:
+            job.begin_visit()
+            job.archivist.keep_links = True
+            for number in range(3):
+                path = f"/{folder.name}/{number}"
+                page, extract = fetched(job, path, b"x"), Said(f"{LONG} {path * 9}").extract
+                links = tuple(link(job, number))
+                said_of[path] = [one.url for one in links]
+                reading = Reading(page.url, extract=extract, links=links)
+                asyncio.run(job.archivist.capture_read(page, reading))
+    merged(tmp_path, *folders)
+    with closing(Job(tmp_path / "out", OPTIONS)) as job:
+        store = LinkStore(job.database, job.canonicalizer.known_as)
+        for path, urls in said_of.items():
+            links, _ = store.get(job.canonicalizer.key(f"http://example.com{path}")) or ((), False)
+            assert [one.url for one in links] == urls
+            assert [one.nofollow for one in links] == [not n % 2 for n in range(2_500)]
+
+
+def test_what_waits_anywhere_waits_unless_it_was_fetched(tmp_path: Path) -> None:
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for number, folder in enumerate(folders):
+        with closing(Job(folder, OPTIONS)) as job:
+            job.begin_visit()
+            asyncio.run(said(job, f"/{number}", Said(f"{LONG} {number}" * (number + 1))))
+            for path in ("/0", "/1", "/waits"):
+                url = f"http://example.com{path}"
+                job.queue.push(HOST, url, 0, b"", job.canonicalizer.key(url))
+            job.seen.add(bytes([number]) * 16)
+    merged(tmp_path, *folders)
+    waiting = rows(tmp_path / "out", "SELECT url FROM requests WHERE state = 0")
+    assert waiting == [("http://example.com/waits",)]
+    assert rows(tmp_path / "out", "SELECT count(*) FROM requests WHERE state = 2") == [(4,)]
+
+
+def test_a_rule_that_one_crawl_revoked_holds_nowhere(tmp_path: Path) -> None:
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for state, folder in enumerate(folders, 1):
+        crawled(folder, [(f"/{state}", Said(prose(str(state), 200)))])
+        with closing(Database(folder)) as database:
+            for rule, its in (("shared", state), (f"of {state}", 1)):
+                database.write(
+                    "INSERT INTO url_rules (state, rule, positives, explored, saved, tried,"
+                    " origin, since) VALUES (?, ?, ?, 2, 5, '[]', 'learned', 1.0)",
+                    (its, rule, state),
+                )
+            database.write(
+                "INSERT INTO url_clusters (name, fetched, new, barren, met, recent, state)"
+                " VALUES ('kind', ?, 1, ?, 0, 0, ?)",
+                (state * 10, state, ("open", "slow")[state - 1]),
+            )
+            database.write(
+                "INSERT INTO labels VALUES (x'00', x'01', ?, 'a', 'b', ?)",
+                (("duplicate", "different")[state - 1], float(state)),
+            )
+    merge(tmp_path / "out", folders, NoWatch())
+    rules = rows(tmp_path / "out", "SELECT rule, state, positives, explored, saved FROM url_rules")
+    assert sorted(rules) == [("of 1", 1, 1, 2, 5), ("of 2", 1, 2, 2, 5), ("shared", 2, 2, 4, 10)]
+    sql = "SELECT name, fetched, new, barren, state FROM url_clusters"
+    assert rows(tmp_path / "out", sql) == [("kind", 30, 2, 2, "slow")]
+    assert rows(tmp_path / "out", "SELECT label FROM labels") == [("different",)]
+
+
+def test_it_goes_on_as_one_crawl(tmp_path: Path) -> None:
+    one = crawled(tmp_path / "one", [("/a", Said(LONG)), ("/b", Said(OTHER))])
+    two = crawled(tmp_path / "two", [("/c", Said(NEAR)), ("/d", Said("Few words."))])
+    merge(tmp_path / "out", [one, two], NoWatch())
+    crawled(tmp_path / "out", [("/a", Said(LONG)), ("/c", Said(NEAR)), ("/e", Said(OTHER))])
+    assert others(tmp_path / "out") == []
+    found = {path: verdict for path, (verdict, _) in verdicts(tmp_path / "out").items()}
+    assert (found["/a"], found["/c"], found["/e"]) == ("unchanged", "unchanged", "exact_duplicate")
+
+
+class TestRefused:
+    @pytest.fixture
+    def one(self, tmp_path: Path) -> Path:
+        return crawled(tmp_path / "one", [("/a", Said(LONG))])
+
+    def test_what_is_no_crawl(self, tmp_path: Path, one: Path) -> None:
+        with pytest.raises(JobError, match="no such directory"):
+            merged(tmp_path, one, tmp_path / "absent")
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["one"]
+
+    def test_a_directory_named_twice(self, tmp_path: Path, one: Path) -> None:
+        with pytest.raises(JobError, match="named twice"):
+            merged(tmp_path, one, tmp_path / "x" / ".." / "one")
+
+    def test_a_folder_with_something_in_it(self, tmp_path: Path, one: Path) -> None:
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "mine").write_text("mine")
+        with pytest.raises(JobError, match="something in it already"):
+            merged(tmp_path, one)
+        assert (tmp_path / "out" / "mine").read_text() == "mine"
+
+    def test_not_an_empty_folder(self, tmp_path: Path, one: Path) -> None:
+        (tmp_path / "out").mkdir()
+        assert merged(tmp_path, one).kept == 1
+
+    def test_not_a_link_to_one_and_not_the_folder_that_one_is_in(
+        self, tmp_path: Path, one: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "empty").mkdir()
+        (tmp_path / "link").symlink_to(tmp_path / "empty")
+        (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+        for name in ("link", "dangling"):
+            merge(tmp_path / name, [one], NoWatch())
+            assert problems(tmp_path / name) == ()
+        (tmp_path / "here").mkdir()
+        monkeypatch.chdir(tmp_path / "here")
+        merge(Path(), [one], NoWatch())
+        assert problems(tmp_path / "here") == ()
+
+    def test_one_that_is_damaged(self, tmp_path: Path, one: Path) -> None:
+        pages = [(f"/{number}", Said(prose(str(number), 300))) for number in range(30)]
+        two = crawled(tmp_path / "two", pages)
+        with closing(sqlite3.connect(two / "crawl.db")) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            sql = "SELECT rootpage FROM sqlite_master WHERE name = 'pages'"
+            (page,) = connection.execute(sql).fetchone()
+        data = bytearray((two / "crawl.db").read_bytes())
+        data[(page - 1) * 4096 : page * 4096] = b"\xff" * 4096
+        (two / "crawl.db").write_bytes(data)
+        with pytest.raises(JobError, match=r"two: damaged .* scrapy verify"):
+            merged(tmp_path, one, two)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
+
+    def test_a_full_disk(self, tmp_path: Path) -> None:
+        """Stands in for it: no file may be larger than 400 kB, of which the tables take half."""
+        crawled(tmp_path / "one", [(f"/{n}", Said(prose(str(n), 3000))) for n in range(60)])
+        command = f"ulimit -f 400; exec '{sys.executable}' -m scrapy merge out one"
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert done.stderr.count("\n") == 1
+        assert "cannot be written" in done.stderr
+        assert [path.name for path in tmp_path.iterdir()] == ["one"]
+
+    def test_other_features(self, tmp_path: Path, one: Path) -> None:
+        parameters = replace(PARAMETERS, features=Features(unit="character", size=4))
+        options = replace(OPTIONS, parameters=parameters)
+        two = crawled(tmp_path / "two", [("/b", Said(OTHER))], options)
+        with pytest.raises(JobVersionError, match="only what was made with the same"):
+            merged(tmp_path, one, two)
+
+    def test_a_crawl_that_is_running(self, tmp_path: Path, one: Path) -> None:
+        with closing(Job(one, OPTIONS)), pytest.raises(JobInUseError, match="a crawl has it open"):
+            merged(tmp_path, one)
+
+    def test_a_mirror(self, tmp_path: Path, one: Path) -> None:
+        with closing(Database(one)) as database:
+            database.write(
+                "INSERT INTO files VALUES (1, x'00', '', '', '', NULL, 0, 0, 0, x'00', 'own', NULL,"
+                " 0, x'00', x'', NULL, NULL, 0, 0)"
+            )
+        with pytest.raises(JobError, match="belongs to a mirror"):
+            merged(tmp_path, one)
+
+
+class _BreaksOff(NoWatch):
+    """Ctrl-C when so much was begun."""
+
+    def __init__(self, at: int) -> None:
+        self._left = at
+
+    def begin(self, what: str, total: int) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("at", range(9))
+def test_broken_off_nothing_is_left(tmp_path: Path, at: int) -> None:
+    one = crawled(tmp_path / "one", [("/a", Said(LONG))])
+    two = crawled(tmp_path / "two", [("/a", Said(OTHER)), ("/b", Said(NEAR))])
+    with pytest.raises(KeyboardInterrupt):
+        merge(tmp_path / "out", [one, two], _BreaksOff(at))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
+    assert problems(one) == problems(two) == ()
+    assert merged(tmp_path, one, two).pages == 2
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from crawler.maintenance.merge.merging import merge
+from crawler.maintenance.verify.finding import NoWatch
+
+class Killed(NoWatch):
+    def begin(self, what, total):
+        if what == "fingerprint index":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+merge(Path(sys.argv[1]), [Path(sys.argv[2])], Killed())
+"""
+
+
+def test_what_a_killed_process_left_is_thrown_away(tmp_path: Path) -> None:
+    one = crawled(tmp_path / "one", [("/a", Said(LONG))])
+    killed = [sys.executable, "-c", KILLED, str(tmp_path / "out"), str(one)]
+    done = subprocess.run(killed, check=False, cwd=Path(__file__).parents[3], env=os.environ)
+    assert done.returncode == -signal.SIGKILL
+    assert not (tmp_path / "out").exists()
+    assert (tmp_path / ".out.part").is_dir()
+    assert merged(tmp_path, one).kept == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "out"]

@@ -1,0 +1,85 @@
+"""Judging again that does not come to its end: nothing has happened."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.pages.live_parameters import tune
+from crawler.storage.errors import JobError, JobInUseError
+from tests.crawler.maintenance.rejudge.captured import dump, judge_again
+from tests.crawler.maintenance.verify.crawled import check, execute
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tests.crawler.maintenance.rejudge.captured import judge_again
+
+class Killing:
+    def begin(self, what, total):
+        self.left = int(sys.argv[3]) if what == sys.argv[2] else 10**9
+    def advance(self, steps=1):
+        self.left -= steps
+        if not self.left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+judge_again(Path(sys.argv[1]), watch=Killing())
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "after"), [("pages judged again", 3), ("verdicts written", 1), ("verdicts written", 2)]
+)
+def test_a_kill_in_the_middle_leaves_all_as_it_was(folder: Path, step: str, after: int) -> None:
+    tune(folder, {"min_similarity": 1.0}, "tune")
+    before = dump(folder)
+    arguments = [sys.executable, "-c", KILLED, str(folder), step, str(after)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert dump(folder) == before
+    assert check(folder).problems == ()
+    assert judge_again(folder).now_kept == 1
+
+
+class Interrupted:
+    """A user who presses Ctrl-C in the middle of writing."""
+
+    def begin(self, what: str, total: int) -> None:
+        self.is_writing = what == "verdicts written"
+
+    def advance(self, steps: int = 1) -> None:
+        if self.is_writing:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_leaves_all_as_it_was(folder: Path) -> None:
+    tune(folder, {"min_similarity": 1.0}, "tune")
+    before = dump(folder)
+    with pytest.raises(KeyboardInterrupt):
+        judge_again(folder, watch=Interrupted())
+    assert dump(folder) == before
+    assert check(folder).findings == ()
+
+
+def test_a_damaged_text_is_named_and_nothing_changes(folder: Path) -> None:
+    execute(folder, "UPDATE near_texts SET text = x'28b5'")
+    before = dump(folder)
+    with pytest.raises(JobError, match=r"what is stored cannot be read: .*scrapy verify"):
+        judge_again(folder)
+    assert dump(folder) == before
+
+
+def test_a_folder_in_use_or_without_a_crawl_is_refused(folder: Path, tmp_path: Path) -> None:
+    with closing(CrawlDirectory(folder)), pytest.raises(JobInUseError, match="a crawl has it open"):
+        judge_again(folder)
+    with pytest.raises(JobError, match="no crawl in it"):
+        judge_again(tmp_path)

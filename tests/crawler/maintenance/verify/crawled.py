@@ -1,0 +1,118 @@
+"""A small crawl directory in which every rule has something to hold for."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from crawler.frontier.order import host_number
+from crawler.frontier.queue import RequestQueue
+from crawler.frontier.request_parts import encode_parts
+from crawler.job import Job
+from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.maintenance.verify.finding import NoWatch
+from crawler.maintenance.verify.verification import Verification, repair, verify
+from crawler.url_rules.engine import UrlRules
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.hypothesis import LearningPolicy
+from crawler.url_rules.learning.transforms import DropArguments
+from crawler.url_rules.skipped import Skip
+from tests.crawler.pages.test_capture import LONG, OPTIONS, OTHER, capture_all, fetched, html
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN = "site -a url=http://example.com/"
+QUEUED = ("http://example.com/queued/1", "http://example.com/queued/2", "http://example.org/queued")
+LEARNING = replace(OPTIONS, learning=LearningPolicy())
+SKIPPED = [f"http://example.com/queued/1?sid=s{number}" for number in range(50)]
+FIRST = (
+    ("/a", html(LONG)),
+    ("/same-bytes", html(LONG)),
+    ("/same-text", html(LONG, head="<!-- other bytes -->")),
+    ("/edited", html(LONG + " One word.")),
+    ("/other", html(OTHER, "Another")),
+    ("/short", html("Only a few words.", "Short")),
+    ("/b", html(prose("b", 200), "B")),
+    ("/same-as-b", html(prose("b", 200), "B")),
+    ("/image", b"\x89PNG\r\n\x1a\n" * 9),
+    ("/same-image", b"\x89PNG\r\n\x1a\n" * 9),
+    ("/empty", b""),
+)
+SECOND = (("/b", html(prose("b changed", 200), "B")), ("/a", html(LONG)))
+
+
+def make(folder: Path) -> None:
+    """Two visits, the second one stopped with requests queued."""
+    asyncio.run(_visit(folder, FIRST, ()))
+    asyncio.run(_visit(folder, SECOND, QUEUED))
+
+
+async def _visit(
+    folder: Path, answers: tuple[tuple[str, bytes], ...], queued: tuple[str, ...]
+) -> None:
+    job = Job(folder, LEARNING)
+    try:
+        job.claim(PLAN)
+        job.begin_visit()
+        await job.start_pool()
+        await capture_all(job, [fetched(job, *answer) for answer in answers])
+        for url in queued:
+            key = job.canonicalizer.key(url)
+            job.seen.add(key)
+            packed = encode_parts({"errback": "failed"})
+            host = host_number(url.split("/")[2])
+            job.queue.push(host, url, 0, packed, job.seen.take(key))
+        if queued:
+            _skip(job)
+    finally:
+        await job.close_pool()
+        job.close()
+
+
+def _skip(job: Job) -> None:
+    """A rule holds, and skips what only differs by a session from what is queued."""
+    assert isinstance(job.url_rules, UrlRules)
+    assert isinstance(job.queue, RequestQueue)
+    context = Context("example.com")
+    job.url_rules.take([(context, DropArguments(("sid",)))], "a file")
+    job.url_rules.fold_all()
+    for url in SKIPPED:
+        key, host = job.canonicalizer.key(url), host_number("example.com")
+        # What is made to try the rule is no matter here.
+        skip = job.url_rules._admission.admit(url, key, host, is_fixed=False)
+        if isinstance(skip, Skip):
+            packed = encode_parts({"errback": "failed"})
+            job.seen.add(key)
+            job.queue.push_skipped(host, url, 0, packed, job.seen.take(key), skip)
+    assert len(job.queue) == len(QUEUED)
+
+
+def check(folder: Path, feed: Path | None = None) -> Verification:
+    with closing(CrawlDirectory(folder)) as directory:
+        return verify(directory, NoWatch(), feed)
+
+
+def check_and_repair(folder: Path) -> Verification:
+    with closing(CrawlDirectory(folder)) as directory:
+        return repair(directory, NoWatch(), verify(directory, NoWatch()))
+
+
+def rules(found: Verification) -> set[str]:
+    return {finding.rule for finding in found.findings}
+
+
+def execute(folder: Path, *statements: str) -> None:
+    """Change a crawl's database behind its back."""
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection:
+        return connection.execute(sql).fetchall()

@@ -1,0 +1,314 @@
+"""Every column of every table damaged, rows lost and exchanged, files cut: verify says so."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.pages.link_lists import LinkPacker
+from crawler.storage.schema import TABLES
+from crawler.urls.canonical import Canonicalizer
+from tests.crawler.maintenance.verify.crawled import check, check_and_repair, execute, make, rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Value = int | float | str | bytes
+
+UNWITNESSED = {
+    "requests": {"state", "tries", "depth", "fixed"},
+    "hosts": {"turn"},
+    "url_rules": {"positives", "explored", "saved", "origin", "since"},
+    "folds": {"fold", "host", "tries", "explored", "tested"},
+    "url_clusters": {"id", "name", "fetched", "new", "barren", "met", "recent", "reason"},
+    "redirects": {"target"},
+    "file_redirects": {"key", "target"},
+    "known": {
+        *(
+            "visit",
+            "distance",
+            "similarity",
+            "is_near",
+            "not_sent",
+            "was_away",
+            "interval_secs",
+            "due_at",
+        ),
+    },
+    "links": {"id", "shared"},
+    "link_dictionary": {"id", "urls"},
+    "pages": {
+        *("visit", "fetched_at", "seen_at", "depth", "status", "content_type", "body_bytes"),
+        *("title", "links", "reason", "better_copy", "visible_digest"),
+    },
+    "parameters": {"since", "origin"},
+    "labels": {"first", "second", "first_url", "second_url", "labelled_at"},
+}
+"""What stands in one place only: another value that a crawl might have written says nothing."""
+
+_NOT_MADE = {"meta", "files", "elsewhere", "spellings", "superseded"}
+"""Tables without rows here, and that of single values."""
+
+_DICTIONARY = b"http://example.com/a\nhttp://example.com/b"
+_LINKS = [("http://example.com/a", False)]
+
+
+def make_whole(folder: Path) -> None:
+    """A crawl that has a row in nearly every table."""
+    make(folder)
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection, connection:
+        write = connection.execute
+        pages = [key for (key,) in write("SELECT key FROM pages WHERE latest = 1 ORDER BY id")]
+        write(
+            "INSERT INTO url_clusters"
+            " VALUES (1, 'example.com /?', 10, 5, 2, 1, 7, 'slow', 'few new')"
+        )
+        url = "http://example.com/old"
+        key = Canonicalizer().key(url)
+        write("INSERT INTO redirects VALUES (?, ?, ?)", (key, url, pages[0]))
+        write("INSERT INTO file_redirects VALUES (?, ?)", (key, pages[0]))
+        write("INSERT INTO link_dictionary VALUES (1, ?)", (_DICTIONARY,))
+        for number, packer in enumerate((LinkPacker(), LinkPacker(_DICTIONARY))):
+            packed = packer.pack(_LINKS, nofollow=False)
+            row = (pages[number], number, packed)
+            write("INSERT INTO links (key, shared, urls) VALUES (?, ?, ?)", row)
+        sql = "SELECT DISTINCT text_digest FROM pages WHERE text IS NOT NULL LIMIT 2"
+        pair = sorted(digest for (digest,) in write(sql))
+        write("INSERT INTO labels VALUES (?, ?, 'different', 'http://a/', 'http://b/', 1.0)", pair)
+        write("UPDATE pages SET html = text WHERE url LIKE '%/other'")
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("template") / "job"
+    make_whole(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(template: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(template, tmp_path / "job")
+
+
+def columns() -> list[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return [
+            (table, name)
+            for (table,) in tables.fetchall()
+            for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")
+            if table not in _NOT_MADE
+        ]
+
+
+def damage(folder: Path, table: str, column: str, new: Callable[[Value], Value]) -> bool:
+    """Put another value into one row that has one; say whether there was one."""
+    order = "url LIKE '%/edited' DESC" if column in {"duplicate_of", "distance"} else "1"
+    where = f"{column} IS NOT NULL" + (" AND latest = 1" if table == "pages" else "")
+    order = f"{order}, url LIKE '%/other' DESC" if table == "pages" else "1"
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection, connection:
+        keys = [row[1] for row in connection.execute(f"PRAGMA table_info({table})") if row[5]]
+        sql = f"SELECT {', '.join(keys)}, {column} FROM {table} WHERE {where} ORDER BY {order}"
+        row = connection.execute(f"{sql} LIMIT 1").fetchone()
+        if row is None:
+            return False
+        *key, old = row
+        match = " AND ".join(f"{name} = ?" for name in keys)
+        sql = f"UPDATE OR REPLACE {table} SET {column} = ? WHERE {match}"
+        connection.execute(sql, (new(old), *key))
+    return True
+
+
+def of_no_type(old: Value) -> Value:
+    """What no column of its type holds."""
+    return b"\xff\xfe" if isinstance(old, str) else "text"
+
+
+def another(old: Value) -> Value:
+    """A value of its type."""
+    if isinstance(old, str):
+        return "something else"
+    if isinstance(old, bytes):
+        return bytes([old[0] ^ 1]) + old[1:] if old else b"z" * 16
+    return old + 1
+
+
+@pytest.mark.parametrize(("table", "column"), columns())
+def test_a_value_of_no_type_is_found_and_mended(folder: Path, table: str, column: str) -> None:
+    try:
+        if not damage(folder, table, column, of_no_type):
+            pytest.skip("no row has one")
+    except sqlite3.IntegrityError:
+        return  # SQLite itself refuses it
+    assert check(folder).problems
+    assert check_and_repair(folder).findings == ()
+
+
+@pytest.mark.parametrize(("table", "column"), columns())
+def test_another_value_is_found_where_something_else_knows(
+    folder: Path, table: str, column: str
+) -> None:
+    if not damage(folder, table, column, another):
+        pytest.skip("no row has one")
+    is_found = bool(check(folder).problems)
+    assert is_found == (column not in UNWITNESSED.get(table, ()))
+    assert check_and_repair(folder).findings == ()
+
+
+def exchanged(column: str) -> tuple[str, ...]:
+    """Two pages with each other's value."""
+    return (
+        f"CREATE TABLE other AS SELECT url, {column} AS value FROM pages"
+        " WHERE latest = 1 AND (url LIKE '%/other' OR url LIKE '%/b')",
+        f"UPDATE pages SET {column} = (SELECT value FROM other WHERE other.url <> pages.url)"
+        " WHERE latest = 1 AND url IN (SELECT url FROM other)",
+        "DROP TABLE other",
+    )
+
+
+def of(path: str) -> str:
+    return f"url = 'http://example.com{path}' AND latest = 1"
+
+
+ROWS: dict[str, tuple[tuple[str, ...], str]] = {
+    "no parameters": (("DELETE FROM parameters",), "parameters-known"),
+    "parameters that are none": (("UPDATE parameters SET chosen = '{}'",), "parameters-readable"),
+    "nothing known of pages": (("DELETE FROM known",), "page-is-known"),
+    "no dictionary of links": (("DELETE FROM link_dictionary",), "links-readable"),
+    "a list of links that is none": (("UPDATE links SET urls = x'28b52ffd'",), "links-readable"),
+    "links of no page": (("UPDATE links SET key = zeroblob(16) WHERE id = 1",), "links-readable"),
+    "a redirect of another URL": (
+        ("UPDATE redirects SET url = 'http://a/'",),
+        "redirect-keys-right",
+    ),
+    "a kept page lost": ((f"DELETE FROM pages WHERE {of('/other')}",), "known-has-page"),
+    "an original lost": ((f"DELETE FROM pages WHERE {of('/a')}",), "original-held"),
+    "a duplicate lost": ((f"DELETE FROM pages WHERE {of('/same-text')}",), "known-has-page"),
+    "the newest version lost": ((f"DELETE FROM pages WHERE {of('/b')}",), "newest-unique"),
+    "keys exchanged": (exchanged("key"), "keys-right"),
+    "URLs exchanged": (exchanged("url"), "keys-right"),
+    "canonical URLs exchanged": (exchanged("canonical_url"), "keys-right"),
+    "texts exchanged": (exchanged("text"), "digest-right"),
+    "digests exchanged": (exchanged("text_digest"), "digest-right"),
+    "fingerprints exchanged": (exchanged("fingerprint"), "fingerprint-right"),
+    "digests of words exchanged": (exchanged("words_digest"), "digest-right"),
+    "digests of what was said last exchanged": (exchanged("last_text_digest"), "digest-right"),
+    "digests of bytes exchanged": (exchanged("payload_digest"), "values-right"),
+    "a near text of another page": (
+        (f"UPDATE near_texts SET text = (SELECT text FROM pages WHERE {of('/other')})",),
+        "near-text-right",
+    ),
+    "kept, and near a kept page": (
+        (
+            "UPDATE pages SET verdict = 'new', duplicate_of = NULL, distance = NULL,"
+            " similarity = NULL, text = (SELECT text FROM near_texts WHERE page = pages.id)"
+            f" WHERE {of('/edited')}",
+            "DELETE FROM near_texts",
+        ),
+        "kept-apart",
+    ),
+    "changed to what a kept page says": (
+        (
+            "UPDATE pages SET verdict = 'changed', duplicate_of = NULL,"
+            f" text = (SELECT text FROM pages WHERE {of('/a')}) WHERE {of('/same-text')}",
+        ),
+        "kept-once",
+    ),
+    "a near-duplicate of another page": (
+        (
+            f"UPDATE pages SET duplicate_of = (SELECT id FROM pages WHERE {of('/other')})"
+            f" WHERE {of('/edited')}",
+        ),
+        "duplicate-measured",
+    ),
+    "a text duplicate of another page": (
+        (
+            f"UPDATE pages SET duplicate_of = (SELECT id FROM pages WHERE {of('/other')})"
+            f" WHERE {of('/same-text')}",
+        ),
+        "duplicate-measured",
+    ),
+    "a duplicate of a duplicate": (
+        (
+            f"UPDATE pages SET duplicate_of = (SELECT id FROM pages WHERE {of('/same-text')})"
+            f" WHERE {of('/edited')}",
+        ),
+        "original-held",
+    ),
+    "a duplicate of itself": (
+        (f"UPDATE pages SET duplicate_of = id WHERE {of('/edited')}",),
+        "original-held",
+    ),
+    "another similarity": (
+        (f"UPDATE pages SET similarity = 0.5 WHERE {of('/edited')}",),
+        "duplicate-measured",
+    ),
+    "new, and too short": (
+        (f"UPDATE pages SET verdict = 'new' WHERE {of('/short')}",),
+        "verdict-right",
+    ),
+    "HTML that is no zstd": (
+        ("UPDATE pages SET html = x'00' WHERE html NOTNULL",),
+        "html-readable",
+    ),
+    "no number of the visit": (("DELETE FROM meta WHERE name = 'visit'",), "meta-right"),
+    "a visit before that of its pages": (
+        ("UPDATE meta SET value = '0' WHERE name = 'visit'",),
+        "meta-right",
+    ),
+    "an index of SQLite that is not there": (("DROP INDEX pages_text",), "database-has-indexes"),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_that_do_not_go_together_are_found_and_mended(folder: Path, name: str) -> None:
+    statements, rule = ROWS[name]
+    execute(folder, *statements)
+    found = check(folder)
+    assert rule in rules(found)
+    assert found.problems
+    assert check_and_repair(folder).findings == ()
+
+
+@pytest.mark.parametrize("file", ["fingerprints/*.log", "seen.bloom"])
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.9])
+def test_a_file_that_was_cut_is_found_and_made_anew(folder: Path, file: str, kept: float) -> None:
+    (path,) = folder.glob(file)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * kept)])
+    assert check(folder).problems
+    assert check_and_repair(folder).findings == ()
+
+
+@pytest.mark.parametrize("table", ["pages", "known", "near_texts", "requests"])
+def test_a_table_that_is_not_there_is_damage(folder: Path, table: str) -> None:
+    execute(folder, f"DROP TABLE {table}")
+    assert "database-whole" in rules(check(folder))
+
+
+def test_a_waiting_duplicate_of_a_killed_process_is_left_to_the_next_one(folder: Path) -> None:
+    """Its original says something else, and it was not asked for."""
+    execute(
+        folder,
+        f"UPDATE pages SET latest = 0 WHERE {of('/a')}",
+        "INSERT INTO superseded SELECT id FROM pages WHERE url = 'http://example.com/a'",
+        f"UPDATE pages SET key = (SELECT key FROM pages WHERE {of('/short')})"
+        " WHERE url = 'http://example.com/a'",
+        "UPDATE pages SET (url, canonical_url) = (SELECT url, canonical_url FROM pages"
+        f" WHERE {of('/short')}) WHERE url = 'http://example.com/a'",
+        "DELETE FROM known WHERE key NOT IN (SELECT key FROM pages)",
+        "DELETE FROM links",
+    )
+    found = check(folder)
+    assert rules(found) == {"original-superseded"}
+    assert found.problems == ()
+    assert check_and_repair(folder).findings == ()
+    texts = "SELECT count(*) FROM pages WHERE latest = 1 AND text NOTNULL AND url LIKE '%/same-%'"
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection:
+        assert connection.execute(texts).fetchone()[0] == 2

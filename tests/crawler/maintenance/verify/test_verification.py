@@ -1,0 +1,455 @@
+"""Each rule broken on purpose in real files: found, mended, and clean afterwards."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from contextlib import closing
+from threading import Timer
+from typing import TYPE_CHECKING
+
+import pytest
+from filelock import FileLock
+
+from crawler.job import Job
+from crawler.storage.errors import JobError, JobInUseError, JobVersionError
+from neardup import HammingIndex, ScalableBloomFilter
+from tests.crawler.maintenance.verify.crawled import (
+    QUEUED,
+    check,
+    check_and_repair,
+    execute,
+    make,
+    rows,
+    rules,
+)
+from tests.crawler.pages.test_capture import OPTIONS, capture, html
+from tests.crawler.pages.test_visits import PAGES
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Damage = Callable[[Path], None]
+
+URL = "http://example.com"
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("template") / "job"
+    make(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(template: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(template, tmp_path / "job")
+
+
+def sql(*statements: str) -> Damage:
+    return lambda folder: execute(folder, *statements)
+
+
+def of(path: str) -> str:
+    return f"WHERE url = '{URL}{path}' AND latest = 1"
+
+
+def stale_index(folder: Path) -> None:
+    """Take an index out of the schema, write past it, and put it back."""
+    with closing(sqlite3.connect(folder / "crawl.db", isolation_level=None)) as connection:
+        execute = connection.execute
+        found = execute("SELECT * FROM sqlite_master WHERE name = 'pages_key'").fetchone()
+        execute("PRAGMA writable_schema = ON")
+        execute("DELETE FROM sqlite_master WHERE name = 'pages_key'")
+    execute_once = "UPDATE pages SET key = zeroblob(16) WHERE id = 5"
+    with closing(sqlite3.connect(folder / "crawl.db", isolation_level=None)) as connection:
+        connection.execute(execute_once)
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", found)
+
+
+def without_one(folder: Path) -> None:
+    """An index that lacks a page in the middle."""
+    held = rows(
+        folder,
+        "SELECT fingerprint, id FROM pages WHERE fingerprint IS NOT NULL"
+        " AND verdict IN ('new', 'changed', 'too_short') ORDER BY id",
+    )
+    shutil.rmtree(folder / "fingerprints")
+    with HammingIndex(folder / "fingerprints") as index:
+        for fingerprint, page_id in held[:1] + held[2:]:
+            assert isinstance(fingerprint, int)
+            assert isinstance(page_id, int)
+            index.add(fingerprint % 2**64, page_id)
+
+
+def with_another(folder: Path) -> None:
+    with HammingIndex(folder / "fingerprints") as index:
+        index.add(12345, 999)
+
+
+def flip_log(folder: Path) -> None:
+    (log,) = (folder / "fingerprints").glob("*.log")
+    data = bytearray(log.read_bytes())
+    data[20] ^= 1
+    log.write_bytes(data)
+
+
+def cut_log(size: int) -> Callable[[Path], None]:
+    """A log of fingerprints of which only so many bytes are left; below 0, but for so many."""
+
+    def cut(folder: Path) -> None:
+        (log,) = (folder / "fingerprints").glob("*.log")
+        log.write_bytes(log.read_bytes()[:size])
+
+    return cut
+
+
+def empty_bloom(folder: Path) -> None:
+    ScalableBloomFilter(1000, 0.001).save(folder / "seen.bloom")
+
+
+def cut_bloom(folder: Path) -> None:
+    data = (folder / "seen.bloom").read_bytes()
+    (folder / "seen.bloom").write_bytes(data[: len(data) // 2])
+
+
+def held(path: str) -> str:
+    return f"(SELECT text FROM pages {of(path)})"
+
+
+DAMAGES: dict[str, tuple[Damage, str]] = {
+    "a text beside a kept page": (
+        sql(f"INSERT INTO near_texts SELECT id, text FROM pages {of('/other')}"),
+        "near-text-owned",
+    ),
+    "a text beside no page": (
+        sql("INSERT INTO near_texts SELECT 999, text FROM near_texts LIMIT 1"),
+        "near-text-owned",
+    ),
+    "a text beside a page that is no zstd": (
+        sql("UPDATE near_texts SET text = x'28b5'"),
+        "near-text-readable",
+    ),
+    "parameters that there are not": (
+        sql(f"UPDATE pages SET parameters = 77 {of('/other')}"),
+        "parameters-known",
+    ),
+    "no newest capture": (sql(f"UPDATE pages SET latest = 0 {of('/other')}"), "newest-unique"),
+    "two newest captures": (sql("UPDATE pages SET latest = 1"), "newest-unique"),
+    "a verdict that there is not": (
+        sql(f"UPDATE pages SET verdict = 'odd' {of('/other')}"),
+        "verdict-known",
+    ),
+    "no text": (sql(f"UPDATE pages SET text = NULL {of('/other')}"), "kept-has-text"),
+    "an original without text": (sql(f"UPDATE pages SET text = NULL {of('/a')}"), "original-held"),
+    "a lost original": (sql(f"DELETE FROM pages {of('/a')}"), "original-held"),
+    "an original of an older version": (
+        sql(
+            f"UPDATE pages SET duplicate_of = (SELECT id FROM pages WHERE url = '{URL}/b'"
+            f" AND latest = 0) {of('/edited')}"
+        ),
+        "original-held",
+    ),
+    "a duplicate of nothing": (
+        sql(f"UPDATE pages SET duplicate_of = NULL {of('/edited')}"),
+        "original-held",
+    ),
+    "a text kept twice": (
+        sql(
+            f"UPDATE pages SET verdict = 'new', duplicate_of = NULL, text = {held('/a')}"
+            f" {of('/same-text')}"
+        ),
+        "kept-once",
+    ),
+    "a text cut short": (
+        sql(f"UPDATE pages SET text = substr(text, 1, 30) {of('/other')}"),
+        "text-readable",
+    ),
+    "a text of nothing": (sql(f"UPDATE pages SET text = x'00' {of('/a')}"), "text-readable"),
+    "an old version of nothing": (
+        sql(f"UPDATE pages SET text = x'00' WHERE url = '{URL}/b' AND latest = 0"),
+        "text-readable",
+    ),
+    "all at once": (
+        sql(
+            f"UPDATE pages SET verdict = 'odd', words = 3 {of('/other')}",
+            f"UPDATE pages SET text = x'00' {of('/a')}",
+            f"UPDATE pages SET text = NULL {of('/short')}",
+            "UPDATE requests SET key = NULL",
+            "DELETE FROM hosts",
+            "UPDATE pages SET fingerprint = 1 WHERE fingerprint IS NOT NULL",
+        ),
+        "fingerprint-right",
+    ),
+    "another digest": (
+        sql(f"UPDATE pages SET text_digest = zeroblob(16) {of('/other')}"),
+        "digest-right",
+    ),
+    "another digest of a short text": (
+        sql(f"UPDATE pages SET text_digest = zeroblob(16) {of('/short')}"),
+        "digest-right",
+    ),
+    "another number of words": (sql(f"UPDATE pages SET words = 7 {of('/other')}"), "digest-right"),
+    "another fingerprint": (
+        sql(f"UPDATE pages SET fingerprint = fingerprint + 1 {of('/other')}"),
+        "fingerprint-right",
+    ),
+    "another text": (sql(f"UPDATE pages SET text = {held('/a')} {of('/other')}"), "digest-right"),
+    "an index with a hole": (without_one, "index-right"),
+    "an index with another page": (with_another, "index-right"),
+    "an index with a flipped bit": (flip_log, "index-right"),
+    "an index cut off at its first entry": (cut_log(72), "index-right"),
+    "an index that lacks a byte": (cut_log(-1), "index-right"),
+    "an index of no bytes": (cut_log(0), "index-right"),
+    "a request that cannot be read": (
+        sql("UPDATE requests SET request = x'80ff' WHERE state IN (0, 1)"),
+        "queued-can-be-fetched",
+    ),
+    "a request that broke at every try": (
+        sql("UPDATE requests SET state = 3, tries = 2 WHERE state IN (0, 1)"),
+        "queued-can-be-fetched",
+    ),
+    "nobody in line": (sql("DELETE FROM hosts"), "hosts-in-line"),
+    "a host in line for nothing": (sql("INSERT INTO hosts VALUES (5, 0, 9)"), "hosts-in-line"),
+    "a host in the wrong line": (sql("UPDATE hosts SET priority = -1"), "hosts-in-line"),
+    "queued and not seen": (sql("UPDATE requests SET key = NULL"), "queued-is-seen"),
+    "queued and seen as another": (
+        sql("UPDATE requests SET key = CAST(zeroblob(15) || x'01' AS BLOB) WHERE id = 1"),
+        "queued-is-seen",
+    ),
+    "skipped by no rule": (
+        sql("UPDATE requests SET state = 4", "DELETE FROM hosts"),
+        "skipped-by-a-rule",
+    ),
+    "waiting, and skipped by a rule": (sql("UPDATE requests SET rule = 1"), "skipped-by-a-rule"),
+    "a skipped request that cannot be read": (
+        sql("UPDATE requests SET state = 4, rule = 1, request = x'80ff'", "DELETE FROM hosts"),
+        "queued-can-be-fetched",
+    ),
+    "skipped by a rule that is not there": (
+        sql("UPDATE requests SET rule = 99 WHERE state = 4"),
+        "skipped-by-a-rule-that-holds",
+    ),
+    "skipped by a rule that was revoked": (
+        sql("UPDATE url_rules SET state = 2, reason = 'wrong'"),
+        "skipped-by-a-rule-that-holds",
+    ),
+    "skipped for nothing": (
+        sql("UPDATE requests SET fold = zeroblob(16) WHERE state = 4"),
+        "skipped-for-another-request",
+    ),
+    "skipped for a skipped one": (
+        sql(
+            "UPDATE folds SET key = (SELECT max(key) FROM requests WHERE state = 4)"
+            " WHERE fold IN (SELECT fold FROM requests WHERE state = 4)"
+        ),
+        "skipped-for-another-request",
+    ),
+    "an address of no request": (sql("UPDATE folds SET key = zeroblob(16)"), "folds-of-requests"),
+    "an address of no page": (sql("UPDATE folds SET page = 9999"), "folds-of-requests"),
+    "a URL rule that is none": (
+        sql("UPDATE url_rules SET rule = '{\"context\": 1}'"),
+        "url-rules-readable",
+    ),
+    "a URL rule that is no JSON": (sql("UPDATE url_rules SET rule = '{'"), "url-rules-readable"),
+    "a URL rule in no state": (sql("UPDATE url_rules SET state = 9"), "url-rules-readable"),
+    "an empty Bloom filter": (empty_bloom, "bloom-knows-seen"),
+    "half a Bloom filter": (cut_bloom, "bloom-knows-seen"),
+    "a stale index of SQLite": (stale_index, "database-indexes"),
+}
+LEFT: dict[str, tuple[Damage, str]] = {
+    "leases": (
+        sql("UPDATE requests SET state = 1 WHERE state = 0", "DELETE FROM hosts"),
+        "leases-ended",
+    ),
+    "no index": (lambda folder: shutil.rmtree(folder / "fingerprints"), "index-right"),
+}
+
+
+def test_a_crawl_as_it_is_made_is_clean(folder: Path) -> None:
+    assert check(folder).findings == ()
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_what_is_broken_is_found_and_mended(folder: Path, name: str) -> None:
+    damage, rule = DAMAGES[name]
+    damage(folder)
+    found = check(folder)
+    assert rule in rules(found)
+    assert found.problems
+    mended = check_and_repair(folder)
+    assert mended.done
+    assert mended.findings == ()
+    assert check(folder).findings == ()
+    Job(folder, OPTIONS).close()
+
+
+@pytest.mark.parametrize("size", [0, 72, -1])
+def test_a_crawl_goes_on_with_an_index_made_anew(
+    folder: Path, size: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with HammingIndex(folder / "fingerprints") as index:
+        held = len(index)
+    cut_log(size)(folder)
+    Job(folder, OPTIONS).close()
+    assert "index made anew: " in caplog.text
+    assert "restore it from a copy, or delete the index directory" in caplog.text
+    with HammingIndex(folder / "fingerprints") as index:
+        assert len(index) == held
+    assert check(folder).findings == ()
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_a_killed_process_leaves_is_no_problem(folder: Path, name: str) -> None:
+    damage, rule = LEFT[name]
+    damage(folder)
+    found = check(folder)
+    assert rules(found) == {rule}
+    assert found.problems == ()
+    assert check_and_repair(folder).findings == ()
+
+
+def test_an_index_that_was_not_flushed_is_left_to_the_next_crawl(folder: Path) -> None:
+    shutil.copytree(folder / "fingerprints", folder.parent / "before")
+    capture(folder, [("/new", html(prose("new", 200), "New"))])
+    shutil.rmtree(folder / "fingerprints")
+    (folder.parent / "before").rename(folder / "fingerprints")
+    found = check(folder)
+    assert [finding.what for finding in found.findings] == [
+        "last pages not yet in the fingerprint index: 1"
+    ]
+    assert found.problems == ()
+
+
+def test_checking_changes_no_row_and_no_file(folder: Path) -> None:
+    execute(folder, f"UPDATE pages SET text = NULL {of('/a')}")
+    before = {
+        path: path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "crawl.db-" not in path.name
+    }
+    assert check(folder).problems
+    assert {path: path.read_bytes() for path in before} == before
+
+
+class TestLostTexts:
+    """What only the site can give again is queued."""
+
+    def queued(self, folder: Path) -> list[object]:
+        return [row[0] for row in rows(folder, "SELECT url FROM requests WHERE state = 0")]
+
+    def test_a_page_and_its_duplicates_are_queued_again(self, folder: Path) -> None:
+        execute(folder, f"UPDATE pages SET text = NULL {of('/a')}")
+        check_and_repair(folder)
+        lost = ["/a", "/same-bytes", "/same-text"]
+        assert set(self.queued(folder)) == {*QUEUED, *(URL + path for path in lost)}
+        # What it says itself is stored beside the pages.
+        assert rows(folder, f"SELECT verdict, text NOTNULL FROM pages {of('/edited')}") == [
+            ("new", 1)
+        ]
+
+    def test_a_duplicate_of_what_another_page_says_stays(self, folder: Path) -> None:
+        execute(folder, f"UPDATE pages SET duplicate_of = 999 {of('/same-text')}")
+        check_and_repair(folder)
+        assert set(self.queued(folder)) == set(QUEUED)
+        original = f"(SELECT duplicate_of FROM pages {of('/same-text')})"
+        assert rows(folder, f"SELECT url FROM pages WHERE id = {original}") == [(f"{URL}/a",)]
+
+    def test_what_was_queued_is_fetched_by_the_next_crawl(self, folder: Path) -> None:
+        execute(folder, f"UPDATE pages SET text = x'00' {of('/other')}")
+        check_and_repair(folder)
+        job = Job(folder, OPTIONS)
+        try:
+            assert job.begin_visit()
+            leased = [job.queue.lease(lambda host: 0) for _ in range(4)]
+        finally:
+            job.close()
+        assert f"{URL}/other" in {request.url for request in leased if request is not None}
+
+    def test_nothing_is_queued_for_a_spider_that_is_not_ours(self, folder: Path) -> None:
+        execute(
+            folder,
+            "DELETE FROM meta WHERE name = 'plan'",
+            f"UPDATE pages SET text = NULL {of('/other')}",
+        )
+        (finding,) = check_and_repair(folder).problems
+        assert finding.rule == "kept-has-text"
+        assert finding.remedy == ""
+        assert "new JOBDIR" in finding.advice
+        assert set(self.queued(folder)) == set(QUEUED)
+
+
+class TestWhatCannotBeChecked:
+    """Said as an error, and nothing is touched."""
+
+    def test_a_directory_that_is_open(self, folder: Path) -> None:
+        job = Job(folder, OPTIONS)
+        try:
+            with pytest.raises(JobInUseError, match="a crawl has it open"):
+                check(folder)
+        finally:
+            job.close()
+
+    def test_who_only_asks_whether_it_is_open_is_waited_for(self, folder: Path) -> None:
+        asking = FileLock(folder / "lock", thread_local=False)
+        asking.acquire()
+        Timer(0.05, asking.release).start()
+        assert check(folder).problems == ()
+
+    def test_a_directory_of_something_else(self, tmp_path: Path) -> None:
+        with pytest.raises(JobError, match="no crawl in it"):
+            check(tmp_path)
+        assert not any(tmp_path.iterdir())
+
+    def test_another_schema(self, folder: Path) -> None:
+        execute(folder, "UPDATE meta SET value = '0' WHERE name = 'schema_version'")
+        with pytest.raises(JobVersionError):
+            check(folder)
+
+    def test_features_that_are_not_known(self, folder: Path) -> None:
+        execute(folder, "UPDATE meta SET value = 'runes-9' WHERE name LIKE 'features%'")
+        (finding,) = check(folder).problems
+        assert finding.rule == "features-known"
+
+    def test_a_damaged_database(self, folder: Path) -> None:
+        path = folder / "crawl.db"
+        page_bytes = 4096
+        place = path.read_bytes().index(f"{URL}/other".encode())
+        with path.open("r+b") as file:
+            file.seek(place - place % page_bytes)
+            file.write(b"\xff" * 100)
+        before = path.read_bytes()
+        found = check_and_repair(folder)
+        assert rules(found) == {"database-whole"}
+        assert found.done == ()
+        assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_course_of_visits_leaves_a_clean_directory(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(3):
+        answers = [
+            (chance.choice(["/a", "/b", "/c", "/d"]), chance.choice(list(PAGES.values())))
+            for _ in range(8)
+        ]
+        capture(tmp_path / "job", answers)
+        assert check(tmp_path / "job").findings == ()
+
+
+def test_what_was_done_is_counted_and_not_what_was_found(folder: Path) -> None:
+    noise = "UPDATE pages SET text = x'00' WHERE url LIKE '%/b' AND latest = {}"
+    execute(folder, noise.format(0), noise.format(1))
+    done = check_and_repair(folder).done
+    said = "captures forgotten: 1, URLs queued again: 1, texts of old versions dropped: 1"
+    assert done[0] == said
+    (written,) = (deed for deed in done if deed.startswith("rows of crawl.db written: "))
+    assert (
+        int(written.rpartition(" ")[2]) >= 4
+    )  # the capture, the old one's text and mark, a request
+    assert any(deed.startswith("files of the fingerprint index made anew") for deed in done)
+    assert rows(folder, "SELECT count(*) FROM requests WHERE url LIKE '%/b'") == [(1,)]

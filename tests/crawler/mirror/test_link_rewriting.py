@@ -1,0 +1,166 @@
+"""Links are rewritten as often as a mirror changes, and whenever a process is killed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.mirror.errors import MirrorError
+from crawler.mirror.file_store import original
+from crawler.mirror.link_rewriting import Policy
+from tests.crawler.mirror.made import KilledError, MadeMirror
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SITE = "http://host.example/"
+FRONT = b'<a href="/a">a</a> <a href="b#x">b</a> <a href="http://other.example/">o</a>'
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[MadeMirror]:
+    mirror = MadeMirror(tmp_path / "m")
+    yield mirror
+    mirror.close()
+
+
+def serve_three(mirror: MadeMirror) -> None:
+    mirror.serve(SITE, FRONT, is_seed=True)
+    mirror.serve(SITE + "a", b'<a href="./">up</a><img src="p.png">')
+    mirror.serve(SITE + "b", b'<a href="a">a</a>')
+    mirror.serve(SITE + "p.png", b"\x89PNG", "image/png")
+
+
+class TestLinks:
+    def test_they_lead_to_files_and_back_to_what_was_served(self, made: MadeMirror) -> None:
+        serve_three(made)
+        found = made.finish()
+        assert (found.documents, found.rewritten) == (3, 3)
+        assert b'href="a.html"' in made.read(SITE)
+        assert b'href="b.html#x"' in made.read(SITE)
+        assert b'href="http://other.example/"' in made.read(SITE)
+        row = made.table.of_path("host.example/index.html")
+        assert row is not None
+        assert original(made.folder, row) == FRONT
+        assert made.check().problems == 0
+
+    def test_nothing_is_done_where_nothing_was_stored(self, made: MadeMirror) -> None:
+        serve_three(made)
+        made.finish()
+        assert made.finish().documents == 0
+
+    def test_what_comes_later_is_linked(self, made: MadeMirror) -> None:
+        made.serve(SITE, FRONT, is_seed=True)
+        made.finish()
+        assert b'href="http://host.example/a"' in made.read(SITE)
+        made.serve(SITE + "a", b"new")
+        made.finish()
+        assert b'href="a.html"' in made.read(SITE)
+
+    def test_a_redirect_is_followed_and_remembered(self, made: MadeMirror) -> None:
+        serve_three(made)
+        made.serve(SITE + "old", b"x")
+        made.redirect(SITE + "moved", SITE + "b")
+        made.serve(SITE, b'<a href="moved">m</a> <a href="old">old</a>', is_seed=True)
+        made.finish()
+        assert made.read(SITE).endswith(b'<a href="b.html">m</a> <a href="old.html">old</a>')
+        made.database.write("DELETE FROM redirects")
+        made.redirect(SITE + "old", SITE + "a")
+        made.finish()
+        assert made.read(SITE).endswith(b'<a href="b.html">m</a> <a href="a.html">old</a>')
+
+    def test_redirects_in_a_circle_lead_to_the_network(self, made: MadeMirror) -> None:
+        made.serve(SITE, b'<a href="/one">1</a>', is_seed=True)
+        made.redirect(SITE + "one", SITE + "two")
+        made.redirect(SITE + "two", SITE + "one")
+        made.finish()
+        assert b'href="http://host.example/one"' in made.read(SITE)
+
+    def test_what_nothing_leads_to_is_in_the_contents(self, made: MadeMirror) -> None:
+        serve_three(made)
+        made.serve(SITE + "lonely", b"alone")
+        made.finish()
+        assert b'href="host.example/lonely.html"' in made.folder.read("contents.html")
+        assert made.check().problems == 0
+        made.serve(SITE + "b", b'<a href="lonely">no more</a> <a href="a">a</a>')
+        made.finish()
+        assert not made.folder.exists("contents.html")
+        assert made.check().problems == 0
+
+
+class TestSharing:
+    def test_equal_documents_are_one_file(self, made: MadeMirror) -> None:
+        made.serve(SITE, b'<a href="x">x</a><a href="y">y</a>', is_seed=True)
+        made.serve(SITE + "x", b'<a href="http://o.example/">o</a>')
+        made.serve(SITE + "y", b'<a href="//o.example/">o</a>')
+        made.finish()
+        inodes = {made.folder.stat(f"host.example/{name}.html").st_ino for name in "xy"}
+        assert len(inodes) == 1, "their links were spelt otherwise"
+
+    def test_a_change_of_one_leaves_the_other(self, made: MadeMirror) -> None:
+        for name in "xy":
+            made.serve(SITE + name, b"same", is_seed=True)
+        made.finish()
+        made.serve(SITE + "x", b"other")
+        made.finish()
+        assert made.read(SITE + "y").endswith(b"same")
+
+    def test_a_file_that_somebody_changed_is_linked_to_by_none(self, made: MadeMirror) -> None:
+        made.serve(SITE + "one.png", b"\x89PNG", "image/png", is_seed=True)
+        os.chmod(made.root / "host.example" / "one.png", 0o644)
+        (made.root / "host.example" / "one.png").write_bytes(b"\x89PNX")
+        made.serve(SITE + "two.png", b"\x89PNG", "image/png", is_seed=True)
+        assert made.read(SITE + "two.png") == b"\x89PNG"
+
+
+class TestDamage:
+    def test_a_changed_document_is_left_and_named(self, made: MadeMirror) -> None:
+        serve_three(made)
+        made.finish()
+        (made.root / "host.example" / "b.html").write_bytes(b"mine")
+        made.serve(SITE + "c", b"new")
+        assert made.finish().damaged == ("host.example/b.html",)
+        assert made.read(SITE + "b") == b"mine"
+        assert made.check().counts["a file was changed"] == 1
+
+    def test_what_is_not_held_is_not_taken_for_unchanged(self, made: MadeMirror) -> None:
+        serve_three(made)
+        made.finish()
+        row = made.table.of_path("host.example/b.html")
+        assert row is not None
+        (made.root / "host.example" / "b.html").unlink()
+        with pytest.raises(MirrorError):
+            made.store.still(row.key)
+
+
+class TestKilled:
+    @settings(max_examples=40, deadline=None)
+    @given(moment=st.integers(0, 12), again=st.integers(0, 12))
+    def test_at_any_moment_the_next_process_ends_with_the_same_files(
+        self, tmp_path_factory: pytest.TempPathFactory, moment: int, again: int
+    ) -> None:
+        root = tmp_path_factory.mktemp("killed") / "m"
+        made = MadeMirror(root)
+        serve_three(made)
+        made.finish()
+        # What was there changes, and what comes makes all of it change.
+        made.serve(SITE, FRONT + b'<a href="c">c</a>', is_seed=True)
+        for left in (moment, again):
+            made.serve(SITE + "c", b'<a href="/b">b</a> %d' % left)
+            made.folder.left = left
+            try:
+                made.finish(Policy("keep", "hardlink"))
+            except KilledError:
+                made.die()
+                made = MadeMirror(root)
+            made.folder.left = None
+        made.finish()
+        assert made.check().problems == 0, made.check().findings
+        assert b'href="c.html"' in made.read(SITE)
+        assert b'href="b.html"' in made.read(SITE + "c")
+        made.close()

@@ -1,0 +1,91 @@
+"""The links of a page come back as they were, whatever was stored before them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.pages.link_lists import LinkPacker
+from crawler.pages.page_links import DICTIONARY_BYTES, LinkStore
+from crawler.reading.reading import Link
+from crawler.storage.database import Database
+from crawler.urls.canonical import Known
+from neardup import payload_digest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WRITTEN = st.text(st.characters(blacklist_characters="\r\n\t")).map("http://example.com/".__add__)
+LISTS = st.lists(st.tuples(WRITTEN, st.booleans()))
+
+
+def key(url: str) -> bytes:
+    return payload_digest(url.encode("utf-8", "surrogatepass"))
+
+
+def known_as(url: str) -> Known:
+    return Known(key(url), is_canonical=True)
+
+
+def links(*paths: str) -> tuple[Link, ...]:
+    urls = [f"http://example.com/{path}" for path in paths]
+    return tuple(Link(url, key(url), number % 3 == 2) for number, url in enumerate(urls))
+
+
+class TestLinkPackerProperties:
+    @given(LISTS, st.booleans(), st.lists(WRITTEN))
+    def test_unpacks_what_it_packed(
+        self,
+        found: list[tuple[str, bool]],
+        nofollow: bool,
+        shared: list[str],
+    ) -> None:
+        packer = LinkPacker("\n".join(shared).encode("utf-8", "surrogatepass"))
+        assert packer.unpack(packer.pack(found, nofollow=nofollow)) == (found, nofollow)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    return Database(tmp_path)
+
+
+def test_nothing_was_stored(database: Database) -> None:
+    store = LinkStore(database, known_as)
+    assert b"page" not in store
+    assert store.get(b"page") is None
+
+
+def test_the_newest_list_counts(database: Database) -> None:
+    store = LinkStore(database, known_as)
+    store.put(b"page", links("a", "b", "c"), nofollow=False)
+    store.put(b"page", links("c", "d"), nofollow=True)
+    assert b"page" in store
+    assert store.get(b"page") == (links("c", "d"), True)
+
+
+def test_a_page_without_links_has_a_list(database: Database) -> None:
+    store = LinkStore(database, known_as)
+    store.put(b"page", (), nofollow=False)
+    assert b"page" in store
+    assert store.get(b"page") == ((), False)
+
+
+def test_lists_before_and_after_the_dictionary_are_read_by_another_process(
+    database: Database,
+) -> None:
+    pages = DICTIONARY_BYTES // (20 * 40)
+    lists = {
+        number: links(*(f"page/{number * 20 + step}/{'x' * 20}" for step in range(20)))
+        for number in range(pages * 2)
+    }
+    store = LinkStore(database, known_as)
+    for number, found in lists.items():
+        store.put(number.to_bytes(16), found, nofollow=False)
+    rows = database.read("SELECT DISTINCT shared FROM links ORDER BY 1").fetchall()
+    assert rows == [(0,), (1,)], "some were stored before the dictionary, some after it"
+    again = LinkStore(database, known_as)
+    for number, found in lists.items():
+        assert again.get(number.to_bytes(16)) == (found, False)

@@ -1,0 +1,172 @@
+"""What is remembered of a URL from visit to visit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawler.frontier.redirects import Redirects
+from crawler.pages.fetched import Fetched
+from crawler.pages.intervals import IntervalPolicy
+from crawler.pages.new_rows import blank_row
+from crawler.pages.outcomes import outcome_of_failure
+from crawler.pages.page_store import PageStore
+from crawler.pages.url_history import LATER, Agenda, KnownUrls, Outcome
+from crawler.storage.database import Database
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+POLICY = IntervalPolicy(first_secs=100, min_secs=10, max_secs=1000)
+NEW, UNCHANGED = Outcome("new"), Outcome("unchanged")
+CHANGED, NEARLY = Outcome("changed"), Outcome("changed", is_near=True)
+MOVED = Outcome("moved", "HTTP 302", moved_to="http://example.com/cookie")
+GONE, FAILED = Outcome("gone", "HTTP 404"), Outcome("failed", "HTTP 500")
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    return Database(tmp_path)
+
+
+@pytest.fixture
+def known(database: Database) -> KnownUrls:
+    return KnownUrls(database, POLICY)
+
+
+def columns(database: Database, names: str) -> tuple[Any, ...]:
+    row: tuple[Any, ...] = database.read(f"SELECT {names} FROM known").fetchone()
+    return row
+
+
+@pytest.mark.parametrize(
+    ("visits", "secs"),
+    [
+        ([NEW], 100),
+        ([NEW, UNCHANGED], 140),
+        ([NEW, NEARLY], 140),
+        ([NEW, CHANGED], 70),
+        ([NEW, CHANGED, CHANGED], 49),
+        ([NEW, FAILED], 100),
+        ([NEW, GONE], 140),
+        ([NEW, *[UNCHANGED] * 9], 1000),
+        ([NEW, *[CHANGED] * 9], 10),
+    ],
+)
+def test_interval(known: KnownUrls, database: Database, visits: list[Outcome], secs: float) -> None:
+    for visit, outcome in enumerate(visits, 1):
+        known.note(b"key", visit, outcome, 1000.0 * visit)
+    found, due_at = columns(database, "interval_secs, due_at")
+    assert found == pytest.approx(secs)
+    assert due_at == pytest.approx(1000.0 * len(visits) + secs)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "stays"),
+    [
+        (NEW, UNCHANGED, "new"),
+        (NEW, CHANGED, "new"),
+        (NEW, GONE, "new"),
+        (CHANGED, UNCHANGED, "changed"),
+        (CHANGED, FAILED, "changed"),
+        (UNCHANGED, CHANGED, "changed"),
+        (UNCHANGED, GONE, "unchanged"),
+        (GONE, UNCHANGED, "unchanged"),
+        (FAILED, CHANGED, "changed"),
+        (GONE, FAILED, "failed"),
+    ],
+)
+def test_in_one_visit_a_page_that_was_got_stays_got(
+    known: KnownUrls, database: Database, first: Outcome, then: Outcome, stays: str
+) -> None:
+    known.note(b"key", 1, NEW, 0)
+    for visit, outcome in ((2, first), (2, then)):
+        known.note(b"key", visit, outcome, 0)
+    assert columns(database, "visit, outcome") == (2, stays)
+
+
+@pytest.mark.parametrize(
+    ("notes", "secs"),
+    [
+        ([MOVED] * 5, 140),
+        ([MOVED] * 5 + [UNCHANGED], 140),
+        ([MOVED] * 5 + [CHANGED], 70),
+        ([MOVED, FAILED, CHANGED], 70),
+        ([FAILED, FAILED, UNCHANGED], 140),
+        ([UNCHANGED, CHANGED, CHANGED], 70),
+        ([NEARLY, CHANGED], 70),
+    ],
+)
+def test_notes_of_one_visit_move_the_interval_once(
+    known: KnownUrls, database: Database, notes: list[Outcome], secs: float
+) -> None:
+    known.note(b"key", 1, NEW, 0)
+    for outcome in notes:
+        known.note(b"key", 2, outcome, 0)
+    found, was_away = columns(database, "interval_secs, was_away")
+    assert found == pytest.approx(secs)
+    assert not was_away
+
+
+def test_what_came_back_stays_so_for_the_visit(known: KnownUrls, database: Database) -> None:
+    for visit, outcome in [(1, NEW), (2, GONE), (3, UNCHANGED), (3, CHANGED)]:
+        known.note(b"key", visit, outcome, 0)
+    assert columns(database, "outcome, was_away") == ("changed", 1)
+
+
+def test_since_is_the_first_of_visits_with_the_same_outcome(
+    known: KnownUrls, database: Database
+) -> None:
+    for visit, outcome in enumerate([NEW, GONE, GONE], 1):
+        known.note(b"key", visit, outcome, 0)
+    assert columns(database, "since, was_away") == (2, 0)
+    known.note(b"key", 4, UNCHANGED, 0)
+    assert columns(database, "since, was_away") == (4, 1)
+    known.note(b"key", 5, UNCHANGED, 0)
+    assert columns(database, "since, was_away") == (4, 0)
+
+
+def later(database: Database, now: float) -> list[bytes]:
+    return [bytes(key) for (key, _) in database.read(LATER, (now,))]
+
+
+def test_agenda_counts_what_is_due_and_names_the_next(known: KnownUrls, database: Database) -> None:
+    assert known.agenda(0) == Agenda(0, 0, None)
+    store = PageStore(database)
+    for number in range(3):
+        key = bytes([number])
+        store.insert(blank_row(store.new_id(), Fetched("", "", key, 0, 200, b""), 1))
+        known.note(key, 1, NEW, 10.0 * number)
+    assert known.agenda(110) == Agenda(2, 1, 120)
+    assert later(database, 110) == [b"\2"]
+    assert known.agenda(200) == Agenda(3, 0, None)
+
+
+def test_what_only_redirects_is_held_back_and_is_no_page(
+    known: KnownUrls, database: Database
+) -> None:
+    Redirects(database).note(b"alias", "http://example.com/alias", b"page")
+    known.note_redirects(1, 0.0)
+    assert later(database, 50) == [b"alias"]
+    assert not later(database, 150)
+    assert known.agenda(150) == Agenda(0, 0, None)
+    known.note_redirects(2, 100.0)
+    assert later(database, 150) == [b"alias"]
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "kind"),
+    [
+        (404, "HTTP 404", "gone"),
+        (410, "HTTP 410", "gone"),
+        (0, "no such host", "failed"),
+        (0, "connection lost", "failed"),
+        (0, "forbidden by robots.txt", "forbidden"),
+        (403, "HTTP 403", "failed"),
+        (503, "HTTP 503", "failed"),
+        (0, "larger than 32 MB", "failed"),
+    ],
+)
+def test_what_a_failure_says_of_a_page(status: int, reason: str, kind: str) -> None:
+    assert outcome_of_failure(status, reason) == kind

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+
+from crawler.reading.html_parsing import parse
+
+
+def text_of(body: bytes) -> str:
+    return " ".join("".join(parse(body).itertext()).split())
+
+
+def hrefs(body: bytes) -> list[str]:
+    return [str(href) for href in parse(body).xpath("//a/@href")]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b" \n", b"<!-- nothing -->", b"<!DOCTYPE html>", b"<?php x ?>", b"</p>"]
+)
+def test_pages_of_nothing_are_an_empty_root(body: bytes) -> None:
+    root = parse(body)
+    assert root.tag == "html"
+    assert text_of(body) == ""
+
+
+@pytest.mark.parametrize(
+    ("tag", "depth"),
+    [
+        *((tag, 10_000) for tag in "div b span font ul li dl dd table blockquote h2 x-y".split()),
+        ("div", 100_000),
+        ("b", 100_000),
+    ],
+)
+def test_nothing_is_lost_however_deep_a_page_is_nested(tag: str, depth: int) -> None:
+    deep = f"<{tag}>" * depth + '<a href="/deep">deep</a>' + f"</{tag}>" * depth
+    body = f"<title>t</title><p>before</p>{deep}<p>after<a href='/after'>x</a></p>".encode()
+    assert text_of(body).replace(" ", "") == "tbeforedeepafterx"
+    assert hrefs(body) == ["/deep", "/after"]
+
+
+def test_elements_left_open_are_no_end_of_the_page() -> None:
+    body = b"<font><b><i>word " * 5000 + b"<p>end<a href=/end>x</a>"
+    assert text_of(body).endswith("word endx") or text_of(body).endswith("word end x")
+    assert hrefs(body) == ["/end"]
+
+
+def test_links_nested_in_each_other_are_kept() -> None:
+    body = b"".join(b"<div><a href=/%d>" % number for number in range(3000))
+    assert len(hrefs(body)) == 3000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html lang='en' /><body><p>kept</p></body>",
+        b"<!DOCTYPE html>\n<HTML />\n<p>kept</p>",
+        b"<html><body><p>first</p></body></html>kept",
+        b"<html><head></head></html><body><p>kept</p></body></html>",
+        b"<html><body>x</body></HTML><html><body><p>kept</p></body></html>",
+        b"<html><body>x</body><body><p>kept</p></body></html>",
+    ],
+)
+def test_the_page_goes_on_after_its_root_ended(body: bytes) -> None:
+    assert "kept" in text_of(body)
+
+
+def test_noframes_hold_links_and_text_not_markup() -> None:
+    body = b"<frameset><frame src=a><noframes><p>no <a href=/x>frames</a></p></noframes></frameset>"
+    assert text_of(body) == "no frames"
+    assert hrefs(body) == ["/x"]
+
+
+def test_xhtml_is_read_like_html() -> None:
+    body = (
+        b'<?xml version="1.0" encoding="latin-1"?><html xmlns="http://www.w3.org/1999/xhtml">'
+        b"<head><title/></head><body><p>\xc3\xa9<br/>x</p></body></html>"
+    )
+    assert text_of(body) == "éx"
+
+
+def test_a_text_of_many_megabytes_is_one_text() -> None:
+    assert len(text_of(b"<p>" + b"word " * 2_500_000)) == 5 * 2_500_000 - 1

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from crawler.reading.memory_limits import Weariness, resident_bytes
+from tests.crawler.reading.pools import is_running
+
+PROJECT = Path(__file__).parents[3]
+PARENT = """
+import asyncio
+from crawler.reading.pool import ReadingOptions, ReadingPool
+from tests.crawler.reading.pages import article, slow_page
+from tests.crawler.reading.pools import read
+
+async def main():
+    pool = ReadingPool(ReadingOptions(workers=2))
+    await pool.start()
+    await read(pool, article())
+    slow = asyncio.create_task(read(pool, slow_page()))
+    await asyncio.sleep(0.3)
+    print(*pool.pids, flush=True)
+    await slow
+
+asyncio.run(main())
+"""
+
+
+def test_workers_end_silently_with_a_parent_that_is_killed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT],
+        cwd=PROJECT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as parent:
+        assert parent.stdout is not None
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(pids) == 2
+        os.kill(parent.pid, signal.SIGKILL)
+        assert parent.communicate(timeout=30)[1] == ""
+    end = time.monotonic() + 20
+    while any(map(is_running, pids)):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_worker_is_tired_when_it_has_read_much_and_grown() -> None:
+    weariness = Weariness(pages=2, growth_mb=256)
+    assert [weariness.is_tired() for _ in range(4)] == [False] * 4
+    ballast = bytearray(os.urandom(1)) * (300 << 20)
+    assert [weariness.is_tired() for _ in range(4)] == [False, True, False, True]
+    del ballast
+
+
+def test_resident_bytes_are_those_of_a_python() -> None:
+    assert 1 << 20 < resident_bytes() < 1 << 36

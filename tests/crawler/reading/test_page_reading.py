@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.reading.page_reading import PageReader, read_page
+from crawler.reading.reading_options import ReadingOptions
+from crawler.reading.steps import Job
+from neardup import text_digest
+from neardup.whole import part_of
+from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page
+
+if TYPE_CHECKING:
+    import random
+
+    from crawler.reading.reading import Reading
+
+URL = "http://host.example/a/b.html"
+OPTIONS = ReadingOptions(keep_html=True)
+HEAD = (
+    '<title>Lamps</title><meta name="author" content="Ada"><base href="/c/">'
+    '<meta name="robots" content="noindex"><link rel="canonical" href="lamps">'
+    '<meta http-equiv="refresh" content="9; url=next"><meta name="date" content="2024-05-31">'
+)
+SAMPLES = [
+    article(),
+    page(f"<h1>Lamps</h1><p>{PROSE}</p><ul>{NAVIGATION}</ul><a href=x rel=nofollow>x</a>", HEAD),
+    page("<table><tr><td>" + "</td><td>".join(PROSE.split()) + "</td></tr></table>" * 3),
+    page("<div class=comments><blockquote><pre>x\n y</pre></blockquote></div><form><p>z</form>"),
+    b"<frameset><frame src=a><noframes><a href=b>b</a></noframes></frameset>",
+    '<script type="application/ld+json">{"articleBody": "a b"}</script><p>&#1;\ufffe\0'.encode(),
+]
+
+
+def read(body: bytes, content_type: str | None = "text/html") -> Reading:
+    return read_page(URL, body, content_type, OPTIONS)
+
+
+def test_a_page_is_read_whole() -> None:
+    reading = read(page(f"<p>{PROSE}</p><a href=other>other</a>", HEAD))
+    assert reading.failure is None
+    assert reading.not_html is None
+    assert (reading.title, reading.author, reading.date) == ("Lamps", "Ada", "2024-05-31")
+    assert reading.language == "en"
+    assert reading.canonical_url == "http://host.example/c/lamps"
+    assert reading.robots == ("noindex",)
+    assert {link.url for link in reading.links} == {
+        "http://host.example/c/other",
+        "http://host.example/c/next",
+    }
+    assert reading.text is not None
+    assert PROSE in reading.text
+    document = reading.document(50)
+    assert document is not None
+    assert part_of(document.text) == reading.text
+    assert reading.visible_digest == text_digest(PROSE + "\nother")
+    assert reading.html_zstd is not None
+    assert reading.encoding == "utf-8"
+    assert reading.parse_secs > 0
+    assert reading.extract_secs > 0
+
+
+def test_html_is_carried_only_on_demand() -> None:
+    assert read_page(URL, article(), None, ReadingOptions()).html_zstd is None
+
+
+def test_what_is_no_page_says_so() -> None:
+    reading = read(b"%PDF-1.7", "application/pdf")
+    assert reading.not_html == "a PDF document"
+    assert reading.document(50) is None
+
+
+def test_a_wrong_charset_does_not_lose_the_page() -> None:
+    body = f"<p>{PROSE} für Köln</p>".encode("latin-1")
+    reading = read(body, "text/html; charset=utf-8")
+    assert reading.text is not None
+    assert "für Köln" in reading.text
+
+
+def test_only_links_are_read_where_only_links_are_wanted() -> None:
+    reader = PageReader(OPTIONS)
+    parsed = reader.parse(Job(URL, article(before="<a href=x>x</a>"), None, links_only=True))
+    assert [link.url for link in parsed.links] == ["http://host.example/a/x"]
+    assert parsed.visible_digest is None
+    with pytest.raises(RuntimeError):
+        reader.extract()
+
+
+def test_what_could_not_be_stored_as_text_is_replaced() -> None:
+    reading = read(
+        b'<script type="application/ld+json">{"articleBody": "' + b"a\\ud800 " * 100 + b'"}'
+    )
+    assert reading.text is not None
+    reading.text.encode()
+
+
+class TestReadPageProperties:
+    @settings(max_examples=150, deadline=None)
+    @given(st.sampled_from(SAMPLES), st.randoms(use_true_random=False), st.integers(0, 12))
+    def test_mutilated_pages_are_read(
+        self, sample: bytes, rng: random.Random, mutations: int
+    ) -> None:
+        check(read(mutilated(sample, rng, mutations)))
+
+    @settings(max_examples=100, deadline=None)
+    @given(st.binary(max_size=400), st.sampled_from(["text/html", "text/html; charset=gbk"]))
+    def test_any_bytes_are_read(self, body: bytes, content_type: str) -> None:
+        reading = read(body, content_type)
+        if reading.not_html is None:
+            check(reading)
+
+
+def check(reading: Reading) -> None:
+    """What holds of every page that was read."""
+    assert reading.failure is None
+    assert not any("no main text" in note for note in reading.notes)
+    document = reading.document(50)
+    assert document is not None
+    assert reading.text == part_of(document.text)
+    assert (document.fingerprint is None) or document.words >= 50
+    assert len({link.key for link in reading.links}) == len(reading.links)
+
+
+def mutilated(body: bytes, rng: random.Random, mutations: int) -> bytes:
+    for _ in range(mutations):
+        start = rng.randrange(len(body) + 1)
+        end = min(len(body), start + rng.choice([1, 5, 50]))
+        piece = rng.choice(
+            [b"", b"<", b">", b'"', b"&#", b"\xff", b"<!--", b"</div>", b"<a href=", body[:90]]
+        )
+        body = body[:start] + piece + body[end:]
+    return body

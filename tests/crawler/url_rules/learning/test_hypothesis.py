@@ -1,0 +1,188 @@
+"""When a hypothesis is believed, and what refutes it."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.context import Context, Place
+from crawler.url_rules.learning.evidence import CounterExample, Evidence, Said
+from crawler.url_rules.learning.hypothesis import (
+    MOST_EXCEPTIONS,
+    Hypothesis,
+    LearningPolicy,
+    Observation,
+    narrowness,
+)
+from crawler.url_rules.learning.patterns import PathPatterns
+from crawler.url_rules.learning.transforms import (
+    ANYTHING,
+    DropArguments,
+    ReplaceHost,
+    ReplaceSegments,
+    ReplaceValues,
+    Transform,
+)
+
+HOST = "a.test"
+SID = DropArguments(("sid",))
+NARROW = Context(HOST, "/x")
+POLICY = LearningPolicy()
+
+
+def hypothesis(transform: Transform = SID, context: Context = NARROW) -> Hypothesis:
+    return Hypothesis(context, transform, Evidence())
+
+
+def seen(target: str, content: int, page: int = 1, host: str = HOST) -> Observation:
+    address = Address.parse(f"http://{host}{target}")
+    said = Said(content.to_bytes(4, "big"), content, 1.0, page)
+    return Observation(address, Place.of(address), PathPatterns()(address), said)
+
+
+def pairs(some: Hypothesis, texts: int, path: str = "/x", first: int = 0) -> None:
+    for number in range(first, first + texts):
+        some.observe(seen(f"{path}?id={number}&sid={2 * number}", number))
+        some.observe(seen(f"{path}?id={number}&sid={2 * number + 1}", number))
+
+
+class TestBelief:
+    def test_fourteen_texts_are_enough(self) -> None:
+        some = hypothesis()
+        pairs(some, 13)
+        assert not some.is_believed(POLICY)
+        pairs(some, 1, first=13)
+        assert some.is_believed(POLICY)
+        assert not some.is_believed(LearningPolicy(confidence=0.9))
+
+    def test_two_values_are_not_enough_where_any_is_spoken_of(self) -> None:
+        some = hypothesis()
+        for number in range(50):
+            for sid in "ab":
+                some.observe(seen(f"/x?id={number}&sid={sid}", number))
+        assert not some.is_believed(POLICY)
+        some.observe(seen("/x?id=1&sid=c", 1))
+        some.observe(seen("/x?id=99&sid=a", 99))
+        some.observe(seen("/x?id=99&sid=c", 99))
+        assert some.is_believed(POLICY)
+
+    def test_two_values_are_enough_where_they_are_named(self) -> None:
+        some = hypothesis(ReplaceValues("sid", ("a",), ("b",)))
+        for number in range(20):
+            for sid in "ab":
+                some.observe(seen(f"/x?id={number}&sid={sid}", number))
+        assert some.is_believed(POLICY)
+
+    def test_what_another_rule_does_already_needs_no_rule(self) -> None:
+        some = hypothesis()
+        place = Place.of(Address.parse(f"http://{HOST}/x"))
+        for number in range(30):
+            for sid in range(2):
+                raw = seen(f"/x?id={number}&sid={number}{sid}", number)
+                some.observe(raw._replace(place=place._replace(path=f"/x{number}")))
+        assert not some.is_believed(POLICY)
+
+
+class TestRefutation:
+    def test_a_page_that_differs_refutes_and_is_told(self) -> None:
+        some = hypothesis()
+        pairs(some, 30)
+        assert some.observe(seen("/x?id=3&sid=z", 77, page=9))
+        assert some.refuted == CounterExample(9, 1)
+        assert not some.is_believed(POLICY)
+
+    def test_a_page_elsewhere_says_nothing(self) -> None:
+        some = hypothesis()
+        pairs(some, 30)
+        assert not some.observe(seen("/y?id=3&sid=z", 77))
+        assert not some.observe(seen("/x?id=3&sid=z", 77, host="b.test"))
+        assert some.refuted is None
+
+    def test_what_is_neither_the_same_nor_another_says_nothing(self) -> None:
+        some = hypothesis()
+        some.observe(seen("/x?id=3&sid=a", 3))
+        near = seen("/x?id=3&sid=b", 3)
+        said = Said(b"other words", 3, 0.9, 2)
+        assert not some.observe(near._replace(said=said))
+        assert (some.evidence.texts, some.refuted) == (0, None)
+
+    def test_the_page_that_counts_instead_is_looked_up(self) -> None:
+        some = hypothesis(ReplaceSegments(False, 0, ("print",), ()), Context(HOST, "/print/*"))
+        fetched = {Address.parse(f"http://{HOST}/1"): Said(b"other", 9, 1.0, 9)}
+        assert some.observe(seen("/print/1", 1, page=2), fetched.get)
+        assert some.refuted == CounterExample(2, 9)
+
+    def test_what_a_copy_is_of_is_compared(self) -> None:
+        some = hypothesis()
+        one, other = seen("/x?id=1&sid=1", 1), seen("/x?id=1&sid=2", 1)
+        assert some.compare(one, other)
+        assert some.evidence.texts == 1
+        assert not some.compare(one, seen("/x?id=2&sid=3", 1))
+
+    def test_two_hosts_are_compared(self) -> None:
+        transform = ReplaceHost("http", "www.a.test", "http", HOST)
+        some = hypothesis(transform, Context("www.a.test"))
+        for number in range(20):
+            some.observe(seen(f"/x?id={number}", number, host="www.a.test"))
+            some.observe(seen(f"/x?id={number}", number))
+        assert some.is_believed(POLICY)
+        some.observe(seen("/x?id=3", 99))
+        assert some.refuted is None, "the host that stays says nothing of itself"
+        some.observe(seen("/x?id=77", 77))
+        some.observe(seen("/x?id=77", 78, host="www.a.test"))
+        assert not some.is_believed(POLICY)
+        assert [narrow.cluster for narrow in some.context.apart_from] == ["/x?id"]
+
+
+class TestExceptions:
+    def test_a_rule_for_a_host_leaves_out_the_kind_of_page_that_differs(self) -> None:
+        some = hypothesis(SID, Context(HOST))
+        pairs(some, 20)
+        pairs(some, 2, "/moody", first=500)
+        some.observe(seen("/moody?id=500&sid=z", 900))
+        assert some.refuted is None
+        assert some.context == Context(HOST).apart(Context(HOST, "/moody", frozenset({"id"})))
+        assert some.evidence.texts == 20
+        assert not some.observe(seen("/moody?id=501&sid=y", 901))
+        assert some.is_believed(POLICY)
+
+    def test_as_many_exceptions_as_kinds_of_pages_refute_it(self) -> None:
+        some = hypothesis(SID, Context(HOST))
+        pairs(some, 20)
+        for number, path in enumerate(("/one", "/two")):
+            assert some.refuted is None
+            some.observe(seen(f"{path}?sid=1", 100 + 2 * number))
+            some.observe(seen(f"{path}?sid=2", 101 + 2 * number))
+        assert some.refuted is not None
+
+    def test_more_than_a_few_refute_it_always(self) -> None:
+        some = hypothesis(SID, Context(HOST))
+        for number in range(30):
+            pairs(some, 1, f"/{'abcdefghijklmnopqrstuvwxyzabcd'[: number + 1]}", first=number)
+        for number in range(MOST_EXCEPTIONS + 1):
+            assert some.refuted is None
+            some.observe(seen(f"/{'z' * (number + 1)}?sid=1", 100 + 2 * number))
+            some.observe(seen(f"/{'z' * (number + 1)}?sid=2", 101 + 2 * number))
+        assert some.refuted is not None
+
+
+@pytest.mark.parametrize(
+    ("sooner", "later"),
+    [
+        ((Context(HOST), SID), (NARROW, SID)),
+        ((NARROW, SID), (Context(HOST, "/x", frozenset()), SID)),
+        ((Context(HOST), DropArguments(("a", "b"))), (Context(HOST), SID)),
+        (
+            (Context(HOST), ReplaceSegments(False, 0, ("s",), ())),
+            (Context(HOST), ReplaceSegments(False, 0, (ANYTHING,), ())),
+        ),
+        (
+            (Context(HOST), ReplaceSegments(False, 0, ("s",), ())),
+            (Context(HOST), ReplaceSegments(False, 1, ("s",), ())),
+        ),
+    ],
+)
+def test_the_wider_rule_is_believed_first(
+    sooner: tuple[Context, Transform], later: tuple[Context, Transform]
+) -> None:
+    assert narrowness(sooner) < narrowness(later)

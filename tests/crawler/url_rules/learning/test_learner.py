@@ -1,0 +1,130 @@
+"""What is learned from whole sites, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.url_rules.learned_rule import LearnedRule
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.evidence import CounterExample, Said
+from crawler.url_rules.learning.hypothesis import LearningPolicy
+from crawler.url_rules.learning.learner import RuleLearner
+from crawler.url_rules.learning.transforms import ReplaceSegments
+from crawler.url_rules.rule_set import RuleSet
+from tests.crawler.url_rules.learning import sites
+from tests.crawler.url_rules.learning.simulation import Simulation
+
+START = sites.HOST + "/"
+
+
+def said(number: int) -> Said:
+    return Said(number.to_bytes(8), number, 1.0, number)
+
+
+def crawl(site: sites.Site, *, learns: bool = True) -> Simulation:
+    return Simulation(site, START, learns=learns).run()
+
+
+class TestWhatIsLearned:
+    @pytest.mark.parametrize(
+        ("site", "most"),
+        [
+            (sites.session_in_query, 1.5),
+            (sites.session_in_path, 1.4),
+            (sites.print_views, 1.5),
+            (sites.folders, 1.4),
+            (sites.any_case, 1.4),
+            (sites.two_hosts, 1.3),
+            (sites.two_shapes, 1.3),
+            (sites.first_page, 1.3),
+            (sites.beside, 1.4),
+        ],
+    )
+    def test_aliases_are_not_fetched_and_nothing_is_lost(
+        self, site: sites.Site, most: float
+    ) -> None:
+        learning, plain = crawl(site), crawl(site, learns=False)
+        assert len(list(learning.rules)) >= 1
+        assert learning.said >= plain.said
+        assert learning.fetched <= most * len(learning.said)
+        assert plain.fetched > most * len(plain.said)
+
+    def test_the_rule_for_a_session_id_is_of_the_whole_host(self) -> None:
+        rules = [str(rule) for rule in crawl(sites.session_in_query).rules]
+        assert rules == ["site.test: any sid= is irrelevant"]
+
+    def test_the_rule_names_what_it_depends_on(self) -> None:
+        (rule,) = crawl(sites.beside).rules
+        assert str(rule) == "site.test/x with view=grid: any page= is irrelevant"
+
+    def test_what_leads_nowhere_does_not_stand_for_what_leads_on(self) -> None:
+        learning, plain = crawl(sites.bare_print_views), crawl(sites.bare_print_views, learns=False)
+        (rule,) = learning.rules
+        assert str(rule) == "site.test: /print/... says what is at /..."
+        assert learning.said == plain.said
+
+    def test_the_longer_shape_is_the_alias(self) -> None:
+        (rule,) = crawl(sites.two_shapes).rules
+        assert str(rule) == "site.test: /viewtopic.php?t=<1> equals /topic/<1>.html"
+
+
+class TestWhatIsNot:
+    @pytest.mark.parametrize(
+        "site",
+        [
+            sites.no_duplicates,
+            sites.soft_404,
+            sites.mostly_irrelevant,
+            sites.at_random,
+            sites.ever_new,
+            sites.one_error_page,
+        ],
+    )
+    def test_no_rule_is_believed(self, site: sites.Site) -> None:
+        learning, plain = crawl(site), crawl(site, learns=False)
+        assert list(learning.rules) == []
+        assert learning.fetched == plain.fetched
+
+    def test_what_spoke_against_a_rule_can_be_told(self) -> None:
+        refuted = [
+            str(known.transform) for known in crawl(sites.mostly_irrelevant).learner.refuted()
+        ]
+        assert "any v= is irrelevant" in refuted
+
+
+class TestBounds:
+    def test_memory_does_not_grow_with_the_pages(self) -> None:
+        learner = RuleLearner(RuleSet(), LearningPolicy())
+        for page in range(1, 6001):
+            url = f"{sites.HOST}/x?id={page % 3000}&a={page}&b={page % 7}"
+            learner.observe(url, said(page % 3000))
+        (host,) = learner._hosts.values()
+        assert len(host.window) <= 400
+        assert len(host.hypotheses) <= 120
+        assert all(len(h.evidence._groups) <= 256 for h in host.hypotheses.values())
+
+    def test_nor_with_the_hosts(self) -> None:
+        learner = RuleLearner(RuleSet(), LearningPolicy())
+        for page in range(1200):
+            learner.observe(f"http://h{page}.test/x?id=1", said(page))
+        assert len(learner._hosts) == 200
+
+    def test_a_long_address_is_passed_over(self) -> None:
+        learner = RuleLearner(RuleSet(), LearningPolicy())
+        for page in range(100):
+            url = f"{sites.HOST}/" + "a/" * 30 + f"?sid={page}"
+            assert learner.observe(url, said(page % 5)) == []
+        assert not learner._hosts
+
+
+def test_a_rule_that_was_revoked_is_not_proposed_again_in_either_direction() -> None:
+    learner = RuleLearner(RuleSet(), LearningPolicy())
+    context = Context("site.test").apart(Context("site.test", "/de/x"))
+    wrong = ReplaceSegments(False, 0, ("da",), ("de",), one_way=True)
+    learner.refute(LearnedRule(1, context, wrong, 20), CounterExample(1, 2))
+    for number in range(60):
+        for language in ("da", "de"):
+            url = f"{sites.HOST}/{language}/p{number}.html"
+            believed = learner.observe(url, said(number))
+            assert all(transform not in (wrong, wrong.reversed()) for _, transform in believed)
+    assert [known.transform for known in learner.refuted()] == [wrong]

@@ -1,0 +1,136 @@
+"""What two addresses of one page suggest."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+
+from crawler.url_rules.learned_rule import LearnedRule
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.context import Place
+from crawler.url_rules.learning.patterns import PathPatterns
+from crawler.url_rules.learning.proposals import Proposal, propose
+from crawler.url_rules.learning.transform_relations import about
+from crawler.url_rules.learning.transforms import ReplaceSegments, Rewrite
+from crawler.url_rules.rule_set import RuleSet
+from tests.crawler.url_rules.learning.strategies import addresses
+
+ONE_WAY = {
+    "an argument": ("/x?id=1&sid=ab12", "/x?id=1&sid=cd34"),
+    "an argument that is not there": ("/x?id=1&sid=ab12", "/x?id=1"),
+    "an argument without value": ("/x?id=1&js", "/x?id=1"),
+    "an argument that is repeated": ("/x?id=7&id=1", "/x?id=1"),
+    "several arguments": ("/x?id=1&sid=ab12&ref=2", "/x?id=1&sid=cd34&ref=7"),
+    "a value": ("/x?id=1&start=0", "/x?id=1"),
+    "a value of a script": ("/x.php?id=1&start=0", "/x.php?id=1"),
+    "an argument beside another": ("/x?view=grid&page=2", "/x?view=grid&page=3"),
+    "a value behind semicolons": ("/x?p=a;h=1", "/x?p=a;h=2"),
+    "a session as folders": ("/s/ab12/page/1", "/s/cd34/page/1"),
+    "a session as folders, and none": ("/s/ab12/page/1", "/page/1"),
+    "a session as a folder": ("/ab12/page/1", "/cd34/page/1"),
+    "a session as a folder, and none": ("/ab12/page/1", "/page/1"),
+    "a session behind a folder, and none": ("/s/ab12/page/1", "/s/page/1"),
+    "a print view": ("/print/a/1", "/a/1"),
+    "a print view below": ("/a/print/1", "/a/1"),
+    "a print view behind": ("/a/1/print", "/a/1"),
+    "an index": ("/a/index.html", "/a/"),
+    "an index at the top": ("/index.html", "/"),
+    "an index without the slash": ("/a/index.html", "/a"),
+    "a trailing slash": ("/a/", "/a"),
+    "a doubled slash": ("/a//b", "/a/b"),
+    "case": ("/Docs/P1", "/docs/p1"),
+    "a shape with the same arguments": ("/print?id=12", "/a?id=12"),
+    "a shape with other arguments": ("/viewtopic.php?t=12", "/topic/12.html"),
+    "a shape with the number in a name": ("/topic-12.html", "/t?topic=12"),
+}
+
+
+def address(target: str) -> Address:
+    return Address.parse(f"http://a.test{target}" if target.startswith("/") else target)
+
+
+def proposals(one: Address, other: Address) -> list[Proposal]:
+    return list(propose(Place.of(one), Place.of(other), PathPatterns()(one)))
+
+
+def make_one(proposal: Proposal, one: Address, other: Address) -> bool:
+    rules = RuleSet()
+    rules.add(LearnedRule(1, *proposal))
+    return rules.fold(one) == rules.fold(other)
+
+
+class TestOneDifference:
+    @pytest.mark.parametrize(("one", "other"), ONE_WAY.values(), ids=ONE_WAY)
+    def test_some_rule_makes_them_one(self, one: str, other: str) -> None:
+        for a, b in ((one, other), (other, one)):
+            pair = address(a), address(b)
+            assert any(make_one(proposal, *pair) for proposal in proposals(*pair)), (a, b)
+
+    @pytest.mark.parametrize(
+        "other", ["http://www.a.test/x?a=1", "https://a.test/x?a=1", "https://a.test:81/x?a=1"]
+    )
+    def test_so_does_one_about_hosts(self, other: str) -> None:
+        for pair in ((address("/x?a=1"), address(other)), (address(other), address("/x?a=1"))):
+            (proposal,) = proposals(*pair)
+            assert make_one(proposal, *pair)
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("/about", "/contact?x=1"),
+            ("/a/b/c/d/e/f", "/g/h/i/j/k/l"),
+            ("/x?a=1&b=2&c=3&d=4&e=5", "/x?a=2&b=3&c=4&d=5&e=6"),
+            ("http://a.test/x", "http://b.test/y"),
+        ],
+    )
+    def test_two_that_have_little_in_common_suggest_none(self, one: str, other: str) -> None:
+        assert proposals(address(one), address(other)) == []
+
+    def test_values_that_may_be_ids_are_not_taken_for_one_another(self) -> None:
+        kinds = {str(rule[1]) for rule in proposals(address("/x?id=4711"), address("/x?id=4712"))}
+        assert kinds == {"any id= is irrelevant"}
+
+
+class TestProposalProperties:
+    @given(addresses, addresses)
+    def test_each_makes_the_two_one(self, one: Address, other: Address) -> None:
+        """But for those about one of several differences, and about any segment whatever."""
+        differing = {n for n in one.names | other.names if one.values(n) != other.values(n)}
+        for context, transform in proposals(one, other):
+            is_whole = differing <= set(about(transform)) or isinstance(transform, Rewrite)
+            if is_whole and not (isinstance(transform, ReplaceSegments) and transform.is_open):
+                assert transform(one) == transform(other), transform
+            assert context.host == one.host
+
+    @given(addresses, addresses)
+    def test_there_are_not_many(self, one: Address, other: Address) -> None:
+        found = proposals(one, other)
+        assert len(found) <= 80
+        assert all(proposal for proposal in found if hash(proposal))
+
+    @given(addresses)
+    def test_one_address_suggests_nothing(self, one: Address) -> None:
+        assert proposals(one, one) == []
+
+    def test_their_order_does_not_depend_on_the_process(self) -> None:
+        """Only the first few are tried, so another order would be another crawl."""
+        program = (
+            "from tests.crawler.url_rules.learning.test_proposals import address, proposals\n"
+            "pair = address('/x?id=1&sid=2&ref=3&page=4'), address('/x?id=1&sid=3&ref=4&page=5')\n"
+            "print(*map(str, (transform for _, transform in proposals(*pair))), sep='\\n')\n"
+        )
+        told = {
+            subprocess.run(
+                [sys.executable, "-c", program],
+                env={**os.environ, "PYTHONHASHSEED": str(seed)},
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            for seed in range(3)
+        }
+        assert len(told) == 1

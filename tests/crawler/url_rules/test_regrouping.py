@@ -1,0 +1,243 @@
+"""The queue in agreement with the rules, in slices, through kills."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.frontier.states import DONE, SKIPPED, TODO
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.evidence import CounterExample
+from crawler.url_rules.learning.transforms import DropArguments, ReplaceSegments
+from crawler.url_rules.regrouping import PENDING
+from crawler.url_rules.skipped import SkippedRequests
+from tests.crawler.frontier.ruled import HOST, NAME, SOMEWHERE, RuledCrawl
+from tests.crawler.url_rules.test_engine import ID, SID, by_id, urls
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PRINT = (Context(NAME), ReplaceSegments(False, 0, ("print", "page"), ("page",)))
+
+
+@pytest.fixture(autouse=True)
+def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.url_rules.regrouping.SLICE", 7)
+
+
+@pytest.fixture(autouse=True)
+def no_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.url_rules.admission.EXPLORED_OF", 2**33)
+    monkeypatch.setattr("crawler.url_rules.admission.EXPLORED_OF_IDS", 2**33)
+
+
+def count(crawl: RuledCrawl, state: int) -> int:
+    return list(crawl.states().values()).count(state)
+
+
+def test_of_what_waits_one_an_address_goes_on_waiting(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.admit_all(urls(range(20), range(3)))
+    crawl.take(SID)
+    crawl.rules.refolding.finish()
+    assert (count(crawl, TODO), count(crawl, SKIPPED), len(crawl.queue)) == (20, 40, 20)
+    crawl.drain()
+    assert len(crawl.fetched) == 20
+
+
+def test_what_was_fetched_stands_for_what_waits(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.admit_all(urls(range(20), range(1)))
+    crawl.drain()
+    crawl.admit_all(urls(range(20), range(1, 3)))
+    crawl.take(SID)
+    crawl.rules.refolding.finish()
+    crawl.drain()
+    assert (count(crawl, DONE), count(crawl, SKIPPED)) == (20, 40)
+
+
+def test_slice_after_slice_between_pages(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.admit_all(urls(range(20), range(3)))
+    crawl.take(SID)
+    steps = 0
+    while crawl.rules.refolding.is_pending:
+        before = count(crawl, SKIPPED)
+        crawl.rules.refolding.step()
+        assert count(crawl, SKIPPED) - before <= 7
+        steps += 1
+    assert steps > 60 // 7
+    assert count(crawl, SKIPPED) == 40
+
+
+def test_a_kill_in_the_middle_begins_anew(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.admit_all(urls(range(20), range(3)))
+    crawl.take(SID)
+    crawl.database.commit()
+    for kills in range(12):
+        for _ in range(kills):
+            crawl.rules.refolding.step()
+        if kills % 2:
+            crawl.database.commit()
+        crawl.kill()
+    crawl.rules.refolding.finish()
+    assert (count(crawl, TODO), count(crawl, SKIPPED)) == (20, 40)
+    assert crawl.database.meta(PENDING) == "[]"
+
+
+def test_what_is_skipped_is_named_by_the_rules_of_today(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.take(SID)
+    prints = [url.replace("/page", "/print/page") for url in urls(range(9), range(3))]
+    crawl.admit_all([*urls(range(9), range(3)), *prints])
+    assert count(crawl, SKIPPED) == 36
+    crawl.take(PRINT)
+    crawl.rules.refolding.finish()
+    assert count(crawl, SKIPPED) == 45
+    skipped = SkippedRequests(crawl.database, crawl.queue)
+    for row in skipped.requests(skipped.ids(HOST, SKIPPED), SKIPPED):
+        assert row.fold == crawl.fold(row.url), "or it is not found where its address needs it"
+        assert row.rule in {1, 2}
+
+
+def test_covered_rules_hand_over_what_they_skip(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.take((Context(NAME, "/page"), DropArguments(("sid",))))
+    crawl.admit_all(urls(range(9), range(3)))
+    (narrow,) = crawl.rules.rules
+    crawl.rules.rules.remove(narrow)
+    crawl.take(SID)
+    crawl.rules.refolding.finish()
+    (wide,) = crawl.rules.rules
+    assert SkippedRequests(crawl.database, crawl.queue).counts() == {wide.id: 18}
+
+
+def test_without_its_rule_everything_waits_again(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.take(SID, ID)
+    crawl.admit_all(urls(range(9), range(3)))
+    assert count(crawl, SKIPPED) == 26
+    for rule in list(crawl.rules.rules):
+        crawl.rules.rules.remove(rule)
+    crawl.rules.refolding.begin(NAME)
+    crawl.rules.refolding.finish()
+    assert (count(crawl, TODO), count(crawl, SKIPPED), len(crawl.queue)) == (27, 0, 27)
+
+
+def test_a_copy_of_the_directory_is_folded_in_the_same_way(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    crawl = RuledCrawl(tmp_path / "one", by_id)
+    crawl.admit_all(urls(range(30), range(4)))
+    crawl.take(SID)
+    crawl.close()
+    shutil.copytree(tmp_path / "one", tmp_path / "two")
+    found = []
+    for name in ("one", "two"):
+        again = RuledCrawl(tmp_path / name, by_id)
+        again.rules.refolding.finish()
+        found.append(again.states())
+        again.close()
+    assert found[0] == found[1]
+
+
+def test_urls_of_other_hosts_and_fixed_ones_are_left_alone(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.admit_all(urls(range(3), range(2)))
+    for url in urls(range(3), range(2, 4)):
+        crawl.admit(url, is_fixed=True)
+    other = [f"http://other.test/page?id=1&sid=s{sid}" for sid in range(5)]
+    crawl.admit_all(other)
+    crawl.take(SID)
+    crawl.rules.refolding.finish()
+    waiting = {url for url, state in crawl.states().items() if state == TODO}
+    assert waiting >= {*other, *urls(range(3), range(2, 4))}
+    assert all(url.startswith((SOMEWHERE, "http://other.test")) for url in waiting)
+    assert len(waiting) == 3 + 6 + 5
+
+
+def test_where_no_host_has_room_it_is_not_done_at_once(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.admit_all(urls(range(20), range(2)))
+    crawl.rules.take([SID], "a file")
+    assert crawl.rules.lease(lambda _: None) is None
+    assert crawl.rules.refolding.is_pending
+    assert len(crawl.queue) == 40
+
+
+def test_where_nothing_waits_it_goes_on_until_something_does(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.take(ID)
+    crawl.rules.refolding.finish()
+    crawl.admit_all(urls(range(20), range(1)))
+    crawl.drain()
+    assert count(crawl, SKIPPED) == 19
+    (wrong,) = crawl.rules.rules
+    crawl.rules.trial.revoke(wrong, "a reason", CounterExample(1, 2))
+    leased = crawl.rules.lease(lambda _: 0)
+    while leased is None and crawl.rules.is_busy:
+        leased = crawl.rules.lease(lambda _: 0)
+    assert leased is not None
+    assert crawl.rules.refolding.is_pending
+
+
+def test_a_page_is_as_near_as_the_nearest_of_its_urls(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    first, second, third = urls(range(1), range(3))
+    crawl.take(SID)
+    crawl.admit(first, depth=5)
+    crawl.drain()
+    crawl.admit(second, depth=6)
+    assert crawl.rules.take_shorter() == []
+    crawl.admit(third, depth=2)
+    assert crawl.rules.take_shorter() == [(first, 2)]
+    assert crawl.rules.take_shorter() == []
+    crawl.database.commit()
+    crawl.kill()
+    assert crawl.rules.take_shorter() == [(first, 2)], "as long as it has not been lowered"
+
+
+def test_what_a_new_rule_skips_lends_its_depth_to_what_stands_for_it(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    first, second = urls(range(1), range(2))
+    crawl.admit(first, depth=5)
+    crawl.drain()
+    crawl.admit(second, depth=2)
+    crawl.take(SID)
+    found = []
+    while crawl.rules.refolding.is_pending:
+        crawl.rules.fold_some()
+        found += crawl.rules.take_shorter()
+    assert crawl.states()[second] == SKIPPED
+    assert found == [(first, 2)]
+
+
+def test_depths_are_compared_a_slice_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.url_rules.engine.SLICE", 4)
+    crawl = RuledCrawl(tmp_path, by_id)
+    first, second, third = (urls(range(10), range(sid, sid + 1)) for sid in range(3))
+    for url in first:
+        crawl.admit(url, depth=5)
+    crawl.drain()
+    for url, depth in (*((url, 6) for url in second), *((url, 2) for url in third)):
+        crawl.admit(url, depth=depth)
+    crawl.take(SID)
+    while crawl.rules.refolding.is_pending:
+        assert crawl.rules.take_shorter() == []
+        crawl.rules.fold_some()
+    for what in ("after a rule was learned", "in the next process"):
+        found = []
+        while crawl.rules.is_comparing_depths:
+            assert crawl.rules.is_folding, "a crawl would end"
+            nearer = crawl.rules.take_shorter()
+            assert len(nearer) <= 4
+            found += nearer
+        assert sorted(found) == sorted((url, 2) for url in first), what
+        assert not crawl.rules.is_folding
+        assert crawl.rules.take_shorter() == []
+        crawl.database.commit()
+        crawl.kill()

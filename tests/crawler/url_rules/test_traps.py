@@ -1,0 +1,305 @@
+"""Clusters in a real SQLite file: what is looked up, what a kill leaves, what goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.frontier.order import host_number
+from crawler.frontier.queue import RequestQueue
+from crawler.pages.verdicts import (
+    CHANGED,
+    DUPLICATES,
+    FAILED,
+    NEAR_DUPLICATE,
+    NEW,
+    TOO_SHORT,
+    UNCHANGED,
+    VERDICTS,
+)
+from crawler.storage.database import Database
+from crawler.url_rules import traps as url_traps
+from crawler.url_rules.engine import UrlRules
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.hypothesis import LearningPolicy
+from crawler.url_rules.low_priority import MAX_PASSED
+from crawler.url_rules.traps import SLOW_PRIORITY, UrlTraps
+from crawler.url_rules.url_clusters import CLOSED, OPEN, SLOW
+from crawler.urls.canonical import Canonicalizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from crawler.frontier.order import QueuedRequest
+
+MONTH = "http://h.org/calendar?month={}"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    database = Database(tmp_path)
+    yield database
+    database.close()
+
+
+def address(number: object, url: str = MONTH) -> Address:
+    return Address.parse(url.format(number))
+
+
+def note(traps: UrlTraps, pages: int, verdict: str = NEAR_DUPLICATE, url: str = MONTH) -> None:
+    """Fetch pages of a cluster that each lead to another one."""
+    for number in range(pages):
+        note_one(traps, address(number, url), verdict)
+
+
+def note_one(traps: UrlTraps, one: Address, verdict: str = NEAR_DUPLICATE) -> None:
+    traps.note_met(one)
+    traps.note(one, verdict)
+
+
+def tried(traps: UrlTraps, urls: int = 2_000) -> float:
+    """The share of URLs that are fetched."""
+    some = [address(f"2030-{number}") for number in range(urls)]
+    return sum(traps.closed(one, one.digest()) is None for one in some) / urls
+
+
+class TestStates:
+    def test_a_cluster_becomes_slow_then_closed_then_slow_again(self, database: Database) -> None:
+        traps = UrlTraps(database, 0)
+        note(traps, 39)
+        assert not traps
+        assert traps.note(address("x"), NEAR_DUPLICATE) == OPEN
+        assert traps
+        assert traps.priority(address("y"), 0) == SLOW_PRIORITY
+        assert traps.priority(address("y"), -500) == -500
+        assert traps.closed(address("y"), address("y").digest()) is None
+        note(traps, 259)
+        assert traps.note(address("x"), NEAR_DUPLICATE) == SLOW
+        assert 0.03 < tried(traps) < 0.08
+        assert traps.note(address("x"), NEW) == CLOSED
+        assert tried(traps) == 1
+
+    @pytest.mark.parametrize("verdict", VERDICTS)
+    def test_only_what_was_read_and_compared_counts(self, database: Database, verdict: str) -> None:
+        traps = UrlTraps(database, 0)
+        note(traps, 3, verdict)
+        cluster = traps.cluster(address(1))
+        counts = verdict in DUPLICATES or verdict in {NEW, CHANGED, TOO_SHORT}
+        assert cluster.fetched == (3 if counts else 0)
+        assert cluster.new == (3 if counts and verdict not in DUPLICATES else 0)
+
+    def test_one_cluster_says_nothing_of_another(self, database: Database) -> None:
+        traps = UrlTraps(database, 0)
+        note(traps, 400)
+        for other in ("http://h.org/page?id={}", "http://g.org/calendar?month={}"):
+            assert traps.priority(address(1, other), 0) == 0
+            assert traps.closed(address(1, other), address(1, other).digest()) is None
+
+    def test_a_budget_ends_what_is_new_as_well(self, database: Database) -> None:
+        traps = UrlTraps(database, 25)
+        note(traps, 25, NEW)
+        assert traps.cluster(address(1)).reason == "its budget of 25 pages is spent"
+        assert tried(traps) == 0
+        traps.clear()
+        assert tried(traps) == 1
+
+
+class TestLookups:
+    def test_hosts_without_traps_cost_none(self, database: Database) -> None:
+        traps = UrlTraps(database, 0)
+        note(traps, 30)
+        asked: list[str] = []
+        database._connection.set_trace_callback(asked.append)
+        for number in range(100):
+            one = address(number, "http://other.org/x{}")
+            assert traps.priority(one, 7) == 7
+            assert traps.closed(one, one.digest()) is None
+            assert one.host not in traps
+        assert asked == []
+
+    def test_memory_is_bounded_and_nothing_is_forgotten(
+        self, database: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(url_traps, "MOST_CLUSTERS", 10)
+        traps = UrlTraps(database, 0)
+        for _ in range(3):
+            for number in range(30):
+                traps.note(address(1, f"http://h{number}.org/x?a={{}}"), NEW)
+        assert len(traps._clusters) == 10
+        counts = [traps.cluster(address(1, f"http://h{n}.org/x?a={{}}")).fetched for n in range(30)]
+        assert counts == [3] * 30
+
+
+class TestProcesses:
+    def test_what_was_committed_goes_on_after_a_kill(self, tmp_path: Path) -> None:
+        database = Database(tmp_path)
+        traps = UrlTraps(database, 0)
+        note(traps, 250)
+        database.commit()
+        note(traps, 30)
+        database.fail("killed")
+        database.close()
+        database = Database(tmp_path)
+        traps = UrlTraps(database, 0)
+        assert "h.org" in traps
+        cluster = traps.cluster(address("x"))
+        assert (cluster.fetched, cluster.barren, cluster.state) == (250, 250, SLOW)
+        note(traps, 50)
+        assert traps.cluster(address("x")).state == CLOSED
+        database.close()
+
+    def test_names_go_on(self, tmp_path: Path) -> None:
+        """Of a folder with many names the first to come is of the same kind in the next process."""
+        database = Database(tmp_path)
+        traps = UrlTraps(database, 0)
+        letters = "abcdefghijklmnopqrst"
+        for a in letters:
+            for b in letters:
+                note_one(traps, address(a + b, "http://h.org/tag/{}"))
+        note(traps, 400, url="http://h.org/day/{}")
+        database.commit()
+        database.close()
+        database = Database(tmp_path)
+        traps = UrlTraps(database, 0)
+        assert traps.cluster(address("zz", "http://h.org/tag/{}")).state == CLOSED
+        assert traps.cluster(address(77, "http://h.org/day/{}")).state == CLOSED
+        assert traps.cluster(address("about", "http://h.org/day/{}")).state == OPEN
+        database.close()
+
+    def test_another_visit_counts_anew_and_keeps_what_it_knows(self, database: Database) -> None:
+        traps = UrlTraps(database, 0)
+        note(traps, 400)
+        note(traps, 100, url="http://h.org/slow?a={}")
+        traps.clear()
+        assert traps.note(address(1), UNCHANGED) is None
+        traps.note(address(1), NEAR_DUPLICATE)
+        traps.note(address(1, "http://h.org/slow?a={}"), NEAR_DUPLICATE)
+        closed, slow = (
+            traps.cluster(address(1)),
+            traps.cluster(address(1, "http://h.org/slow?a={}")),
+        )
+        assert (closed.fetched, closed.state) == (1, CLOSED)
+        assert (slow.fetched, slow.state) == (1, SLOW)
+        assert traps.note(address(1), FAILED) is None
+
+
+class TestQueue:
+    """What becomes of requests that wait."""
+
+    @pytest.fixture
+    def queue(self, database: Database) -> RequestQueue:
+        return RequestQueue(database)
+
+    @pytest.fixture
+    def rules(self, database: Database, queue: RequestQueue) -> UrlRules:
+        return UrlRules(database, Canonicalizer(), queue, LearningPolicy())
+
+    def push(self, queue: RequestQueue, url: str, *, is_fixed: bool = False) -> None:
+        key = Canonicalizer().key(url)
+        queue.push(host_number("h.org"), url, 0, b"", key, is_fixed=is_fixed)
+
+    def drain(self, rules: UrlRules) -> list[str]:
+        found: list[QueuedRequest] = []
+        while (queued := rules.lease(lambda _: 0)) is not None or rules.is_busy:
+            if queued is not None:
+                found.append(queued)
+        return [queued.url for queued in found]
+
+    def test_a_slow_cluster_waits_until_nothing_else_does(
+        self, rules: UrlRules, queue: RequestQueue
+    ) -> None:
+        months = [MONTH.format(number) for number in range(600)]
+        pages = [f"http://h.org/page?id={number}" for number in range(5)]
+        for url in (*months, *pages):
+            self.push(queue, url)
+        note(rules.traps, 100)
+        assert self.drain(rules) == [*pages, *months]
+        assert len(queue) == 0
+
+    @pytest.mark.parametrize("barren", [100, 300])
+    def test_one_call_passes_over_a_bounded_part_of_a_late_cluster(
+        self, rules: UrlRules, queue: RequestQueue, database: Database, barren: int
+    ) -> None:
+        for number in range(5 * MAX_PASSED):
+            self.push(queue, MONTH.format(number))
+        self.push(queue, "http://h.org/page")
+        note(rules.traps, barren)
+        database.commit()
+        calls = [rules.lease(lambda _: 0)]
+        statements: list[int] = []
+        while calls[-1] is None:
+            assert rules.is_busy
+            before = database.rows_written
+            calls.append(rules.lease(lambda _: 0))
+            statements.append(database.rows_written - before)
+        assert calls[-1].url == "http://h.org/page"
+        assert len(calls) == 6
+        # As leased, as waiting or given up, and the host in its line.
+        assert max(statements) <= 2 * MAX_PASSED + 10
+
+    def test_a_closed_one_is_given_up_but_for_what_is_tried_and_what_is_fixed(
+        self, rules: UrlRules, queue: RequestQueue
+    ) -> None:
+        months = [MONTH.format(number) for number in range(600)]
+        for url in months:
+            self.push(queue, url)
+        self.push(queue, MONTH.format("seed"), is_fixed=True)
+        note(rules.traps, 300)
+        fetched = self.drain(rules)
+        assert MONTH.format("seed") in fetched
+        assert 10 < len(fetched) < 60
+        assert len(queue) == 0
+
+    def test_a_new_page_puts_back_what_was_given_up(
+        self, rules: UrlRules, queue: RequestQueue
+    ) -> None:
+        months = [MONTH.format(number) for number in range(100)]
+        for url in months:
+            self.push(queue, url)
+        note(rules.traps, 300)
+        fetched = self.drain(rules)
+        rules._note_newness(address("2026-05"), NEW)
+        assert sorted([*fetched, *self.drain(rules)]) == sorted(months)
+
+    @pytest.mark.parametrize("path", ["a/b/" * 20, "x?" + "&".join(f"a{n}=1" for n in range(30))])
+    def test_addresses_too_long_to_learn_of_are_of_a_cluster_too(
+        self, rules: UrlRules, queue: RequestQueue, path: str
+    ) -> None:
+        url = f"http://h.org/{path}"
+        assert not Address.parse(url).is_learnable
+        for _ in range(300):
+            rules.traps.note_met(Address.parse(url))
+            rules._note_newness(Address.parse(url), NEAR_DUPLICATE)
+        keys = [number.to_bytes(16, "big") for number in range(400)]
+        queued = [
+            rules.push(
+                1, url + (f"&a0={n}" if "?" in path else f"b/{n}/"), 0, b"", key, is_fixed=False
+            )
+            for n, key in enumerate(keys)
+        ]
+        assert 0 < sum(queued) < 100
+        leased = queue.lease(lambda _: 0)
+        assert leased is not None
+        assert leased.priority == SLOW_PRIORITY
+
+
+def test_a_larger_budget_opens_what_a_smaller_one_had_closed(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    traps = UrlTraps(database, 2)
+    address = Address.parse("http://site.test/x?id=1")
+    for _ in range(2):
+        traps.note(address, "new")
+    assert traps.cluster(address).state == "closed"
+    number = traps.cluster(address).id
+    database.commit()
+    database.close()
+    same, larger = Database(tmp_path), None
+    assert UrlTraps(same, 2).reopened == []
+    same.close()
+    larger = Database(tmp_path)
+    again = UrlTraps(larger, 50)
+    assert again.reopened == [number]
+    assert again.cluster(address).state == "open"
+    larger.close()

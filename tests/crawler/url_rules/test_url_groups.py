@@ -1,0 +1,142 @@
+"""Which request stands for an address, and what is known of what was there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.pages.page_row import PageRow
+from crawler.storage.database import Database
+from crawler.url_rules.learning.evidence import Said
+from crawler.url_rules.url_groups import MOST_TRIES, Folds, said_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FOLD, KEY, OTHER = b"f" * 16, b"k" * 16, b"o" * 16
+SAID = Said(b"w" * 16, 3, 1.0, 3)
+
+
+@pytest.fixture
+def folds(tmp_path: Path) -> Iterator[Folds]:
+    database = Database(tmp_path)
+    yield Folds(database)
+    database.close()
+
+
+def test_what_was_never_met_is_unknown(folds: Folds) -> None:
+    assert folds.get(FOLD) is None
+
+
+def test_the_first_request_stands(folds: Folds) -> None:
+    folds.claim(FOLD, 1, KEY)
+    folds.claim(FOLD, 1, OTHER)
+    known = folds.get(FOLD)
+    assert known is not None
+    assert (known.key, known.said, known.wants_another) == (KEY, None, False)
+
+
+def test_what_another_request_found_is_noted_beside_it(folds: Folds) -> None:
+    folds.claim(FOLD, 1, KEY)
+    folds.note(FOLD, 1, OTHER, SAID, visit=2)
+    known = folds.get(FOLD)
+    assert known is not None
+    assert (known.key, known.said, known.visit) == (KEY, SAID, 2)
+
+
+def test_without_a_page_some_more_are_wanted_one_at_a_time(folds: Folds) -> None:
+    folds.claim(FOLD, 1, KEY)
+    wanted = []
+    for _ in range(MOST_TRIES + 2):
+        folds.note_failure(FOLD, visit=1)
+        known = folds.get(FOLD)
+        assert known is not None
+        wanted.append(known.wants_another)
+        if known.wants_another:
+            folds.note_try(FOLD)
+            tried = folds.get(FOLD)
+            assert tried is not None
+            assert not tried.wants_another, "one is under way"
+    assert wanted == [True] * MOST_TRIES + [False] * 2
+
+
+def test_a_page_that_was_found_is_not_lost_by_a_later_failure(folds: Folds) -> None:
+    folds.note(FOLD, 1, KEY, SAID, visit=1)
+    folds.note_failure(FOLD, visit=2)
+    folds.note_try(FOLD)
+    known = folds.get(FOLD)
+    assert known is not None
+    assert (known.said, known.visit, known.tries, known.wants_another) == (SAID, 1, 0, False)
+
+
+def test_hosts_are_forgotten_apart(folds: Folds) -> None:
+    folds.claim(FOLD, 1, KEY)
+    folds.claim(OTHER, 2, KEY)
+    folds.mark_explored(OTHER)
+    folds.forget(1)
+    assert folds.get(FOLD) is None
+    other = folds.get(OTHER)
+    assert other is not None
+    assert other.is_explored
+    folds.clear()
+    assert folds.get(OTHER) is None
+
+
+def row(**values: object) -> PageRow:
+    plain = PageRow(
+        id=5, key=KEY, url="", canonical_url="", latest=1, visit=1, fetched_at=0, seen_visit=1,
+        seen_at=0, depth=0, status=200,
+    )  # fmt: skip
+    for name, value in values.items():
+        setattr(plain, name, value)
+    return plain
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        (row(words=9, words_digest=b"w", text=b"x"), Said(b"w", 5, 1.0, 5, 0)),
+        (
+            row(
+                verdict="near_duplicate",
+                text_digest=b"t",
+                words=9,
+                words_digest=b"w",
+                duplicate_of=3,
+                similarity=0.9,
+            ),
+            Said(b"w", 3, 0.9, 5, 0),
+        ),
+        (
+            row(
+                verdict="near_duplicate",
+                text_digest=b"t",
+                words=9,
+                words_digest=b"w",
+                duplicate_of=3,
+            ),
+            Said(b"w", 3, 0.0, 5, 0),
+        ),
+        (
+            row(words=0, words_digest=b"w", text_digest=b"t", text=b"x"),
+            Said(b"t", 5, 1.0, 5, 0),
+        ),
+        (
+            row(verdict="not_html", payload_digest=b"p", body_bytes=1),
+            Said(b"p", 5, 1.0, 5, None, is_file=True),
+        ),
+        (
+            row(verdict="exact_duplicate", payload_digest=b"p", body_bytes=1, duplicate_of=3),
+            Said(b"p", 3, 0.0, 5, None, is_file=True),
+        ),
+        (row(verdict="not_html", payload_digest=b"p"), None),
+        (row(verdict="noindex", payload_digest=b"p", body_bytes=1), None),
+        (row(words_digest=b"w"), None),
+        (row(text=b"x"), None),
+        (row(), None),
+    ],
+)
+def test_what_a_page_said(page: PageRow, said: Said | None) -> None:
+    assert said_of(page) == said

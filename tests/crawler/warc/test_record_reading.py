@@ -1,0 +1,141 @@
+"""Archives of others: not gzipped, gzipped as a whole, chunked as it came, too large."""
+
+from __future__ import annotations
+
+import gzip
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.warc.captures import Captures
+from crawler.warc.errors import ArchiveError
+from crawler.warc.record_reading import read_records
+from crawler.warc.sources import find_sources
+from tests.crawler.warc.exchanges import MOST, exchange, read_all, record_all
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawler.warc.captures import Capture
+
+
+def record(kind: str, block: bytes, **fields: str) -> bytes:
+    head = {
+        "WARC-Type": kind,
+        "WARC-Record-ID": "<urn:uuid:1>",
+        "WARC-Date": "2026-01-01T00:00:00Z",
+    }
+    told = head | {name.replace("_", "-"): value for name, value in fields.items()}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in told.items())
+    return f"WARC/1.0\r\n{lines}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
+
+
+def answer(path: str, body: bytes, *headers: str, status: str = "200 OK") -> bytes:
+    told = "".join(f"{header}\r\n" for header in headers or ("Content-Type: text/html",))
+    block = f"HTTP/1.1 {status}\r\n{told}\r\n".encode() + body
+    url = f"http://example.org{path}"
+    return record("response", block, WARC_Target_URI=url, Content_Type="application/http")
+
+
+CHUNKED = answer(
+    "/c", b"4\r\n<p>c\r\n0\r\n\r\n", "Content-Type: text/html", "Transfer-Encoding: chunked"
+)
+
+
+def pages(folder: Path, most: int = MOST) -> list[Capture]:
+    captures = Captures(find_sources(str(folder)), most)
+    list(captures.look_through())
+    found = list(captures.pages(lambda _: 0))
+    captures.close()
+    return found
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzipped"])
+def test_records_of_others_are_read(tmp_path: Path, pack: object) -> None:
+    assert callable(pack)
+    parts = [answer("/a", b"<p>a"), CHUNKED]
+    (tmp_path / "x.warc.gz").write_bytes(b"".join(pack(part) for part in parts))
+    assert [record.payload for record in read_all(tmp_path)] == [b"<p>a", b"<p>c"]
+    assert [page.body for page in pages(tmp_path)] == [b"<p>a", b"<p>c"]
+
+
+def test_what_is_gzipped_as_a_whole_is_said() -> None:
+    whole = gzip.compress(answer("/a", b"<p>a") + answer("/b", b"<p>b"))
+    complaints: list[str] = []
+    list(read_records(BytesIO(whole), complaints.append))
+    assert len(complaints) == 1
+    assert "warcio recompress" in complaints[0]
+
+
+def test_a_payload_that_is_too_large_is_read_over(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    record_all(tmp_path, exchange("/a", b"x" * 5_000), exchange("/b", b"y" * 50))
+    assert [page.url for page in pages(tmp_path, 1_000)] == ["http://example.org/b"]
+    assert "larger than" in caplog.text
+
+
+class TestPages:
+    def test_are_what_a_crawl_judged(self, tmp_path: Path) -> None:
+        record_all(
+            tmp_path,
+            exchange("/robots.txt", kind="other"),
+            exchange("/old", b"", status=301),
+            exchange("/a", b"<p>a", depth=3),
+            exchange("/gone", b"<p>no", status=404),
+        )
+        found = [(page.url[18:], page.status, page.depth) for page in pages(tmp_path)]
+        assert found == [("/a", 200, 3), ("/gone", 404, 0)]
+
+    def test_are_html_in_archives_of_others(self, tmp_path: Path) -> None:
+        parts = [
+            answer("/a", b"<p>a"),
+            answer("/i.png", b"\x89PNG", "Content-Type: image/png"),
+            answer("/robots.txt", b"<p>", "Content-Type: text/html"),
+            record("resource", b"x", WARC_Target_URI="http://example.org/r"),
+        ]
+        (tmp_path / "x.warc").write_bytes(b"".join(parts))
+        assert [page.url for page in pages(tmp_path)] == ["http://example.org/a"]
+
+    def test_an_error_that_was_tried_again_is_none(self, tmp_path: Path) -> None:
+        record_all(
+            tmp_path,
+            exchange("/a", b"<p>busy", status=503),
+            exchange("/a", b"<p>a", secs=1),
+            exchange("/b", b"<p>busy", status=503, secs=2),
+            exchange("/b", b"<p>busy", status=503, secs=3),
+        )
+        assert [(page.url[-1], page.status) for page in pages(tmp_path)] == [("a", 200), ("b", 503)]
+
+    def test_revisits_have_the_payload_that_they_stand_for(self, tmp_path: Path) -> None:
+        packed = gzip.compress(b"<p>a", mtime=0)
+        told = ((b"Content-Type", b"text/html"), (b"Content-Encoding", b"gzip"))
+        record_all(tmp_path, exchange("/a", packed, headers=told))
+        record_all(
+            tmp_path,
+            exchange("/b", packed, headers=told, secs=1),
+            exchange("/a", b"", status=304, headers=(), secs=2),
+        )
+        found = pages(tmp_path)
+        assert [page.body for page in found] == [packed] * 3
+        assert [page.status for page in found] == [200] * 3
+        assert all(("Content-Encoding", "gzip") in page.headers for page in found)
+
+    def test_a_revisit_of_what_is_not_there_is_skipped(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        record_all(tmp_path, exchange("/a", b"", status=304), exchange("/b", b"<p>b"))
+        assert [page.url for page in pages(tmp_path)] == ["http://example.org/b"]
+        assert "not in the archive" in caplog.text
+
+    def test_a_part_of_a_page_is_known_for_one(self, tmp_path: Path) -> None:
+        record_all(tmp_path, exchange("/a", b"<p>a", truncated="disconnect"), exchange("/b"))
+        assert [page.is_cut for page in pages(tmp_path)] == [True, False]
+
+
+@pytest.mark.parametrize("name", ["none.warc", "empty"])
+def test_a_source_that_is_none_is_said(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ArchiveError, match=name):
+        find_sources(str(tmp_path / name))
