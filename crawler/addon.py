@@ -56,7 +56,7 @@ hears of redirects too."""
 _MAX_THREADS = 256
 """Threads that resolve names, at most, where CONCURRENT_REQUESTS is higher or has no limit."""
 
-PACING = ("SPIDER_MIDDLEWARES", "crawler.fleet_start.PacedStart", 940)
+PACING = ("SPIDER_MIDDLEWARES", "crawler.spidermiddlewares.PacedStart", 940)
 """Added where FLEET_ENABLED is set."""
 
 RECORDING = ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.warc.Recording", 990)

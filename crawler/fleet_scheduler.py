@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.defer import deferred_from_coro
 
-from crawler.fleet.held_requests import unpack
+from crawler.fleet.buffer import unpack
 from crawler.frontier.order import depth_of, host_number
 from crawler.frontier.redis.request_records import QueuedLink
 from crawler.frontier.request_parts import FIXED, decode_parts

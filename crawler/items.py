@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from crawler.pages.export import hex_digest, hex_fingerprint, iso_time
+from crawler.pages.judged_documents import unpack
+
+if TYPE_CHECKING:
+    from crawler.pages.fetched import Captured
 
 
 @dataclass(slots=True)
@@ -38,3 +45,29 @@ class Page:
 
 
 PAGE_FIELDS = tuple(field.name for field in fields(Page))
+
+
+def page_of_capture(captured: Captured) -> Page:
+    """The item that a spider yields for a capture."""
+    row = captured.row
+    return Page(
+        url=row.url,
+        canonical_url=row.canonical_url,
+        status=row.status,
+        fetched_at=iso_time(row.fetched_at),
+        depth=row.depth,
+        title=row.title,
+        author=row.author,
+        date=row.date,
+        language=row.language,
+        words=row.words,
+        text=None if row.text is None else unpack(row.text),
+        payload_digest=hex_digest(row.payload_digest),
+        text_digest=hex_digest(row.text_digest),
+        fingerprint=hex_fingerprint(row.fingerprint),
+        verdict=captured.verdict,
+        reason=row.reason,
+        duplicate_of=captured.kept_url,
+        distance=row.distance,
+        similarity=row.similarity,
+    )

@@ -17,14 +17,13 @@ from crawler.frontier.redirects import Redirects
 from crawler.frontier.seen import SeenSet
 from crawler.frontier.spellings import Spellings, StoredSpellings
 from crawler.pages.capture import Archivist
-from crawler.pages.chosen_parameters import settle
 from crawler.pages.fetched import Captured, Fetched
 from crawler.pages.judged_documents import PageDocuments
+from crawler.pages.live_parameters import Takeover, settle
 from crawler.pages.page_links import LinkStore
 from crawler.pages.page_store import PageStore
 from crawler.pages.remote_originals import Elsewhere
 from crawler.pages.stages import REFUSED_LINKS, SECONDS_BY_STAGE, RunningTotal
-from crawler.pages.takeover import Takeover
 from crawler.pages.url_history import KnownUrls
 from crawler.pages.verdicts import FAILED
 from crawler.reading.pool import ReadingPool
@@ -34,8 +33,7 @@ from crawler.storage.errors import JobError, StorageError
 from crawler.url_rules.disabled import NoUrlRules
 from crawler.url_rules.engine import UrlRules
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
-from crawler.visit_notes import VisitNotes
-from crawler.visits import NO, Visits
+from crawler.visits import NO, VisitNotes, Visits
 from neardup import (
     Deduplicator,
     HammingIndex,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawler.frontier.pauses import PausePolicy
-from crawler.pages.intervals import IntervalPolicy
+from crawler.pages.url_history import IntervalPolicy
 from crawler.reading.reading_options import ReadingOptions
 from neardup import Parameters
 

@@ -10,9 +10,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.reactor import _asyncio_reactor_path
 
 from crawler.fleet.membership import Membership
-from crawler.fleet_options import fleet_options, is_fleet
 from crawler.job import Job
-from crawler.options import Options, check_names, check_values, job_options
+from crawler.options import Options, check_names, check_values, fleet_options, is_fleet, job_options
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -10,9 +10,11 @@ import scrapy.settings.default_settings
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawler import default_settings
+from crawler.fleet.names import checked_name
+from crawler.fleet.worker_crawl import FleetOptions
 from crawler.frontier.pauses import PausePolicy
 from crawler.job_options import JobOptions
-from crawler.pages.intervals import IntervalPolicy
+from crawler.pages.url_history import IntervalPolicy
 from crawler.reading.reading_options import ReadingOptions
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from neardup import Features, NearDupError, Parameters
@@ -261,3 +263,28 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt word, or nothing."""
     close = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""
+
+
+def is_fleet(settings: BaseSettings) -> bool:
+    """Whether the crawl is to take part in a fleet."""
+    return Options(settings).boolean("FLEET_ENABLED")
+
+
+def fleet_options(settings: BaseSettings) -> FleetOptions:
+    """Everything a worker needs to know.
+
+    Raises:
+        ValueError: A setting has a bad value; the message names it.
+        FleetError: The name of the fleet is none.
+    """
+    options = Options(settings)
+    return FleetOptions(
+        url=str(options.raw("FLEET_REDIS_URL")),
+        name=checked_name(str(options.raw("FLEET_NAME"))),
+        lease_secs=options.number("FLEET_LEASE_SECS"),
+        shards=options.integer("FLEET_SHARDS"),
+        max_hosts=options.integer("FLEET_MAX_HOSTS"),
+        max_leased=options.integer("FLEET_MAX_LEASED"),
+        delay_secs=settings.getfloat("DOWNLOAD_DELAY"),
+        jitter=settings.getfloat("DOWNLOAD_DELAY_JITTER", 0.5),
+    )

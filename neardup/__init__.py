@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from neardup.bloom import BloomFilter, ScalableBloomFilter
     from neardup.clustering import Cluster, clusters
     from neardup.comparison.containment import containment
-    from neardup.comparison.diff import Run, diff
+    from neardup.comparison.diff import Run, diff, render_diff
     from neardup.comparison.edit_distance import edit_ratio
-    from neardup.comparison.rendering import render_diff
     from neardup.deduplicator import Deduplicator
     from neardup.document import Document, analyse
     from neardup.errors import (
@@ -37,11 +36,15 @@ if TYPE_CHECKING:
         ServerError,
         StorageError,
     )
-    from neardup.evaluation.crawl_order import Outcome, count_errors
     from neardup.evaluation.labelled import read_similar
-    from neardup.evaluation.metrics import Scores, labelled_pairs, score_pairs
-    from neardup.evaluation.near_pairs import NearPairs, near_pairs
-    from neardup.evaluation.parameter_sweep import SweepRow, sweep
+    from neardup.evaluation.metrics import (
+        Outcome,
+        Scores,
+        count_errors,
+        labelled_pairs,
+        score_pairs,
+    )
+    from neardup.evaluation.parameter_sweep import NearPairs, SweepRow, near_pairs, sweep
     from neardup.features.features import Features
     from neardup.features.folding import fold
     from neardup.features.idf_table import IdfTable
@@ -51,8 +54,7 @@ if TYPE_CHECKING:
     from neardup.fingerprints.digest import payload_digest, text_digest, words_digest
     from neardup.fingerprints.estimate import Estimate, similarity
     from neardup.fingerprints.minhash import minhash, minhash_many
-    from neardup.fingerprints.simhash import hamming, simhash, simhash_many
-    from neardup.fingerprints.weighted import simhash_weighted
+    from neardup.fingerprints.simhash import hamming, simhash, simhash_many, simhash_weighted
     from neardup.indexes.banding import Banding
     from neardup.indexes.design import Design
     from neardup.indexes.hamming import HammingIndex

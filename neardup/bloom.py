@@ -15,9 +15,13 @@ from rbloom import Bloom
 
 from neardup.errors import ParameterError
 from neardup.fingerprints.digest import DIGEST_BYTES
-from neardup.indexes.files.bloom_file import KINDS, BloomHeader, StoredFilter
-from neardup.indexes.files.bloom_reader import read_filters
-from neardup.indexes.files.bloom_writer import write_filters
+from neardup.indexes.files.bloom_file import (
+    KINDS,
+    BloomHeader,
+    StoredFilter,
+    read_filters,
+    write_filters,
+)
 
 GROWTH = 2
 """Each filter of a stack is made for so many times the keys of the one before it."""

@@ -139,7 +139,7 @@ def _looked_up(
     urls: list[str], crawl: Path, watch: Progress
 ) -> tuple[dict[str, TextSide], Parameters]:
     from crawler.lab.loading import loaded  # noqa: PLC0415
-    from crawler.lab.lookup import place_of  # noqa: PLC0415
+    from crawler.lab.session import place_of  # noqa: PLC0415
     from crawler.lab.sides import TextSide  # noqa: PLC0415
 
     with loaded([crawl], watch) as found:

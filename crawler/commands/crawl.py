@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
 
-from crawler.console.command_line import CommandError, complain, refuse_options
+from crawler.console.command_line import CommandError, complain, refuse_options, tidy_logs
 from crawler.console.crawl_status import standing
 from crawler.console.escaping import say
 from crawler.console.fleet_worker import farewell_lines, prepare_worker, welcome_lines
-from crawler.console.logs import tidy_logs
 from crawler.console.open_archive import prepared_archive
 from crawler.console.report_text import report_lines
 from crawler.feeds.exporters import require_pyarrow
-from crawler.fleet_options import is_fleet
 from crawler.frontier.redis.errors import FleetError
 from crawler.job_registry import prepare_job
-from crawler.options import Options, did_you_mean
+from crawler.options import Options, did_you_mean, is_fleet
 from crawler.pages.crawl_report import make_report
 from crawler.spiders.base import ArchivingSpider
 from crawler.storage.database import open_for_reading

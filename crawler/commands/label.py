@@ -124,8 +124,8 @@ def _walk(paths: list[Path], distances: list[int], limit: int, watch: Progress) 
 def _change(paths: list[Path], opts: argparse.Namespace, watch: Progress) -> None:
     from crawler.lab.labels import remove_label, store_label  # noqa: PLC0415
     from crawler.lab.loading import loaded  # noqa: PLC0415
-    from crawler.lab.lookup import place_of  # noqa: PLC0415
     from crawler.lab.pair_label import DUPLICATE, label_of  # noqa: PLC0415
+    from crawler.lab.session import place_of  # noqa: PLC0415
 
     urls = opts.pair[:2] if opts.pair else opts.remove
     with loaded(paths, watch) as found:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, refuse_options
 from crawler.console.escaping import say, say_json
-from crawler.console.merge_text import merged_lines
 from crawler.console.verify_text import TerminalWatch
 from crawler.frontier.redis.errors import FleetError
 from crawler.maintenance.merge.merging import merge
@@ -17,12 +16,41 @@ from neardup import NearDupError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from crawler.maintenance.merge.fleet_texts import KeptText
+    from crawler.maintenance.merge.merging import Merged
+
+_MOST_LOST = 20
 
 LOST = 1
 INTERRUPTED = 130
+
+
+def merged_lines(merged: Merged, folder: str) -> Iterator[str]:
+    """How much there is, what was there twice, and what is lost."""
+    yield f"{folder}: {merged.pages:,} URLs of {merged.directories:,} directories"
+    yield ""
+    yield f"{merged.kept:>11,}  pages kept"
+    yield f"{merged.duplicates:>11,}  duplicates"
+    if merged.fetched_twice:
+        yield f"{merged.fetched_twice:>11,}  pages that two of the crawls had fetched: there once"
+    if merged.heirs:
+        yield f"{merged.heirs:>11,}  duplicates of what no crawl has: judged again"
+    yield from _lost(merged)
+    yield ""
+    yield f"scrapy verify {folder} checks it; scrapy report {folder} says more"
+
+
+def _lost(merged: Merged) -> Iterator[str]:
+    if not merged.lost:
+        return
+    then = "queued, to be fetched again" if merged.queued else "to be fetched again"
+    yield f"{len(merged.lost):>11,}  duplicates of which nobody holds the text: {then}"
+    for url in merged.lost[:_MOST_LOST]:
+        yield f"             {url}"
+    if len(merged.lost) > _MOST_LOST:
+        yield f"             and {len(merged.lost) - _MOST_LOST:,} more (--json names all)"
 
 
 class Command(PlainCommand):
@@ -81,7 +109,7 @@ def _kept_texts(opts: argparse.Namespace) -> Callable[[], AsyncIterator[KeptText
         if opts.name is not None:
             raise CommandError("--name is of a fleet; give its --redis URL too")
         return None
-    from crawler.fleet.kept_texts import kept_texts  # noqa: PLC0415  # needs Redis' client
+    from crawler.fleet.deduplication import kept_texts  # noqa: PLC0415  # needs Redis' client
     from crawler.fleet.status import at, look  # noqa: PLC0415
 
     name = at(opts.redis, opts.name, look).name

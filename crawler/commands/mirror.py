@@ -16,7 +16,7 @@ from crawler.console.command_line import CommandError, complain, refuse_options
 from crawler.console.mirror_run import Mirroring, check, known_url
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.finish import STATE
-from crawler.mirror.wanted import byte_count
+from crawler.mirror.targets import byte_count
 from crawler.options import Options
 from crawler.spiders.mirror import REQUISITES, MirrorSpider
 from crawler.storage.errors import JobError

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
 from crawler.console.escaping import say, say_json
-from crawler.console.rejudge_text import rejudgement_lines
 from crawler.console.verify_text import TerminalWatch
 from crawler.maintenance.rejudge.rejudging import rejudge
 from crawler.maintenance.verify.directory_checks import CrawlDirectory
@@ -18,8 +17,49 @@ from neardup import NearDupError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
+
+    from crawler.maintenance.rejudge.rejudging import Rejudgement
 
 INTERRUPTED = 130
+
+
+def rejudgement_lines(found: Rejudgement, folder: str, *, dry_run: bool) -> Iterator[str]:
+    """What changes, or would, and what to do now."""
+    kept = f"{found.kept:,} {'would be kept' if dry_run else 'kept'}"
+    yield f"{found.judged:,} pages judged again: {kept}, {found.kept_before:,} before"
+    if not found.changes:
+        yield "nothing changes"
+        return
+    yield ""
+    yield f"{found.now_kept:>11,}  duplicates before, kept now"
+    yield from _urls(found.kept_examples, found.now_kept)
+    yield f"{found.now_dropped:>11,}  kept before, duplicates now"
+    yield from _urls(found.dropped_examples, found.now_dropped)
+    yield f"{found.otherwise:>11,}  duplicates as before, of another page or by another measure"
+    yield from _to_fetch(found, dry_run=dry_run)
+    yield ""
+    if dry_run:
+        yield "nothing was changed: without --dry-run it is"
+    else:
+        yield f"feeds hold what was kept before: export anew with scrapy pages {folder}"
+
+
+def _to_fetch(found: Rejudgement, *, dry_run: bool) -> Iterator[str]:
+    if not found.to_fetch:
+        return
+    if not found.can_fetch:
+        yield f"{found.to_fetch:>11,}  of which nobody holds the text: the next visit reads them"
+    else:
+        done = "would be queued" if dry_run else "queued"
+        yield f"{found.to_fetch:>11,}  of which nobody holds the text: {done}, to be fetched again"
+
+
+def _urls(urls: tuple[str, ...], count: int) -> Iterator[str]:
+    for url in urls:
+        yield f"             {url}"
+    if count > len(urls):
+        yield f"             and {count - len(urls):,} more"
 
 
 class Command(PlainCommand):

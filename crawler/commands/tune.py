@@ -10,22 +10,52 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
 from crawler.console.escaping import say, say_json
-from crawler.console.tune_text import tuning_lines
 from crawler.frontier.redis.errors import FleetError
-from crawler.pages.live_parameters import check_name, tune
-from crawler.pages.tuning_report import tuning_report
+from crawler.pages.export import iso_time
+from crawler.pages.live_parameters import check_name, in_words, to_json, tune, tuning_report
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from neardup import ParameterError, ServerError
+from neardup.parameters import CONFIRMED
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
+
+    from crawler.pages.live_parameters import Tuned, TuningReport
 
 ORIGIN = "tune"
 
 _REDIS = re.compile(r"(rediss?|unix)://")
 
 _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
+    """What holds, what held before it, and what is still judged by that."""
+    if not report.history:
+        yield f"{folder}: no crawl has begun in it yet"
+        return
+    now = report.history[-1]
+    for name, value in json.loads(to_json(now.parameters)).items():
+        yield f"  {name:<18} {value}"
+    features = now.parameters.fingerprint_features
+    if not now.parameters.verify and features == CONFIRMED:
+        yield (
+            f"  {features} are features that are to be confirmed: by their distance alone "
+            "distinct pages are dropped; verify=True and scrapy rejudge undo it"
+        )
+    yield ""
+    before: Tuned | None = None
+    for tuned, pages in zip(report.history, report.pages, strict=True):
+        said = "first" if before is None else in_words(before.parameters, tuned.parameters)
+        since = iso_time(tuned.since)[:19].replace("T", " ")
+        yield f"{pages:>11,} pages judged since {since} UTC, {tuned.origin}: {said}"
+        before = tuned
+    stale = sum(report.pages[:-1])
+    if stale:
+        yield ""
+        yield f"what would now be judged otherwise: scrapy rejudge {folder} --dry-run"
 
 
 class Command(PlainCommand):
@@ -86,7 +116,7 @@ def _tune_fleet(url: str, name: str | None, changes: dict[str, object], *, is_js
     """Change the parameters of a fleet, or print them."""
     try:
         # Needs Redis' client.
-        from crawler.fleet.tuning import tune_fleet  # noqa: PLC0415
+        from crawler.fleet.news import tune_fleet  # noqa: PLC0415
 
         chosen = tune_fleet(url, name, changes, ORIGIN)
     except (FleetError, ServerError, ParameterError) as error:

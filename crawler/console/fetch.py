@@ -9,8 +9,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.utils.reactor import _asyncio_reactor_path
 
-from crawler.console.command_line import CommandError
-from crawler.console.logs import tidy_logs
+from crawler.console.command_line import CommandError, tidy_logs
 from crawler.downloadermiddlewares.failures import explain
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.seeds import check_seed

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from crawler.console.command_line import CommandError
+from crawler.console.command_line import CommandError, tidy_logs
 from crawler.console.crawl_status import standing
 from crawler.console.escaping import say
-from crawler.console.logs import tidy_logs
 from crawler.console.mirror_text import TerminalSteps, check_lines, mirror_lines
 from crawler.console.open_archive import prepared_archive
-from crawler.fleet_options import is_fleet
 from crawler.job_registry import prepare_job
 from crawler.mirror.checking import Checker
 from crawler.mirror.errors import MirrorError
@@ -26,7 +24,7 @@ from crawler.mirror.link_rewriting import Policy
 from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import ARCHIVE
 from crawler.mirror.stand_ins import NEAR_DUPLICATES, SHARES
-from crawler.options import Options
+from crawler.options import Options, is_fleet
 from crawler.pages.crawl_report import make_report
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage.database import FILE_NAME, open_for_reading

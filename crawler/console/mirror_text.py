@@ -7,9 +7,9 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
-from crawler.change_text import change_lines
 from crawler.console.escaping import redraw
 from crawler.console.progress import readable_bytes
+from crawler.console.report_text import change_lines
 from crawler.mirror.reports import CHANGES, DUPLICATES
 
 if TYPE_CHECKING:

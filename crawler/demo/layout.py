@@ -2,21 +2,92 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from functools import cache
 from html import escape
+from importlib import resources
 from typing import TYPE_CHECKING
 
 from crawler.demo.catalogue import CHAPTERS, LONE_ARTICLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from crawler.demo.texts import Text
+HTML = "text/html; charset=utf-8"
+
+_FIRST_EDITION = datetime(2024, 1, 6, 9, 30, tzinfo=UTC)
+_YEAR_MINUTES = 366 * 24 * 60
 
 SITE_NAME = "The Harbour Handbook"
 _COLOPHON = "Printed by the reading circle. Copy it as you like."
 
 _STYLE = "body{max-width:40em;margin:auto;font:1.1em/1.5 serif}nav a{margin-right:1em}"
+
+
+@dataclass(frozen=True)
+class Page:
+    """Status, headers and body; the length is the server's to add."""
+
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    status: int = 200
+
+
+def document(body: bytes, content_type: str = HTML) -> Page:
+    """A page with validators made from its bytes, so that equal bytes have equal ones."""
+    digest = hashlib.blake2b(body, digest_size=8)
+    age = timedelta(minutes=int.from_bytes(digest.digest()) % _YEAR_MINUTES)
+    return Page(
+        body,
+        {
+            "Content-Type": content_type,
+            "ETag": f'"{digest.hexdigest()}"',
+            "Last-Modified": format_datetime(_FIRST_EDITION + age, usegmt=True),
+        },
+    )
+
+
+def redirect(location: str) -> Page:
+    return Page(b"", {"Content-Type": HTML, "Location": location}, 301)
+
+
+def missing(path: str) -> Page:
+    """What the server says for a path that the site has not."""
+    text = f"<!DOCTYPE html><title>Not found</title><p>Nothing is kept at {escape(path)}.</p>"
+    return Page(text.encode(), {"Content-Type": HTML}, 404)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A title and the paragraphs under it, as plain text."""
+
+    title: str
+    paragraphs: tuple[str, ...]
+
+    def edited(self, old: str, new: str) -> Text:
+        """The same text with one passage replaced.
+
+        Raises:
+            ValueError: The passage does not stand in the text exactly once.
+        """
+        found = sum(paragraph.count(old) for paragraph in self.paragraphs)
+        if found != 1:
+            raise ValueError(f"{self.title}: {old!r} stands there {found} times, wanted once")
+        return replace(self, paragraphs=tuple(p.replace(old, new) for p in self.paragraphs))
+
+
+@cache
+def read_text(folder: str, name: str) -> Text:
+    """Read one text of the package.
+
+    The first line is the title; an empty line parts paragraphs, whose line ends are spaces.
+    """
+    source = resources.files(__package__).joinpath("texts", folder, f"{name}.txt")
+    title, *blocks = source.read_text(encoding="utf-8").split("\n\n")
+    return Text(title.strip(), tuple(" ".join(block.split()) for block in blocks))
 
 
 @dataclass(frozen=True)

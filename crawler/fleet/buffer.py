@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
-from crawler.fleet.held_requests import pack, unpack
 from crawler.frontier.order import QueuedRequest
+from crawler.frontier.redis.request_records import AGAIN, Leased
 from crawler.frontier.states import SKIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from crawler.frontier.queue import RequestQueue
-    from crawler.frontier.redis.request_records import Leased
     from crawler.storage.database import Database
     from crawler.url_rules.disabled import NoUrlRules
     from crawler.url_rules.engine import UrlRules
@@ -29,6 +28,36 @@ _PARKED = (
     " ORDER BY id LIMIT 500"
 )
 _WAITING = "SELECT id, host, url, priority, request, depth FROM requests WHERE state = 0"
+
+
+def pack(leased: Leased) -> bytes:
+    """The lease and the request; URL, host, priority and depth have columns of their own.
+
+    A byte each for the length of the id, for the tries and for the length of the key, then id,
+    key, request.
+    """
+    key = leased.key or b""
+    tries = min(leased.tries, AGAIN - 1) + AGAIN * leased.is_again
+    head = bytes((len(leased.id), tries, len(key)))
+    return head + leased.id + key + leased.request
+
+
+def unpack(queued: QueuedRequest) -> Leased:
+    """Undo ``pack``."""
+    stored: bytes = queued.request
+    end_of_id = 3 + stored[0]
+    end_of_key = end_of_id + stored[2]
+    return Leased(
+        id=stored[3:end_of_id],
+        host=queued.host,
+        url=queued.url,
+        priority=queued.priority,
+        key=stored[end_of_id:end_of_key] or None,
+        request=stored[end_of_key:],
+        tries=stored[1] % AGAIN,
+        depth=queued.depth,
+        is_again=stored[1] >= AGAIN,
+    )
 
 
 class Buffer:

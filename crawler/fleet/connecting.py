@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from neardup import ServerError
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.transient import why_to_wait
+from neardup.storage.redis.server import why_to_wait
 
 if TYPE_CHECKING:
     from neardup.storage.redis.server import Server

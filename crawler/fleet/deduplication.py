@@ -6,15 +6,21 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import zstandard
+
+from crawler.fleet.names import prefix_of
+from crawler.maintenance.merge.fleet_texts import KeptText
 from crawler.pages.shared_verdicts import Original, SharedVerdict
 from crawler.storage.errors import StorageError
+from neardup import Parameters
+from neardup.storage.redis.connecting import connect
+from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import AsyncIterator, Coroutine
 
-    from neardup import Document, Parameters
+    from neardup import Document
     from neardup.storage.redis import verdict_records as verdicts
-    from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 
 T = TypeVar("T")
 
@@ -110,3 +116,23 @@ def _verdict(found: verdicts.SharedVerdict | None) -> SharedVerdict | None:
         return None
     original = None if found.original is None else from_json(found.original.about)
     return SharedVerdict(found.verdict, original)
+
+
+async def kept_texts(url: str, name: str) -> AsyncIterator[KeptText]:
+    """Read them one after the other, each with the page that it is of.
+
+    Args:
+        url: Of the Redis.
+        name: Of the fleet.
+
+    Raises:
+        ServerError: The Redis cannot be used.
+        StorageError: It holds pages of something else.
+    """
+    server = await connect(url, prefix_of(name))
+    try:
+        async for kept in SharedDeduplicator(server, Parameters()).kept():
+            packed = zstandard.compress(kept.text.encode("utf-8", "replace"))
+            yield KeptText(from_json(kept.original.about), packed)
+    finally:
+        await server.close()

@@ -28,8 +28,7 @@ from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 
 if TYPE_CHECKING:
-    from crawler.fleet.options import FleetOptions
-    from crawler.fleet.worker_crawl import Crawl
+    from crawler.fleet.worker_crawl import Crawl, FleetOptions
     from crawler.frontier.redis.counts import Counts
     from crawler.job import Job
     from neardup.storage.redis.server import Server

@@ -2,22 +2,153 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import secrets
 import time
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from crawler.fleet.board import Board, Notices
-from crawler.fleet.moved_seeds import MovedSeeds
-from crawler.fleet.shared_parameters import SharedParameters
 from crawler.fleet.shared_rules import SharedRules
+from crawler.fleet.status import at, names
+from crawler.frontier.redis.errors import FleetError
+from crawler.pages.live_parameters import add, check_name, from_json, in_words, to_json
+from neardup import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from crawler.frontier.redis.counts import Counts
     from crawler.job import Job
+    from crawler.pages.capture import Archivist
+    from crawler.storage.database import Database
     from neardup.storage.redis.server import Server
+
+logger = logging.getLogger(__name__)
 
 INTERVAL_SECS = 0.5
 """So often is told what is not urgent."""
+
+
+def tune_fleet(
+    url: str, name: str | None, changes: Mapping[str, object], origin: str
+) -> dict[str, Any]:
+    """Change parameters; running workers take them over within a second.
+
+    Args:
+        url: Of the Redis.
+        name: Of the fleet; None where there is but one.
+        changes: New values by name; nothing is written where there are none.
+        origin: Who chose them.
+
+    Returns:
+        What holds now, by name.
+
+    Raises:
+        FleetError: There is no such fleet.
+        ParameterError: A name or a value is wrong, or two do not go together.
+        ServerError: The Redis cannot be used.
+    """
+    for parameter in changes:
+        check_name(parameter)
+
+    async def tune(server: Server, name: str) -> dict[str, Any]:
+        board = Board(server)
+        held = (await board.read()).parameters
+        if not held:
+            known = ", ".join(await names(server)) or "none"
+            raise FleetError(f"no fleet {name} at {server.name}; there are: {known}")
+        wanted = to_json(replace(from_json(held), **changes))  # type: ignore[arg-type]  # it checks
+        if changes:
+            await board.write_parameters(wanted, origin, time.time())
+        chosen: dict[str, Any] = json.loads(wanted)
+        return chosen
+
+    found: dict[str, Any] = at(url, name, tune)
+    return found
+
+
+class SharedParameters:
+    """Carries parameters between ``crawl.db``, where they are tuned, and the fleet's board.
+
+    Args:
+        database: That of the worker.
+        archivist: Judges by what held when the crawl was opened.
+        board: That of the fleet.
+    """
+
+    def __init__(self, database: Database, archivist: Archivist, board: Board) -> None:
+        self._database = database
+        self._archivist = archivist
+        self._board = board
+        self._version = 0
+        self._told = archivist.tuned.id
+
+    async def offer(self) -> None:
+        """Let what holds here hold in the fleet, unless something does already."""
+        tuned = self._archivist.tuned
+        chosen = to_json(tuned.parameters)
+        await self._board.write_parameters(chosen, tuned.origin, tuned.since, is_first=True)
+
+    async def tell(self) -> None:
+        """Let hold in the fleet what this worker was tuned to."""
+        tuned = self._archivist.tuned
+        if tuned.id != self._told:
+            chosen = to_json(tuned.parameters)
+            self._version = await self._board.write_parameters(chosen, tuned.origin, tuned.since)
+            self._told = tuned.id
+
+    def hear(self, notices: Notices) -> None:
+        """Judge as the fleet does from now on."""
+        held = self._archivist.tuned
+        # What was tuned here and is not told yet is newer than what is heard.
+        if notices.parameters_version == self._version or held.id != self._told:
+            return
+        self._version = notices.parameters_version
+        try:
+            wanted = from_json(notices.parameters)
+            if wanted == held.parameters:
+                return
+            tuned = add(self._database.write, wanted, notices.origin)
+            self._archivist.tune(tuned)
+        except (AttributeError, KeyError, ParameterError, TypeError, ValueError) as error:
+            logger.warning("pages are judged as before: %s", error)
+            return
+        self._told = tuned.id
+        changes = in_words(held.parameters, wanted)
+        logger.warning("pages from now on are judged as the fleet does: %s", changes)
+
+
+class MovedSeeds:
+    """Carries them between ``crawl.db`` and the fleet's board.
+
+    They are told before the links of their pages, and heard after a lease and before its
+    pages are fetched: no worker takes a link for one that is out of scope.
+    """
+
+    def __init__(self, job: Job, board: Board) -> None:
+        self._job = job
+        self._board = board
+        self._version = 0
+        self._known: dict[str, str] = {}
+
+    async def tell(self) -> None:
+        """Tell of those that this worker met."""
+        for seed, target in self._job.notes.moved_seeds().items():
+            if seed not in self._known:
+                await self._board.write_moved(seed, target)
+                self._known[seed] = target
+
+    async def hear(self, notices: Notices) -> None:
+        """Take over those that the others met."""
+        if notices.moved_version == self._version:
+            return
+        for seed, target in (await self._board.moved()).items():
+            if self._known.get(seed) != target:
+                self._known[seed] = target
+                self._job.notes.take_moved_seed(seed, target)
+        self._version = notices.moved_version
 
 
 class News:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawler.lab.distance_text import in_bits, in_pairs
-from neardup.evaluation.wilson import Interval, wilson
+from neardup.evaluation.metrics import Interval, wilson
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

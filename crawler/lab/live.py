@@ -8,10 +8,9 @@ from collections import Counter, deque
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from crawler.lab.series import Series
-from crawler.lab.snapshot import LivePage, Snapshot
+from crawler.lab.snapshot import LivePage, Series, Snapshot
+from crawler.pages.crawl_report import Tally, make_tally
 from crawler.pages.live_parameters import current
-from crawler.pages.tally import Tally, make_tally
 from crawler.pages.verdicts import DUPLICATES, KEPT
 from crawler.storage.database import open_for_reading
 

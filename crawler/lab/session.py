@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
@@ -15,8 +17,11 @@ from crawler.lab.figures import Histogram, Scatter, SweepLine
 from crawler.lab.judgement import Judgement
 from crawler.lab.page_columns import UNJUDGED, PageColumns
 from crawler.lab.prepared import Key, Prepared, key_of
+from crawler.lab.sources.source import SourceError
 from crawler.lab.text_shelf import TextShelf
 from crawler.lab.weighing import weigh_jaccard, weigh_labels
+from crawler.urls.canonical import Canonicalizer
+from crawler.urls.errors import MalformedUrl
 from neardup.evaluation.distinct_pairs import count_all
 from neardup.evaluation.judging import judge_all
 from neardup.evaluation.judging_arrays import CANDIDATE, CHANGED, Bounds
@@ -34,12 +39,46 @@ if TYPE_CHECKING:
     from crawler.lab.prepared import Watch
     from crawler.lab.text_shelf import Texts
 
+_COMPARED = 5_000
+"""URLs among which a similar one is looked for; more take seconds."""
+
 R = TypeVar("R")
 
 _MOST_PREPARED = 3
 _MOST_REMEMBERED, _FEWEST_REMEMBERED = 32, 6
 _PAGES_REMEMBERED = 6_000_000
 """Of all answers together, each of which takes some 16 bytes a page."""
+
+
+def place_of(pages: Sequence[LabPage], url: str) -> int:
+    """The place of a page: the newest one of that very URL, else one of the same canonical URL.
+
+    Raises:
+        SourceError: There is none; a similar URL is proposed.
+
+    Complexity: O(pages).
+    """
+    places = [place for place, page in enumerate(pages) if page.url == url]
+    if places:
+        return places[-1]
+    key = _key(url)
+    for place in range(len(pages) - 1, -1, -1):
+        if key is not None and _key(pages[place].url) == key:
+            return place
+    urls = (page.url for page in islice(pages, _COMPARED))
+    close = difflib.get_close_matches(url, list(urls), n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise SourceError(f"{url}: no page with a text has this URL{hint}")
+
+
+_CANONICALIZER = Canonicalizer()
+
+
+def _key(url: str) -> bytes | None:
+    try:
+        return _CANONICALIZER.key(url)
+    except MalformedUrl:
+        return None
 
 
 class Session:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from crawler.mirror.names import free_path
-from crawler.mirror.paths import path_key
+from crawler.mirror.paths import free_path, path_key
 
 if TYPE_CHECKING:
     import sqlite3

@@ -2,7 +2,7 @@
 
 Pure. Two URLs have one path only if they differ in scheme, in the case or Unicode form of letters,
 in an ending that says the media type (``/a``, ``/a.html``), or as ``/`` and ``/index.html`` do, all
-of which `crawler.mirror.names` tells apart. Where more would be lost, eight digits of a digest of
+of which `crawler.mirror.paths` tells apart. Where more would be lost, eight digits of a digest of
 the URL stand behind the name: ``a~1f0c2d3e.html``.
 """
 
@@ -11,12 +11,17 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import count
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from crawler.mirror.endings import known_ending, split_ending
 from crawler.mirror.segments import digest, fitted, portable, readable, with_digest
 from crawler.urls.hosts import canonical_host
 from crawler.urls.parts import Parts, split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 #: Of a whole path, in UTF-16 units: what Windows takes (260) beside a short folder.
 PATH_MAX_UNITS = 240
@@ -168,3 +173,49 @@ def _way(source: str, target: str) -> str:
         quote(part, safe="!$*+,;=@~") for part in there[shared:]
     ]
     return "".join(f"{step}/" for step in steps)
+
+
+def free_path(
+    url: str,
+    media_type: str | None,
+    is_file: Callable[[str], bool],
+    is_folder: Callable[[str], bool],
+) -> str:
+    """Choose the path of a URL's file beside the files that are there.
+
+    The preferred path (`path_of`) if it is free on every file system. Else the file's name, or that
+    of a folder which is a file already, gets ``~`` and a digest: of the URL, or of the folder's
+    path, so that all that belongs into a folder stays together. The same questions answered alike
+    give the same path.
+
+    Args:
+        url: Address of the file.
+        media_type: As it was served; None where nothing is known.
+        is_file: Is there a file with this key (`path_key`)?
+        is_folder: Is there a file somewhere below the folder with this key?
+
+    Raises:
+        MalformedUrl: It is no http or https URL with a host.
+    """
+    *folders, name = path_of(url, media_type).split("/")
+    way = ""
+    for folder in folders:
+        way = next(path for path in _variants(way, folder, way + folder) if not _is(is_file, path))
+        way += "/"
+    address = url.partition("#")[0]
+    return next(
+        path
+        for path in _variants(way, name, address)
+        if not (_is(is_file, path) or _is(is_folder, path))
+    )
+
+
+def _variants(way: str, name: str, source: str) -> Iterator[str]:
+    yield way + name
+    yield way + with_digest(name, digest(source))
+    for number in count(2):
+        yield way + with_digest(name, digest(f"{number} {source}"))
+
+
+def _is(question: Callable[[str], bool], path: str) -> bool:
+    return question(path_key(path))

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from crawler.pages import outcomes, verdicts
-from crawler.pages.answer import Answer
+from crawler.pages.answer import Answer, blank_row
 from crawler.pages.ask_fleet import Asking
 from crawler.pages.fetched import Captured, Fetched, Validators
-from crawler.pages.judge import Judge, describe, repeat
+from crawler.pages.judge import Judge, describe, is_better, repeat
 from crawler.pages.known_content import Held
-from crawler.pages.new_rows import blank_row
 from crawler.pages.page_row import PageRow
-from crawler.pages.preference import is_better
 from crawler.pages.promotion import Promoted, Promotion
 from crawler.pages.url_history import Outcome
 from crawler.reading.fingerprinting import extract_of

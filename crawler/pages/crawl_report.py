@@ -5,18 +5,31 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.file_links import PUT_ASIDE, RELEASABLE
-from crawler.frontier.trap_report import StoredCluster, trap_report
+from crawler.frontier.queue import MOST_TRIES
 from crawler.pages.change_report import Changes, find_changes
 from crawler.pages.stages import REFUSED_LINKS
-from crawler.pages.tally import make_tally, scalar
-from crawler.pages.verdicts import DUPLICATES, EXACT_DUPLICATE, FAILED, NOT_COMPARED
-from crawler.url_rules.rule_report import UNEXAMINED
+from crawler.pages.verdicts import (
+    DUPLICATES,
+    EXACT_DUPLICATE,
+    FAILED,
+    NOT_COMPARED,
+    UNCHANGED,
+    VERDICTS,
+)
+from crawler.url_rules.rule_report import UNEXAMINED, StoredCluster, trap_report
 
 if TYPE_CHECKING:
     import sqlite3
+
+# Each part has an index of its own, which the sum of both would not use.
+_QUEUED = """
+SELECT (SELECT count(*) FROM requests WHERE state = 0)
+     + (SELECT count(*) FROM requests WHERE state IN (1, 3) AND tries < ?)
+"""
+_DUPLICATES = ", ".join(f"'{verdict}'" for verdict in sorted(DUPLICATES))
 
 LARGEST = 10
 """Clusters, and URLs of each, that a report names."""
@@ -36,6 +49,64 @@ _MEMBERS_OF_THERE = """
 SELECT pages.url FROM elsewhere JOIN pages ON pages.id = page
 WHERE latest = 1 AND elsewhere.key = ? ORDER BY id LIMIT ?
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts of one visit.
+
+    Attributes:
+        verdicts: Pages by verdict, all verdicts, 0 included.
+        queued: Requests that are still to be made.
+        saved_bytes: Of bodies that repeat a kept page.
+        fetched_bytes: Of all bodies that came.
+    """
+
+    verdicts: dict[str, int]
+    queued: int
+    saved_bytes: int
+    fetched_bytes: int
+
+
+def make_tally(connection: sqlite3.Connection, visit: int) -> Tally:
+    """Count a visit, within the transaction that is open.
+
+    Complexity: O(pages and requests).
+    """
+    return Tally(
+        verdicts=_count_verdicts(connection, visit),
+        queued=scalar(connection, _QUEUED, MOST_TRIES),
+        saved_bytes=_sum_bytes(connection, visit, f"verdict IN ({_DUPLICATES})"),
+        fetched_bytes=_sum_bytes(connection, visit, "1"),
+    )
+
+
+def _count_verdicts(connection: sqlite3.Connection, visit: int) -> dict[str, int]:
+    counts = dict.fromkeys(VERDICTS, 0)
+    rows = connection.execute(
+        "SELECT verdict, count(*) FROM pages WHERE visit = ? GROUP BY verdict", (visit,)
+    )
+    for verdict, count in rows:
+        counts[verdict] = count
+    counts[UNCHANGED] = scalar(
+        connection, "SELECT count(*) FROM pages WHERE seen_visit = ? AND visit < ?", visit, visit
+    )
+    return counts
+
+
+def _sum_bytes(connection: sqlite3.Connection, visit: int, condition: str) -> int:
+    """The bytes of bodies that came in a visit; a page that was not sent again had none."""
+    return scalar(
+        connection,
+        f"SELECT coalesce(sum(body_bytes), 0) FROM pages WHERE seen_visit = ?1 AND {condition}"  # noqa: S608
+        " AND key NOT IN (SELECT key FROM known WHERE visit = ?1 AND not_sent = 1)",
+        visit,
+    )
+
+
+def scalar(connection: sqlite3.Connection, sql: str, *parameters: Any) -> int:
+    """The one whole number that a query returns."""
+    return int(connection.execute(sql, parameters).fetchone()[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from crawler.pages.link_lists import LinkPacker
+import zstandard
+
 from crawler.reading.reading import Link, distinct_urls
 
 if TYPE_CHECKING:
@@ -14,11 +15,44 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
     from crawler.urls.canonical import Known
 
+_MARK = "!"
+
 DICTIONARY_BYTES = 112_640
 """URLs that the first pages link to, in front of which every later list is compressed; zstd looks
 back no farther at its usual level."""
 
 _RECENT_KEYS = 20_000
+
+
+class LinkPacker:
+    """Packs and unpacks lists of links.
+
+    Args:
+        dictionary: URLs that many pages link to, or nothing. What was packed
+            with one is unpacked with the same.
+    """
+
+    def __init__(self, dictionary: bytes = b"") -> None:
+        shared = None
+        if dictionary:
+            shared = zstandard.ZstdCompressionDict(
+                dictionary, dict_type=zstandard.DICT_TYPE_RAWCONTENT
+            )
+        self._compressor = zstandard.ZstdCompressor(dict_data=shared, write_checksum=True)
+        self._decompressor = zstandard.ZstdDecompressor(dict_data=shared)
+
+    def pack(self, links: list[tuple[str, bool]], *, nofollow: bool) -> bytes:
+        """Pack (URL, nofollow) in the order of the page."""
+        lines = [_MARK if nofollow else ""]
+        lines += [_MARK + url if marked else url for url, marked in links]
+        return self._compressor.compress("\n".join(lines).encode("utf-8", "surrogatepass"))
+
+    def unpack(self, packed: bytes) -> tuple[list[tuple[str, bool]], bool]:
+        """The links of a page, and whether it wants none of them followed."""
+        text = self._decompressor.decompress(packed).decode("utf-8", "surrogatepass")
+        first, *lines = text.split("\n")
+        links = [(line.removeprefix(_MARK), line.startswith(_MARK)) for line in lines]
+        return links, first == _MARK
 
 
 class LinkStore:

@@ -6,19 +6,35 @@ this looks at the few elements that are meant to be looked at.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import date
+from email.utils import parsedate
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml.etree import XPath
 
-from crawler.reading.dates import iso_date
 from crawler.reading.link_extraction import resolve
 from crawler.reading.reading import Metadata
-from crawler.reading.schema_org import is_json_ld, read_schema_org
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+_SCHEMA_ORG_DATES = ("datePublished", "dateCreated", "uploadDate", "dateModified")
+_SCHEMA_ORG_LONGEST = 200_000
+_MOST_NODES = 200
+
+# Earlier than the web, or later than anybody publishes: a template's placeholder.
+_EARLIEST, _LATEST = 1980, 2100
+_NUMERIC = re.compile(r"\s*(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})(?!\d)")
+_MONTHS = {
+    name: number
+    for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)
+}
+_DAY_FIRST = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?\.?\s+([a-z]{3})[a-z]*\.?,?\s+(\d{4})\b")
+_MONTH_FIRST = re.compile(r"\b([a-z]{3})[a-z]*\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b")
+_DATES_LONGEST = 100
 
 Element = Any  # lxml has no types
 
@@ -56,6 +72,94 @@ _REFRESH = re.compile(
 _LONGEST = 1000
 _LONGEST_URL = 8192
 _SEPARATORS = re.compile(r"[\s,;]+")
+
+
+class Described(NamedTuple):
+    """What JSON-LD says of the page, as written."""
+
+    author: str | None = None
+    date: str | None = None
+
+
+def is_json_ld(kind: str) -> bool:
+    """Whether a script of this type holds JSON-LD."""
+    return "ld+json" in kind.lower()
+
+
+def read_schema_org(scripts: Iterable[str]) -> Described:
+    """Return the first author and the first date that scripts of JSON-LD name."""
+    author = date = None
+    for text in scripts:
+        for node in _nodes(text) if len(text) <= _SCHEMA_ORG_LONGEST else ():
+            author = author or _name(node.get("author")) or _name(node.get("creator"))
+            date = date or next(
+                (node[name] for name in _SCHEMA_ORG_DATES if _is_text(node, name)), None
+            )
+    return Described(author, date)
+
+
+def _is_text(node: dict[str, Any], name: str) -> bool:
+    return isinstance(node.get(name), str) and bool(node[name].strip())
+
+
+def _nodes(text: str) -> Iterator[dict[str, Any]]:
+    """The objects that describe the page: at the top, in lists and in ``@graph``."""
+    try:
+        # strict=False: real pages have raw line breaks within their strings.
+        waiting = [json.loads(text, strict=False)]
+    except (ValueError, RecursionError):
+        return
+    for _ in range(_MOST_NODES):
+        if not waiting:
+            return
+        node = waiting.pop(0)
+        if isinstance(node, list):
+            waiting[:0] = node[:_MOST_NODES]
+        elif isinstance(node, dict):
+            yield node
+            waiting += [node.get("@graph"), node.get("mainEntity")]
+
+
+def _name(value: object) -> str | None:
+    """Names of an author, who may be a text, an object or a list of either, not of lists."""
+    if isinstance(value, list):
+        names = [_name(each) for each in value[:10] if not isinstance(each, list)]
+        return ", ".join(dict.fromkeys(filter(None, names))) or None
+    if isinstance(value, dict):
+        value = value.get("name")
+    # Some give the address of a profile where a name is wanted.
+    if isinstance(value, str) and value.strip() and not value.lstrip().startswith("http"):
+        return value
+    return None
+
+
+def iso_date(text: str | None) -> str | None:
+    """Return the day that a text names as ``YYYY-MM-DD``; None where it names none for certain.
+
+    Reads ISO 8601 (also without dashes), the dates of mail and HTTP, and English ones with the
+    month in letters. ``03/04/2024`` is left alone: nobody knows which month that is.
+    """
+    if not text or len(text) > _DATES_LONGEST:
+        return None
+    numeric = _NUMERIC.match(text)
+    if numeric:
+        return _day(*map(int, numeric.groups()))
+    lower = text.lower()
+    if found := _DAY_FIRST.search(lower):
+        return _day(int(found[3]), _MONTHS.get(found[2], 0), int(found[1]))
+    if found := _MONTH_FIRST.search(lower):
+        return _day(int(found[3]), _MONTHS.get(found[1], 0), int(found[2]))
+    mailed = parsedate(text)
+    return _day(*mailed[:3]) if mailed else None
+
+
+def _day(year: int, month: int, day: int) -> str | None:
+    if not _EARLIEST <= year <= _LATEST:
+        return None
+    try:
+        return date(year, month, day).isoformat()
+    except ValueError:
+        return None
 
 
 def read_metadata(root: Element, base: str) -> Metadata:

@@ -14,11 +14,11 @@ from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import CUTS, LED_BY, NOT_GZIP, UNASKED_PART, why_cut
 from crawler.frontier.pauses import WAITED
 from crawler.frontier.spellings import SPELLING
+from crawler.items import page_of_capture
 from crawler.job_registry import job_of
 from crawler.link_depths import AGAIN, follow_again, take_shortest_way
 from crawler.options import Options, did_you_mean
 from crawler.other_spellings import ask_another
-from crawler.page_items import page_of_capture
 from crawler.pages import verdicts
 from crawler.pages.fetched import Captured, Fetched
 from crawler.reading.errors import ReadingError

@@ -15,7 +15,7 @@ from crawler.mirror.file_store import MirrorStore
 from crawler.mirror.finish import STATE
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.readings import reading_without_text
-from crawler.mirror.wanted import WantedNames, byte_count
+from crawler.mirror.targets import WantedNames, byte_count
 from crawler.options import Options, did_you_mean
 from crawler.pages import verdicts
 from crawler.pages.fetched import Captured

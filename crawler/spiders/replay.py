@@ -16,8 +16,8 @@ from scrapy.responsetypes import responsetypes
 
 from crawler.downloadermiddlewares.limits import DATA_LOSS, decompressed
 from crawler.downloading.errors import AnswerError
+from crawler.items import page_of_capture
 from crawler.options import Options
-from crawler.page_items import page_of_capture
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.spiders.base import ArchivingSpider, check_arguments
 from crawler.storage.errors import StorageError

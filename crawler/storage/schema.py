@@ -177,7 +177,7 @@ CREATE TABLE links (
     id     INTEGER PRIMARY KEY,     -- in order: a table in the order of keys is a third empty
     key    BLOB NOT NULL,           -- of the page
     shared INTEGER NOT NULL,        -- 1: packed with the dictionary
-    urls   BLOB NOT NULL            -- zstd; crawler/pages/link_lists.py has the grammar
+    urls   BLOB NOT NULL            -- zstd; crawler/pages/page_links.py has the grammar
 );
 CREATE UNIQUE INDEX links_key ON links (key);
 

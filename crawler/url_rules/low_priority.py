@@ -10,8 +10,8 @@ from crawler.url_rules.traps import SLOW_PRIORITY
 if TYPE_CHECKING:
     from crawler.frontier.order import Load, QueuedRequest
     from crawler.frontier.queue import RequestQueue
-    from crawler.url_rules.addresses import RuledAddresses
     from crawler.url_rules.learning.address import Address
+    from crawler.url_rules.rule_state import RuledAddresses
     from crawler.url_rules.skipped import SkippedRequests
     from crawler.url_rules.traps import UrlTraps
 

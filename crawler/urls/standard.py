@@ -9,18 +9,93 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote_to_bytes
 
-from crawler.urls import arguments, hosts, paths, percent, sessions, tracking
+from crawler.urls import arguments, hosts
 from crawler.urls.canonical_rule import Rule, on_host, on_path, on_query
 
 if TYPE_CHECKING:
     from crawler.urls.arguments import Removal
     from crawler.urls.parts import Parts
 
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PATH_SAFE = "%/:@!$&'()*+,;=~"
+# Browsers and the downloader escape the apostrophe in a query, and only there.
+_QUERY_SAFE = "%/?:@!$&()*+,;=~"
+_PATH_UNSAFE = re.compile(r"[^A-Za-z0-9%/:@!$&'()*+,;=~._-]")
+_QUERY_UNSAFE = re.compile(r"[^A-Za-z0-9%/?:@!$&()*+,;=~._-]")
+# An escape, with a stray "%" that it would complete if it were decoded: "%%36%31" must not become
+# "%61", which a second pass would make "a".
+_ESCAPE = re.compile(r"(%[0-9A-Fa-f]?)?%([0-9A-Fa-f]{2})")
+
+_DOT_SEGMENT = re.compile(r"/(?:\.|%2[eE]){1,2}(?=/|$)")
+
 _OUTER = "".join(map(chr, range(0x21)))  # the C0 controls and the space
 _REMOVED = str.maketrans("", "", "\t\n\r")
 _BEFORE_QUERY = re.compile(r"[^?#]*")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
+
+
+def canonical_path(path: str) -> str:
+    """Bring the percent-encoding of a path to its one form."""
+    if _PATH_UNSAFE.search(path):
+        path = quote(path, safe=_PATH_SAFE)
+    return _ESCAPE.sub(_canonical_escape, path) if "%" in path else path
+
+
+def canonical_query(query: str) -> str:
+    """Bring the percent-encoding of a query to its one form; ``+`` and ``%20`` stay apart."""
+    if _QUERY_UNSAFE.search(query):
+        query = quote(query, safe=_QUERY_SAFE)
+    return _ESCAPE.sub(_canonical_escape, query) if "%" in query else query
+
+
+def canonical_userinfo(userinfo: str) -> str:
+    """Escape a user name and a password in full: a client decodes both before it sends them."""
+    user, colon, password = userinfo.partition(":")
+    return f"{_escaped(user)}{colon}{_escaped(password)}"
+
+
+def _canonical_escape(escape: re.Match[str]) -> str:
+    stray, digits = escape.groups()
+    character = chr(int(digits, 16))
+    if stray is None and character in _UNRESERVED:
+        return character
+    return f"{stray or ''}%{digits.upper()}"
+
+
+def _escaped(text: str) -> str:
+    return quote(unquote_to_bytes(text), safe="")
+
+
+def resolve_dots(path: str) -> str:
+    """Resolve ``.`` and ``..``, also written ``%2e``, as the URL standard does.
+
+    An empty segment counts as one: ``/a//../b`` is ``/a/b``. Above the root there is nothing.
+    """
+    if not _DOT_SEGMENT.search(path):
+        return path
+    kept: list[str] = []
+    *folders, last = path.split("/")[1:]
+    for segment in folders:
+        _enter(kept, segment)
+    if _dots(last):
+        _enter(kept, last)
+        last = ""
+    return "".join(f"/{segment}" for segment in [*kept, last])
+
+
+def _enter(kept: list[str], segment: str) -> None:
+    dots = _dots(segment)
+    if dots == 0:
+        kept.append(segment)
+    elif dots == 2 and kept:
+        kept.pop()
+
+
+def _dots(segment: str) -> int:
+    plain = segment.lower().replace("%2e", ".") if len(segment) <= 6 else segment
+    return len(plain) if plain in (".", "..") else 0
 
 
 def _trim(text: str) -> str:
@@ -53,21 +128,21 @@ def _drop_empty_userinfo(parts: Parts) -> Parts:
 
 
 def _canonical_escapes(parts: Parts) -> Parts:
-    userinfo, path, query = parts.userinfo, percent.canonical_path(parts.path), parts.query
+    userinfo, path, query = parts.userinfo, canonical_path(parts.path), parts.query
     if userinfo:
-        userinfo = percent.canonical_userinfo(userinfo)
+        userinfo = canonical_userinfo(userinfo)
     if query:
-        query = percent.canonical_query(query)
+        query = canonical_query(query)
     if path == parts.path and query == parts.query and userinfo == parts.userinfo:
         return parts
     return parts._replace(userinfo=userinfo, path=path, query=query)
 
 
-_path_jsessionid = on_path(sessions.remove_path_jsessionid)
-_query_jsessionid = on_query(sessions.remove_jsessionid)
-_sid = on_query(sessions.remove_session_shaped)
-_s = on_query(sessions.remove_s)
-_SID_NAMES = f"{sessions.remove_session_shaped.names}|{sessions.remove_s.names}"
+_path_jsessionid = on_path(arguments.remove_path_jsessionid)
+_query_jsessionid = on_query(arguments.remove_jsessionid)
+_sid = on_query(arguments.remove_session_shaped)
+_s = on_query(arguments.remove_s)
+_SID_NAMES = f"{arguments.remove_session_shaped.names}|{arguments.remove_s.names}"
 
 
 def _remove_jsessionid(parts: Parts) -> Parts:
@@ -111,16 +186,16 @@ PARTS_RULES: tuple[Rule[Parts], ...] = (
     Rule("empty_userinfo", "an empty user name or password", _drop_empty_userinfo),
     Rule("percent_encoding", "escapes that no server can tell apart", _canonical_escapes),
     Rule("jsessionid", "Java sessions, in the path or the query", _remove_jsessionid),
-    Rule("aspnet_session", "ASP.NET sessions in the path", on_path(sessions.remove_path_aspnet)),
-    Rule("dot_segments", "/./ and /../ in the path", on_path(paths.resolve_dots)),
+    Rule("aspnet_session", "ASP.NET sessions in the path", on_path(arguments.remove_path_aspnet)),
+    Rule("dot_segments", "/./ and /../ in the path", on_path(resolve_dots)),
     Rule("empty_path", "no path is the path /", _fill_path),
-    _removal("utm", "utm_source and its kin", tracking.remove_utm),
-    _removal("click_ids", "gclid, fbclid and their kin", tracking.remove_click_ids),
-    _removal("analytics", "_ga, _gl, mtm_source and kin", tracking.remove_analytics),
-    _removal("mailing", "mc_cid, _hsenc and their kin", tracking.remove_mailing),
-    _removal("phpsessid", "PHP sessions", sessions.remove_phpsessid),
-    _removal("aspsessionid", "classic ASP sessions", sessions.remove_aspsessionid),
-    Rule("coldfusion", "CFID with CFTOKEN", on_query(sessions.remove_coldfusion), "cfid"),
+    _removal("utm", "utm_source and its kin", arguments.remove_utm),
+    _removal("click_ids", "gclid, fbclid and their kin", arguments.remove_click_ids),
+    _removal("analytics", "_ga, _gl, mtm_source and kin", arguments.remove_analytics),
+    _removal("mailing", "mc_cid, _hsenc and their kin", arguments.remove_mailing),
+    _removal("phpsessid", "PHP sessions", arguments.remove_phpsessid),
+    _removal("aspsessionid", "classic ASP sessions", arguments.remove_aspsessionid),
+    Rule("coldfusion", "CFID with CFTOKEN", on_query(arguments.remove_coldfusion), "cfid"),
     Rule("sid", "sid, sessionid, s and kin with the value of a session", _remove_sid, _SID_NAMES),
     Rule("empty_arguments", "&& or & at an end of the query", on_query(arguments.drop_empty)),
     Rule("sort_arguments", "the order of the arguments", on_query(arguments.sort_arguments)),

@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from neardup.batch.join_rows import Limits, Rows
+from neardup.batch.joining import Limits, Rows
 from neardup.compiled import compiled
 from neardup.indexes.instructions import part, set_bits
 

@@ -9,18 +9,16 @@ between them is not looked at, so at worst a duplicate is kept; no page is lost 
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.batch.join_rows import Limits, Rows
 from neardup.batch.schemes import Blocks, Scheme
 from neardup.batch.sketches import WORDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
 
 MOST_COMPARED = 1 << 16
 MOST_FOUND = 32
@@ -29,6 +27,44 @@ _TOLD = ("fingerprint", *WORDS)
 _KEYED = "key long, id long" + "".join(f", {name} long" for name in _TOLD)
 _CANDIDATES = "first long, second long, distance short"
 _ROWS_AT_ONCE = 1 << 14
+
+
+class Rows(NamedTuple):
+    """Rows of a join, by key and then by id.
+
+    Attributes:
+        keys: uint64, (rows,); the upper 16 bits are the number of the table.
+        ids: int64, (rows,).
+        fingerprints: uint64, (rows,).
+        sketch0: uint64, (rows,): the first word of the sketches; the others follow.
+    """
+
+    keys: NDArray[np.uint64]
+    ids: NDArray[np.int64]
+    fingerprints: NDArray[np.uint64]
+    sketch0: NDArray[np.uint64]
+    sketch1: NDArray[np.uint64]
+    sketch2: NDArray[np.uint64]
+    sketch3: NDArray[np.uint64]
+
+
+class Limits(NamedTuple):
+    """What makes two texts candidates, and how many of a key are looked at.
+
+    Attributes:
+        radius: Bits between fingerprints.
+        unequal: Values of sketches that differ.
+        first_new: The least id that is asked; others are only answers.
+        most_compared: Texts of a key that one is compared with from each end: the first ones, and
+            the last ones before it.
+        most_found: Candidates that are taken of each of these.
+    """
+
+    radius: int
+    unequal: int
+    first_new: int
+    most_compared: int
+    most_found: int
 
 
 def candidates(

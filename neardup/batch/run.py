@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from neardup.batch.analysing import POSITION_BITS, analysed
 from neardup.batch.cluster_rows import clusters, contracted
 from neardup.batch.components import FEW, components
-from neardup.batch.deciding import dropped, originals
+from neardup.batch.deciding import dropped, is_kept, originals, verdicts
 from neardup.batch.earlier import Earlier
 from neardup.batch.expressions import expr
 from neardup.batch.input_files import File, check_count, parts_of
@@ -18,7 +18,6 @@ from neardup.batch.output_tables import About, Folder
 from neardup.batch.parsing import Fields
 from neardup.batch.schemes import Bands, Blocks, bands_for, cheapest, cheapest_blocks
 from neardup.batch.sketches import PERMUTATIONS, WORDS, most_unequal
-from neardup.batch.verdicts import is_kept, verdicts
 from neardup.batch.verifying import verified
 from neardup.command_line.errors import InputError
 from neardup.fingerprints.digest import EMPTY_DIGEST

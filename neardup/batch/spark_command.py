@@ -71,7 +71,7 @@ def _run(options: Namespace) -> None:
 
 
 def _reported() -> Any:
-    from neardup.batch.failures import reported  # noqa: PLC0415  (needs PySpark)
+    from neardup.batch.spark_session import reported  # noqa: PLC0415  (needs PySpark)
 
     return reported()
 

@@ -8,9 +8,8 @@ from neardup.command_line.errors import InputError
 from neardup.command_line.output import print_text
 from neardup.command_line.standard_streams import STANDARD_INPUT, open_stream
 from neardup.comparison.containment import containment
-from neardup.comparison.diff import EQUAL, diff
+from neardup.comparison.diff import EQUAL, diff, render_diff
 from neardup.comparison.edit_distance import edit_ratio
-from neardup.comparison.rendering import render_diff
 from neardup.deduplicator import Deduplicator
 from neardup.errors import DocumentError, FingerprintError
 from neardup.fingerprints.simhash import hamming, simhash

@@ -1,16 +1,63 @@
 """What was taken out of a text, and what was put in."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
+import numpy as np
+
 from neardup.comparison.alignment import Block, common_blocks
-from neardup.comparison.words import folded_word, written_words
+from neardup.errors import ParameterError
+from neardup.features.folding import fold
+from neardup.features.scripts import MARK, SINGLE, kinds_of
+
+_WORD = re.compile(r"(\S+)(\s*)")
 
 EQUAL = "equal"
 REMOVED = "removed"
 ADDED = "added"
+
+
+def written_words(text: str) -> list[str]:
+    """Cut a text into words with what stands on them, each with the white space behind it.
+
+    Punctuation stays with its word; in scripts without spaces every character is a word. White
+    space becomes one space, or one line break where it holds one, so that the words put together
+    are the text as a person sees it.
+    """
+    words: list[str] = []
+    for word, space in _WORD.findall(text):
+        pieces = [word] if word.isascii() else _words_pieces(word)
+        if space:
+            pieces[-1] += "\n" if "\n" in space else " "
+        words += pieces
+    return words
+
+
+def folded_word(word: str) -> str:
+    """Return that by which words are compared, so that case and encoding form do not count."""
+    return word.strip().lower() if word.isascii() else fold(word)
+
+
+def _words_pieces(word: str) -> list[str]:
+    """Cut before and behind each character of a script without spaces; marks stay with it."""
+    kinds = kinds_of(np.frombuffer(word.encode("utf-32-le", "surrogatepass"), "<u4"))
+    if not (kinds == SINGLE).any():
+        return [word]
+    pieces: list[str] = []
+    follows_single = False
+    for character, kind in zip(word, kinds.tolist(), strict=True):
+        if kind == MARK and pieces:
+            pieces[-1] += character
+            continue
+        if not pieces or kind == SINGLE or follows_single:
+            pieces.append(character)
+        else:
+            pieces[-1] += character
+        follows_single = kind == SINGLE
+    return pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +132,51 @@ def _as_written(word: str, other: str) -> str:
 def _filled(kind: str, words: list[str]) -> Iterator[Run]:
     if words:
         yield Run(kind, tuple(words))
+
+
+_MARKS = {REMOVED: ("[-", "-]"), ADDED: ("{+", "+}")}
+_GAP = "[...]"
+
+
+def render_diff(runs: Sequence[Run], *, context: int | None = None) -> str:
+    """Write a diff as ``the [-quick-] {+slow+} fox``, as GNU wdiff and ``git --word-diff`` do.
+
+    For people: a text that holds such marks itself is not told apart.
+
+    Args:
+        runs: What ``diff`` returns.
+        context: Equal words shown on either side of a change; the rest of a longer stretch
+            becomes ``[...]``. None: all.
+
+    Raises:
+        ParameterError: ``context`` is negative.
+    """
+    if context is not None and context < 0:
+        raise ParameterError(f"context must be at least 0, got {context}")
+    return "".join(_pieces(runs, context)).strip()
+
+
+def _pieces(runs: Sequence[Run], context: int | None) -> Iterator[str]:
+    last = len(runs) - 1
+    for place, run in enumerate(runs):
+        if run.kind != EQUAL:
+            yield _marked(run)
+        elif context is None:
+            yield "".join(run.words)
+        else:
+            yield _shortened(run.words, context if place else 0, context if place < last else 0)
+
+
+def _marked(run: Run) -> str:
+    opening, closing = _MARKS[run.kind]
+    text = "".join(run.words)
+    inner = text.rstrip()
+    # The white space stays outside of the marks.
+    return f"{opening}{inner}{closing}{text[len(inner) :]}"
+
+
+def _shortened(words: tuple[str, ...], before: int, after: int) -> str:
+    if len(words) <= before + after:
+        return "".join(words)
+    head, tail = "".join(words[:before]), "".join(words[len(words) - after :])
+    return f"{head}{_GAP} {tail}"

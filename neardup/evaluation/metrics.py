@@ -2,12 +2,83 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from math import sqrt
+from typing import NamedTuple, TypeAlias
 
 from neardup.evaluation.labelled import Similar
+from neardup.verdict import Verdict
+
+_QUANTILE = 1.959963984540054
+"""Of the normal distribution, for 95 %."""
 
 Pair: TypeAlias = tuple[int, int]
 """Two ids, in either order."""
+
+
+class Interval(NamedTuple):
+    """A share and where the true one lies, 19 times of 20.
+
+    Attributes:
+        low: 0 to 1.
+        share: 0 to 1.
+        high: 0 to 1.
+    """
+
+    low: float
+    share: float
+    high: float
+
+
+def wilson(right: int, of: int) -> Interval | None:
+    """Return the share of ``right`` among ``of`` with its 95 % interval; None: a share of nothing.
+
+    Reference: Wilson, Journal of the American Statistical Association 22, 1927.
+    """
+    if not of:
+        return None
+    share, z = right / of, _QUANTILE
+    shrunk = 1 + z * z / of
+    middle = (share + z * z / (2 * of)) / shrunk
+    half = z / shrunk * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    # Rounding must not lift the low end above a share of 0, nor the high end below one of 1.
+    return Interval(min(share, max(0.0, middle - half)), share, max(share, min(1.0, middle + half)))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of the texts, and what of it was wrong.
+
+    Attributes:
+        kept: Texts that were kept.
+        dropped: Texts whose verdict was a duplicate.
+        wrong_drops: Of the dropped, those that no text kept before them resembles: pages lost.
+        missed: Of the kept, those that a text kept before them resembles: work not saved.
+    """
+
+    kept: int
+    dropped: int
+    wrong_drops: int
+    missed: int
+
+
+def count_errors(verdicts: Iterable[tuple[int, Verdict]], similar: Similar) -> Outcome:
+    """Hold verdicts, in the order in which they fell, against what is known of the texts.
+
+    Args:
+        verdicts: Ids of texts with their verdicts.
+        similar: For an id, the ids of all texts that count as the same.
+    """
+    kept: set[int] = set()
+    dropped = wrong_drops = missed = 0
+    for text, verdict in verdicts:
+        resembles_kept = not kept.isdisjoint(similar.get(text, ()))
+        if verdict.is_duplicate:
+            dropped += 1
+            wrong_drops += not resembles_kept
+        else:
+            missed += resembles_kept
+            kept.add(text)
+    return Outcome(len(kept), dropped, wrong_drops, missed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,15 @@ from pathlib import Path
 import numpy as np
 
 from neardup.indexes.arrays import Rows
-from neardup.indexes.buffer import Buffer
 from neardup.indexes.building import built
 from neardup.indexes.columns import joined_rows, no_rows
 from neardup.indexes.compaction import Compaction
 from neardup.indexes.files.index_directory import Content, IndexDirectory
 from neardup.indexes.files.log_format import Batch
-from neardup.indexes.home import Home, MemoryHome
 from neardup.indexes.merging import WORK
-from neardup.indexes.search import Search
+from neardup.indexes.search import Buffer, Search
 from neardup.indexes.segment import Segment
+from neardup.indexes.sink import Home, MemoryHome
 
 
 class Engine:

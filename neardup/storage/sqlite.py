@@ -13,8 +13,7 @@ from neardup.errors import ClosedError, DocumentsFileError, DuplicateIdError
 from neardup.indexes.arrays import checked_id
 from neardup.parameters import DEFAULTS
 from neardup.storage.compressed_texts import compress, decompress
-from neardup.storage.promised_count import PromisedCount
-from neardup.storage.sqlite_format import count_documents, open_database
+from neardup.storage.sqlite_format import PromisedCount, count_documents, open_database
 
 # A run that never flushes loses no more than so many documents and ids that were dropped.
 _COMMIT_EVERY = 1000

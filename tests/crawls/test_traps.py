@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.frontier.trap_report import StoredCluster, trap_report
 from crawler.storage.database import open_for_reading
+from crawler.url_rules.rule_report import StoredCluster, trap_report
 from crawler.url_rules.url_clusters import CLOSED, OPEN
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
 from tests.sites.dynamic import DynamicSite, Options

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from crawler.frontier.queue import MOST_TRIES
 from crawler.frontier.redis import lua_scripts as scripts
 from crawler.frontier.redis.counts import ShardCounts
-from crawler.frontier.redis.journal import Journal
 from crawler.frontier.redis.request_records import (
     pack,
     pack_changed,
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from neardup.storage.redis.script import Script
     from neardup.storage.redis.server import Server
 
+KEPT_SECS = 5.0
+"""A server that syncs its file every second may lose two seconds where it is killed."""
+
 MOST_OF_A_CALL = 500
 """So many requests at most in one call of a script: nobody else is served meanwhile."""
 
@@ -38,6 +41,36 @@ Move = Literal["park", "unpark", "give_back"]
 Part = bytes | str | int
 
 T = TypeVar("T")
+
+
+class Journal:
+    """Links by the time when they were pushed, of the last seconds.
+
+    On one server nothing hangs on it: where a push is lost, so is the end of its page's lease. In
+    a cluster that may be in another node.
+    """
+
+    def __init__(self) -> None:
+        self._pushed: deque[tuple[float, Sequence[QueuedLink]]] = deque()
+
+    def __bool__(self) -> bool:
+        """Whether there is anything."""
+        return bool(self._pushed)
+
+    def note(self, links: Sequence[QueuedLink], now: float) -> None:
+        """Take note of links that the server has."""
+        self._pushed.append((now, links))
+
+    def forget(self, now: float) -> None:
+        """Forget what was pushed long before ``now``, when the server still had all of it."""
+        while self._pushed and self._pushed[0][0] < now - KEPT_SECS:
+            self._pushed.popleft()
+
+    def take(self) -> list[QueuedLink]:
+        """The links, which are forgotten with that."""
+        links = [link for _, some in self._pushed for link in some]
+        self._pushed.clear()
+        return links
 
 
 class Calls:

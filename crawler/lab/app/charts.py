@@ -6,14 +6,36 @@ ECharts makes HTML of labels and tooltips.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
+
+if TYPE_CHECKING:
+    from crawler.lab.app.drawings.axes import Options
 
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
 KEPT, DROPPED, ACCENT = "var(--kept)", "var(--dropped)", "var(--accent)"
 
 _TEXT = {"color": SOFT, "fontSize": 11, "fontFamily": "system-ui, sans-serif"}
+
+
+def redraw(chart: ui.echart, options: Options) -> None:
+    """Draw a chart with other options, all of them."""
+    chart.options.update(options)
+    chart.update()
+
+
+def move(chart: ui.echart, part: Options) -> None:
+    """Change a part of each series, without sending the rest again.
+
+    Args:
+        chart: That was drawn.
+        part: Has as many ``series`` as it, each with what becomes another.
+    """
+    for series, changes in zip(chart.options["series"], part["series"], strict=True):
+        # What a window that comes back is sent must be what this one shows.
+        series.update(changes)
+    chart.run_chart_method("setOption", part)
 
 
 def axis(kind: str = "value", name: str | None = None, **more: Any) -> dict[str, Any]:

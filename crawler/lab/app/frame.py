@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlencode
 
-from nicegui import ui
+from nicegui import app, ui
 
-from crawler.lab.app.address import address_of, read_tried
 from crawler.lab.app.bar import ParameterBar
 from crawler.lab.app.lab_state import StoppedError
+from crawler.lab.app.outcome_rows import choice_key
 from crawler.lab.app.parameter_trial import Trial
 from crawler.lab.app.plain_text import plain
 from crawler.lab.app.tabs.clusters_tab import ClustersTab
@@ -18,11 +20,31 @@ from crawler.lab.app.tabs.evidence_tab import EvidenceTab
 from crawler.lab.app.tabs.live_tab import LiveTab
 from crawler.lab.app.tabs.pairs_tab import PairsTab
 from crawler.lab.app.tabs.threshold_tab import ThresholdTab
-from crawler.lab.app.theme import theme_switch
+from crawler.lab.choice import Choice
 from crawler.lab.sources.source import SourceError
+from neardup import Features, ParameterError
 
 if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
+    from neardup import Parameters
+
+_BEFORE_IT_IS_DRAWN = """<script>
+if (localStorage.labTheme) document.documentElement.dataset.theme = localStorage.labTheme;
+</script>"""
+
+_AFTER_NICEGUI_CHOSE = """
+        setDark({dark: true, light: false}[localStorage.labTheme] ?? null);
+"""
+
+_SWITCH = """() => {
+  const chosen = {undefined: "dark", dark: "light", light: undefined}[localStorage.labTheme];
+  if (chosen) localStorage.labTheme = document.documentElement.dataset.theme = chosen;
+  else { delete localStorage.labTheme; delete document.documentElement.dataset.theme; }
+  setDark({dark: true, light: false}[chosen] ?? null);
+}"""
+
+_LONGEST = 200
+_VERIFY = {"verified": True, "alone": False}
 
 TICK_SECS = 1.0
 
@@ -34,6 +56,56 @@ TABS: dict[str, type[Tab]] = {
     "Clusters": ClustersTab,
     "Compare": CompareTab,
 }
+
+
+def use_themes() -> None:
+    """Let every page of the application come in the theme that was chosen in its browser."""
+    ui.add_head_html(_BEFORE_IT_IS_DRAWN, shared=True)
+    app.config.vue_config_script += _AFTER_NICEGUI_CHOSE
+
+
+def theme_switch() -> None:
+    """A button that goes from the system's to dark to light and round again."""
+    with (
+        ui.button(color=None)
+        .props("flat dense aria-label='light or dark'")
+        .classes("icon theme") as switch
+    ):
+        ui.icon("brightness_auto").classes("auto")
+        ui.icon("dark_mode").classes("dark")
+        ui.icon("light_mode").classes("light")
+    switch.on("click", js_handler=_SWITCH)
+
+
+def address_of(tab: str, choice: Choice, holds: Parameters) -> str:
+    """The query of the address: which tab is shown, and what is tried, where that holds not."""
+    shown = {"tab": tab}
+    if choice != Choice(holds):
+        shown["tried"] = choice_key(choice)
+    return f"?{urlencode(shown, safe='/')}"
+
+
+def read_tried(tried: str, holds: Parameters) -> Choice | None:
+    """What an address says is tried; None where it says nothing that makes sense."""
+    parts = tried.split("/")
+    if len(tried) > _LONGEST or len(parts) != 7 or parts[6] not in _VERIFY:
+        return None
+    method, features, nearest, farthest, similarity, words, verify = parts
+    try:
+        parameters = replace(
+            holds,
+            features=Features.parsed(features),
+            max_distance=int(nearest),
+            candidate_distance=int(farthest),
+            min_similarity=float(similarity),
+            min_words=int(words),
+            verify=_VERIFY[verify],
+        )
+        if parameters.features == holds.fingerprint_features and parameters.verify == holds.verify:
+            parameters = replace(parameters, features=holds.features)
+        return Choice(parameters, method)
+    except (ParameterError, ValueError):
+        return None
 
 
 class Tab(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import sys
 import webbrowser
 from contextlib import asynccontextmanager
@@ -13,21 +14,38 @@ from typing import TYPE_CHECKING
 import uvicorn
 from fastapi import FastAPI
 from nicegui import Client, background_tasks, ui
+from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
 
-from crawler.lab.app.frame import Frame
+from crawler.lab.app.frame import Frame, use_themes
 from crawler.lab.app.guard import Door, Guard
-from crawler.lab.app.policy import SecurityHeaders
-from crawler.lab.app.theme import use_themes
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import AsyncIterator, Callable
 
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from crawler.lab.app.binding import Bound
     from crawler.lab.app.lab_state import Lab
+
+_HEADERS = {
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+
+# NiceGUI evaluates what its own server sends (unsafe-eval), Quasar sets styles on elements. A
+# script that stands in the page must carry the nonce, which crawled text cannot know.
+_CONTENT = (
+    "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
+    "connect-src 'self' ws://{host} wss://{host}; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+)
 
 RECONNECT_SECS = 5.0
 MOST_WINDOWS = 64
@@ -39,6 +57,65 @@ _ICON = (
     '<rect x="1" y="3" width="9" height="10" rx="1" fill="#2f6fb3"/>'
     '<rect x="6" y="1" width="9" height="10" rx="1" fill="#b9772b" fill-opacity=".75"/></svg>'
 )
+
+
+class SecurityHeaders:
+    """Adds the headers, and to a page's own scripts the nonce that lets them run.
+
+    Args:
+        app: What answers; a page that it makes is held until it is whole.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and the answer back with the headers."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        await self.app(scope, receive, _Answer(_host(scope), send).send)
+
+
+class _Answer:
+    """One answer on its way back."""
+
+    def __init__(self, host: str, send: Send) -> None:
+        self._host = host
+        self._send = send
+        self._nonce = secrets.token_urlsafe(16)
+        self._start: Message | None = None
+        self._body = b""
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            content = _CONTENT.format(nonce=self._nonce, host=self._host)
+            for name, value in {**_HEADERS, "Content-Security-Policy": content}.items():
+                headers[name] = value
+            if headers.get("content-type", "").startswith("text/html"):
+                self._start = message
+                return
+        elif message["type"] == "http.response.body" and self._start is not None:
+            self._body += message.get("body", b"")
+            if not message.get("more_body"):
+                await self._send_page(self._start)
+            return
+        await self._send(message)
+
+    async def _send_page(self, start: Message) -> None:
+        """What is crawled stands in a page with its angle brackets escaped; tags are our own."""
+        body = self._body.replace(b"<script", b'<script nonce="%s"' % self._nonce.encode())
+        MutableHeaders(scope=start)["Content-Length"] = str(len(body))
+        await self._send(start)
+        await self._send({"type": "http.response.body", "body": body})
+
+
+def _host(scope: Scope) -> str:
+    return next(
+        (value.decode("latin-1") for name, value in scope["headers"] if name == b"host"),
+        "localhost",
+    )
 
 
 def make_app(lab: Lab, bound: Bound, announce: Callable[[], None]) -> ASGIApp:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
-from crawler.pages.chosen_parameters import settle
+from crawler.pages.live_parameters import settle
 from crawler.pages.page_row import PageRow, to_unsigned
 from crawler.pages.page_store import PageStore
 from crawler.storage.database import FILE_NAME, Database

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
 
 from crawler.maintenance.merge import copying, fleet_texts
 from crawler.maintenance.merge import merged_captures as captures
 from crawler.maintenance.merge.copying import Copier
 from crawler.maintenance.merge.fleet_texts import FleetTexts
-from crawler.maintenance.merge.folder import made_whole
-from crawler.maintenance.merge.known import merge_known
-from crawler.maintenance.merge.links import merge_links
-from crawler.maintenance.merge.merged_captures import number_captures
+from crawler.maintenance.merge.merged_captures import name_originals, number_captures
 from crawler.maintenance.merge.merged_crawls import blamed, opened
-from crawler.maintenance.merge.originals import name_originals
-from crawler.maintenance.merge.parameters import merge_parameters
 from crawler.maintenance.merge.promotions import Heirs
-from crawler.maintenance.merge.requests import merge_requests
-from crawler.maintenance.merge.small_tables import merge_meta
-from crawler.maintenance.merge.url_rules import merge_url_rules
+from crawler.maintenance.merge.small_tables import (
+    merge_known,
+    merge_links,
+    merge_meta,
+    merge_parameters,
+    merge_requests,
+    merge_url_rules,
+)
 from crawler.maintenance.verify.capture_checks import ORIGINAL
 from crawler.maintenance.verify.directory_checks import CrawlDirectory
 from crawler.maintenance.verify.finding import Finding
@@ -30,12 +33,12 @@ from crawler.pages.judged_documents import PageDocuments
 from crawler.pages.live_parameters import newest
 from crawler.pages.page_store import PageStore
 from crawler.storage.database import Database
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import JobError, JobInUseError, StorageError
 from neardup import Deduplicator, Parameters
 from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from pathlib import Path
 
     from crawler.maintenance.merge.fleet_texts import KeptText
@@ -48,6 +51,46 @@ SELECT count(*), coalesce(sum(text IS NOT NULL), 0),
        coalesce(sum(duplicate_of IS NOT NULL), 0)
 FROM pages WHERE latest = 1
 """
+
+
+@contextmanager
+def made_whole(folder: Path) -> Iterator[Path]:
+    """Give a folder beside one that is to be made; it gets that name when the block ends.
+
+    Where an exception leaves, nothing stays. What a killed process left is thrown away by the
+    next one.
+
+    Files:
+        .NAME.part: What is being made; .NAME.part.lock: held meanwhile.
+
+    Raises:
+        JobError: There is something in the folder, or it cannot be made.
+        JobInUseError: Another process is making it.
+    """
+    folder = folder.resolve()  # "." has no name, and a link cannot be replaced by a folder
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise JobError(f"{folder}: there is something in it already; name a new directory")
+    part = folder.with_name(f".{folder.name}.part")
+    lock = FileLock(f"{part}.lock", timeout=0)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        raise JobInUseError(f"{folder}: another process is making it") from None
+    except OSError as error:
+        raise JobError(f"{folder}: cannot be made: {error.strerror}") from error
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir()
+        yield part
+        if folder.exists():
+            folder.rmdir()
+        part.rename(folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        lock.release()
+        lock_file = part.with_name(f"{part.name}.lock")
+        lock_file.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)

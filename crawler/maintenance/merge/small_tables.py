@@ -6,13 +6,80 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from crawler.frontier.queue import RequestQueue
+from crawler.frontier.states import DONE, SKIPPED, TODO
 from crawler.maintenance.merge.merged_crawls import IDENTITY
+from crawler.maintenance.verify.queue_checks import FLEET
+from crawler.pages.page_links import LinkPacker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawler.maintenance.merge.merged_crawls import Source
+    from crawler.maintenance.verify.finding import Watch
     from crawler.storage.database import Database
+
+_RULES = """
+SELECT rule, state, positives, explored, saved, origin, since, reason, tried FROM url_rules
+"""
+_CLUSTERS = "SELECT name, fetched, new, barren, met, recent, state, reason FROM url_clusters"
+# Traps are counted on: where pages of a kind were fetched most is known best what they are.
+_ADD_CLUSTER = """
+INSERT INTO url_clusters (name, fetched, new, barren, met, recent, state, reason)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET
+    barren = iif(excluded.fetched > fetched, excluded.barren, barren),
+    met = iif(excluded.fetched > fetched, excluded.met, met),
+    recent = iif(excluded.fetched > fetched, excluded.recent, recent),
+    state = iif(excluded.fetched > fetched, excluded.state, state),
+    reason = iif(excluded.fetched > fetched, excluded.reason, reason),
+    fetched = fetched + excluded.fetched, new = new + excluded.new
+"""
+
+# What a rule skipped counts as asked for: another request stood for it.
+_SEEN = f"SELECT key, depth FROM requests WHERE state IN ({DONE}, {SKIPPED}) AND key IS NOT NULL"  # noqa: S608
+_MARK = f"""
+INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, fixed, request)
+VALUES ({DONE}, 0, 0, ?2, 0, '', ?1, 0, x'')
+"""  # noqa: S608
+_PAGES = f"""
+INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, fixed, request)
+SELECT {DONE}, 0, 0, depth, 0, '', key, 0, x'' FROM pages
+WHERE latest = 1 AND max(visit, seen_visit) = ?
+"""  # noqa: S608
+_WAITING = f"""
+SELECT tries, priority, depth, host, url, key, fixed, request FROM requests
+WHERE state NOT IN ({DONE}, {SKIPPED}) ORDER BY id
+"""  # noqa: S608
+_PUSH = f"""
+INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, fixed, request)
+VALUES ({TODO}, ?, ?, ?, ?, ?, ?, ?, ?)
+"""  # noqa: S608
+_REDIRECTS = "SELECT key, url, target FROM redirects"
+
+_DICTIONARY = "SELECT urls FROM link_dictionary"
+_OF_NEWEST = """
+SELECT 1 FROM scratch.captures AS one
+LEFT JOIN scratch.captures AS first ON first.id = one.same_as
+WHERE one.key = ?1 AND +one.source = ?2  -- by the key, of which there are few
+  AND (one.latest = 1 OR first.latest = 1)
+"""
+
+_ROWS = """
+SELECT key, visit + ?1, outcome, since + ?1, reason, moved_to, distance, similarity, is_near,
+       not_sent, was_away, interval_secs, due_at
+FROM known
+"""
+_HAS_NEWEST = "SELECT 1 FROM scratch.captures WHERE key = ? AND latest = 1 AND +source = ?"
+_PUT = """
+INSERT INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET visit = excluded.visit, outcome = excluded.outcome,
+    since = excluded.since, reason = excluded.reason, moved_to = excluded.moved_to,
+    distance = excluded.distance, similarity = excluded.similarity, is_near = excluded.is_near,
+    not_sent = excluded.not_sent, was_away = excluded.was_away,
+    interval_secs = excluded.interval_secs, due_at = excluded.due_at
+WHERE excluded.due_at > known.due_at
+"""
 
 _ALIKE = ("plan", "visit_plan")
 _LABEL = """
@@ -20,6 +87,149 @@ INSERT INTO labels VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (first, second) DO UPDA
     label = excluded.label, first_url = excluded.first_url, second_url = excluded.second_url,
     labelled_at = excluded.labelled_at WHERE excluded.labelled_at > labels.labelled_at
 """
+
+
+def merge_url_rules(database: Database, sources: Iterable[Source]) -> None:
+    """Copy learned rules, each once, and the kinds of URLs that are watched.
+
+    What any crawl revoked, or its user forgot, holds nowhere.
+    """
+    rules: dict[str, list[object]] = {}
+    for source in sources:
+        for rule, state, positives, explored, saved, *rest in source.connection.execute(_RULES):
+            row = [state, positives, explored, saved, *rest]
+            held = rules.setdefault(rule, row)
+            if held is not row:
+                rules[rule] = _together(held, row)
+        database.write_many(_ADD_CLUSTER, source.connection.execute(_CLUSTERS))
+    database.write_many(
+        "INSERT INTO url_rules (rule, state, positives, explored, saved, origin, since, reason,"
+        " tried) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        ((rule, *row) for rule, row in rules.items()),
+    )
+
+
+def _together(held: list[object], row: list[object]) -> list[object]:
+    """One rule of two crawls: texts may be the same ones, requests are not."""
+    first, second = sorted((held, row), key=lambda one: -int(str(one[0])))
+    state, positives, explored, saved, *rest = first
+    numbers = [int(str(number)) for number in second[1:4]]
+    return [
+        state,
+        max(int(str(positives)), numbers[0]),
+        int(str(explored)) + numbers[1],
+        int(str(saved)) + numbers[2],
+        *rest,
+    ]
+
+
+def merge_parameters(database: Database, sources: Iterable[Source]) -> dict[tuple[int, int], int]:
+    """Copy them in the order of time, what one crawl took over from another once.
+
+    Returns:
+        Their new ids, by number of the source and old id.
+    """
+    rows = sorted(
+        (since, source.number, old, origin, chosen)
+        for source in sources
+        for old, since, origin, chosen in source.connection.execute(
+            "SELECT id, since, origin, chosen FROM parameters"
+        )
+    )
+    found: dict[tuple[int, int], int] = {}
+    last, number = None, 0
+    for since, source_number, old, origin, chosen in rows:
+        if chosen != last:
+            number += 1
+            row = (number, since, origin, chosen)
+            database.write("INSERT INTO parameters VALUES (?, ?, ?, ?)", row)
+        found[source_number, old] = number
+        last = chosen
+    return found
+
+
+def merge_requests(database: Database, sources: Sequence[Source], visit: int, watch: Watch) -> None:
+    """Take over what was seen, then what waits and no other crawl has asked for.
+
+    What a worker of a fleet holds is lent to it: the fleet has it, or others fetched it.
+
+    Complexity: O(requests * log requests).
+    """
+    database.write(_PAGES, (visit,))
+    for source in sources:
+        watch.begin(f"requests of {source.folder}", source.count("requests"))
+        watch.advance(database.write_many(_MARK, source.connection.execute(_SEEN)))
+        redirects = source.connection.execute(_REDIRECTS)
+        database.write_many("INSERT OR IGNORE INTO redirects VALUES (?, ?, ?)", redirects)
+        database.commit()
+    for source in sources:
+        if FLEET not in source.meta:
+            database.write_many(_PUSH, source.connection.execute(_WAITING))
+    RequestQueue(database).line_up()
+    database.commit()
+
+
+def merge_links(database: Database, sources: Sequence[Source], watch: Watch) -> None:
+    """Copy the links of each page's newest capture.
+
+    Complexity: O(pages); 20 us each where they are compressed anew.
+    """
+    dictionaries = [source.one(_DICTIONARY) for source in sources]
+    shared = next((row[0] for row in dictionaries if row is not None), None)
+    if shared is not None:
+        database.write("INSERT INTO link_dictionary VALUES (1, ?)", (shared,))
+    for source, row in zip(sources, dictionaries, strict=True):
+        watch.begin(f"links of {source.folder}", source.count("links"))
+        own = None if row is None else row[0]
+        rows = _packed(database, source, own, shared, watch)
+        sql = "INSERT OR IGNORE INTO links (key, shared, urls) VALUES (?, ?, ?)"
+        database.write_many(sql, rows)
+        database.commit()
+
+
+def _packed(
+    database: Database, source: Source, own: bytes | None, shared: bytes | None, watch: Watch
+) -> Iterator[tuple[bytes, int, bytes]]:
+    old, new = LinkPacker(own or b""), LinkPacker(shared or b"")
+    for key, is_shared, urls in source.connection.execute("SELECT key, shared, urls FROM links"):
+        watch.advance()
+        if database.read(_OF_NEWEST, (key, source.number)).fetchone() is None:
+            continue
+        if is_shared and own != shared:
+            links, nofollow = old.unpack(urls)
+            yield key, 1, new.pack(links, nofollow=nofollow)
+        else:
+            yield key, is_shared, urls
+
+
+def merge_known(database: Database, sources: Sequence[Source], watch: Watch) -> None:
+    """Copy what became of each URL, as the crawl has it whose capture is the newest.
+
+    Complexity: O(URLs * log URLs).
+    """
+    for is_newest in (True, False):
+        for source in sources:
+            watch.begin(f"URLs of {source.folder}", source.count("known"))
+            rows = _rows(database, source, watch, is_newest=is_newest)
+            # Of URLs without a page, such as redirects, the last word counts.
+            sql = _PUT if is_newest else _PUT.replace("excluded.due_at > known", _NOBODY_HAS)
+            database.write_many(sql, rows)
+            database.commit()
+
+
+_NOBODY_HAS = (
+    "NOT EXISTS (SELECT 1 FROM pages WHERE pages.key = known.key) AND excluded.due_at > known"
+)
+
+
+def _rows(
+    database: Database, source: Source, watch: Watch, *, is_newest: bool
+) -> Iterator[tuple[object, ...]]:
+    for row in source.connection.execute(_ROWS, (source.shift,)):
+        watch.advance()
+        found = database.read(_HAS_NEWEST, (row[0], source.number)).fetchone()
+        if (found is not None) == is_newest:
+            yield row
 
 
 def merge_meta(database: Database, sources: Sequence[Source]) -> int:

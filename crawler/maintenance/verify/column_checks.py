@@ -8,8 +8,8 @@ import zstandard
 
 from crawler.maintenance.verify.capture_checks import listed
 from crawler.maintenance.verify.finding import MOST_EXAMPLES, Culprits, Finding
-from crawler.pages.link_lists import LinkPacker
 from crawler.pages.outcomes import MOVED, OUTCOMES
+from crawler.pages.page_links import LinkPacker
 from crawler.urls.canonical import MalformedUrl
 from neardup import payload_digest
 

@@ -2,14 +2,155 @@
 
 from __future__ import annotations
 
+import codecs
+import csv
+import io
+import json
+import re
+import sys
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
+from xml.etree.ElementTree import ParseError, iterparse
 
 import numpy as np
 import xxhash
 
-from crawler.maintenance.verify.feed_urls import FeedError, feed_urls
 from crawler.maintenance.verify.finding import MOST_EXAMPLES, Finding
+from crawler.storage.errors import JobError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+_FIELD = "url"
+_PIECE = 1 << 20
+_BETWEEN = re.compile(r"[ \t\r\n,]*")
+
+
+class FeedError(JobError):
+    """A feed that cannot be read; the message says where."""
+
+
+def feed_urls(path: Path) -> Iterator[str]:
+    """The field ``url`` of every item, in the order of the feed.
+
+    Args:
+        path: Its ending names the format: jsonl, jl, jsonlines, json, csv, xml, parquet.
+
+    Raises:
+        FeedError: It is not there, cut short, damaged, or has items without a URL.
+    """
+    kind = path.suffix.lstrip(".").lower()
+    if kind not in _READERS:
+        raise FeedError(f"{path}: its ending names no format; there are {', '.join(_READERS)}")
+    try:
+        with path.open("rb") as file:
+            for number, item in enumerate(_READERS[kind](file), 1):
+                url = item.get(_FIELD) if isinstance(item, dict) else None
+                if not isinstance(url, str):
+                    raise FeedError(f"{path}: item {number:,} has no field {_FIELD!r}")
+                yield url
+    except OSError as error:
+        raise FeedError(f"{path}: {error.strerror or error}") from None
+    except (ValueError, ParseError, csv.Error) as error:
+        raise FeedError(f"{path}: cut short or damaged: {error}") from None
+
+
+def _lines(file: IO[bytes]) -> Iterator[Any]:
+    for line in file:
+        if line.strip():
+            yield json.loads(line)
+
+
+def _array(file: IO[bytes]) -> Iterator[Any]:
+    """The items of one JSON array, of which no more than one piece is held."""
+    text = _Text(file)
+    if text.next_character() != "[":
+        raise ValueError("no JSON array")
+    text.place += 1
+    while text.next_character() != "]":
+        yield text.value()
+    text.place += 1
+    if text.next_character():
+        raise ValueError("more after the end of the JSON array")
+
+
+class _Text:
+    """What is left of a file, of which a beginning is held."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._decode = codecs.getincrementaldecoder("utf-8")().decode
+        self._decoder = json.JSONDecoder()
+        self._held = ""
+        self.place = 0
+
+    def _hold_more(self) -> bool:
+        piece = self._file.read(max(_PIECE, len(self._held)))
+        self._held = self._held[self.place :] + self._decode(piece, final=not piece)
+        self.place = 0
+        return bool(piece)
+
+    def next_character(self) -> str:
+        """The next one that is no space and no comma, nothing at the end of the file."""
+        while True:
+            found = _BETWEEN.match(self._held, self.place)
+            assert found is not None
+            self.place = found.end()
+            if self.place < len(self._held) or not self._hold_more():
+                return self._held[self.place : self.place + 1]
+
+    def value(self) -> Any:
+        """The JSON value that begins here."""
+        while True:
+            try:
+                value, self.place = self._decoder.raw_decode(self._held, self.place)
+            except ValueError:
+                if not self._hold_more():
+                    raise
+            else:
+                return value
+
+
+def _table(file: IO[bytes]) -> Iterator[Any]:
+    csv.field_size_limit(sys.maxsize)
+    # Not a reader of codecs, which takes U+2028 and form feeds for ends of lines.
+    text = io.TextIOWrapper(file, "utf-8", newline="")
+    try:
+        yield from csv.DictReader(text, strict=True)
+    finally:
+        with suppress(ValueError):  # the file was closed by its owner
+            text.detach()
+
+
+def _elements(file: IO[bytes]) -> Iterator[Any]:
+    root = None
+    for event, element in iterparse(file, ("start", "end")):  # noqa: S314  # a feed of our own
+        root = element if root is None else root
+        if event == "end" and element.tag == "item":
+            yield {child.tag: child.text for child in element}
+            root.clear()
+
+
+def _parquet(file: IO[bytes]) -> Iterator[Any]:
+    try:
+        import pyarrow.parquet as pq  # noqa: PLC0415
+    except ImportError:
+        raise FeedError("parquet needs pyarrow: pip install pyarrow") from None
+    for batch in pq.ParquetFile(file).iter_batches(columns=[_FIELD]):
+        yield from batch.to_pylist()
+
+
+_READERS: dict[str, Callable[[IO[bytes]], Iterator[Any]]] = {
+    "jsonl": _lines,
+    "jl": _lines,
+    "jsonlines": _lines,
+    "json": _array,
+    "csv": _table,
+    "xml": _elements,
+    "parquet": _parquet,
+}
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.verify.capture_checks import find_misplaced
 from crawler.maintenance.verify.column_checks import VALUES, find_strange
-from crawler.maintenance.verify.database_checks import WHOLE, damaged, find_damage
+from crawler.maintenance.verify.database_checks import (
+    WHOLE,
+    damaged,
+    find_damage,
+    make_bloom,
+    make_index,
+)
 from crawler.maintenance.verify.feed_checks import find_misfed
 from crawler.maintenance.verify.fingerprint_checks import INDEX, find_unindexed
 from crawler.maintenance.verify.queue_checks import BLOOM, SEEN, find_forgotten, find_unqueued
-from crawler.maintenance.verify.rebuilding import make_bloom, make_index
 from crawler.maintenance.verify.repairs import OF_TEXTS, ORDER, Mender
 from crawler.maintenance.verify.repeat_checks import find_repeats
 from crawler.maintenance.verify.rule_checks import find_misruled

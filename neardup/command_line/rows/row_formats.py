@@ -1,20 +1,180 @@
 """Which reader is for which file?"""
 
+import csv
+import json
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from gzip import BadGzipFile
+from pathlib import Path
+from typing import Any, Self
 
 from neardup.command_line.errors import BadInputError, InputError
-from neardup.command_line.rows.csv_table import csv_table
-from neardup.command_line.rows.json_lines import json_lines
-from neardup.command_line.rows.parquet_table import open_parquet
-from neardup.command_line.rows.row import Pass, Row, Source, pass_none
-from neardup.command_line.standard_streams import STANDARD_INPUT, open_stream
+from neardup.command_line.rows.row import Pass, Row, Source, either, kind_of, listed, pass_none
+from neardup.command_line.standard_streams import STANDARD_INPUT, Stream, open_stream
+
+_ROWS_AT_ONCE = 64
+# Otherwise all of a column that is in one group of rows is read at once, and a file is often one.
+_BUFFER_BYTES = 1 << 20
+
+# Pages are longer than the 131,072 characters that the module allows; the largest C long anywhere.
+_FIELD_CHARACTERS = 2**31 - 1
 
 JSON_LINES, CSV, PARQUET = FORMATS = ("jsonl", "csv", "parquet")
 
 _ENDINGS = {"jsonl": JSON_LINES, "ndjson": JSON_LINES, "jl": JSON_LINES, "json": JSON_LINES}
+
+
+@contextmanager
+def open_parquet(path: str, fields: Sequence[Sequence[str]]) -> Iterator[Source]:
+    """Open a parquet file; of its columns, only those named are read.
+
+    Args:
+        path: The file.
+        fields: For each field wanted the names that it may have, the first that is there counts.
+
+    Raises:
+        InputError: pyarrow is missing, the file is no parquet, or a column is missing.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415  (optional)
+        import pyarrow.parquet as pq  # noqa: PLC0415
+    except ImportError:
+        raise InputError("parquet needs pyarrow: pip install pyarrow") from None
+    with Path(path).open("rb") as file:
+        try:
+            table = pq.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+            names = table.schema_arrow.names
+            chosen = [_chosen(path, wanted, names) for wanted in fields]
+            progress = _Progress()
+            rows = _rows(path, table, chosen, progress)
+            yield Source(path, rows, lambda: progress.rows, table.metadata.num_rows)
+        except pa.ArrowException as error:
+            raise InputError(f"{path}: no parquet: {error}") from error
+
+
+def _chosen(path: str, wanted: Sequence[str], names: Sequence[str]) -> str:
+    for name in wanted:
+        if name in names:
+            return name
+    raise InputError(f"{path}: no column {either(wanted)}; there are {listed(names)}")
+
+
+class _Progress:
+    rows = 0
+
+
+def _rows(path: str, table: Any, fields: Sequence[str], progress: _Progress) -> Iterator[Row]:
+    import pyarrow as pa  # noqa: PLC0415  (optional)
+
+    columns = list(dict.fromkeys(fields))
+    try:
+        for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns):
+            for values in batch.to_pylist():
+                progress.rows += 1
+                yield Row(path, "row", progress.rows, values)
+    except pa.ArrowException as error:
+        where = f"{path}, after row {progress.rows}"
+        raise BadInputError(f"{where}: damaged parquet: {error}") from error
+
+
+def json_lines(stream: Stream, pass_over: Pass = pass_none) -> Iterator[Row]:
+    """Yield a row for each line; empty lines are passed over.
+
+    Args:
+        stream: The file.
+        pass_over: Is told of each line that holds no JSON object, and may raise.
+    """
+    for number, line in enumerate(stream.file, start=1):
+        if line.isspace():
+            continue
+        try:
+            row = Row(stream.name, "line", number, _fields(line))
+        except InputError as error:
+            pass_over(InputError(f"{stream.name}, line {number}: {error}"))
+        else:
+            yield row
+
+
+def _fields(line: bytes) -> dict[str, object]:
+    try:
+        fields = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise InputError(f"no JSON: {error.msg}, column {error.colno}") from error
+    # Bytes that are no UTF-8, numbers of thousands of digits, lists within lists without end.
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"no JSON: {error}") from error
+    if not isinstance(fields, dict):
+        raise InputError(f"one object a line expected, got {kind_of(fields)}")
+    return fields
+
+
+def csv_table(stream: Stream, pass_over: Pass = pass_none) -> Iterator[Row]:
+    """Yield a row for each record below the line of names; UTF-8, with or without a mark.
+
+    Args:
+        stream: The file.
+        pass_over: Is told of each record that is no CSV, not UTF-8, or has another number of
+            fields, and may raise.
+
+    Raises:
+        InputError: The line of names cannot be read.
+    """
+    csv.field_size_limit(_FIELD_CHARACTERS)
+    lines = _Lines(stream)
+    table = csv.reader(lines, strict=True)
+    names = _record(stream, lines, table) or []
+    while True:
+        try:
+            record = _record(stream, lines, table)
+            if record is None:
+                return
+            if record and len(record) != len(names):
+                raise InputError(
+                    f"{stream.name}, line {lines.number}: {len(names)} fields expected, "
+                    f"got {len(record)}"
+                )
+        except InputError as error:
+            pass_over(error)
+            continue
+        if record:
+            yield Row(stream.name, "line", lines.number, dict(zip(names, record, strict=True)))
+
+
+def _record(stream: Stream, lines: "_Lines", table: Iterator[list[str]]) -> list[str] | None:
+    """Return the next record, None at the end; after an error the next call goes on behind it."""
+    try:
+        return next(table, None)
+    except csv.Error as error:
+        raise InputError(f"{stream.name}, line {lines.number}: no CSV: {error}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{stream.name}, line {lines.number}: not UTF-8: {error.reason}"
+        ) from error
+
+
+class _Lines:
+    """Lines with their ends, which within quotes belong to a field.
+
+    No generator: that would end at the first line which is not UTF-8.
+
+    Attributes:
+        number: That of the last line.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self.number = 0
+        self._file = stream.file
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._file)
+        self.number += 1
+        return line.decode("utf-8-sig" if self.number == 1 else "utf-8")
+
+
 _ENDINGS |= {"csv": CSV, "parquet": PARQUET}
 
 

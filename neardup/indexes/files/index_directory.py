@@ -13,13 +13,17 @@ from neardup.indexes.columns import Array, Shape, Tables
 from neardup.indexes.files.complaints import HALF_WAY, unusable
 from neardup.indexes.files.durable import put_in_place
 from neardup.indexes.files.file_layout import LAST_LOG, Span, log_name
-from neardup.indexes.files.log_file import LogContent, read_log
+from neardup.indexes.files.log_file import LogContent, LogWriter, create_log, read_log, stage_log
 from neardup.indexes.files.log_format import EMPTY, Batch, LogHeader
-from neardup.indexes.files.log_writer import LogWriter, create_log, stage_log
 from neardup.indexes.files.opening import layout_in, locked
-from neardup.indexes.files.segment_file import map_tables, read_segment
+from neardup.indexes.files.segment_file import (
+    Label,
+    SegmentWriter,
+    map_tables,
+    read_segment,
+    stage_segment,
+)
 from neardup.indexes.files.segment_format import IDENTITY_BYTES
-from neardup.indexes.files.segment_writer import Label, SegmentWriter, stage_segment
 
 
 class Content(NamedTuple):

@@ -13,8 +13,12 @@ from neardup.indexes.files.file_layout import LOCK_NAME
 from neardup.indexes.files.opening import lock_directory
 from neardup.indexes.lsh_rows import Rows
 from neardup.indexes.signature_files.format import BATCH_ROWS, EMPTY, FILE_NAME, Header
-from neardup.indexes.signature_files.signature_file import read_batches, read_header
-from neardup.indexes.signature_files.writer import BatchWriter, create_file
+from neardup.indexes.signature_files.signature_file import (
+    BatchWriter,
+    create_file,
+    read_batches,
+    read_header,
+)
 
 
 class SignatureDirectory:

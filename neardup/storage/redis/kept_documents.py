@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from neardup.storage.redis.head_format import OWNER_BYTES, Head, Record, unpack_record
-from neardup.storage.redis.lists import append, unpack
+from neardup.storage.redis.postings import append, unpack
 from neardup.storage.redis.script import Script
 from neardup.storage.redis.server import Command, Server
 

@@ -1,17 +1,56 @@
 """A Redis that may restart, be full or be gone for a while: whoever asks waits and goes on."""
 
 import asyncio
+import logging
 import random
+import time
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from redis.asyncio import Redis, RedisCluster
-from redis.exceptions import NoScriptError
+from redis.exceptions import (
+    AskError,
+    AuthenticationError,
+    AuthorizationError,
+    BusyLoadingError,
+    ClusterError,
+    ConnectionError,  # noqa: A004  (as the library calls it)
+    MovedError,
+    NoScriptError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisClusterException,
+    RedisError,
+    ResponseError,
+    SlotNotCoveredError,
+    TimeoutError,  # noqa: A004  (as the library calls it)
+    TryAgainError,
+)
 
 from neardup.errors import ClosedError, ServerError
-from neardup.storage.redis.outage import Outage
 from neardup.storage.redis.script import Argument, Call, Script
-from neardup.storage.redis.transient import FAILURES, is_of_topology, why_to_wait
+
+# The client of a cluster closes connections under calls to other nodes when it finds one node gone:
+# such a call meets a reader or a writer that is None.
+_CUT_OFF = AttributeError
+FAILURES = (RedisError, RedisClusterException, OSError, _CUT_OFF)
+"""All that a client raises that has to do with its server."""
+
+_REFUSED = (AuthenticationError, AuthorizationError)
+_MOVING = (AskError, ClusterError, MovedError, SlotNotCoveredError, TryAgainError)
+_REASONS: dict[type[Exception], str] = {
+    BusyLoadingError: "it reads its files",
+    OutOfMemoryError: "its memory is full (maxmemory)",
+    ReadOnlyError: "it takes no writes (read only)",
+    TimeoutError: "it does not answer",
+    asyncio.TimeoutError: "it does not answer",
+}
+_CODES = ("BUSY ", "MISCONF ", "NOREPLICAS ", "MASTERDOWN ")
+# A cluster of which no node, or not every slot, can be found now; its class stands for mistakes
+# of the caller too.
+_UNFOUND = ("cannot be connected", "not covered", "No targets were found")
+
+_logger = logging.getLogger(__name__)
 
 Client: TypeAlias = Redis | RedisCluster
 Command: TypeAlias = tuple[Argument, ...] | Call
@@ -19,6 +58,75 @@ Command: TypeAlias = tuple[Argument, ...] | Call
 _FIRST_WAIT_SECS = 0.1
 _LONGEST_WAIT_SECS = 5.0
 _AT_ONCE = 64
+
+
+def why_to_wait(error: BaseException) -> str | None:
+    """Return in a few words what to wait for; None: this error stays."""
+    if isinstance(error, _REFUSED):
+        return None
+    for kind, reason in _REASONS.items():
+        if isinstance(error, kind):
+            return reason
+    said = _first_line(error)
+    if isinstance(error, ConnectionError | OSError) or _is_cut_off(error):
+        return f"no connection ({said})"
+    if isinstance(error, _MOVING) or _is_unfound(error):
+        return f"its cluster is not whole ({said})"
+    return said if isinstance(error, ResponseError) and said.startswith(_CODES) else None
+
+
+def is_of_topology(error: BaseException) -> bool:
+    """Whether a cluster's slots may lie on other nodes now."""
+    return isinstance(error, (ConnectionError, TimeoutError, OSError, *_MOVING))
+
+
+def _is_cut_off(error: BaseException) -> bool:
+    return isinstance(error, _CUT_OFF) and "'NoneType' object" in str(error)
+
+
+def _is_unfound(error: BaseException) -> bool:
+    return isinstance(error, RedisClusterException) and any(word in str(error) for word in _UNFOUND)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+class Outage:
+    """Counts the calls that wait.
+
+    Other calls may succeed meanwhile: a full server goes on reading. It is over when no call waits.
+
+    Args:
+        name: Of the server, for the log.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._calls = 0
+        self._began = 0.0
+        self.reason: str | None = None
+        """Why calls wait now, None where none does."""
+        self.since: float | None = None
+        """When the first of them began to wait, in seconds as ``time.time`` counts."""
+
+    def begin(self, reason: str) -> None:
+        """Note that one more call waits; to be followed by one ``end``."""
+        self._calls += 1
+        if self._calls == 1:
+            self.since, self._began = time.time(), time.monotonic()
+            _logger.warning("Redis at %s: %s; waiting for it", self._name, reason)
+        self.reason = reason
+
+    def end(self, *, answered: bool) -> None:
+        """Note that one call waits no more: it was answered, or given up."""
+        self._calls -= 1
+        if self._calls:
+            return
+        self.reason = self.since = None
+        if answered:
+            passed = time.monotonic() - self._began
+            _logger.warning("Redis at %s answers again after %.0f s", self._name, passed)
 
 
 class Server:

@@ -1,15 +1,15 @@
 """One door for many processes: a document in, a verdict out, kept once among all of them."""
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from neardup.document import Document
-from neardup.errors import DocumentError, ParameterError
+from neardup.errors import DocumentError, ParameterError, ServerError
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.parameters import Parameters
 from neardup.storage.redis.commit_log import Look
 from neardup.storage.redis.head_format import OWNER_BYTES, Record, recorded
-from neardup.storage.redis.identity import check_identity
 from neardup.storage.redis.server import Server
 from neardup.storage.redis.shared_cascade import SharedFunnel, original_of
 from neardup.storage.redis.shelf import Findings, Shelf
@@ -17,6 +17,35 @@ from neardup.storage.redis.verdict_records import KeptText, Original, SharedVerd
 from neardup.verdict import EXACT_DUPLICATE, NEW, PAYLOAD_TIER, TOO_SHORT, Verdict
 from neardup.verification import JaccardVerifier
 from neardup.verifier import Verifier
+
+FORMAT = 1
+
+
+async def check_identity(server: Server, parameters: Parameters, blocks: int) -> None:
+    """Note what the kept texts of a server are made of, or compare with what is noted.
+
+    Key:
+        ``texts``: JSON, written once.
+
+    Raises:
+        ServerError: Something else is noted; the message says what.
+    """
+    ours: dict[str, object] = {
+        "format": FORMAT,
+        "features": str(parameters.fingerprint_features),
+        "verify_shingle_size": parameters.verify_shingle_size,
+        "blocks": blocks,
+    }
+    key = f"{server.prefix}texts"
+    await server.run("SET", key, json.dumps(ours), "NX")
+    theirs = json.loads(await server.run("GET", key))
+    for name, wanted in ours.items():
+        held = theirs.get(name)
+        if held != wanted:
+            raise ServerError(
+                f"Redis at {server.name}: the kept texts of {server.prefix!r} are of {name} "
+                f"{held}, got {wanted}; ask for the same, or begin under another name"
+            )
 
 
 class SharedDeduplicator:
@@ -97,7 +126,7 @@ class SharedDeduplicator:
             DocumentError: ``owner`` has another length.
             ServerError: The server refuses for good; what is only an outage is waited for.
 
-        Complexity: 2 round trips, 3 more for a text that is kept; `neardup.storage.redis.cutting`
+        Complexity: 2 round trips, 3 more for a text that is kept; `neardup.storage.redis.postings`
         says how many lists are read.
         """
         _check_owner(owner)

@@ -11,12 +11,12 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from lxml import html
 
+from crawler.demo.demo_server import lookup, pages
 from crawler.demo.planted import DUPLICATES, EXPECTED, MEANINGS, PLANTED, Planted, of_kind
-from crawler.demo.site import lookup, pages
 from neardup import Parameters, hamming, simhash
 
 if TYPE_CHECKING:
-    from crawler.demo.page import Page
+    from crawler.demo.layout import Page
 
 BASE = "http://demo.test"
 SITE = pages(BASE)

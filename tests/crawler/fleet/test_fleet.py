@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from crawler.fleet.fleet import Fleet
-from crawler.fleet.options import FleetOptions
+from crawler.fleet.worker_crawl import FleetOptions
 from crawler.job import Job
 from crawler.job_options import JobOptions
 from neardup.storage.redis.connecting import connect

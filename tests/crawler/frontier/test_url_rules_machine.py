@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from crawler.frontier.states import SKIPPED
-from crawler.url_rules.forget import forget_rule
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transforms import DropArguments, ReplaceSegments, ReplaceValues
+from crawler.url_rules.rule_store import forget_rule
 from crawler.url_rules.url_groups import MOST_TRIES
 from tests.crawler.frontier.ruled import NAME, SOMEWHERE, RuledCrawl
 from tests.crawler.url_rules.test_engine import argument

@@ -17,7 +17,7 @@ from crawler.lab.distance_evidence import (
 )
 from crawler.lab.near_pair import NearPair
 from neardup import Parameters, hamming, text_digest
-from neardup.evaluation.wilson import wilson
+from neardup.evaluation.metrics import wilson
 from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import changed, prose
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.mirror.names import free_path
-from crawler.mirror.paths import path_key, path_of
+from crawler.mirror.paths import free_path, path_key, path_of
 from crawler.urls.errors import MalformedUrl
 from tests.crawler.mirror.strategies import crowded_urls, media_types, nasty_urls
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.pages.intervals import IntervalPolicy
+from crawler.pages.url_history import IntervalPolicy
 
 POLICY = IntervalPolicy(first_secs=100, min_secs=10, max_secs=1000)
 SECS = st.floats(0, 1e9)

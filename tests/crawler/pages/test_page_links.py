@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.pages.link_lists import LinkPacker
-from crawler.pages.page_links import DICTIONARY_BYTES, LinkStore
+from crawler.pages.page_links import DICTIONARY_BYTES, LinkPacker, LinkStore
 from crawler.reading.reading import Link
 from crawler.storage.database import Database
 from crawler.urls.canonical import Known

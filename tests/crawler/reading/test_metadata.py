@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.dates import iso_date
 from crawler.reading.html_parsing import parse
-from crawler.reading.metadata import directives, read_metadata
+from crawler.reading.metadata import directives, iso_date, read_metadata
 from crawler.reading.reading import NOTHING_SAID, Metadata
 
 BASE = "http://host.example/folder/page.html"

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.demo.site import pages
+from crawler.demo.demo_server import pages
 from crawler.reading.pool import ReadingOptions, ReadingPool
 from tests.crawler.reading.pages import article
 from tests.crawler.reading.pools import URL, nothing_known

@@ -10,10 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from crawler.frontier.states import DONE, SKIPPED
-from crawler.url_rules.forget import forget_rule
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transforms import ANYTHING, DropArguments, ReplaceSegments
 from crawler.url_rules.rule_report import rule_report
+from crawler.url_rules.rule_store import forget_rule
 from crawler.url_rules.url_groups import MOST_TRIES
 from crawler.url_rules.validation import ENOUGH, MOST_ASKED
 from tests.crawler.frontier.ruled import NAME, SOMEWHERE, RuledCrawl

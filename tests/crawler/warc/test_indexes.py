@@ -16,10 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.warc.__main__ import main
-from crawler.warc.cdxj import url_key
+from crawler.warc.cdxj import sorted_lines, url_key
 from crawler.warc.index_and_pack import finish
 from crawler.warc.record_reading import read_records
-from crawler.warc.sorting import sorted_lines
 from crawler.warc.sources import find_sources
 from tests.crawler.warc.exchanges import MOST, exchange, read_all, record_all
 

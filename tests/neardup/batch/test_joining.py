@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import hamming, jaccard, minhash
-from neardup.batch.join_rows import Limits, Rows
-from neardup.batch.joining import _pairs
+from neardup.batch.joining import Limits, Rows, _pairs
 from neardup.batch.schemes import Bands, Blocks, bands_for, cheapest, cheapest_blocks
 from neardup.batch.sketches import most_unequal, sketch_of
 from tests.neardup.texts import changed, prose

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from neardup.batch.failures import in_one_line
+from neardup.batch.spark_session import in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

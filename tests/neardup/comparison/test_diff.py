@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.comparison import alignment
-from neardup.comparison.diff import ADDED, EQUAL, REMOVED, Run, diff
-from neardup.comparison.words import folded_word, written_words
+from neardup.comparison.diff import ADDED, EQUAL, REMOVED, Run, diff, folded_word, written_words
 
 TEXTS = st.lists(st.sampled_from(["a", "B", "c,", "漢字", "é"]), max_size=12).map(" ".join)
 

@@ -1,8 +1,7 @@
 import pytest
 
 from neardup import ParameterError
-from neardup.comparison.diff import diff
-from neardup.comparison.rendering import render_diff
+from neardup.comparison.diff import diff, render_diff
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from neardup import Verdict
-from neardup.evaluation.crawl_order import Outcome, count_errors
+from neardup.evaluation.metrics import Outcome, count_errors
 
 NEW = Verdict("new")
 

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from neardup import Deduplicator, FingerprintError, ParameterError, Parameters, jaccard
 from neardup.document import analyse
-from neardup.evaluation.crawl_order import count_errors
-from neardup.evaluation.metrics import score_pairs
+from neardup.evaluation.metrics import count_errors, score_pairs
 from neardup.evaluation.parameter_sweep import SweepRow, sweep
 from tests.neardup.texts import changed, prose
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.evaluation.wilson import wilson
+from neardup.evaluation.metrics import wilson
 
 
 @pytest.mark.parametrize(

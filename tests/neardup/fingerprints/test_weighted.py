@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import FingerprintError, hamming, simhash_weighted
-from neardup.fingerprints.weighted import majority
+from neardup.fingerprints.simhash import majority
 from tests.neardup.features import plain
 from tests.neardup.texts import prose
 

@@ -7,8 +7,7 @@ import pytest
 
 from neardup.errors import StorageError
 from neardup.semantic.embedding import EmbeddingVerifier
-from neardup.semantic.model_loading import load_model
-from neardup.semantic.static_model import StaticEmbeddings
+from neardup.semantic.model_loading import StaticEmbeddings, load_model
 from tests.neardup.semantic.made_models import save_static_model
 
 

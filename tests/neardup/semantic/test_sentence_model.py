@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from neardup.semantic.embedding import EmbeddingVerifier
-from neardup.semantic.model_loading import load_model
-from neardup.semantic.sentence_model import SentenceEmbeddings, load_sentence_model
+from neardup.semantic.model_loading import SentenceEmbeddings, load_model, load_sentence_model
 from tests.neardup.semantic.made_models import OTHERS, save_static_model, save_transformer
 
 pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from random import Random
 
 from crawler.demo.catalogue import CHAPTERS
-from crawler.demo.texts import read_text
+from crawler.demo.layout import read_text
 
 _SHORTEST, _LONGEST = 6, 40  # words of a sentence that is used
 

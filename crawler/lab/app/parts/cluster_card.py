@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from crawler.lab.app.deep_links import inert_link
-from crawler.lab.app.parts.pair_dialog import open_pair
+from crawler.lab.app.parts.pair_view import open_pair
 from crawler.lab.app.plain_text import plain
 
 if TYPE_CHECKING:

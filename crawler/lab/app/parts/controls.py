@@ -18,7 +18,6 @@ from crawler.lab.app.choices import (
     with_number,
     with_verify,
 )
-from crawler.lab.app.parts.scale_field import ScaleField
 from crawler.lab.choice import SIMHASH
 
 if TYPE_CHECKING:
@@ -27,6 +26,119 @@ if TYPE_CHECKING:
     from nicegui.events import ValueChangeEventArguments
 
     from crawler.lab.app.parameter_trial import Trial
+
+FARTHEST = 8
+
+
+class DistanceRange:
+    """The distances of the pairs that are looked at.
+
+    Lists and no slider: arrow keys walk through pairs here, and a slider would take them.
+
+    Args:
+        changed: Called when the reader chose another range.
+    """
+
+    def __init__(self, changed: Callable[[], Awaitable[None]]) -> None:
+        self._changed = changed
+        self._is_following = False
+
+    def build(self) -> None:
+        """Put it where the page is being made."""
+        bits = {bits: str(bits) for bits in range(FARTHEST + 1)}
+        self._low = ui.select(bits, label="From", value=0, on_change=self._chose_low)
+        self._high = ui.select(bits, label="To", value=FARTHEST, on_change=self._chose_high)
+        for element, name in ((self._low, "from"), (self._high, "to")):
+            element.props(f"dense outlined options-dense data-bits={name}").classes("bits")
+        ui.label("bits apart").classes("soft bits-words")
+
+    @property
+    def distances(self) -> range:
+        """What was chosen."""
+        return range(int(self._low.value or 0), int(self._high.value or 0) + 1)
+
+    def _chose_low(self, _: ValueChangeEventArguments[Any]) -> Awaitable[None] | None:
+        return self._follow(self._high, max(self._low.value, self._high.value))
+
+    def _chose_high(self, _: ValueChangeEventArguments[Any]) -> Awaitable[None] | None:
+        return self._follow(self._low, min(self._low.value, self._high.value))
+
+    def _follow(self, other: ui.select, value: int) -> Awaitable[None] | None:
+        """The other end goes along, where it would lie on the wrong side."""
+        if self._is_following:
+            return None
+        self._is_following = True
+        other.value = value
+        self._is_following = False
+        for element in (self._low, self._high):
+            # Keys belong to the pairs again.
+            element.run_method("blur")
+        return self._changed()
+
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from nicegui.events import ValueChangeEventArguments
+
+    from crawler.lab.app.choices import Scale
+
+    Choose = Callable[[str, float], Awaitable[None]]
+
+
+class _Slider(ui.slider):
+    """Moves in the browser at once; else what the server heard late would pull it back."""
+
+    LOOPBACK = False
+
+
+class ScaleField:
+    """One number that can be chosen.
+
+    Args:
+        scale: Its name and bounds.
+        choose: Is told of what was chosen, by the reader alone, and only of what is allowed.
+    """
+
+    def __init__(self, scale: Scale, choose: Choose) -> None:
+        self._scale = scale
+        self._choose = choose
+        self._is_showing = False
+
+    def build(self) -> None:
+        """Put it where the page is being made."""
+        scale = self._scale
+        with ui.element().classes("scale"):
+            ui.label(scale.words).classes("scale-name")
+            self._number = ui.number(
+                min=scale.lowest,
+                max=scale.most,
+                step=scale.step,
+                format="%.2f" if scale.step < 1 else "%d",
+                on_change=self._changed,
+            )
+            self._number.props(f'dense outlined aria-label="{scale.name}"')
+            self._slider = _Slider(
+                min=scale.lowest, max=scale.highest, step=scale.step, on_change=self._changed
+            )
+            self._slider.props(f'dense aria-label="{scale.name}" data-scale={scale.name}')
+
+    def show(self, value: float, *, is_used: bool) -> None:
+        """Show a number that was chosen here or elsewhere, and whether it counts for anything."""
+        self._is_showing = True
+        try:
+            self._slider.value = min(value, self._scale.highest)
+            if self._number.value != value:
+                self._number.value = value
+        finally:
+            self._is_showing = False
+        self._slider.set_enabled(is_used)
+        self._number.set_enabled(is_used)
+
+    def _changed(self, event: ValueChangeEventArguments[float | None]) -> Awaitable[None] | None:
+        """Pass on what the reader chose; what is half typed waits for the rest."""
+        value = None if self._is_showing else self._scale.checked(event.value)
+        return None if value is None else self._choose(self._scale.name, value)
 
 
 class Controls:

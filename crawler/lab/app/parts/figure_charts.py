@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from crawler.lab.app.charts import chart
-from crawler.lab.app.drawings.histogram import distance_histogram, moved_bounds
+from crawler.lab.app.charts import chart, move, redraw
+from crawler.lab.app.drawings.histogram import distance_histogram, moved_bounds, size_bars
 from crawler.lab.app.drawings.scatter import moved_area, similarity_scatter
-from crawler.lab.app.drawings.sizes import size_bars
-from crawler.lab.app.parts.redrawing import move, redraw
 from crawler.lab.distance_text import measures_of
 
 if TYPE_CHECKING:

@@ -2,24 +2,104 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nicegui import run, ui
 
 from crawler.lab.app.deep_links import inert_link
 from crawler.lab.app.lab_state import StoppedError
-from crawler.lab.app.pair_texts import pair_texts
 from crawler.lab.app.parts.side_rows import SideRows
 from crawler.lab.app.plain_text import plain
+from crawler.lab.app.side_views import count_changes, side_by_side
+from crawler.lab.shared_shingles import own_shingles
 from crawler.lab.sources.source import SourceError
+from neardup.comparison.diff import diff
+from neardup.whole import readable
 
 if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
-    from crawler.lab.app.pair_texts import PairTexts
+    from crawler.lab.app.side_views import Row
     from crawler.lab.lab_page import LabPage
     from crawler.lab.shared_shingles import OwnShingles
 
+MOST_CHARACTERS = 400_000
+"""Of a text that are compared: nobody reads more, and these take a second or two."""
+
 _MOST_TITLE = 200
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from nicegui.events import KeyEventArguments
+
+    Deeds = Mapping[str, Callable[[], Awaitable[None]]]
+
+_MAY_REPEAT = frozenset({"ArrowLeft", "ArrowRight"})
+
+
+class PairKeys:
+    """Listens as long as what it stands in is shown.
+
+    Args:
+        deeds: What each key does, by its name as browsers have it, letters in lower case.
+    """
+
+    def __init__(self, deeds: Deeds) -> None:
+        self._deeds = deeds
+
+    def build(self) -> None:
+        """Put it where the page is being made."""
+        # A button keeps the focus after it was clicked on; keys are to go on working then.
+        ui.keyboard(self._pressed, ignore=["input", "select", "textarea"])
+
+    def _pressed(self, event: KeyEventArguments) -> Awaitable[None] | None:
+        with_others = event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta
+        if not event.action.keydown or with_others:
+            return None
+        name = event.key.name if len(event.key.name) > 1 else event.key.name.lower()
+        # Who holds a letter down has labelled one pair, not all of them.
+        if name not in self._deeds or (event.action.repeat and name not in _MAY_REPEAT):
+            return None
+        return self._deeds[name]()
+
+
+@dataclass(frozen=True, slots=True)
+class PairTexts:
+    """What there is to see.
+
+    Attributes:
+        rows: The texts side by side.
+        changes: Places in which they differ.
+        own_of_first: Shingles that the first text alone has.
+        own_of_second: Shingles that the second text alone has.
+        is_cut: Whether a text goes on beyond what was compared.
+    """
+
+    rows: list[Row]
+    changes: int
+    own_of_first: OwnShingles
+    own_of_second: OwnShingles
+    is_cut: bool
+
+
+def pair_texts(first: str, second: str, shingle_size: int) -> PairTexts:
+    """Compare two texts word by word and shingle by shingle.
+
+    Args:
+        first: Of the earlier page.
+        second: Of the later page.
+        shingle_size: Words in a row by which similarity is counted.
+    """
+    first, second = readable(first), readable(second)
+    ours, theirs = first[:MOST_CHARACTERS], second[:MOST_CHARACTERS]
+    runs = diff(ours, theirs)
+    return PairTexts(
+        side_by_side(runs),
+        count_changes(runs),
+        *own_shingles(ours, theirs, shingle_size),
+        is_cut=max(len(first), len(second)) > MOST_CHARACTERS,
+    )
 
 
 class PairView:
@@ -109,3 +189,17 @@ def _shingles(title: str, own: OwnShingles, size: int) -> None:
         more = own.count - len(own.first)
         if more > 0:
             ui.label(f"and {more:,} more").classes("soft")
+
+
+async def open_pair(lab: Lab, title: str, first: int, second: int, shingle_size: int) -> None:
+    """Show two pages by their places until the reader has seen them."""
+    view = PairView(lab)
+    with ui.dialog(value=True) as dialog, ui.card().classes("wide"):
+        with ui.element().classes("line"):
+            ui.label(title).classes("title")
+            ui.element().classes("spacer")
+            ui.button("Close", on_click=dialog.close, color=None).props("flat").classes("plain")
+        with ui.element().classes("scrolled"):
+            view.build()
+    dialog.on("hide", dialog.delete)
+    await view.show(first, second, shingle_size)

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from crawler.lab.app.parts.answers import Answers
 from crawler.lab.app.parts.cluster_card import ClusterCard
-from crawler.lab.taught_rules import read_rules, rules_taught_by
+from crawler.lab.clusters import read_rules, rules_taught_by
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.choice import Choice
-    from crawler.lab.clusters import LabCluster
+    from crawler.lab.clusters import LabCluster, Teaching
     from crawler.lab.judgement import Judgement
-    from crawler.lab.taught_rules import Teaching
     from crawler.url_rules.rule_report import StoredRule
 
 AT_ONCE = 10

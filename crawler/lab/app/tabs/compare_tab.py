@@ -2,27 +2,140 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nicegui import ui
 
 from crawler.lab.app.figure_rows import FigureTable
-from crawler.lab.app.lookup import Found, NotFoundError, find
-from crawler.lab.app.measures import bit_cells, pair_lines, side_lines, verdict_lines
-from crawler.lab.app.pair_texts import MOST_CHARACTERS, PairTexts, pair_texts
+from crawler.lab.app.parts.pair_view import MOST_CHARACTERS, PairTexts, pair_texts
 from crawler.lab.app.parts.side_rows import SideRows
 from crawler.lab.app.plain_text import plain
-from crawler.lab.app.words import spaced
+from crawler.lab.app.words import NOTHING, count, share, spaced
 from crawler.lab.comparison import Comparison, compare
 from crawler.lab.distance_text import in_bits
+from crawler.lab.session import place_of
 from crawler.lab.sources.source import SourceError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
+    from crawler.lab.comparison import Side
+    from crawler.lab.lab_page import LabPage
+    from crawler.lab.session import Session
+    from crawler.lab.sources.several import Sources
     from neardup import Parameters
 
+_BITS = 64
+
+Line = tuple[str, str, str]
+
 _HINT = "the URL of a page of this crawl, or a text"
+
+
+def side_lines(found: Comparison) -> Iterator[Line]:
+    """What is said of each text for itself: name, first, second."""
+    first, second = found.first, found.second
+    ours, theirs = found.own_of_first, found.own_of_second
+    yield "words", count(first.words), count(second.words)
+    yield f"{found.shingle_size}-word shingles", count(ours.of), count(theirs.of)
+    yield "shingles of this text alone", count(ours.count), count(theirs.count)
+    yield "text digest", first.digest.hex(), second.digest.hex()
+    yield f"SimHash of {found.features}", _fingerprint(first), _fingerprint(second)
+
+
+def _fingerprint(side: Side) -> str:
+    return NOTHING if side.fingerprint is None else f"{side.fingerprint:016x}"
+
+
+def pair_lines(found: Comparison) -> Iterator[tuple[str, str]]:
+    """What is said of both: name, value."""
+    yield "digests", "equal" if found.is_equal else "different"
+    yield "Hamming distance", NOTHING if found.distance is None else in_bits(found.distance)
+    yield "Jaccard, exact", share(found.jaccard)
+    if found.estimate is None:
+        yield "Jaccard by MinHash", NOTHING
+    else:
+        error = found.estimate.standard_error
+        yield "Jaccard by MinHash", f"{share(found.estimate.similarity)} ± {share(error)}"
+    yield "first contained in second", share(found.first_in_second)
+    yield "second contained in first", share(found.second_in_first)
+    yield "cosine of counted words", share(found.cosine)
+    yield "cosine of log counts", share(found.log_cosine)
+    yield (
+        "characters that stay",
+        "too long to tell" if found.edit_ratio is None else share(found.edit_ratio),
+    )
+
+
+def verdict_lines(found: Comparison) -> Iterator[Line]:
+    """The verdict on the second text at each distance: bits, confirmed, by distance alone."""
+    for at in found.verdicts:
+        yield str(at.max_distance), spaced(at.confirmed), spaced(at.alone)
+
+
+def bit_cells(found: Comparison) -> list[tuple[str, str]]:
+    """The 64 bits from the highest down: classes of a cell, and what it is in words."""
+    first, second = found.first.fingerprint, found.second.fingerprint
+    if first is None or second is None:
+        return []
+    cells = []
+    for place in range(_BITS - 1, -1, -1):
+        ours, theirs = first >> place & 1, second >> place & 1
+        kind = "differs" if ours != theirs else ("one" if ours else "zero")
+        cells.append((f"bit {kind}", f"bit {place}: {ours} and {theirs}"))
+    return cells
+
+
+class NotFoundError(Exception):
+    """Nothing can be compared; the message says why, in words that may be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A text and what it is.
+
+    Attributes:
+        text: What is compared.
+        is_main: Whether a fingerprint may stand for it.
+        page: Where it comes from; None: it was put in.
+    """
+
+    text: str
+    is_main: bool = True
+    page: LabPage | None = None
+
+
+def find(given: str, session: Session, sources: Sources) -> Found:
+    """The text that somebody means; nothing is ever fetched.
+
+    Raises:
+        NotFoundError: There is nothing, or a URL is that of no page, or of one without a text.
+
+    Complexity: O(pages) for a URL.
+    """
+    written = given.strip()
+    if not written:
+        raise NotFoundError("two texts, or two URLs of pages, are needed")
+    if not is_url(written):
+        return Found(given)
+    try:
+        page = session.pages[place_of(session.pages, written)]
+    except SourceError as error:
+        raise NotFoundError(
+            f"{plain(str(error), 500)} (the lab fetches nothing: put in the text itself)"
+        ) from None
+    (text,) = sources.texts([page.id])
+    if text is None:
+        raise NotFoundError(f"{plain(written, 200)}: the text of this page is not held")
+    return Found(text, page.is_main, page)
+
+
+def is_url(written: str) -> bool:
+    """Whether it is one word that begins as web addresses do."""
+    return written.lower().startswith(("http://", "https://")) and len(written.split()) == 1
 
 
 class CompareTab:

@@ -2,30 +2,162 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from nicegui import ui
 
-from crawler.lab.app.labelling import Labelling
-from crawler.lab.app.pair_walk import PairWalk
 from crawler.lab.app.parts.answers import Answers
-from crawler.lab.app.parts.distance_range import DistanceRange
-from crawler.lab.app.parts.pair_keys import PairKeys
-from crawler.lab.app.parts.pair_view import PairView
+from crawler.lab.app.parts.controls import DistanceRange
+from crawler.lab.app.parts.pair_view import PairKeys, PairView
 from crawler.lab.app.plain_text import plain
 from crawler.lab.distance_text import measures_of
+from crawler.lab.labels import remove_label, store_label
+from crawler.lab.pair_label import label_of, pair_of
 from crawler.lab.sources.source import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.choice import Choice
     from crawler.lab.near_pair import NearPair
+    from crawler.lab.pair_label import Label
 
 AT_ONCE = 200
 """Pairs that are asked for at a time."""
+
+
+@dataclass
+class PairWalk:
+    """Pairs in their order, of which one is looked at.
+
+    Attributes:
+        pairs: All so far.
+        at: Number of the one that is looked at; 0 where there is none.
+    """
+
+    pairs: list[NearPair] = field(default_factory=list)
+    at: int = 0
+
+    @property
+    def current(self) -> NearPair | None:
+        """The pair that is looked at; None: there is none."""
+        return self.pairs[self.at] if self.pairs else None
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether no pair comes after this one."""
+        return self.at >= len(self.pairs) - 1
+
+    def begin(self, pairs: Iterable[NearPair], is_labelled: Callable[[NearPair], bool]) -> None:
+        """Walk through other pairs, from the first one without a label."""
+        self.pairs, self.at = list(pairs), 0
+        if self.pairs and is_labelled(self.pairs[0]):
+            self.go_on(is_labelled)
+
+    def add(self, pairs: Iterable[NearPair]) -> int:
+        """Append pairs that are not there yet; say how many."""
+        known = {(pair.first, pair.second) for pair in self.pairs}
+        new = [pair for pair in pairs if (pair.first, pair.second) not in known]
+        self.pairs += new
+        return len(new)
+
+    def step(self, by: int) -> bool:
+        """Go so many pairs on, or back; say whether it is another one then."""
+        before = self.at
+        self.at = max(0, min(len(self.pairs) - 1, self.at + by))
+        return self.at != before
+
+    def go_on(self, is_labelled: Callable[[NearPair], bool]) -> bool:
+        """Go to the next one without a label, round past the end; say whether there is one."""
+        count = len(self.pairs)
+        for step in range(1, count):
+            place = (self.at + step) % count
+            if not is_labelled(self.pairs[place]):
+                self.at = place
+                return True
+        return False
+
+    def go_to(self, first: int, second: int) -> bool:
+        """Go to a pair by its places; say whether it is there."""
+        for number, pair in enumerate(self.pairs):
+            if (pair.first, pair.second) == (first, second):
+                self.at = number
+                return True
+        return False
+
+
+class LabelCounts(NamedTuple):
+    """How many pairs were labelled."""
+
+    duplicate: int
+    different: int
+
+
+class Labelling:
+    """Labels of one lab, and the order in which one window made some of them."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._made: list[NearPair] = []
+        self._reading = lab.reading
+
+    def of(self, pair: NearPair) -> Label | None:
+        """What was said of a pair; None: nothing."""
+        return self._lab.labels.get(self._key(pair))
+
+    def is_labelled(self, pair: NearPair) -> bool:
+        """Whether something was said of a pair."""
+        return self.of(pair) is not None
+
+    @property
+    def last(self) -> NearPair | None:
+        """The pair that was labelled last and still is; none where pages were read anew since."""
+        self._forget_places()
+        while self._made and not self.is_labelled(self._made[-1]):
+            self._made.pop()
+        return self._made[-1] if self._made else None
+
+    def counts(self) -> LabelCounts:
+        """Count all labels of the lab."""
+        labels = self._lab.labels.values()
+        duplicate = sum(label.is_duplicate for label in labels)
+        return LabelCounts(duplicate, len(labels) - duplicate)
+
+    async def say(self, pair: NearPair, *, is_duplicate: bool) -> None:
+        """Keep a label; it is stored when this returns.
+
+        Raises:
+            SourceError: It cannot be stored.
+        """
+        pages = self._lab.session.pages
+        label = label_of(pages[pair.first], pages[pair.second], is_duplicate=is_duplicate)
+        await self._lab.run(store_label, self._lab.sources, label)
+        self._lab.labels[label.pair] = label
+        self._forget_places()
+        self._made.append(pair)
+
+    async def take_back(self, pair: NearPair) -> None:
+        """Forget what was said of a pair.
+
+        Raises:
+            SourceError: It cannot be forgotten.
+        """
+        key = self._key(pair)
+        await self._lab.run(remove_label, self._lab.sources, *key)
+        self._lab.labels.pop(key, None)
+
+    def _forget_places(self) -> None:
+        """Places that were read before pages were read anew are those of others now."""
+        if self._reading != self._lab.reading:
+            self._reading = self._lab.reading
+            self._made.clear()
+
+    def _key(self, pair: NearPair) -> tuple[bytes, bytes]:
+        pages = self._lab.session.pages
+        return pair_of(pages[pair.first].text_digest, pages[pair.second].text_digest)
 
 
 class _Question(NamedTuple):

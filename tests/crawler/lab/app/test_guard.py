@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawler.lab.app.guard import Door, Guard
-from crawler.lab.app.policy import SecurityHeaders
+from crawler.lab.app.lab_server import SecurityHeaders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,8 +12,8 @@ import pytest
 
 from crawler.lab.app import effort
 from crawler.lab.app.lab_state import Lab, StoppedError
-from crawler.lab.app.labelling import Labelling
 from crawler.lab.app.parameter_trial import Trial
+from crawler.lab.app.tabs.pairs_tab import Labelling
 from crawler.lab.choice import Choice
 from crawler.lab.labels import remove_label, store_label
 from crawler.lab.near_pair import NearPair

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.lab.app.measures import bit_cells, pair_lines, side_lines, verdict_lines
+from crawler.lab.app.tabs.compare_tab import bit_cells, pair_lines, side_lines, verdict_lines
 from crawler.lab.comparison import compare
 from tests.sites.prose import prose
 

@@ -9,8 +9,7 @@ from crawler.lab.app.side_views import (
     count_changes,
     side_by_side,
 )
-from neardup.comparison.diff import ADDED, EQUAL, REMOVED, diff
-from neardup.comparison.words import folded_word, written_words
+from neardup.comparison.diff import ADDED, EQUAL, REMOVED, diff, folded_word, written_words
 
 WORDS = st.sampled_from(["a", "b", "c", "d,", "é", "漢"])
 TEXTS = st.lists(WORDS, max_size=80).map(" ".join)

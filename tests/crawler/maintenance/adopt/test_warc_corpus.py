@@ -11,7 +11,7 @@ from warcio.warcwriter import WARCWriter
 from crawler.maintenance.adopt.warc_corpus import read
 from crawler.reading.page_reading import read_page
 from crawler.reading.reading_options import ReadingOptions
-from neardup.batch.readers import reader_of
+from neardup.batch.parsing import reader_of
 from neardup.batch.web_page import LeftOut, Page
 from tests.crawler.warc.exchanges import exchange, record_all
 from tests.neardup.texts import prose

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.pages.link_lists import LinkPacker
+from crawler.pages.page_links import LinkPacker
 from crawler.storage.schema import TABLES
 from crawler.urls.canonical import Canonicalizer
 from tests.crawler.maintenance.verify.crawled import check, check_and_repair, execute, make, rules

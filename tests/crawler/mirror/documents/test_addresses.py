@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler.mirror.documents.addresses import Addresses, as_ascii, is_local
+from crawler.mirror.documents.linked_document import Addresses, as_ascii, is_local
 from crawler.reading.link_extraction import resolve
 
 _BASES = st.builds(

@@ -11,7 +11,7 @@ from neardup.indexes.columns import no_rows
 from neardup.indexes.files.file_layout import Span
 from neardup.indexes.files.log_format import EMPTY, Batch, LogHeader, batch_bytes
 from neardup.indexes.files.promise import Promise
-from neardup.indexes.files.segment_writer import Label, stage_segment
+from neardup.indexes.files.segment_file import Label, stage_segment
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "formats.md"
 IDENTITY = bytes(range(16))

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from neardup.errors import IndexFileError
 from neardup.indexes.arrays import Rows
-from neardup.indexes.files.log_file import read_log
+from neardup.indexes.files.log_file import LogWriter, create_log, read_log
 from neardup.indexes.files.log_format import EMPTY, Batch, LogHeader, batch_bytes
-from neardup.indexes.files.log_writer import LogWriter, create_log
 from neardup.indexes.files.promise import Promise
 
 HEADER = LogHeader(bytes(range(16)), 3)

@@ -10,9 +10,8 @@ from neardup.indexes.arrays import Rows
 from neardup.indexes.building import built
 from neardup.indexes.columns import IDS, Shape, Tables, no_rows
 from neardup.indexes.files.file_layout import Span
-from neardup.indexes.files.segment_file import read_segment
+from neardup.indexes.files.segment_file import Label, SegmentWriter, read_segment, stage_segment
 from neardup.indexes.files.segment_format import sections_of
-from neardup.indexes.files.segment_writer import Label, SegmentWriter, stage_segment
 
 IDENTITY = bytes(range(16))
 LABEL = Label(IDENTITY, Span(2, 7))

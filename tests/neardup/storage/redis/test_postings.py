@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from neardup import Match, ScanIndex
 from neardup.storage.redis import postings as module
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.cutting import Cutting, Place
-from neardup.storage.redis.postings import RedisPostings
+from neardup.storage.redis.postings import Cutting, Place, RedisPostings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

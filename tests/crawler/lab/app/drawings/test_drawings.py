@@ -7,9 +7,13 @@ import pytest
 
 from crawler.lab.app.drawings.axes import DROPPED, KEPT, Options
 from crawler.lab.app.drawings.curves import Curve, evidence_curves
-from crawler.lab.app.drawings.histogram import distance_histogram, moved_bounds
+from crawler.lab.app.drawings.histogram import (
+    distance_histogram,
+    doublings,
+    moved_bounds,
+    size_bars,
+)
 from crawler.lab.app.drawings.scatter import moved_area, similarity_scatter
-from crawler.lab.app.drawings.sizes import doublings, size_bars
 from neardup import Parameters
 
 COUNTS = [3, 0, 1, 5, 0, 7, 0, 0, 1, 2] + [0] * 54 + [4]

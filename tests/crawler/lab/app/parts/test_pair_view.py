@@ -1,0 +1,18 @@
+from crawler.lab.app.parts.pair_view import MOST_CHARACTERS, pair_texts
+from crawler.lab.app.side_views import Folded
+from tests.neardup.texts import NEAR, PAGE
+
+
+def test_changed_word_is_one_place_and_changes_its_shingles() -> None:
+    found = pair_texts(PAGE, NEAR, 5)
+    assert found.changes == 1
+    assert found.own_of_first.count == found.own_of_second.count == 5
+    assert any(isinstance(row, Folded) for row in found.rows)
+    assert not found.is_cut
+
+
+def test_what_is_beyond_reading_is_not_compared() -> None:
+    long = "a " * MOST_CHARACTERS
+    found = pair_texts(long, long + "b", 5)
+    assert found.is_cut
+    assert found.changes == 0

@@ -1,0 +1,75 @@
+"""What the address of a window says, and what comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import parse_qs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.lab.app.frame import address_of, read_tried
+from crawler.lab.app.outcome_rows import choice_key
+from crawler.lab.choice import METHODS, Choice
+from neardup import Features, Parameters
+
+HOLDS = Parameters()
+
+features = st.builds(
+    Features,
+    st.sampled_from(["word", "character"]),
+    st.integers(1, 16),
+    st.sampled_from(["set", "count", "log_count"]),
+)
+
+
+@st.composite
+def choices(draw: st.DrawFn) -> Choice:
+    nearest = draw(st.integers(0, 8))
+    parameters = Parameters(
+        features=draw(st.none() | features),
+        max_distance=nearest,
+        candidate_distance=draw(st.integers(nearest, 8)),
+        min_words=draw(st.integers(1, 10_000)),
+        verify=draw(st.booleans()),
+        min_similarity=draw(st.integers(0, 100)) / 100,
+    )
+    return Choice(parameters, draw(st.sampled_from(METHODS)))
+
+
+@given(choices())
+def test_what_is_tried_comes_back(choice: Choice) -> None:
+    said = parse_qs(address_of("Pairs", choice, HOLDS).removeprefix("?"))
+    assert said["tab"] == ["Pairs"]
+    if choice == Choice(HOLDS):
+        assert "tried" not in said
+        return
+    again = read_tried(said["tried"][0], HOLDS)
+    assert again is not None
+    assert choice_key(again) == choice_key(choice)
+
+
+def test_features_of_the_crawl_are_its_own_again() -> None:
+    tried = Choice(replace(HOLDS, max_distance=5))
+    assert read_tried(choice_key(tried), HOLDS) == tried
+
+
+@pytest.mark.parametrize(
+    "tried",
+    [
+        "",
+        "simhash",
+        "simhash/word-1-log_count/3/8/0.8/50/maybe",
+        "simhash/word-1-log_count/5/3/0.8/50/verified",
+        "simhash/word-1-log_count/3/9/0.8/50/verified",
+        "simhash/word-1-log_count/3/8/nan/50/verified",
+        "simhash/word-1-log_count/3/8/0.8/0/verified",
+        "simhash/word-0-set/3/8/0.8/50/verified",
+        "magic/word-1-log_count/3/8/0.8/50/verified",
+        "<script>/word-1-log_count/3/8/0.8/50/verified",
+        "simhash/word-1-log_count/3/8/0.8/50/verified/" + "x" * 300,
+    ],
+)
+def test_what_makes_no_sense_is_passed_over(tried: str) -> None:
+    assert read_tried(tried, HOLDS) is None
