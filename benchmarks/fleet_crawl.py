@@ -34,7 +34,7 @@ DOCUMENT = ROOT / "docs" / "benchmarks.md"
 BEGIN = "<!-- written by benchmarks/fleet_crawl.py -->"
 END = "<!-- end of benchmarks/fleet_crawl.py -->"
 ALONE = 0
-LONGEST_SECS = 600.0
+MAX_SECS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _run(arguments: argparse.Namespace, workers: int) -> Run:
         ]
         # One after the other would leave those that have ended as they are.
         for process in processes:
-            if process.wait(LONGEST_SECS):
+            if process.wait(MAX_SECS):
                 raise SystemExit(f"a worker ended with {process.returncode}")
         after = os.times()
         asked = site.asked

@@ -34,7 +34,7 @@ MOVES = 20
 PREPARING_SECS = 900.0
 
 _VOCABULARY = 6_000
-_FEWEST_WORDS, _MOST_WORDS = 40, 260
+_MIN_WORDS, _MAX_WORDS = 40, 260
 _RESEMBLING = 0.35
 _KIN = 2_000
 _CHANGES = (0, 1, 2, 4, 8, 14, 24, 40)
@@ -79,7 +79,7 @@ def write_pages(file: Path, count: int) -> None:
                 for place in source.choices(range(len(text)), k=source.choice(_CHANGES)):
                     text[place] = source.choice(words)
             else:
-                text = source.choices(words, k=source.randint(_FEWEST_WORDS, _MOST_WORDS))
+                text = source.choices(words, k=source.randint(_MIN_WORDS, _MAX_WORDS))
                 kin = [*kin[1 - _KIN :], text]
             page = {"url": f"http://site.example/{number}", "title": "", "text": " ".join(text)}
             out.write(json.dumps(page) + "\n")

@@ -15,7 +15,7 @@ from crawler.job_registry import job_of
 from crawler.options import Options
 from crawler.request_codec import UnstorableError, check_json
 from crawler.storage.database import COMMIT_INTERVAL_SECS
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -102,7 +102,7 @@ class StoredState:
             self._database.set_meta(_STATE, json.dumps(state))
         except UnstorableError as error:
             logger.error("the last state of the spider stays: %s", error)  # noqa: TRY400
-        except StorageError:  # the job remembers it
+        except CrawlStorageError:  # the job remembers it
             return
         self._database.commit()
 

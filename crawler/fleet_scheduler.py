@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from crawler.frontier.redis.request_records import Leased
 
 _LOOK_AHEAD_SECS = 2.0
-_FEWEST_OF_A_HOST = 2
-_MOST_OF_A_HOST = 32
+_MIN_OF_A_HOST = 2
+_MAX_OF_A_HOST = 32
 
 
 class FleetScheduler(FrontierScheduler):
@@ -208,8 +208,8 @@ class FleetScheduler(FrontierScheduler):
         if self.is_resting(host):
             return 0
         delay = self._delay(host)[0]
-        most = math.ceil(_LOOK_AHEAD_SECS / delay) if delay else _MOST_OF_A_HOST
-        return max(_FEWEST_OF_A_HOST, min(_MOST_OF_A_HOST, most))
+        most = math.ceil(_LOOK_AHEAD_SECS / delay) if delay else _MAX_OF_A_HOST
+        return max(_MIN_OF_A_HOST, min(_MAX_OF_A_HOST, most))
 
     def rest_secs(self, host: int) -> float:
         """The longest that this worker itself would have waited; the host is not asked again."""

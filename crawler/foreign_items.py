@@ -22,7 +22,7 @@ from neardup import payload_digest
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-MOST_AHEAD = 10_000
+MAX_AHEAD = 10_000
 """Verdicts that wait for their item; the oldest are let go, and obtained again where needed."""
 
 _instances: weakref.WeakKeyDictionary[Crawler, ForeignItems] = weakref.WeakKeyDictionary()
@@ -99,7 +99,7 @@ class ForeignItems:
             return None
         captured = await self._judge(recognised)
         self._ahead.setdefault(recognised.digest, deque()).append(captured)
-        if len(self._ahead) > MOST_AHEAD:
+        if len(self._ahead) > MAX_AHEAD:
             self._ahead.popitem(last=False)
         return captured
 
@@ -160,7 +160,7 @@ class ForeignItems:
             if in_this_visit or self._job.store.previous(own) is not None:
                 return own
         self._claimed[key] = digest
-        if len(self._claimed) > MOST_AHEAD:
+        if len(self._claimed) > MAX_AHEAD:
             self._claimed.popitem(last=False)
         return key
 

@@ -29,7 +29,7 @@ from crawler.pages.verdicts import FAILED
 from crawler.reading.pool import ReadingPool
 from crawler.storage.database import Database
 from crawler.storage.directory import check_identity, identity_of, locked
-from crawler.storage.errors import JobError, StorageError
+from crawler.storage.errors import CrawlStorageError, JobError
 from crawler.url_rules.disabled import NoUrlRules
 from crawler.url_rules.engine import UrlRules
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
@@ -348,7 +348,7 @@ class Job:
     def _noting_failure(self) -> Iterator[None]:
         try:
             yield
-        except (StorageError, NearDupError, OSError) as error:
+        except (CrawlStorageError, NearDupError, OSError) as error:
             self.database.fail(f"{self.folder}: cannot be written: {error}")
 
     def _commit(self) -> None:

@@ -39,7 +39,7 @@ PREFIXES = (
     "PROGRESS_",
 )
 
-_LEAST = {
+_MIN_COUNT = {
     "CRAWL_MAX_COOKIES": 1,
     "CRAWL_MAX_HEADER_BYTES": 1024,
     "CRAWL_PAUSE_SECS": 0.01,
@@ -56,7 +56,7 @@ _LEAST = {
 """The least that a number may be, where that is not 0."""
 
 
-_MOST_CONFIDENT = 0.99
+_MAX_CONFIDENCE = 0.99
 
 
 def our_settings() -> dict[str, Any]:
@@ -84,14 +84,14 @@ class Options:
     def integer(self, name: str) -> int:
         """A whole number."""
         value = self._read(name, "a whole number", lambda: int(self.raw(name)))
-        return self._bound(name, value, int(_LEAST.get(name, 0)))
+        return self._bound(name, value, int(_MIN_COUNT.get(name, 0)))
 
     def number(self, name: str, *, at_least: float = 0.0) -> float:
         """A number, neither nan nor infinite."""
         value = self._read(name, "a number", lambda: float(self.raw(name)))
         if not math.isfinite(value):
             raise ValueError(f"{name} must be a finite number, got {value}")
-        return self._bound(name, value, max(at_least, _LEAST.get(name, 0.0)))
+        return self._bound(name, value, max(at_least, _MIN_COUNT.get(name, 0.0)))
 
     def choice(self, name: str, choices: Iterable[str]) -> str:
         """One of several words."""
@@ -157,8 +157,8 @@ def job_options(settings: BaseSettings) -> JobOptions:
 def _learning(options: Options) -> LearningPolicy | None:
     name = "CRAWL_URL_RULE_CONFIDENCE"
     confidence = options.number(name, at_least=0.5)
-    if confidence > _MOST_CONFIDENT:
-        raise ValueError(f"{name} must be at most {_MOST_CONFIDENT}, got {confidence}")
+    if confidence > _MAX_CONFIDENCE:
+        raise ValueError(f"{name} must be at most {_MAX_CONFIDENCE}, got {confidence}")
     if not options.boolean("CRAWL_LEARN_URL_RULES"):
         return None
     budget = options.integer("CRAWL_MAX_PAGES_PER_CLUSTER")

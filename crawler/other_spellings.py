@@ -18,7 +18,7 @@ from crawler.downloadermiddlewares.limits import LED_BY, PrivateAddressError
 from crawler.downloading.errors import AnswerError
 from crawler.frontier.spellings import SPELLING, StoredSpellings, meta_for_another
 from crawler.job_registry import job_of
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.requested import requestable, sent
 
@@ -125,7 +125,7 @@ def ask_another(crawler: Crawler, request: Request, error: BaseException | None)
         return False
     try:
         return bool(ask(request))
-    except StorageError:  # the job remembers it, and the crawl ends
+    except CrawlStorageError:  # the job remembers it, and the crawl ends
         return True
 
 

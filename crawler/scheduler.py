@@ -30,7 +30,7 @@ from crawler.link_depths import ShorterWays
 from crawler.other_spellings import OtherSpellings, requestable_request, source_of
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 from crawler.urls.moves import is_same_place
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class FrontierScheduler(BaseScheduler):
     def close(self, reason: str) -> Deferred[None] | None:
         """Acknowledge what is through and commit."""
         self._alarm.set(math.inf)
-        with suppress(StorageError):
+        with suppress(CrawlStorageError):
             self._acknowledge()
         self._job.end_visit()
         return self._dupefilter.close(reason)
@@ -111,7 +111,7 @@ class FrontierScheduler(BaseScheduler):
         """Queue a request that was not queued before; say whether it was queued."""
         try:
             return self._enqueue(request)
-        except StorageError:  # the job remembers it, and the crawl ends
+        except CrawlStorageError:  # the job remembers it, and the crawl ends
             return False
 
     def ask_another(self, request: Request) -> bool:
@@ -211,7 +211,7 @@ class FrontierScheduler(BaseScheduler):
         """The next request of a host that the downloader has room for."""
         try:
             return self._next()
-        except StorageError:
+        except CrawlStorageError:
             return None
 
     def _next(self) -> Request | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from neardup.bloom import BloomFilter, ScalableBloomFilter
     from neardup.clustering import Cluster, clusters
     from neardup.comparison.containment import containment
-    from neardup.comparison.diff import Run, diff, render_diff
+    from neardup.comparison.diff import WordRun, diff, render_diff
     from neardup.comparison.edit_distance import edit_ratio
     from neardup.deduplicator import Deduplicator
     from neardup.document import Document, analyse
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from neardup.evaluation.labelled import read_similar
     from neardup.evaluation.metrics import (
-        Outcome,
+        CrawlOutcome,
         Scores,
         count_errors,
         labelled_pairs,
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from neardup.indexes.banding import Banding
     from neardup.indexes.design import Design
     from neardup.indexes.hamming import HammingIndex
-    from neardup.indexes.lsh import Candidate, Candidates, LshIndex
+    from neardup.indexes.lsh import Candidate, LshCandidates, LshIndex
     from neardup.indexes.match import Match, Matches
     from neardup.indexes.scan import ScanIndex
     from neardup.parameters import Parameters
@@ -78,9 +78,9 @@ __all__ = [
     "BloomFilter",
     "BottomK",
     "Candidate",
-    "Candidates",
     "ClosedError",
     "Cluster",
+    "CrawlOutcome",
     "Deduplicator",
     "Design",
     "Document",
@@ -97,16 +97,15 @@ __all__ = [
     "IndexFileError",
     "IndexLockedError",
     "JaccardVerifier",
+    "LshCandidates",
     "LshIndex",
     "Match",
     "Matches",
     "MemoryDocuments",
     "NearDupError",
     "NearPairs",
-    "Outcome",
     "ParameterError",
     "Parameters",
-    "Run",
     "ScalableBloomFilter",
     "ScanIndex",
     "Scores",
@@ -117,6 +116,7 @@ __all__ = [
     "TfIdfVerifier",
     "Verdict",
     "Verifier",
+    "WordRun",
     "analyse",
     "b_bit",
     "bottom_k",
@@ -151,7 +151,7 @@ _NAMES = {
     "bloom": ("BloomFilter", "ScalableBloomFilter"),
     "clustering": ("Cluster", "clusters"),
     "comparison.containment": ("containment",),
-    "comparison.diff": ("Run", "diff"),
+    "comparison.diff": ("WordRun", "diff"),
     "comparison.edits": ("edit_ratio",),
     "comparison.rendering": ("render_diff",),
     "deduplicator": ("Deduplicator",),
@@ -169,7 +169,7 @@ _NAMES = {
         "ServerError",
         "StorageError",
     ),
-    "evaluation.crawl_order": ("Outcome", "count_errors"),
+    "evaluation.crawl_order": ("CrawlOutcome", "count_errors"),
     "evaluation.labelled": ("read_similar",),
     "evaluation.metrics": ("Scores", "labelled_pairs", "score_pairs"),
     "evaluation.near_pairs": ("NearPairs", "near_pairs"),
@@ -188,7 +188,7 @@ _NAMES = {
     "indexes.banding": ("Banding",),
     "indexes.design": ("Design",),
     "indexes.hamming": ("HammingIndex",),
-    "indexes.lsh": ("Candidate", "Candidates", "LshIndex"),
+    "indexes.lsh": ("Candidate", "LshCandidates", "LshIndex"),
     "indexes.match": ("Match", "Matches"),
     "indexes.scan": ("ScanIndex",),
     "parameters": ("Parameters",),

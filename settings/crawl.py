@@ -42,7 +42,8 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.downloadermiddlewares.robots.RobotsRules": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "crawler.downloadermiddlewares.limits.Decompression": 590,
-    "crawler.downloadermiddlewares.retries.WholeAnswers": 580,  # refuses what Decompression could not open
+    # Refuses what Decompression could not open.
+    "crawler.downloadermiddlewares.retries.WholeAnswers": 580,
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
     "crawler.downloadermiddlewares.http_auth.HttpAuth": 985,
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,

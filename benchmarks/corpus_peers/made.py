@@ -28,7 +28,7 @@ PASSAGE_WORDS = (60, 110)
 PASSAGES = 3
 GROUP_SIZES = (1, 1, 1, 1, 2, 2, 3, 6)
 LIGHT_SHARE, HEAVY_SHARE = 1 / 66, 1 / 4
-MOST_SITE_FILES = 6_000
+MAX_SITE_FILES = 6_000
 
 SINGLE, REPEATED, OTHER = "single", "repeated", "other"
 
@@ -65,7 +65,7 @@ def _numpy() -> Iterator[str]:
 def _sites(folder: Path) -> Iterator[str]:
     files = sorted(file for file in folder.rglob("*.html") if file.is_file())
     random.Random(1).shuffle(files)
-    for file in files[:MOST_SITE_FILES]:
+    for file in files[:MAX_SITE_FILES]:
         try:
             tree = html.fromstring(file.read_bytes())
         except (etree.LxmlError, ValueError):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from twisted.python.failure import Failure
 
-MOST_TAKEN = 200_000
+MAX_TAKEN = 200_000
 _BATCH = 10_000
 _UNDER_WAY = 16
 _LINKS_OF_A_PAGE = 10
@@ -153,7 +153,7 @@ def measure(name: str, urls: int, hosts: int) -> Figures:
         while batch := list(islice(requests, _BATCH)):
             pushing.spend(partial(_push, peer, batch))
         size, peak = disk_megabytes(folder), peak_megabytes()
-        taken = min(urls, MOST_TAKEN)
+        taken = min(urls, MAX_TAKEN)
         taking.spend(partial(_take, peer, taken))
         return {
             "pushes/s": urls / pushing.secs,

@@ -9,7 +9,7 @@ from crawler.console.command_line import CommandError, PlainCommand, refuse_opti
 from crawler.console.escaping import say
 from crawler.console.verify_text import TerminalWatch
 from crawler.options import job_options
-from crawler.storage.errors import JobError, StorageError
+from crawler.storage.errors import CrawlStorageError, JobError
 
 if TYPE_CHECKING:
     import argparse
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-class Command(PlainCommand):
+class AdoptCommand(PlainCommand):
     """For a directory in which nothing was crawled yet."""
 
     def syntax(self) -> str:
@@ -51,7 +51,7 @@ class Command(PlainCommand):
             watch.begin("pages adopted", len(corpus))
             canonicalizer = Canonicalizer(job_options(self.settings).disabled_url_rules)
             count = adopt(corpus, folder, canonicalizer, watch.advance)
-        except (JobError, StorageError, ValueError) as error:
+        except (JobError, CrawlStorageError, ValueError) as error:
             watch.end()
             raise CommandError(str(error)) from None
         except KeyboardInterrupt:

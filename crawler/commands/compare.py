@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import say, say_coloured, say_json
-from crawler.console.lab_command import LabCommand, Progress, say_notes
+from crawler.console.lab_command import LabCommand, LineProgress, say_notes
 from crawler.console.lab_options import add_parameter_options, tried_parameters, whole
 from crawler.options import did_you_mean
 from neardup.parameters import DEFAULTS
@@ -24,7 +24,7 @@ _CONTEXT = "10"
 _SCHEMES = ("http://", "https://")
 
 
-class Command(LabCommand):
+class CompareCommand(LabCommand):
     """Fetches no more than the two pages and their robots.txt, and nothing with ``--crawl``."""
 
     def syntax(self) -> str:
@@ -66,7 +66,7 @@ class Command(LabCommand):
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
-    def work(self, args: list[str], opts: argparse.Namespace, watch: Progress) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace, watch: LineProgress) -> None:
         """Find the texts, measure them, print."""
         from crawler.console.compare_text import comparison_lines, diff_text  # noqa: PLC0415
         from crawler.lab.comparison import compare  # noqa: PLC0415  (takes half a second)
@@ -96,7 +96,7 @@ class Command(LabCommand):
             say_coloured(diff_text(runs, context, coloured=sys.stdout.isatty()))
 
     def _sides(
-        self, args: list[str], crawl: str | None, watch: Progress
+        self, args: list[str], crawl: str | None, watch: LineProgress
     ) -> tuple[TextSide, TextSide, Parameters]:
         from crawler.lab.sides import read_files  # noqa: PLC0415
 
@@ -136,7 +136,7 @@ def _is_url(word: str) -> bool:
 
 
 def _looked_up(
-    urls: list[str], crawl: Path, watch: Progress
+    urls: list[str], crawl: Path, watch: LineProgress
 ) -> tuple[dict[str, TextSide], Parameters]:
     from crawler.lab.loading import loaded  # noqa: PLC0415
     from crawler.lab.session import place_of  # noqa: PLC0415

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 INCOMPLETE = 1
 
 
-class Command(ScrapyCrawl):
+class CrawlCommand(ScrapyCrawl):
     """Says first where the state of the crawl goes, and last what was found.
 
     Exit status: 0 when the crawl ran, 1 when a seed gave no page, 2 when an

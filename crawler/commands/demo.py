@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from crawler.commands.crawl import Command as CrawlCommand
+from crawler.commands.crawl import CrawlCommand
 from crawler.console.command_line import CommandError, complain, refuse_options
 from crawler.console.escaping import say
 from crawler.demo import DUPLICATES, DemoServer
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FAILED = 1
 
 
-class Command(CrawlCommand):
+class DemoCommand(CrawlCommand):
     """Needs no network: the site has known duplicates planted in it."""
 
     def syntax(self) -> str:

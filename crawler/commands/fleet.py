@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
 
-class Command(PlainCommand):
+class FleetCommand(PlainCommand):
     """Looks at Redis alone; no worker is asked."""
 
     def syntax(self) -> str:

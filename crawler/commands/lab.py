@@ -17,7 +17,7 @@ INTERRUPTED = 130
 HOST = "127.0.0.1"
 
 
-class Command(PlainCommand):
+class ServeLabCommand(PlainCommand):
     """Reads beside a running crawl, in a process of its own."""
 
     def syntax(self) -> str:

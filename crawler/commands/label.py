@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import say, say_coloured
-from crawler.console.lab_command import LabCommand, Progress, say_notes
+from crawler.console.lab_command import LabCommand, LineProgress, say_notes
 from crawler.console.lab_options import distances_of, one_of, paths_of, whole
 from crawler.options import did_you_mean
 
@@ -22,7 +22,7 @@ _LIMIT = "200"
 _DEEDS = ("pair", "remove", "export", "import", "list")
 
 
-class Command(LabCommand):
+class LabelCommand(LabCommand):
     """Labels are kept at once, also beside the process that crawls."""
 
     def syntax(self) -> str:
@@ -70,7 +70,7 @@ class Command(LabCommand):
             "--import", metavar="FILE", help="take labels that were exported; - reads them"
         )
 
-    def work(self, args: list[str], opts: argparse.Namespace, watch: Progress) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace, watch: LineProgress) -> None:
         """Label, or do what an option says."""
         paths = paths_of(args)
         deed = one_of(opts, _DEEDS)
@@ -97,7 +97,7 @@ def _check_label(word: str) -> None:
         raise CommandError(f"--pair: no label {word!r}{hint}")
 
 
-def _walk(paths: list[Path], distances: list[int], limit: int, watch: Progress) -> None:
+def _walk(paths: list[Path], distances: list[int], limit: int, watch: LineProgress) -> None:
     from crawler.console.labelling import Labelling, typed_keys  # noqa: PLC0415
     from crawler.lab.choice import Choice  # noqa: PLC0415
     from crawler.lab.labels import read_labels  # noqa: PLC0415
@@ -121,7 +121,7 @@ def _walk(paths: list[Path], distances: list[int], limit: int, watch: Progress) 
             say(walk.summary())
 
 
-def _change(paths: list[Path], opts: argparse.Namespace, watch: Progress) -> None:
+def _change(paths: list[Path], opts: argparse.Namespace, watch: LineProgress) -> None:
     from crawler.lab.labels import remove_label, store_label  # noqa: PLC0415
     from crawler.lab.loading import loaded  # noqa: PLC0415
     from crawler.lab.pair_label import DUPLICATE, label_of  # noqa: PLC0415

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncIterator, Callable, Iterator
 
-    from crawler.maintenance.merge.fleet_texts import KeptText
+    from crawler.maintenance.merge.fleet_texts import FleetKeptText
     from crawler.maintenance.merge.merging import Merged
 
-_MOST_LOST = 20
+_MAX_LOST = 20
 
 LOST = 1
 INTERRUPTED = 130
@@ -47,13 +47,13 @@ def _lost(merged: Merged) -> Iterator[str]:
         return
     then = "queued, to be fetched again" if merged.queued else "to be fetched again"
     yield f"{len(merged.lost):>11,}  duplicates of which nobody holds the text: {then}"
-    for url in merged.lost[:_MOST_LOST]:
+    for url in merged.lost[:_MAX_LOST]:
         yield f"             {url}"
-    if len(merged.lost) > _MOST_LOST:
-        yield f"             and {len(merged.lost) - _MOST_LOST:,} more (--json names all)"
+    if len(merged.lost) > _MAX_LOST:
+        yield f"             and {len(merged.lost) - _MAX_LOST:,} more (--json names all)"
 
 
-class Command(PlainCommand):
+class MergeCommand(PlainCommand):
     """Exit status: 0 all is there, 1 texts are lost, 2 it cannot be made."""
 
     def syntax(self) -> str:
@@ -103,7 +103,7 @@ class Command(PlainCommand):
         self.exitcode = LOST if merged.lost else 0
 
 
-def _kept_texts(opts: argparse.Namespace) -> Callable[[], AsyncIterator[KeptText]] | None:
+def _kept_texts(opts: argparse.Namespace) -> Callable[[], AsyncIterator[FleetKeptText]] | None:
     """What gives the texts of a fleet, of which it is known that it is there; None without one."""
     if opts.redis is None:
         if opts.name is not None:

@@ -38,7 +38,7 @@ _SPIDER_OPTIONS = (
 )
 
 
-class Command(ScrapyCommand):
+class MirrorCommand(ScrapyCommand):
     """Exit status.
 
     0 done, also up to a limit; 1 incomplete, a file is only a part, or problems found; 2 an

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
 
 
-class Command(PlainCommand):
+class PagesCommand(PlainCommand):
     """One row a URL, its newest capture; the text stands with the page that is kept."""
 
     def syntax(self) -> str:

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from crawler.console.escaping import say, say_coloured, say_json
-from crawler.console.lab_command import LabCommand, Progress, say_notes
+from crawler.console.lab_command import LabCommand, LineProgress, say_notes
 from crawler.console.lab_options import (
     add_method_option,
     add_parameter_options,
@@ -28,7 +28,7 @@ _LIMIT = "20"
 _CONTEXT = 10
 
 
-class Command(LabCommand):
+class PairsCommand(LabCommand):
     """Reads only, also beside the process that crawls."""
 
     def syntax(self) -> str:
@@ -62,7 +62,7 @@ class Command(LabCommand):
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object a line")
 
-    def work(self, args: list[str], opts: argparse.Namespace, watch: Progress) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace, watch: LineProgress) -> None:
         """Find pairs and print them."""
         from crawler.lab.labels import read_labels  # noqa: PLC0415
         from crawler.lab.loading import loaded  # noqa: PLC0415  (takes half a second)

@@ -62,7 +62,7 @@ def _urls(urls: tuple[str, ...], count: int) -> Iterator[str]:
         yield f"             and {count - len(urls):,} more"
 
 
-class Command(PlainCommand):
+class RejudgeCommand(PlainCommand):
     """For a crawl that is not running."""
 
     def syntax(self) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
 
 
-class Command(PlainCommand):
+class ReportCommand(PlainCommand):
     """Also while the crawl is running."""
 
     def syntax(self) -> str:

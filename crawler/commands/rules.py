@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.rule_report import RuleReport, StoredRule
 
-_MOST_REFUTED = 10
-_MOST_TRAPS = 20
+_MAX_REFUTED = 10
+_MAX_TRAPS = 20
 
 OWN, DISCARDER = FORMATS = "crawl-once", "duplicate-url-discarder"
 
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 
 
 def rule_lines(report: RuleReport) -> Iterator[str]:
@@ -53,7 +53,7 @@ def rule_lines(report: RuleReport) -> Iterator[str]:
         yield f"{saved:,} requests were not made, {explored:,} were made to try the rules"
     if report.traps:
         yield ""
-        yield from trap_lines(report.traps, _MOST_TRAPS)
+        yield from trap_lines(report.traps, _MAX_TRAPS)
     if report.refuted:
         yield ""
         yield from _refuted(report)
@@ -85,16 +85,16 @@ def _examined(rule: StoredRule) -> str:
 
 def _refuted(report: RuleReport) -> Iterator[str]:
     yield "were looked at and do not hold:"
-    for known in report.refuted[:_MOST_REFUTED]:
+    for known in report.refuted[:_MAX_REFUTED]:
         yield f"  {known.where}: {known.what}"
         yield f"     {known.texts:,} for it; against it: {known.page}"
         yield f"     and {known.other}"
-    more = len(report.refuted) - _MOST_REFUTED
+    more = len(report.refuted) - _MAX_REFUTED
     if more > 0:
         yield f"  and {more:,} more; --json has all of them"
 
 
-class Command(PlainCommand):
+class RulesCommand(PlainCommand):
     """Also while the crawl is running, but for ``--forget``."""
 
     def syntax(self) -> str:
@@ -155,7 +155,7 @@ def _check(opts: argparse.Namespace) -> None:
         hint = did_you_mean(opts.format, FORMATS) or f"; there are {' and '.join(FORMATS)}"
         raise CommandError(f"--format {opts.format}: no such format{hint}")
     number = opts.forget
-    if number is not None and not (number.isdecimal() and len(number) <= _MOST_DIGITS):
+    if number is not None and not (number.isdecimal() and len(number) <= _MAX_DIGITS):
         raise CommandError(f"--forget takes the number of a rule, got {number!r}")
 
 

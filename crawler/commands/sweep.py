@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import say, say_json
-from crawler.console.lab_command import LabCommand, Progress, say_notes
+from crawler.console.lab_command import LabCommand, LineProgress, say_notes
 from crawler.console.lab_options import (
     add_method_option,
     add_parameter_options,
@@ -22,7 +22,7 @@ from crawler.lab.choice import METHODS, SIMHASH, Choice
 if TYPE_CHECKING:
     import argparse
 
-    from crawler.lab.distance_evidence import Evidence, EvidenceLine
+    from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
     from crawler.lab.figures import SweepLine
     from crawler.lab.loading import Loaded
     from neardup import Parameters
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _ALL = "0..8"
 
 
-class Command(LabCommand):
+class SweepCommand(LabCommand):
     """Reads only, also beside the process that crawls."""
 
     def syntax(self) -> str:
@@ -69,7 +69,7 @@ class Command(LabCommand):
             help="draw distances of nearest neighbours, and what is kept (png, svg or pdf)",
         )
 
-    def work(self, args: list[str], opts: argparse.Namespace, watch: Progress) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace, watch: LineProgress) -> None:
         """Judge, print, draw."""
         from crawler.console.sweep_text import sweep_text  # noqa: PLC0415
         from crawler.lab.labels import read_labels  # noqa: PLC0415
@@ -137,7 +137,9 @@ def _draw(found: Loaded, choice: Choice, lines: list[SweepLine], path: Path) -> 
         raise CommandError(f"--plot {path}: {error.strerror or error}") from None
 
 
-def _to_dict(found: Loaded, lines: list[SweepLine], evidence: Evidence | None) -> dict[str, Any]:
+def _to_dict(
+    found: Loaded, lines: list[SweepLine], evidence: DistanceEvidence | None
+) -> dict[str, Any]:
     session = found.session
     running = session.judge(Choice(session.running))
     return {
@@ -164,7 +166,7 @@ def _to_dict(found: Loaded, lines: list[SweepLine], evidence: Evidence | None) -
     }
 
 
-def _evidence_dict(evidence: Evidence) -> dict[str, Any]:
+def _evidence_dict(evidence: DistanceEvidence) -> dict[str, Any]:
     def rows(lines: tuple[EvidenceLine, ...]) -> list[dict[str, Any]]:
         return [
             {

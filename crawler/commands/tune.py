@@ -58,7 +58,7 @@ def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
         yield f"what would now be judged otherwise: scrapy rejudge {folder} --dry-run"
 
 
-class Command(PlainCommand):
+class TuneCommand(PlainCommand):
     """Also while the crawl is running, which takes them over within a second."""
 
     def syntax(self) -> str:

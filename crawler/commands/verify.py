@@ -24,7 +24,7 @@ PROBLEMS = 1
 INTERRUPTED = 130
 
 
-class Command(PlainCommand):
+class VerifyCommand(PlainCommand):
     """Exit status: 0 clean, 1 problems are left, 2 it cannot be checked."""
 
     def syntax(self) -> str:

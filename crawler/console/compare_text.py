@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.console.escaping import plain
-from neardup import Run, render_diff
+from neardup import WordRun, render_diff
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ def comparison_lines(
     yield from _shingles("B", found.own_of_second)
 
 
-def diff_text(runs: Sequence[Run], context: int | None, *, coloured: bool = False) -> str:
+def diff_text(runs: Sequence[WordRun], context: int | None, *, coloured: bool = False) -> str:
     """Two texts in one, with what was removed and added marked; hostile characters shown.
 
     Args:
@@ -50,8 +50,8 @@ def diff_text(runs: Sequence[Run], context: int | None, *, coloured: bool = Fals
     return _coloured(text) if coloured else text
 
 
-def _plain_run(run: Run) -> Run:
-    return Run(run.kind, tuple(plain(word, with_lines=True) for word in run.words))
+def _plain_run(run: WordRun) -> WordRun:
+    return WordRun(run.kind, tuple(plain(word, with_lines=True) for word in run.words))
 
 
 def _coloured(text: str) -> str:

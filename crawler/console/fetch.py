@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
     from twisted.python.failure import Failure
 
-_MOST_REDIRECTS = 5
+_MAX_REDIRECTS = 5
 
 _SETTINGS: dict[str, Any] = {
     "JOBDIR": None,
@@ -32,7 +32,7 @@ _SETTINGS: dict[str, Any] = {
     "CRAWL_LEARN_URL_RULES": False,
     # What is asked for twice, or where a page leads in circles, is no page to compare.
     "RETRY_ENABLED": False,
-    "REDIRECT_MAX_TIMES": _MOST_REDIRECTS,
+    "REDIRECT_MAX_TIMES": _MAX_REDIRECTS,
 }
 
 

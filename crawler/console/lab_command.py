@@ -43,7 +43,7 @@ class LabCommand(PlainCommand):
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do the command's work, or say why not."""
         refuse_options(args, self._options)
-        with Progress() as watch:
+        with LineProgress() as watch:
             try:
                 self.work(args, opts, watch)
             except (SourceError, LabelError, NearDupError, CommandError) as error:
@@ -54,11 +54,11 @@ class LabCommand(PlainCommand):
         """The options of this command."""
 
     @abstractmethod
-    def work(self, args: list[str], opts: argparse.Namespace, watch: Progress) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace, watch: LineProgress) -> None:
         """The command's work; ``watch`` is told how far it is."""
 
 
-class Progress:
+class LineProgress:
     """One line on a terminal that is written over; nothing elsewhere, and at first."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Progress:
         self._said_at = time.monotonic()
         self._is_dirty = False
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> LineProgress:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -85,7 +85,7 @@ class Progress:
             self._is_dirty = False
 
 
-def say_notes(notes: Iterable[str], watch: Progress) -> None:
+def say_notes(notes: Iterable[str], watch: LineProgress) -> None:
     """Say on standard error what was left out of files."""
     watch.end()
     for note in notes:

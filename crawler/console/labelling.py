@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KEYS = "d = duplicate, n = not, s = skip, b = back, r = remove the label, q = quit"
 
 _CONTEXT = 10
-_MOST_LINES = 30
+_MAX_LINES = 30
 
 
 @dataclass
@@ -73,10 +73,10 @@ class Labelling:
             self.print_line(line)
         self.print_line("")
         lines = pair_diff(details, _CONTEXT, coloured=self.is_coloured).splitlines()
-        for line in lines[:_MOST_LINES]:
+        for line in lines[:_MAX_LINES]:
             self.print_line(line)
-        if len(lines) > _MOST_LINES:
-            self.print_line(f"... and {len(lines) - _MOST_LINES:,} lines more")
+        if len(lines) > _MAX_LINES:
+            self.print_line(f"... and {len(lines) - _MAX_LINES:,} lines more")
         if place in self.said:
             self.print_line(f"      labelled {self.said[place]}")
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawler.job import Job
-    from crawler.mirror.link_rewriting import Finished
+    from crawler.mirror.link_rewriting import FinishedMirror
     from crawler.warc.archive import Archive
 
 DONE, INCOMPLETE = 0, 1
@@ -198,13 +198,13 @@ class Mirroring:
             raise CommandError(str(error)) from None
         say(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures", flush=True)
 
-    def _finish(self) -> Finished:
+    def _finish(self) -> FinishedMirror:
         canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))
         with _locked(self._folder), TerminalSteps("rewriting links") as steps:
             start = split_seeds(self._arguments["url"])[0]
             return finish(self._folder, start, self._policy, canonicalizer, steps.show)
 
-    def _say(self, job: Job, finished: Finished) -> int:
+    def _say(self, job: Job, finished: FinishedMirror) -> int:
         """Say what there is; return how many requests wait."""
         with closing(open_for_reading(self._folder / STATE)) as connection:
             report = make_report(connection)
@@ -220,7 +220,7 @@ class Mirroring:
         say(f"prove it: scrapy mirror --check {shlex.quote(str(self._folder))}", flush=True)
         return report.queued
 
-    def _status(self, job: Job, finished: Finished) -> int:
+    def _status(self, job: Job, finished: FinishedMirror) -> int:
         status = INCOMPLETE if finished.parts else DONE
         if job.failure is not None:
             say(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.mirror.checking import Check
-    from crawler.mirror.link_rewriting import Finished
+    from crawler.mirror.link_rewriting import FinishedMirror
     from crawler.pages.crawl_report import Report
 
 _INTERVAL_SECS = 0.5
@@ -34,7 +34,7 @@ _ON_DISK = "SELECT sum(size) FROM (SELECT size FROM files WHERE state = 'own' GR
 
 
 def mirror_lines(
-    connection: sqlite3.Connection, report: Report, finished: Finished, folder: Path
+    connection: sqlite3.Connection, report: Report, finished: FinishedMirror, folder: Path
 ) -> Iterator[str]:
     """What a mirror holds, what is missing, and what changed."""
     pages, others, linked, skipped = connection.execute(_COUNTS).fetchone()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawler.pages.change_report import Away, Change, Changes
-    from crawler.pages.crawl_report import Cluster, Report, RestedHost
+    from crawler.pages.crawl_report import PageCluster, Report, RestedHost
     from crawler.url_rules.rule_report import StoredCluster
 
 SHOWN = 5
@@ -177,7 +177,7 @@ def _clusters(report: Report) -> Iterator[str]:
         yield from _cluster(cluster)
 
 
-def _cluster(cluster: Cluster) -> Iterator[str]:
+def _cluster(cluster: PageCluster) -> Iterator[str]:
     yield f"  {cluster.size:>9,}  {cluster.kept}"
     for url in cluster.duplicates[:SHOWN_DUPLICATES]:
         yield f"             = {url}"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawler.lab.choice import Choice
-    from crawler.lab.distance_evidence import Evidence
+    from crawler.lab.distance_evidence import DistanceEvidence
     from crawler.lab.figures import SweepLine
     from crawler.lab.judgement import Judgement
     from neardup import Parameters
@@ -27,7 +27,10 @@ _DROPPING = {
 
 
 def sweep_text(
-    lines: Sequence[SweepLine], running: Judgement, holds: Parameters, evidence: Evidence | None
+    lines: Sequence[SweepLine],
+    running: Judgement,
+    holds: Parameters,
+    evidence: DistanceEvidence | None,
 ) -> Iterator[str]:
     """The lines of a sweep.
 
@@ -74,7 +77,7 @@ def _choice_text(choice: Choice) -> str:
     return "equal bytes and equal texts alone"
 
 
-def _table(lines: Sequence[SweepLine], evidence: Evidence | None) -> Iterator[str]:
+def _table(lines: Sequence[SweepLine], evidence: DistanceEvidence | None) -> Iterator[str]:
     layers = [layer for layer in _DROPPING if any(line.layers.get(layer) for line in lines)]
     headings = [
         "bits" if evidence is not None else "",
@@ -92,7 +95,7 @@ def _table(lines: Sequence[SweepLine], evidence: Evidence | None) -> Iterator[st
         yield "  ".join(cell.rjust(width) for cell, width in cells).rstrip()
 
 
-def _cells(line: SweepLine, layers: Sequence[str], evidence: Evidence | None) -> list[str]:
+def _cells(line: SweepLine, layers: Sequence[str], evidence: DistanceEvidence | None) -> list[str]:
     scores: list[str] = []
     if evidence is not None:
         at = evidence.by_distance[line.max_distance]
@@ -110,7 +113,7 @@ def _cells(line: SweepLine, layers: Sequence[str], evidence: Evidence | None) ->
     ]
 
 
-def _footnotes(lines: Sequence[SweepLine], evidence: Evidence | None) -> Iterator[str]:
+def _footnotes(lines: Sequence[SweepLine], evidence: DistanceEvidence | None) -> Iterator[str]:
     yield "now kept, now dropped: pages that the parameters that hold treat otherwise"
     if evidence is None:
         return

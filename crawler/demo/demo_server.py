@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from crawler.demo.catalogue import CHAPTERS, LONE_ARTICLES, Chapter
-from crawler.demo.layout import Anchor, Frame, Page, document, missing, page, read_text
+from crawler.demo.layout import Anchor, DemoPage, PageFrame, document, missing, page, read_text
 from crawler.demo.oddities import MONTHS, month_path, oddities
 from crawler.demo.planted import Planted, of_kind
 
@@ -24,18 +24,18 @@ _MEANT = ("kind", "month", "order")
 _GLOSSARY = "/find?kind=term&order=name"
 
 
-def _article(folder: str, name: str, language: str, links: tuple[Anchor, ...]) -> Page:
+def _article(folder: str, name: str, language: str, links: tuple[Anchor, ...]) -> DemoPage:
     path = f"/{folder}/{name}"
-    frame = Frame(language=language, canonical=path, date="2024-01-06", links=links)
+    frame = PageFrame(language=language, canonical=path, date="2024-01-06", links=links)
     return document(page(read_text(folder, name), frame))
 
 
-def _chapter(chapter: Chapter) -> dict[str, Page]:
+def _chapter(chapter: Chapter) -> dict[str, DemoPage]:
     anchors = [
         Anchor(path, read_text(chapter.name, name).title)
         for path, name in zip(chapter.article_paths(), chapter.articles, strict=True)
     ]
-    contents = Frame(language=chapter.language, canonical=chapter.path, links=tuple(anchors))
+    contents = PageFrame(language=chapter.language, canonical=chapter.path, links=tuple(anchors))
     made = {chapter.path: document(page(read_text(chapter.name, "index"), contents))}
     for place, name in enumerate(chapter.articles):
         neighbours = tuple(anchors[max(place - 1, 0) : place] + anchors[place + 1 : place + 2])
@@ -80,7 +80,7 @@ def _drawers() -> dict[str, tuple[str, tuple[Anchor, ...]]]:
     }
 
 
-def _for_robots(base_url: str, paths: Iterable[str]) -> dict[str, Page]:
+def _for_robots(base_url: str, paths: Iterable[str]) -> dict[str, DemoPage]:
     robots = f"User-agent: *\nDisallow: /private/\n\nSitemap: {base_url}/sitemap.xml\n"
     entries = "\n".join(f"<url><loc>{base_url}{path}</loc></url>" for path in paths)
     sitemap = f"""<?xml version="1.0" encoding="UTF-8"?>
@@ -94,26 +94,26 @@ def _for_robots(base_url: str, paths: Iterable[str]) -> dict[str, Page]:
     }
 
 
-def pages(base_url: str) -> dict[str, Page]:
+def pages(base_url: str) -> dict[str, DemoPage]:
     """Make every page of the site, keyed by path and, where it matters, sorted query.
 
     Args:
         base_url: Where the site is served, without the final slash; only robots.txt and the
             sitemap name it, all other links are relative to the root.
     """
-    made: dict[str, Page] = {}
+    made: dict[str, DemoPage] = {}
     for chapter in CHAPTERS:
         made |= _chapter(chapter)
     for _, folder, name in LONE_ARTICLES:
         made[f"/{folder}/{name}"] = _article(folder, name, folder, ())
     listed = ["/", *made, "/appendix"]
     for path, (name, links) in _drawers().items():
-        frame = Frame(canonical=path, links=links)
+        frame = PageFrame(canonical=path, links=links)
         made[path] = document(page(read_text("odd", name), frame))
     return made | oddities(made) | _for_robots(base_url, listed)
 
 
-def lookup(site: Mapping[str, Page], target: str) -> Page:
+def lookup(site: Mapping[str, DemoPage], target: str) -> DemoPage:
     """The answer to a request target, read as lazy sites read it.
 
     Tracking parameters, session ids and the order of arguments change nothing.
@@ -124,7 +124,7 @@ def lookup(site: Mapping[str, Page], target: str) -> Page:
     return site.get(path) or missing(path)
 
 
-def _is_current(page: Page, asked: Message) -> bool:
+def _is_current(page: DemoPage, asked: Message) -> bool:
     """Whether the client's copy is still good (RFC 9110, section 13.2.2)."""
     if page.status != HTTPStatus.OK:
         return False

@@ -28,7 +28,7 @@ _STYLE = "body{max-width:40em;margin:auto;font:1.1em/1.5 serif}nav a{margin-righ
 
 
 @dataclass(frozen=True)
-class Page:
+class DemoPage:
     """Status, headers and body; the length is the server's to add."""
 
     body: bytes
@@ -36,11 +36,11 @@ class Page:
     status: int = 200
 
 
-def document(body: bytes, content_type: str = HTML) -> Page:
+def document(body: bytes, content_type: str = HTML) -> DemoPage:
     """A page with validators made from its bytes, so that equal bytes have equal ones."""
     digest = hashlib.blake2b(body, digest_size=8)
     age = timedelta(minutes=int.from_bytes(digest.digest()) % _YEAR_MINUTES)
-    return Page(
+    return DemoPage(
         body,
         {
             "Content-Type": content_type,
@@ -50,14 +50,14 @@ def document(body: bytes, content_type: str = HTML) -> Page:
     )
 
 
-def redirect(location: str) -> Page:
-    return Page(b"", {"Content-Type": HTML, "Location": location}, 301)
+def redirect(location: str) -> DemoPage:
+    return DemoPage(b"", {"Content-Type": HTML, "Location": location}, 301)
 
 
-def missing(path: str) -> Page:
+def missing(path: str) -> DemoPage:
     """What the server says for a path that the site has not."""
     text = f"<!DOCTYPE html><title>Not found</title><p>Nothing is kept at {escape(path)}.</p>"
-    return Page(text.encode(), {"Content-Type": HTML}, 404)
+    return DemoPage(text.encode(), {"Content-Type": HTML}, 404)
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Anchor:
 
 
 @dataclass(frozen=True)
-class Frame:
+class PageFrame:
     """What a page has around its text.
 
     ``head`` and ``tail`` are markup, put at the end of the head and of the main part.
@@ -126,7 +126,7 @@ def _navigation() -> str:
     return "<nav>" + "".join(anchor.html() for anchor in anchors) + "</nav>"
 
 
-def _head(text: Text, frame: Frame) -> str:
+def _head(text: Text, frame: PageFrame) -> str:
     parts = ['<meta charset="utf-8">', f"<title>{escape(text.title)} - {SITE_NAME}</title>"]
     if frame.date:
         parts.append('<meta name="author" content="The reading circle">')
@@ -148,7 +148,7 @@ def link_list(anchors: Iterable[Anchor]) -> str:
     return f'<ul class="links">\n{items}\n</ul>' if items else ""
 
 
-def page(text: Text, frame: Frame) -> bytes:
+def page(text: Text, frame: PageFrame) -> bytes:
     """A page of the site: banner, navigation, text, links, colophon."""
     return f"""<!DOCTYPE html>
 <html lang="{frame.language}">
@@ -166,7 +166,7 @@ def page(text: Text, frame: Frame) -> bytes:
 """.encode()
 
 
-def print_version(text: Text, frame: Frame) -> bytes:
+def print_version(text: Text, frame: PageFrame) -> bytes:
     """The same text for the printer, without navigation and links, in other markup."""
     return f"""<!DOCTYPE html>
 <html lang="{frame.language}">

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from crawler.demo.catalogue import language_of
 from crawler.demo.layout import (
     Anchor,
-    Frame,
-    Page,
+    DemoPage,
+    PageFrame,
     document,
     page,
     print_version,
@@ -79,41 +79,41 @@ def tide_table(month: str) -> str:
     return "<table>\n" + "\n".join(rows) + "\n</table>"
 
 
-def _copies(pages: Mapping[str, Page]) -> dict[str, Page]:
+def _copies(pages: Mapping[str, DemoPage]) -> dict[str, DemoPage]:
     return {planted.path: pages[planted.of] for planted in of_kind("exact_duplicate")}
 
 
-def _print_versions() -> dict[str, Page]:
+def _print_versions() -> dict[str, DemoPage]:
     made = {}
     for planted in of_kind("text_duplicate"):
         _, folder, name = planted.of.split("/")
-        frame = Frame(language=language_of(folder), canonical=planted.of)
+        frame = PageFrame(language=language_of(folder), canonical=planted.of)
         made[planted.path] = document(print_version(read_text(folder, name), frame))
     return made
 
 
-def _editions() -> dict[str, Page]:
+def _editions() -> dict[str, DemoPage]:
     return {
-        path: document(page(read_text(folder, name).edited(old, new), Frame(canonical=path)))
+        path: document(page(read_text(folder, name).edited(old, new), PageFrame(canonical=path)))
         for path, (folder, name, old, new) in EDITIONS.items()
     }
 
 
-def _calendar() -> dict[str, Page]:
+def _calendar() -> dict[str, DemoPage]:
     made = {}
     for month in MONTHS:
         after = following(month)
         links = (Anchor(month_path(after), "The month after"),) if after else ()
-        frame = Frame(links=links, tail=tide_table(month))
+        frame = PageFrame(links=links, tail=tide_table(month))
         made[month_path(month)] = document(page(read_text("odd", "almanac"), frame))
     return made
 
 
-def _damaged() -> dict[str, Page]:
+def _damaged() -> dict[str, DemoPage]:
     nest = "<div>" * NEST_DEPTH + "a dried pea" + "</div>" * NEST_DEPTH
-    mislabelled = page(read_text("odd", "phare-latin"), Frame(language="fr"))
+    mislabelled = page(read_text("odd", "phare-latin"), PageFrame(language="fr"))
     return {
-        "/nest": document(page(read_text("odd", "nested"), Frame(tail=nest))),
+        "/nest": document(page(read_text("odd", "nested"), PageFrame(tail=nest))),
         # Every byte of it is UTF-8; only the label outside says otherwise.
         "/fr/phare-mal-etiquete": document(mislabelled, "text/html; charset=us-ascii"),
         "/envelope": document(b""),
@@ -121,24 +121,24 @@ def _damaged() -> dict[str, Page]:
     }
 
 
-def _guarded() -> dict[str, Page]:
-    keep_out = Frame(head='<meta name="robots" content="noindex">')
+def _guarded() -> dict[str, DemoPage]:
+    keep_out = PageFrame(head='<meta name="robots" content="noindex">')
     return {
         "/staff/minutes": document(page(read_text("odd", "noindex"), keep_out)),
-        "/staff/rota": document(page(read_text("odd", "rota"), Frame())),
-        "/private/cellar": document(page(read_text("odd", "cellar"), Frame())),
-        "/appendix": document(page(read_text("odd", "appendix"), Frame())),
+        "/staff/rota": document(page(read_text("odd", "rota"), PageFrame())),
+        "/private/cellar": document(page(read_text("odd", "cellar"), PageFrame())),
+        "/appendix": document(page(read_text("odd", "appendix"), PageFrame())),
     }
 
 
-def _redirects() -> dict[str, Page]:
+def _redirects() -> dict[str, DemoPage]:
     moved = {planted.path: redirect(planted.of) for planted in of_kind("redirect")}
     loop = [planted.path for planted in of_kind("redirect_loop")]
     onward = zip(loop, [*loop[1:], loop[0]], strict=True)
     return moved | {path: redirect(target) for path, target in onward}
 
 
-def oddities(pages: Mapping[str, Page]) -> dict[str, Page]:
+def oddities(pages: Mapping[str, DemoPage]) -> dict[str, DemoPage]:
     """Everything planted that has a page, by path; ``pages`` are the plain ones."""
     made = _copies(pages) | _print_versions() | _editions()
     return made | _calendar() | _damaged() | _guarded() | _redirects()

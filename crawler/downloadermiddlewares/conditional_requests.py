@@ -9,7 +9,7 @@ from scrapy.exceptions import NotConfigured
 from w3lib.url import safe_url_string
 
 from crawler.spiders.base import WHOLE, ArchivingSpider
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -68,7 +68,7 @@ class ConditionalRequests:
     def _note_moved(self, url: str, target: str, status: int, *, permanent: bool) -> None:
         try:
             self._job.note_moved(url, target, status=status, permanent=permanent)
-        except StorageError:  # the job remembers it, and the crawl ends
+        except CrawlStorageError:  # the job remembers it, and the crawl ends
             return
 
     def _is_for_known(self, request: Request) -> bool:

@@ -125,7 +125,7 @@ class ScopedRedirects:
             raise OutOfScopeError("redirected out of the scope")
 
 
-_MOST_NAMES = 1000
+_MAX_NAMES = 1000
 
 
 class PrivateAddresses:
@@ -158,7 +158,7 @@ class PrivateAddresses:
 
     def _remember(self, of: str, name: str) -> None:
         names = self._names(of)
-        if len(names) < _MOST_NAMES:
+        if len(names) < _MAX_NAMES:
             self._job.database.set_meta(of, json.dumps([*names, name]))
 
     @classmethod

@@ -36,7 +36,7 @@ from crawler.downloading.errors import RobotsUnreachableError
 from crawler.downloading.robots_groups import lines_for
 from crawler.job_registry import job_of
 from crawler.options import Options
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -123,8 +123,8 @@ class RobotsRules:
 
     As RFC 9309 has it, section 2.3.1: an answer 4xx forbids nothing, whatever its body says, but
     429 and 5xx, and no answer, forbid everything: a page is refused then, as where its host answers
-    429 (``crawler.downloadermiddlewares.retries``). Up to five redirects are followed; what leads further, or is none,
-    forbids nothing.
+    429 (``crawler.downloadermiddlewares.retries``). Up to five redirects are followed; what leads
+    further, or is none, forbids nothing.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -218,7 +218,7 @@ class RobotsRules:
             return self._unreachable(f"HTTP {status}", wanted_secs(response))
         if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
             return await self._parse(response.body, request)
-        with suppress(StorageError):  # the job remembers it, and the crawl ends
+        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
             self._job.notes.note_no_robots(urlsplit(url).netloc, f"HTTP {status}")
         return await self._parse(b"", request)
 
@@ -230,7 +230,7 @@ class RobotsRules:
         verdict, reason, status = explain(failure, self._crawler.settings)
         if isinstance(error, _NO_ANSWER):
             return self._unreachable(reason)
-        with suppress(StorageError):  # the job remembers it, and the crawl ends
+        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
             self._job.store_failure(url, verdict, f"{reason}; {_FORBIDS_NOTHING}", status=status)
         return await self._parse(b"", request)
 

@@ -18,7 +18,7 @@ from crawler.job_registry import job_of
 from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.spiders.base import ArchivingSpider
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 from crawler.warc.archive import Archive
 from crawler.warc.captures import REFUSED
 from crawler.warc.errors import ArchiveError
@@ -134,7 +134,7 @@ class Recording:
             self._archive.flush()
         except ArchiveError as error:
             self._job.database.fail(str(error))
-            raise StorageError(str(error)) from error
+            raise CrawlStorageError(str(error)) from error
 
     def _close(self) -> None:
         try:

@@ -22,7 +22,7 @@ _DAMAGE = (zlib.error, brotli.error, zstandard.ZstdError, MemoryError)
 _ZSTD_WINDOW_BYTES = 2**23
 
 
-class Stream(Protocol):
+class CompressedStream(Protocol):
     """One compressed stream, from its start to its end.
 
     Attributes:
@@ -56,16 +56,16 @@ class ZlibStream:
 
     @property
     def is_over(self) -> bool:
-        """See ``Stream``."""
+        """See ``CompressedStream``."""
         return self._stream.eof
 
     @property
     def rest(self) -> int:
-        """See ``Stream``."""
+        """See ``CompressedStream``."""
         return len(self._stream.unused_data)
 
     def feed(self, piece: bytes, room: int) -> bytes:
-        """See ``Stream``."""
+        """See ``CompressedStream``."""
         before = self._stream.copy()
         try:
             return self._stream.decompress(piece, room)
@@ -96,16 +96,16 @@ class ZstdStream:
 
     @property
     def is_over(self) -> bool:
-        """See ``Stream``."""
+        """See ``CompressedStream``."""
         return self._stream.eof
 
     @property
     def rest(self) -> int:
-        """See ``Stream``."""
+        """See ``CompressedStream``."""
         return len(self._stream.unused_data)
 
     def feed(self, piece: bytes, room: int) -> bytes:
-        """See ``Stream``."""
+        """See ``CompressedStream``."""
         try:
             return self._stream.decompress(piece)
         except _DAMAGE as error:
@@ -130,11 +130,11 @@ class BrotliStream:
 
     @property
     def is_over(self) -> bool:
-        """See ``Stream``."""
+        """See ``CompressedStream``."""
         return self.damage is None and bool(self._stream.is_finished())
 
     def feed(self, piece: bytes, room: int) -> bytes:
-        """See ``Stream``."""
+        """See ``CompressedStream``."""
         try:
             opened = _process(self._stream, piece, room)
         except _DAMAGE:
@@ -166,7 +166,7 @@ def _process(stream: Any, piece: bytes, room: int) -> bytes:
     return opened
 
 
-OPENERS: dict[str, tuple[Callable[[], Stream], bytes | None]] = {
+OPENERS: dict[str, tuple[Callable[[], CompressedStream], bytes | None]] = {
     "gzip": (lambda: ZlibStream(31), GZIP_MAGIC),
     "x-gzip": (lambda: ZlibStream(31), GZIP_MAGIC),
     "deflate": (lambda: ZlibStream(15), None),
@@ -176,6 +176,6 @@ OPENERS: dict[str, tuple[Callable[[], Stream], bytes | None]] = {
 """Of each coding: a new stream, and how a stream that follows another begins, None for never."""
 
 
-def raw_deflate() -> Stream:
+def raw_deflate() -> CompressedStream:
     """Deflate without the header of zlib, as some servers send it."""
     return ZlibStream(-15)

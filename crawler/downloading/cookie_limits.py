@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from http.cookiejar import Cookie, CookiePolicy
 
 # Of name and value together; browsers take no more (RFC 6265, section 6.1).
-_LONGEST_COOKIE = 4096
-_MOST_DOMAINS = 30  # times the cookies of one: the RFC wants 50 and 3,000
-_LONGEST_HEADER = 8000  # nginx refuses a line of more than 8 KiB, and the page with it
+_MAX_COOKIE = 4096
+_MAX_DOMAINS = 30  # times the cookies of one: the RFC wants 50 and 3,000
+_MAX_HEADER = 8000  # nginx refuses a line of more than 8 KiB, and the page with it
 
 
 class _Name(NamedTuple):
@@ -38,13 +38,13 @@ class BoundedJar(CookieJar):
 
     def set_cookie(self, cookie: Cookie) -> None:
         """Keep a cookie, unless it is too long; others may have to go for it."""
-        if len(cookie.name) + len(cookie.value or "") > _LONGEST_COOKIE:
+        if len(cookie.name) + len(cookie.value or "") > _MAX_COOKIE:
             return
         super().set_cookie(cookie)
         self._note(_Name(cookie.domain, cookie.path, cookie.name))
         if len(self._held[cookie.domain]) > self._most:
             self._drop_oldest_of(cookie.domain)
-        elif self._count > self._most * _MOST_DOMAINS:
+        elif self._count > self._most * _MAX_DOMAINS:
             self._drop_domain(next(iter(self._held)))
 
     def _note(self, name: _Name) -> None:
@@ -72,6 +72,6 @@ class BoundedJar(CookieJar):
 
 def shortened(header: bytes) -> bytes:
     """Return a ``Cookie`` header with as many of its cookies as servers take, the first ones."""
-    if len(header) <= _LONGEST_HEADER:
+    if len(header) <= _MAX_HEADER:
         return header
-    return header[: _LONGEST_HEADER + 1].rpartition(b";")[0]
+    return header[: _MAX_HEADER + 1].rpartition(b";")[0]

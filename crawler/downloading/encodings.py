@@ -12,12 +12,12 @@ from crawler.downloading.errors import DamagedBodyError, TooLargeError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawler.downloading.body_streams import Stream
+    from crawler.downloading.body_streams import CompressedStream
 
 # One within the other. A gzip file can be made that opens to itself, as often as it is asked to.
-_MOST_LAYERS = 4
+_MAX_LAYERS = 4
 # One after the other. bgzip makes one of each 64 KiB; a million empty ones are an attack.
-_MOST_MEMBERS = 2_000
+_MAX_MEMBERS = 2_000
 _NO_CODINGS = frozenset({"", "identity", "none", "binary", "7bit", "8bit", "chunked"})
 _MARKUP_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-z]", re.IGNORECASE)
 
@@ -60,7 +60,7 @@ def open_body(body: bytes, layers: Sequence[str], max_bytes: int) -> Opened:
 
     Complexity: O(length + what it opens to), whatever the bytes are.
     """
-    if len(layers) > _MOST_LAYERS:
+    if len(layers) > _MAX_LAYERS:
         raise DamagedBodyError(f"compressed {len(layers)} times, one within the other")
     if body and list(layers) in (["gzip"], ["x-gzip"]) and not body.startswith(GZIP_MAGIC):
         return Opened(body, is_as_it_came=True)
@@ -93,8 +93,8 @@ def _open(body: bytes, coding: str, max_bytes: int) -> Opened:
     damage = None
     at = members = 0
     while at < len(body) and (not members or (magic and body.startswith(magic, at))):
-        if members == _MOST_MEMBERS:
-            raise DamagedBodyError(f"{coding} of more than {_MOST_MEMBERS:,} parts")
+        if members == _MAX_MEMBERS:
+            raise DamagedBodyError(f"{coding} of more than {_MAX_MEMBERS:,} parts")
         stream = new()
         start, at = at, _run(stream, body, at, opened, max_bytes)
         if stream.damage and not opened and coding == "deflate":
@@ -109,7 +109,7 @@ def _open(body: bytes, coding: str, max_bytes: int) -> Opened:
     return Opened(bytes(opened), damage is not None)
 
 
-def _run(stream: Stream, body: bytes, at: int, opened: bytearray, max_bytes: int) -> int:
+def _run(stream: CompressedStream, body: bytes, at: int, opened: bytearray, max_bytes: int) -> int:
     """Feed a stream to its end, or to damage; where it ended."""
     while at < len(body) and not (stream.is_over or stream.damage):
         piece = body[at : at + stream.piece_bytes]

@@ -14,7 +14,7 @@ from scrapy.extensions.feedexport import FileFeedStorage, StdoutFeedStorage
 
 from crawler.console.escaping import plain_stdout
 from crawler.spiders.base import ArchivingSpider
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -50,7 +50,7 @@ class FeedParts:
 
     def note(self, path: Path, part: FeedPart) -> None:
         """Remember a part, durably; not where the directory can no longer be written to."""
-        with suppress(StorageError):
+        with suppress(CrawlStorageError):
             noted = json.dumps({**self._all(), str(path): part})
             self._job.database.set_meta(_META, noted)
             self._job.commit()

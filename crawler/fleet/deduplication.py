@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import zstandard
 
 from crawler.fleet.names import prefix_of
-from crawler.maintenance.merge.fleet_texts import KeptText
-from crawler.pages.shared_verdicts import Original, SharedVerdict
-from crawler.storage.errors import StorageError
+from crawler.maintenance.merge.fleet_texts import FleetKeptText
+from crawler.pages.shared_verdicts import OriginalPage, PageVerdict
+from crawler.storage.errors import CrawlStorageError
 from neardup import Parameters
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _DIGESTS = ("key", "text_digest", "visible_digest", "words_digest")
-_FIELDS = Original.__dataclass_fields__.keys()
+_FIELDS = OriginalPage.__dataclass_fields__.keys()
 
 
 class FleetVerdicts:
@@ -44,18 +44,20 @@ class FleetVerdicts:
         """Judge by other parameters from now on."""
         self._shared.tune(parameters)
 
-    async def find_payload(self, digest: bytes, owner: bytes) -> SharedVerdict | None:
+    async def find_payload(self, digest: bytes, owner: bytes) -> PageVerdict | None:
         """The kept page that was read from these bytes, another one than the owner."""
         return _verdict(await self._ask(self._shared.find_payload(digest, owner)))
 
-    async def claim_file(self, digest: bytes, owner: bytes, page: Original) -> SharedVerdict | None:
+    async def claim_file(
+        self, digest: bytes, owner: bytes, page: OriginalPage
+    ) -> PageVerdict | None:
         """Keep a file that is no page; where another has its bytes already, say which one."""
         about = to_json(page)
         return _verdict(await self._ask(self._shared.claim_payload(digest, owner, about)))
 
     async def judge(
-        self, owner: bytes, document: Document, page: Original, *, keeps: bool = False
-    ) -> SharedVerdict:
+        self, owner: bytes, document: Document, page: OriginalPage, *, keeps: bool = False
+    ) -> PageVerdict:
         """Decide on a text, and keep it where it repeats none."""
         about = to_json(page)
         found = await self._ask(self._shared.judge(owner, document, about, keeps=keeps))
@@ -67,7 +69,7 @@ class FleetVerdicts:
         """Wait for an answer, but not longer than until ``give_up``."""
         if self._is_over:
             question.close()
-            raise StorageError("the fleet is not asked any more")
+            raise CrawlStorageError("the fleet is not asked any more")
         task = asyncio.ensure_future(question)
         self._asking.add(task)
         task.add_done_callback(self._asking.discard)
@@ -76,19 +78,19 @@ class FleetVerdicts:
         except asyncio.CancelledError:
             if not self._is_over:
                 raise
-            raise StorageError("the fleet does not answer") from None
+            raise CrawlStorageError("the fleet does not answer") from None
 
     def give_up(self) -> None:
         """Let whoever waits for an answer wait no more; what they asked about is fetched again.
 
-        They get a ``StorageError``, as where a page cannot be stored.
+        They get a ``CrawlStorageError``, as where a page cannot be stored.
         """
         self._is_over = True
         for task in self._asking:
             task.cancel()
 
 
-def to_json(page: Original) -> bytes:
+def to_json(page: OriginalPage) -> bytes:
     """What others learn of a kept page."""
     said = {name: getattr(page, name) for name in _FIELDS}
     for name in _DIGESTS:
@@ -96,7 +98,7 @@ def to_json(page: Original) -> bytes:
     return json.dumps(said, separators=(",", ":")).encode()
 
 
-def from_json(about: bytes) -> Original:
+def from_json(about: bytes) -> OriginalPage:
     """Undo ``to_json``.
 
     Raises:
@@ -106,19 +108,19 @@ def from_json(about: bytes) -> Original:
         said = json.loads(about)
         for name in _DIGESTS:
             said[name] = said[name] and bytes.fromhex(said[name])
-        return Original(**said)
+        return OriginalPage(**said)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise StorageError(f"Redis holds no page of ours: {error!r}") from error
+        raise CrawlStorageError(f"Redis holds no page of ours: {error!r}") from error
 
 
-def _verdict(found: verdicts.SharedVerdict | None) -> SharedVerdict | None:
+def _verdict(found: verdicts.SharedVerdict | None) -> PageVerdict | None:
     if found is None:
         return None
     original = None if found.original is None else from_json(found.original.about)
-    return SharedVerdict(found.verdict, original)
+    return PageVerdict(found.verdict, original)
 
 
-async def kept_texts(url: str, name: str) -> AsyncIterator[KeptText]:
+async def kept_texts(url: str, name: str) -> AsyncIterator[FleetKeptText]:
     """Read them one after the other, each with the page that it is of.
 
     Args:
@@ -133,6 +135,6 @@ async def kept_texts(url: str, name: str) -> AsyncIterator[KeptText]:
     try:
         async for kept in SharedDeduplicator(server, Parameters()).kept():
             packed = zstandard.compress(kept.text.encode("utf-8", "replace"))
-            yield KeptText(from_json(kept.original.about), packed)
+            yield FleetKeptText(from_json(kept.original.about), packed)
     finally:
         await server.close()

@@ -22,7 +22,7 @@ from crawler.fleet.worker import Worker
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redis.errors import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 from neardup import ServerError
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
@@ -127,7 +127,7 @@ class Fleet:
             news = News(self._job, server)
             await news.begin()
             self.membership.join(self.options.name, news.id)
-        except (FleetError, ServerError, StorageError) as error:
+        except (FleetError, ServerError, CrawlStorageError) as error:
             crawl.fail(str(error))
             return
         except Exception as error:  # as in a worker: loudly, instead of a crawl that hangs
@@ -209,12 +209,12 @@ class Fleet:
                 async with asyncio.timeout(CLOSE_SECS):
                     await self.worker.leave()
                 self.has_left = True
-        except (TimeoutError, ServerError, StorageError) as error:
+        except (TimeoutError, ServerError, CrawlStorageError) as error:
             logger.debug("left without a word: %r", error)
         finally:
             if self._server is not None:
                 await self._server.close()
-            with suppress(StorageError):
+            with suppress(CrawlStorageError):
                 self.buffer.clear()
 
     @property

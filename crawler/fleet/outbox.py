@@ -16,7 +16,7 @@ N = TypeVar("N")
 BATCH = 500
 """Links that are sent at a time."""
 
-MOST_WAITING = 5_000
+MAX_WAITING = 5_000
 """Whoever can wait adds no more while so many wait."""
 
 
@@ -68,7 +68,7 @@ class Outbox(Generic[N]):
     @property
     def is_full(self) -> bool:
         """Whether whoever can wait is to add no more."""
-        return len(self._links) >= MOST_WAITING
+        return len(self._links) >= MAX_WAITING
 
     def __len__(self) -> int:
         return len(self._links)

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from crawler.fleet.host_share import HostShare
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 from neardup import ServerError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ BEATS = 6
 """Signs of life within the time after which a silent worker is taken for dead."""
 
 
-class Repeating:
+class RepeatingTasks:
     """Tasks that each do one thing at intervals; none of them dies in silence.
 
     Args:
@@ -70,7 +70,7 @@ class Repeating:
         """Do something; say whether it can be done again."""
         try:
             await act()
-        except StorageError:  # the job remembers it, and the crawl ends
+        except CrawlStorageError:  # the job remembers it, and the crawl ends
             return False
         except ServerError as error:
             self._fail(str(error))
@@ -120,7 +120,7 @@ class Worker:
         self._hosts = HostShare(options.max_hosts)
         frontier.before_return.append(self._lose_all)
         frontier.after_taking.append(crawl.take_over)
-        self._repeating = Repeating(crawl.fail)
+        self._repeating = RepeatingTasks(crawl.fail)
         self._ask_again = 0.0
         self._finished_at: int | None = None
         self.is_dry = False

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 READ_HOSTS = 1_024
 """So many are read at a time."""
 
-MOST_HOSTS = 4_096
+MAX_HOSTS = 4_096
 """So many are held, unless more than these are under way; about 300 bytes each."""
 
-MOST_CHANGES = 4_096
+MAX_CHANGES = 4_096
 """So many moves are put off until the next commit."""
 
 _AFTER = (
@@ -104,7 +104,7 @@ class HostLine:
         if self._end is None or place <= self._end:
             insort(self._head, (*place, host))
             self._places[host] = place
-            if len(self._head) > MOST_HOSTS:
+            if len(self._head) > MAX_HOSTS:
                 self._cut()
 
     def leave(self, host: int) -> None:
@@ -118,7 +118,7 @@ class HostLine:
             del self._head[bisect_left(self._head, (*place, host))]
 
     def _note(self, host: int, place: Place | None) -> None:
-        if len(self._changes) >= MOST_CHANGES:
+        if len(self._changes) >= MAX_CHANGES:
             self.write()
         self._changes[host] = place
 

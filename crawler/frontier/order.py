@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Load = Callable[[int], int | None]
 """How many requests to a host (by number) are under way, None where there is no room for more."""
 
-MOST_DEPTH = 2**16 - 1
+MAX_DEPTH = 2**16 - 1
 """Requests further than so many links from a seed are as deep as one another."""
 
 _SIGNED_BITS = 63
@@ -112,7 +112,7 @@ class Queue(Protocol):
 def depth_of(meta: Mapping[str, Any]) -> int:
     """Return how many links lead to a request from a seed, as its ``meta`` says."""
     depth = meta.get("depth", 0)
-    return min(depth, MOST_DEPTH) if isinstance(depth, int) and depth > 0 else 0
+    return min(depth, MAX_DEPTH) if isinstance(depth, int) and depth > 0 else 0
 
 
 def host_number(name: str) -> int:

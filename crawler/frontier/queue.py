@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.host_line import HostLine
 from crawler.frontier.order import QueuedRequest, next_in_turn
-from crawler.frontier.read_ahead import MOST_OF_A_HOST, Heads
+from crawler.frontier.read_ahead import MAX_OF_A_HOST, Heads
 from crawler.frontier.states import DONE, LEASED, TODO
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
     from crawler.url_rules.skipped import Skip
 
-MOST_TRIES = 2
+MAX_TRIES = 2
 """A request whose callback breaks is tried once more, by the next process."""
 
-MOST_UNWRITTEN = 2_000
+MAX_UNWRITTEN = 2_000
 """So many leases and ends of leases are put off until the next commit."""
 
 _READ_AHEAD = 8_192
@@ -90,12 +90,12 @@ class RequestQueue:
         hosts = self._database.read(
             f"SELECT host, max(priority) FROM requests WHERE {_UNFINISHED}"  # noqa: S608
             " GROUP BY host ORDER BY min(id)",
-            (MOST_TRIES,),
+            (MAX_TRIES,),
         )
         for host, priority in hosts:
             self._line.stand(host, priority)
         sql = f"UPDATE requests SET state = 0 WHERE {_UNFINISHED}"  # noqa: S608
-        self._database.write(sql, (MOST_TRIES,))
+        self._database.write(sql, (MAX_TRIES,))
 
     @property
     def is_untouched(self) -> bool:
@@ -163,7 +163,7 @@ class RequestQueue:
             self._line.move(host, following)
         self._gone.add(request_id)
         self._todo -= 1
-        if len(self._gone) > MOST_UNWRITTEN:
+        if len(self._gone) > MAX_UNWRITTEN:
             self.write()
         return QueuedRequest(request_id, host, url, -less, request, depth)
 
@@ -175,7 +175,7 @@ class RequestQueue:
     def _most_ahead(self) -> int:
         """How many requests of a host are read at a time; few where its next turn is far off."""
         hosts = self._line.held
-        return 2 if hosts is None else max(2, min(MOST_OF_A_HOST, _READ_AHEAD // hosts))
+        return 2 if hosts is None else max(2, min(MAX_OF_A_HOST, _READ_AHEAD // hosts))
 
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
         """End the leases of requests that are through, or of such as broke.
@@ -186,7 +186,7 @@ class RequestQueue:
             ids = [one for one in ids if not self._follow_later(one)]
         (self._failed if failed else self._done).extend(ids)
         self._database.count_work(len(ids))
-        if len(self._done) + len(self._failed) > MOST_UNWRITTEN:
+        if len(self._done) + len(self._failed) > MAX_UNWRITTEN:
             self.write()
 
     def lower(self, way: ShorterWay) -> None:

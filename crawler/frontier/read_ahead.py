@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     Row = tuple[int, int, int, str, bytes]
     """Negated priority, depth, id, URL, request: rows sort as they are to be handed out."""
 
-MOST_OF_A_HOST = 64
-MOST_BYTES = 2**23
+MAX_OF_A_HOST = 64
+MAX_BYTES = 2**23
 """Of all URLs and requests that are held."""
 
-_FEWEST = 2
+_MIN_COUNT = 2
 
 _ROW_BYTES = 250
 """What a row takes beside the characters of its URL and the bytes of its request."""
@@ -63,26 +63,26 @@ class Heads:
         head = self._heads.get(host)
         if head is None:
             rows, is_all = self._read(host, most)
-            if most == _FEWEST:
-                return rows[0], -rows[1][0] if len(rows) == _FEWEST else None
+            if most == _MIN_COUNT:
+                return rows[0], -rows[1][0] if len(rows) == _MIN_COUNT else None
             head = self._hold(host, _Head(rows, is_all))
         row = head.rows.pop(0)
         self._bytes -= _bytes(row)
         following = -head.rows[0][0] if head.rows else None
-        if not head.rows or not (head.is_all or len(head.rows) >= _FEWEST):
+        if not head.rows or not (head.is_all or len(head.rows) >= _MIN_COUNT):
             self.drop(host)
         return row, following
 
     def _read(self, host: int, most: int) -> tuple[list[Row], bool]:
         """The first rows of a host, and whether there are no others."""
         rows: list[Row] = []
-        room = MOST_BYTES // 2
+        room = MAX_BYTES // 2
         for row in self._database.read(_NEXT, (host,)):
             if row[2] in self._gone:
                 continue
             rows.append(row)
             room -= _bytes(row)
-            if len(rows) == most or (room < 0 and len(rows) >= _FEWEST):
+            if len(rows) == most or (room < 0 and len(rows) >= _MIN_COUNT):
                 return rows, False
         return rows, True
 
@@ -101,21 +101,21 @@ class Heads:
             return
         insort(head.rows, row)
         self._bytes += _bytes(row)
-        if len(head.rows) > MOST_OF_A_HOST:
+        if len(head.rows) > MAX_OF_A_HOST:
             self._bytes -= _bytes(head.rows.pop())
             head.is_all = False
         self._make_room(host)
 
     def _make_room(self, host: int) -> None:
         """Drop the hosts that were read first, and one with huge requests as well."""
-        while self._bytes > MOST_BYTES and len(self._heads) > 1:
+        while self._bytes > MAX_BYTES and len(self._heads) > 1:
             oldest = next(iter(self._heads))
             if oldest == host:
                 self._heads[host] = self._heads.pop(host)
             else:
                 self.drop(oldest)
         head = self._heads[host]
-        while self._bytes > MOST_BYTES and len(head.rows) > _FEWEST:
+        while self._bytes > MAX_BYTES and len(head.rows) > _MIN_COUNT:
             self._bytes -= _bytes(head.rows.pop())
             head.is_all = False
 

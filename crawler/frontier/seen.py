@@ -20,7 +20,7 @@ BLOOM_ERROR_RATE = 0.001
 
 _SAVED_KEYS = "bloom_keys"
 
-MOST_UNWRITTEN = 10_000
+MAX_UNWRITTEN = 10_000
 """So many keys at most wait for a row."""
 
 _MARK = (
@@ -107,7 +107,7 @@ class SeenSet:
         """Add a key, and how many links lead to its page; say whether it is a new one."""
         if key in self:
             return False
-        if len(self._unwritten) >= MOST_UNWRITTEN:
+        if len(self._unwritten) >= MAX_UNWRITTEN:
             self._write()
         self._unwritten[key] = depth
         self._bloom.add_digest(key)

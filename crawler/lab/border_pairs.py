@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from crawler.lab.choice import Choice
     from crawler.lab.lab_page import LabPage
     from crawler.lab.page_columns import PageColumns
-    from crawler.lab.pictures import Judged
+    from crawler.lab.pictures import WeighedPairs
 
-_MOST_WEIGHED = 200_000
+_MAX_WEIGHED = 200_000
 _RELATED = 0.5
 """Similarity by which pages are of one family, such as those of one template."""
 _SIMILARITY_SCALE = 0.1
 _DISTANCE_SCALE = 1.5
 
 
-def ranked_pairs(of: Judged, choice: Choice, distances: Sequence[int]) -> Picked:
+def ranked_pairs(of: WeighedPairs, choice: Choice, distances: Sequence[int]) -> Picked:
     """Return pairs of distinct texts at some distances, those first that teach most.
 
     It counts that distance and similarity disagree, that the similarity is near ``min_similarity``
@@ -74,13 +74,13 @@ def _has_label(
     return np.isin(np.minimum(ones, others) * count + np.maximum(ones, others), keys)
 
 
-def _pick(of: Judged, choice: Choice, distances: Sequence[int]) -> Picked:
+def _pick(of: WeighedPairs, choice: Choice, distances: Sequence[int]) -> Picked:
     counts = count_all(of.near, of.is_judged, choice.parameters.min_similarity)
     totals = counts.different + counts.similar + counts.unknown
     wanted = np.zeros_like(totals)
     chosen = [bits for bits in range(len(totals)) if bits in distances]
     wanted[chosen] = totals[chosen]
-    given = shares(wanted, _MOST_WEIGHED)
+    given = shares(wanted, _MAX_WEIGHED)
     return pick(of.near, of.is_judged, totals, given, with_unknown=True)
 
 

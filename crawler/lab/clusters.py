@@ -13,7 +13,7 @@ from crawler.lab.distance_text import in_bits
 from crawler.storage.database import open_for_reading
 from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.context import Place
+from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.rule_report import StoredRule, rule_report
 from crawler.url_rules.rule_store import restored
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from crawler.lab.judgement import Judgement
     from crawler.url_rules.learning.proposals import Proposal
 
-MOST_ADDRESSES = 200
+MAX_ADDRESSES = 200
 """Of a cluster that are looked at: what more would teach is the same."""
 
 _canonical = Canonicalizer()
 
-_MOST_MEMBERS = 1000
+_MAX_MEMBERS = 1000
 
 
 class Teaching(NamedTuple):
@@ -59,17 +59,17 @@ def rules_taught_by(rules: Sequence[Teaching], urls: Iterable[str]) -> list[Stor
 
     Complexity: O(rules * addresses).
     """
-    places = [Place.of(address) for address in dict.fromkeys(_addresses(urls))]
+    places = [AddressInContext.of(address) for address in dict.fromkeys(_addresses(urls))]
     return [rule.stored for rule in rules if _joins(rule.proposal, places)]
 
 
-def _joins(proposal: Proposal, places: Sequence[Place]) -> bool:
+def _joins(proposal: Proposal, places: Sequence[AddressInContext]) -> bool:
     rule = LearnedRule(0, *proposal)
     return len({rule.apply(place) for place in places}) < len(places)
 
 
 def _addresses(urls: Iterable[str]) -> Iterator[Address]:
-    for url, _ in zip(urls, range(MOST_ADDRESSES), strict=False):
+    for url, _ in zip(urls, range(MAX_ADDRESSES), strict=False):
         # A file may name its pages in any way.
         with suppress(MalformedUrl):
             yield Address.parse(_canonical(url))
@@ -124,7 +124,7 @@ def largest_clusters(judgement: Judgement, limit: int) -> list[LabCluster]:
             int(counts[row]) + 1,
             tuple(
                 _member(judgement, int(place))
-                for place in order[starts[row] : starts[row] + min(counts[row], _MOST_MEMBERS)]
+                for place in order[starts[row] : starts[row] + min(counts[row], _MAX_MEMBERS)]
             ),
         )
         for row in largest

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LABELS, JACCARD = "labels", "jaccard"
-FEWEST = 20
+MIN_COUNT = 20
 """Labelled pairs from which a suggestion is made."""
 _SHARE_BELOW = 0.01
 """Of pairs, how many may be on the wrong side where Jaccard stands for labels."""
@@ -42,7 +42,7 @@ class EvidenceLine:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class DistanceEvidence:
     """What speaks for which distance.
 
     Attributes:
@@ -107,9 +107,9 @@ def lines_by_similarity(
 def suggest_from_labels(lines: tuple[EvidenceLine, ...]) -> tuple[int | None, str]:
     """Return the largest distance at which nothing is labelled different, and why."""
     labelled = lines[8].found
-    if labelled < FEWEST:
+    if labelled < MIN_COUNT:
         known = in_pairs(labelled, "labelled")
-        return None, f"{known} within 8 bits, {FEWEST} are the fewest to tell by"
+        return None, f"{known} within 8 bits, {MIN_COUNT} are the fewest to tell by"
     clean = [bits for bits, one in enumerate(lines) if one.found and one.right == one.found]
     if not clean:
         first = next(bits for bits, one in enumerate(lines) if one.found)
@@ -134,8 +134,8 @@ def suggest_similarity(
         radius: How far apart they may be, in bits.
     """
     there = f"{labelled} labelled within {in_bits(radius)}"
-    if labelled < FEWEST:
-        return None, f"{there}, {FEWEST} are the fewest to tell by"
+    if labelled < MIN_COUNT:
+        return None, f"{there}, {MIN_COUNT} are the fewest to tell by"
     clean = [one for one in lines if one.found and one.right == one.found]
     if not clean:
         return None, f"at every similarity pairs are labelled different; {there}"
@@ -160,9 +160,9 @@ def suggest_from_jaccard(
             is the better the more it finds.
     """
     pairs = lines[8].found
-    if pairs < FEWEST:
+    if pairs < MIN_COUNT:
         found = in_pairs(pairs)
-        return None, f"{found} within 8 bits, {FEWEST} are the fewest to tell by; no labels"
+        return None, f"{found} within 8 bits, {MIN_COUNT} are the fewest to tell by; no labels"
     return _widest_needed(lines, least) if verify else _widest_safe(lines, least)
 
 

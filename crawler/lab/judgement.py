@@ -13,10 +13,10 @@ from neardup.evaluation.judging_arrays import LAYERS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LAYERS", "Changes", "Judgement"]
+__all__ = ["LAYERS", "Judgement", "VerdictChanges"]
 
 
-class Changes(NamedTuple):
+class VerdictChanges(NamedTuple):
     """Pages that two judgements treat differently.
 
     Attributes:
@@ -83,11 +83,11 @@ class Judgement:
         repeats = np.bincount(self.original[~self.kept], minlength=0)
         return np.sort(repeats[repeats > 0] + 1)[::-1].astype(np.int64)
 
-    def changes_from(self, other: Judgement) -> Changes:
+    def changes_from(self, other: Judgement) -> VerdictChanges:
         """Return what is kept or dropped here and was not there.
 
         Pages that came since the other one are no changes.
         """
         common = min(len(self), len(other))
         ours, theirs = self.kept[:common], other.kept[:common]
-        return Changes(np.flatnonzero(ours & ~theirs), np.flatnonzero(~ours & theirs))
+        return VerdictChanges(np.flatnonzero(ours & ~theirs), np.flatnonzero(~ours & theirs))

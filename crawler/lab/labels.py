@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from crawler.lab.sources.source import Source
+    from crawler.lab.sources.source import PageSource
 
 __all__ = [
     "Label",
@@ -33,7 +33,7 @@ __all__ = [
 _FAULTS = (JobError, LabelError, OSError, sqlite3.Error, Timeout)
 
 
-def read_labels(source: Source) -> list[Label]:
+def read_labels(source: PageSource) -> list[Label]:
     """All labels of a source, oldest first; where several sources differ, the newest counts.
 
     Raises:
@@ -48,7 +48,7 @@ def read_labels(source: Source) -> list[Label]:
     return sorted(newest.values(), key=lambda label: (label.labelled_at, label.pair))
 
 
-def store_label(source: Source, label: Label) -> None:
+def store_label(source: PageSource, label: Label) -> None:
     """Keep a label, in place of what was said of the pair before, also beside a running crawl.
 
     Where a source consists of several, each of them keeps it.
@@ -59,7 +59,7 @@ def store_label(source: Source, label: Label) -> None:
     store_labels(source, (label,))
 
 
-def store_labels(source: Source, labels: Iterable[Label]) -> None:
+def store_labels(source: PageSource, labels: Iterable[Label]) -> None:
     """Keep several labels, all or none of each source.
 
     Raises:
@@ -77,7 +77,7 @@ def store_labels(source: Source, labels: Iterable[Label]) -> None:
             raise _complaint(part, error) from None
 
 
-def remove_label(source: Source, first: bytes, second: bytes) -> bool:
+def remove_label(source: PageSource, first: bytes, second: bytes) -> bool:
     """Take back what was said of two texts, in either order.
 
     Returns:
@@ -91,7 +91,7 @@ def remove_label(source: Source, first: bytes, second: bytes) -> bool:
     return any([_remove(part, pair) for part in source.parts])  # noqa: C419
 
 
-def _remove(part: Source, pair: tuple[bytes, bytes]) -> bool:
+def _remove(part: PageSource, pair: tuple[bytes, bytes]) -> bool:
     try:
         if part.folder is not None:
             with beside(part.folder) as connection:
@@ -105,7 +105,7 @@ def _remove(part: Source, pair: tuple[bytes, bytes]) -> bool:
         raise _complaint(part, error) from None
 
 
-def _read(part: Source) -> Iterable[Label]:
+def _read(part: PageSource) -> Iterable[Label]:
     try:
         if part.folder is None:
             return read_label_file(label_file(part.path)).values()
@@ -146,7 +146,7 @@ def _store_in_crawl(folder: Path, labels: Iterable[Label]) -> None:
         )
 
 
-def _complaint(part: Source, error: Exception) -> SourceError:
+def _complaint(part: PageSource, error: Exception) -> SourceError:
     if isinstance(error, JobError | LabelError):
         return SourceError(str(error))
     if isinstance(error, Timeout):

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from crawler.pages.live_parameters import Tuned
 
-MOST_PAGES = 5_000
+MAX_PAGES = 5_000
 """The newest pages, which are remembered with all that is shown of them."""
 
 _SLICE = 5_000
 _SHARE_OF_TIME = 50
-_LEAST_SECS = 3.0
+_MIN_SECS = 3.0
 """What is counted over all pages is counted again no sooner than fifty times as long as it took,
 and than this: the lab takes no more than a fiftieth of a core for it, however large the crawl."""
 
@@ -66,7 +66,7 @@ class LiveCrawl:
         self._last = 0
         self._is_cut = False
         self._judged: LivePage | None = None
-        self._pages: deque[LivePage] = deque(maxlen=MOST_PAGES)
+        self._pages: deque[LivePage] = deque(maxlen=MAX_PAGES)
         self._hosts: Counter[str] = Counter()
         self._series = Series()
         self._started = 0.0
@@ -91,7 +91,7 @@ class LiveCrawl:
             is_other = visit != self._visit or highest < self._last
             if is_other or self._is_judged_again(connection):
                 self._clear(visit)
-                self._read_older(connection, highest - MOST_PAGES)
+                self._read_older(connection, highest - MAX_PAGES)
             for page in self._new_pages(connection):
                 self._take(page)
             if time.monotonic() >= self._tally_due:
@@ -141,7 +141,7 @@ class LiveCrawl:
                 yield LivePage(*row)
 
     def _take(self, page: LivePage) -> None:
-        if len(self._pages) == MOST_PAGES:
+        if len(self._pages) == MAX_PAGES:
             self._is_cut = True
             oldest = self._pages[-1].host
             self._hosts[oldest] -= 1
@@ -169,7 +169,7 @@ class LiveCrawl:
         self._since.clear()
         self._since_bytes = self._since_saved = 0
         took = time.monotonic() - started
-        self._tally_due = time.monotonic() + max(_LEAST_SECS, _SHARE_OF_TIME * took)
+        self._tally_due = time.monotonic() + max(_MIN_SECS, _SHARE_OF_TIME * took)
 
     def original_of(self, number: int) -> str | None:
         """The URL of the page that one repeats, also where another crawl of a fleet has it.

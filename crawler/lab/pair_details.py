@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crawler.lab.loading import Loaded
     from crawler.lab.near_pair import NearPair
     from crawler.lab.shared_shingles import OwnShingles
-    from neardup import Run
+    from neardup import WordRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class PairDetails:
     second: LabPage
     own_of_first: OwnShingles | None
     own_of_second: OwnShingles | None
-    runs: tuple[Run, ...] | None
+    runs: tuple[WordRun, ...] | None
 
 
 def details_of(found: Loaded, pair: NearPair) -> PairDetails:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from neardup.evaluation.judging_arrays import Near
 
 
-class Judged(NamedTuple):
+class WeighedPairs(NamedTuple):
     """Near lists, and whose pairs count.
 
     Attributes:
@@ -28,13 +28,13 @@ class Judged(NamedTuple):
     is_judged: NDArray[np.bool_]
 
 
-def judged(near: Near, words: NDArray[np.int32], min_words: int) -> Judged:
+def judged(near: Near, words: NDArray[np.int32], min_words: int) -> WeighedPairs:
     """Return near lists with the places that a fingerprint stands for."""
     is_judged = (near.members.classes >= 0) & (words >= min_words)
-    return Judged(near, is_judged)
+    return WeighedPairs(near, is_judged)
 
 
-def histogram(of: Judged) -> Histogram:
+def histogram(of: WeighedPairs) -> Histogram:
     """Return how far it is from each distinct text to the nearest one."""
     members = of.near.members
     places = np.flatnonzero(of.is_judged)
@@ -43,7 +43,7 @@ def histogram(of: Judged) -> Histogram:
     return Histogram(found.counts, found.asked, sampled=found.is_sampled)
 
 
-def scatter(of: Judged, most: int) -> Scatter:
+def scatter(of: WeighedPairs, most: int) -> Scatter:
     """Return pairs of texts: of each distance all, or no more than its share."""
     counts = count_all(of.near, of.is_judged, 0.0)
     known = counts.different + counts.similar

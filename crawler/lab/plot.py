@@ -20,7 +20,7 @@ ENDINGS = (".png", ".svg", ".pdf")
 _INK, _SOFT, _GRID = "#22272e", "#6b7480", "#e4e7eb"
 _WITHIN, _REACHED, _BEYOND, _MARK = "#c2571a", "#e3a67f", "#9fb0c3", "#22272e"
 _KEPT, _DROPPED = "#3b6ea5", "#c2571a"
-_LEAST_RANGE = 16
+_MIN_RANGE = 16
 _NAME_CHARACTERS = 70
 
 _STYLE: dict[Any, Any] = {
@@ -98,7 +98,7 @@ def _title(name: str, lines: Sequence[SweepLine]) -> str:
 def _draw_neighbours(axes: Any, histogram: Histogram, holds: Parameters) -> None:
     """Texts by the distance to the nearest other one, on a log scale."""
     counts = histogram.counts
-    farthest = max(_LEAST_RANGE, int(np.flatnonzero(counts)[-1]) if counts.any() else 0)
+    farthest = max(_MIN_RANGE, int(np.flatnonzero(counts)[-1]) if counts.any() else 0)
     bits = np.arange(farthest + 1)
     colours = [_colour(bit, holds) for bit in bits.tolist()]
     axes.bar(bits, counts[: farthest + 1], width=0.86, color=colours)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Watch = Callable[[float, str], None]
 
 _PAGES_AT_ONCE = 1000
-_FEWEST_WORDS = 10
+_MIN_WORDS = 10
 """Texts of so many words stand in the lists whatever is asked for, so that bounds from here on are
 tried at once. Of shorter ones most are near to many."""
 
@@ -55,7 +55,7 @@ class Key(NamedTuple):
 def key_of(choice: Choice) -> Key:
     """Return what a choice asks for; where texts are compared by equality, what pictures show."""
     parameters = choice.parameters
-    words = _FEWEST_WORDS if parameters.min_words >= _FEWEST_WORDS else 1
+    words = _MIN_WORDS if parameters.min_words >= _MIN_WORDS else 1
     is_minhash = choice.method == MINHASH
     features = CONFIRMED if is_minhash else parameters.fingerprint_features
     method = MINHASH if is_minhash else SIMHASH

@@ -32,10 +32,10 @@ from neardup.parameters import DEFAULTS, Parameters
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from crawler.lab.distance_evidence import Evidence
+    from crawler.lab.distance_evidence import DistanceEvidence
     from crawler.lab.lab_page import LabPage
     from crawler.lab.near_pair import LabelLike, NearPair
-    from crawler.lab.pictures import Judged
+    from crawler.lab.pictures import WeighedPairs
     from crawler.lab.prepared import Watch
     from crawler.lab.text_shelf import Texts
 
@@ -44,8 +44,8 @@ _COMPARED = 5_000
 
 R = TypeVar("R")
 
-_MOST_PREPARED = 3
-_MOST_REMEMBERED, _FEWEST_REMEMBERED = 32, 6
+_MAX_PREPARED = 3
+_MAX_REMEMBERED, _MIN_REMEMBERED = 32, 6
 _PAGES_REMEMBERED = 6_000_000
 """Of all answers together, each of which takes some 16 bytes a page."""
 
@@ -241,7 +241,7 @@ class Session:
         wanted = slice(offset, offset + limit)
         return shown_pairs(ranked, choice, self._pages, _by_digests(labels), wanted)
 
-    def evidence(self, choice: Choice, labels: Collection[LabelLike] = ()) -> Evidence:
+    def evidence(self, choice: Choice, labels: Collection[LabelLike] = ()) -> DistanceEvidence:
         """Return precision and recall at each distance, from labels or else from Jaccard."""
         of, said = self._judged(choice), _by_digests(labels)
         if not said:
@@ -270,7 +270,7 @@ class Session:
             verdicts.distance[verdicts.layer == MINHASH_LAYER] = -1
         return Judgement(*verdicts, self._pages.body_bytes.values, unknown)
 
-    def _judged(self, choice: Choice) -> Judged:
+    def _judged(self, choice: Choice) -> WeighedPairs:
         """Return the near fingerprints of a choice, whatever its method."""
         if not self.is_ready(choice):
             self.prepare(choice)
@@ -288,8 +288,8 @@ class Session:
             remembered["pages",] = len(self)
         # The last asked for last, so that what goes first was not asked for for longest.
         remembered[what] = remembered.pop(what) if what in remembered else make()
-        most = max(_FEWEST_REMEMBERED, _PAGES_REMEMBERED // max(1, len(self)))
-        while len(remembered) > min(_MOST_REMEMBERED, most) + 1:
+        most = max(_MIN_REMEMBERED, _PAGES_REMEMBERED // max(1, len(self)))
+        while len(remembered) > min(_MAX_REMEMBERED, most) + 1:
             del remembered[next(key for key in remembered if key != ("pages",))]
         return cast("R", remembered[what])
 
@@ -313,7 +313,7 @@ class Session:
         """Make lists of a kind; those that it serves too, and of many the oldest, go."""
         for other in [other for other in self._prepared if key.serves(other)]:
             del self._prepared[other]
-        while len(self._prepared) >= _MOST_PREPARED:
+        while len(self._prepared) >= _MAX_PREPARED:
             del self._prepared[next(iter(self._prepared))]
         made = Prepared(key, self._pages, self._shelf, self._own_features)
         self._prepared[key] = made

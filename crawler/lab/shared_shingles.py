@@ -10,7 +10,7 @@ from neardup.verification import split
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST_SHINGLES = 20
+MAX_SHINGLES = 20
 """Of each text that are named."""
 
 
@@ -21,7 +21,7 @@ class OwnShingles:
     Attributes:
         count: All of them.
         of: Distinct shingles of the text.
-        first: The first of them as they stand in the folded text, at most ``MOST_SHINGLES``.
+        first: The first of them as they stand in the folded text, at most ``MAX_SHINGLES``.
     """
 
     count: int
@@ -49,5 +49,5 @@ def _shingles(words: Sequence[bytes], size: int) -> dict[tuple[bytes, ...], None
 
 def _own(ours: dict[tuple[bytes, ...], None], theirs: dict[tuple[bytes, ...], None]) -> OwnShingles:
     own = [shingle for shingle in ours if shingle not in theirs]
-    shown = tuple(b" ".join(shingle).decode("utf-8", "replace") for shingle in own[:MOST_SHINGLES])
+    shown = tuple(b" ".join(shingle).decode("utf-8", "replace") for shingle in own[:MAX_SHINGLES])
     return OwnShingles(len(own), len(ours), shown)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-MOST_BYTES = 32 * 1024 * 1024
+MAX_BYTES = 32 * 1024 * 1024
 """Of a file."""
 
 _ENDINGS = (".html", ".htm", ".xhtml")
@@ -80,11 +80,11 @@ def read_files(paths: Sequence[Path]) -> list[TextSide]:
 def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror or error}") from None
-    if len(content) > MOST_BYTES:
-        raise SourceError(f"{path}: larger than {MOST_BYTES // 2**20} MB")
+    if len(content) > MAX_BYTES:
+        raise SourceError(f"{path}: larger than {MAX_BYTES // 2**20} MB")
     return content
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from crawler.pages.live_parameters import Tuned
 
-MOST_STEPS = 400
+MAX_STEPS = 400
 
 RATE_SECS = 10.0
 
@@ -42,7 +42,7 @@ class Series:
     def add(self, at: float, kept: int, dropped: int) -> None:
         """Count pages of a moment, in seconds since 1970; moments may come in any order."""
         self._put(int(at // self.step_secs), kept, dropped)
-        while max(self._steps) - min(self._steps) >= MOST_STEPS:
+        while max(self._steps) - min(self._steps) >= MAX_STEPS:
             self._double()
 
     def _put(self, step: int, kept: int, dropped: int) -> None:

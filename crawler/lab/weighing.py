@@ -9,7 +9,7 @@ import numpy as np
 from crawler.lab.distance_evidence import (
     JACCARD,
     LABELS,
-    Evidence,
+    DistanceEvidence,
     line,
     lines_by_distance,
     lines_by_similarity,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawler.lab.choice import Choice
-    from crawler.lab.pictures import Judged
+    from crawler.lab.pictures import WeighedPairs
     from neardup.evaluation.shingle_sets import Load
 
 
@@ -45,12 +45,12 @@ class LabelledPairs(NamedTuple):
 
 
 def weigh_labels(
-    of: Judged,
+    of: WeighedPairs,
     choice: Choice,
     labels: Mapping[frozenset[bytes], bool],
     numbers: Mapping[bytes, int],
     load: Load,
-) -> Evidence:
+) -> DistanceEvidence:
     """Return what labels say of each distance and similarity.
 
     Args:
@@ -69,7 +69,7 @@ def weigh_labels(
     known = int(np.count_nonzero(~np.isnan(similarities)))
     similarity, similarity_reason = suggest_similarity(by_similarity, known, radius)
     suggestion, reason = suggest_from_labels(lines)
-    return Evidence(
+    return DistanceEvidence(
         basis=LABELS,
         pairs=len(pairs.distances),
         duplicates=int(pairs.is_duplicate.sum()),
@@ -87,7 +87,7 @@ def weigh_labels(
     )
 
 
-def weigh_jaccard(of: Judged, choice: Choice) -> Evidence:
+def weigh_jaccard(of: WeighedPairs, choice: Choice) -> DistanceEvidence:
     """Return the same where Jaccard of at least ``min_similarity`` makes a duplicate."""
     least = choice.parameters.min_similarity
     counts = count_all(of.near, of.is_judged, least)
@@ -95,7 +95,7 @@ def weigh_jaccard(of: Judged, choice: Choice) -> Evidence:
     found = np.cumsum(counts.similar + counts.different).tolist()
     lines = tuple(line(bits, found[bits], right[bits], right[-1]) for bits in range(RADIUS + 1))
     suggestion, reason = suggest_from_jaccard(lines, least, verify=choice.parameters.verify)
-    return Evidence(
+    return DistanceEvidence(
         basis=JACCARD,
         pairs=found[-1],
         duplicates=right[-1],
@@ -112,7 +112,7 @@ def weigh_jaccard(of: Judged, choice: Choice) -> Evidence:
 
 
 def _labelled(
-    of: Judged,
+    of: WeighedPairs,
     labels: Mapping[frozenset[bytes], bool],
     numbers: Mapping[bytes, int],
     load: Load,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from crawler.mirror.documents.edits import PatchError, undo
-from crawler.mirror.documents.linked_document import Document
+from crawler.mirror.documents.linked_document import LinkedDocument
 from crawler.mirror.documents.types import DocumentType, document_type
 from crawler.mirror.entries import CONTENTS, INDEX
 from crawler.mirror.errors import MirrorError
@@ -153,7 +153,7 @@ class Checker:
         self, path: str, body: bytes, content_type: str | None, kind: DocumentType
     ) -> Iterator[str]:
         """Paths to which a file leads, as a browser would read it from the disk."""
-        document = Document(body, _BASE + address_between("", path), content_type, kind)
+        document = LinkedDocument(body, _BASE + address_between("", path), content_type, kind)
         for link in document.links:
             if link.url is None:
                 continue

@@ -33,5 +33,5 @@ class MissingFileError(MirrorError):
     """A file that is asked for is not there."""
 
 
-class StorageError(MirrorError):
+class MirrorStorageError(MirrorError):
     """The system refuses to read or write; nothing half-written is left in the tree."""

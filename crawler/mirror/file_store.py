@@ -15,7 +15,7 @@ from crawler.reading.content_types import why_not_html
 from neardup import payload_digest
 
 if TYPE_CHECKING:
-    from crawler.mirror.documents.linked_document import Document
+    from crawler.mirror.documents.linked_document import LinkedDocument
     from crawler.mirror.folder import MirrorFolder
     from crawler.pages.fetched import Fetched
     from crawler.storage.database import Database
@@ -41,7 +41,7 @@ class MirrorStore:
         self.table = FileTable(database.read, database.write)
         self.bytes = int(database.read("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0])
 
-    def keep(self, fetched: Fetched, *, is_seed: bool) -> Document | None:
+    def keep(self, fetched: Fetched, *, is_seed: bool) -> LinkedDocument | None:
         """Write what was served to its file; a part of it is marked, and replaces no whole.
 
         Args:
@@ -135,7 +135,7 @@ class MirrorStore:
         self.table.remove(row)
         self.bytes -= row.size
 
-    def still(self, key: bytes) -> Document | None:
+    def still(self, key: bytes) -> LinkedDocument | None:
         """The document that was served under a key and is held, for its links.
 
         Raises:
@@ -168,7 +168,7 @@ class MirrorStore:
             self._database.set_meta(STALE, "1")
 
 
-class Held(NamedTuple):
+class FileContent(NamedTuple):
     """What a file holds now.
 
     Attributes:
@@ -182,7 +182,7 @@ class Held(NamedTuple):
     patch: bytes
 
 
-def held(folder: MirrorFolder, row: FileRow) -> Held:
+def held(folder: MirrorFolder, row: FileRow) -> FileContent:
     """Read a file and turn it back.
 
     Raises:
@@ -194,7 +194,7 @@ def held(folder: MirrorFolder, row: FileRow) -> Held:
     if patch is None:
         raise MirrorError(f"{row.path}: changed since it was written")
     try:
-        return Held(undo(body, patch), digest, patch)
+        return FileContent(undo(body, patch), digest, patch)
     except PatchError as error:
         raise MirrorError(f"{row.path}: {error}") from None
 

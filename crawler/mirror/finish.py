@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from crawler.mirror.link_rewriting import Finished, Policy
+    from crawler.mirror.link_rewriting import FinishedMirror, Policy
     from crawler.urls.canonical import Canonicalizer
 
 STATE = ".mirror"
@@ -32,7 +32,7 @@ def finish(
     policy: Policy,
     canonicalizer: Canonicalizer,
     watch: Callable[[int, int], None],
-) -> Finished:
+) -> FinishedMirror:
     """Rewrite links, let files stand for others, write index.html and the reports.
 
     Args:

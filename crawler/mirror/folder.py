@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Self
 
 from crawler.mirror.errors import (
     MirrorError,
+    MirrorStorageError,
     MissingFileError,
     PathTakenError,
-    StorageError,
     SymbolicLinkError,
 )
 from crawler.mirror.handles import FolderHandles, checked
@@ -189,18 +189,18 @@ class MirrorFolder:
     @property
     def _handles(self) -> FolderHandles:
         if self._opened is None:
-            raise StorageError(f"{self.root} is not open")
+            raise MirrorStorageError(f"{self.root} is not open")
         return self._opened
 
     def _check_writable(self) -> None:
         if self._read_only:
-            raise StorageError(f"{self.root} was opened to be read only")
+            raise MirrorStorageError(f"{self.root} was opened to be read only")
 
     def _make_root(self) -> None:
         try:
             self.root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StorageError(f"{self.root} cannot be made: {error.strerror}") from error
+            raise MirrorStorageError(f"{self.root} cannot be made: {error.strerror}") from error
 
     def _listed(self, path: str) -> tuple[list[str], list[str]]:
         files, folders = [], []

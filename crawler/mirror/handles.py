@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.errors import (
+    MirrorStorageError,
     MissingFileError,
     PathTakenError,
-    StorageError,
     SymbolicLinkError,
     UnsafePathError,
 )
@@ -47,7 +47,9 @@ class FolderHandles:
         try:
             self.root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
-            raise StorageError(f"{root} cannot be opened as a folder: {error.strerror}") from error
+            raise MirrorStorageError(
+                f"{root} cannot be opened as a folder: {error.strerror}"
+            ) from error
         self._open: OrderedDict[str, _Handle] = OrderedDict()
 
     def close(self) -> None:
@@ -94,9 +96,11 @@ class FolderHandles:
         except OSError as error:
             raise self.refused("looked at", path, error) from error
 
-    def refused(self, deed: str, path: str, error: OSError) -> StorageError:
+    def refused(self, deed: str, path: str, error: OSError) -> MirrorStorageError:
         """Say what the system did not do, and why."""
-        return StorageError(f"{self._name}/{path} cannot be {deed}: {error.strerror or error}")
+        return MirrorStorageError(
+            f"{self._name}/{path} cannot be {deed}: {error.strerror or error}"
+        )
 
     def link_error(self, path: str) -> SymbolicLinkError:
         """Say that a symbolic link is not followed."""

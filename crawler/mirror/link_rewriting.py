@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawler.mirror.documents.edits import Rewritten
-    from crawler.mirror.documents.linked_document import Document, DocumentLink
+    from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
     from crawler.mirror.folder import MirrorFolder
     from crawler.mirror.mirror_files import FileRow, FileTable
     from crawler.mirror.targets import Target
@@ -52,7 +52,7 @@ class Linker:
         self._targets = targets
         self.linked: set[int] = set()
 
-    def rewritten(self, document: Document, row: FileRow) -> Rewritten:
+    def rewritten(self, document: LinkedDocument, row: FileRow) -> Rewritten:
         """A document as it is to stand at its path."""
         room = 2 * document.size + _ROOM
 
@@ -74,7 +74,7 @@ class Linker:
             self.linked.add(target.id)
         return address_between(row.path, target.path, link.fragment)
 
-    def goals(self, document: Document) -> list[int | str | None]:
+    def goals(self, document: LinkedDocument) -> list[int | str | None]:
         """Where the links of a document lead: ids of files, URLs that are in none."""
         found: list[int | str | None] = []
         for link in document.links:
@@ -99,7 +99,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedMirror:
     """What was done.
 
     Attributes:
@@ -156,7 +156,7 @@ class Finisher:
         self._damaged: list[str] = []
         self._linked = bytearray()
 
-    def finish(self, policy: Policy) -> Finished:
+    def finish(self, policy: Policy) -> FinishedMirror:
         """Do what is to be done; nothing where nothing was stored since the last time.
 
         Raises:
@@ -166,7 +166,7 @@ class Finisher:
         wanted = self._standing_of(policy)
         if self._database.meta(STALE) == "0" and self._database.meta(_FINISHED) == wanted:
             self._write_entries()  # somebody may have removed one
-            return Finished(parts=self._parts())
+            return FinishedMirror(parts=self._parts())
         self._database.set_meta(STALE, "1")
         self._note_redirects()
         if policy.remove_gone:
@@ -179,7 +179,7 @@ class Finisher:
         self._database.set_meta(STALE, "0")
         self._database.set_meta(_FINISHED, self._standing_of(policy))
         self._database.commit()
-        return Finished(documents, rewritten, tuple(self._damaged), stood_in, self._parts())
+        return FinishedMirror(documents, rewritten, tuple(self._damaged), stood_in, self._parts())
 
     def _parts(self) -> tuple[str, ...]:
         return tuple(row.path for row in self._table.rows("state = 'own' AND is_cut = 1"))

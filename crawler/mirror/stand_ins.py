@@ -54,7 +54,7 @@ WHERE state = 'link' AND NOT EXISTS (
 """
 
 
-class Repeating(NamedTuple):
+class RepeatedFile(NamedTuple):
     """A file, and one that says the same.
 
     Attributes:
@@ -115,7 +115,7 @@ class StandIns:
         self._database.write(_REPEATS_NO_MORE)
         last = 0
         while batch := self._database.read(_REPEATING, (last,)).fetchall():
-            for repeating in map(Repeating._make, batch):
+            for repeating in map(RepeatedFile._make, batch):
                 self._settle_one(repeating)
                 last = repeating.id
         self._database.commit()
@@ -126,7 +126,7 @@ class StandIns:
                 self._folder.remove(row.path)
         return count
 
-    def _settle_one(self, repeating: Repeating) -> None:
+    def _settle_one(self, repeating: RepeatedFile) -> None:
         row, kept = self._table.get(repeating.id), self._table.get(repeating.kept)
         if row is None or kept is None or row.state != OWN or kept.state != OWN:
             return
@@ -138,7 +138,7 @@ class StandIns:
         row.size = 0
         self._table.put(row)
 
-    def _decided(self, repeating: Repeating) -> str:
+    def _decided(self, repeating: RepeatedFile) -> str:
         """What becomes of a file that repeats another one."""
         if repeating.same_bytes and is_same_folder(repeating.url, repeating.kept_url):
             return LINK

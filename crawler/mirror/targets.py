@@ -24,7 +24,7 @@ _BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?))?b?", re.IGNORECAS
 _UNITS = " kmgt"
 
 _RECENT = 50_000
-_LONGEST_CHAIN = 20
+_MAX_CHAIN = 20
 
 _REDIRECTS_NOW = "SELECT target FROM redirects WHERE key = ?"
 _REDIRECTED_ONCE = "SELECT target FROM file_redirects WHERE key = ?"
@@ -122,7 +122,7 @@ class Targets:
 
         Each key is looked at once: redirects of today and of once may go round in circles.
         """
-        if key in passed or len(passed) >= _LONGEST_CHAIN:
+        if key in passed or len(passed) >= _MAX_CHAIN:
             return None
         passed.add(key)
         now = self._one(_REDIRECTS_NOW, key)
@@ -136,7 +136,7 @@ class Targets:
         return None if further is None else self._of_key(further, passed)
 
     def _standing(self, row: FileRow) -> Target | None:
-        for _ in range(_LONGEST_CHAIN):
+        for _ in range(_MAX_CHAIN):
             if row.state == OWN:
                 return Target(row.id, row.path)
             other = None if row.stand_in is None else self._table.get(row.stand_in)

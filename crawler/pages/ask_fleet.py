@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from crawler.pages.judge import Question
-from crawler.pages.shared_verdicts import Original
+from crawler.pages.judge import FleetQuestion
+from crawler.pages.shared_verdicts import OriginalPage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from crawler.pages.answer import Answer
     from crawler.pages.fetched import Fetched
     from crawler.pages.judge import Judge
-    from crawler.pages.known_content import Held
+    from crawler.pages.known_content import KnownContent
     from crawler.pages.page_row import PageRow
     from crawler.pages.promotion import Promoted
-    from crawler.pages.shared_verdicts import SharedVerdict, SharedVerdicts
+    from crawler.pages.shared_verdicts import PageVerdict, SharedVerdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class Asking:
     """
 
     shared: SharedVerdicts
-    held: Held
+    held: KnownContent
     judge: Judge
 
-    async def payload(self, fetched: Fetched, digest: bytes) -> SharedVerdict | None:
+    async def payload(self, fetched: Fetched, digest: bytes) -> PageVerdict | None:
         """The page that has the very bytes, and stands in another crawl."""
         store = self.held.store
         is_new = bool(fetched.body) and store.previous(fetched.key) is None
@@ -40,8 +40,8 @@ class Asking:
         return await self.shared.find_payload(digest, self._owner(fetched))
 
     async def settle(
-        self, answer: Answer, visit: int, known: SharedVerdict | None
-    ) -> SharedVerdict | None:
+        self, answer: Answer, visit: int, known: PageVerdict | None
+    ) -> PageVerdict | None:
         """What the fleet says of an answer, as it is to be stored without a further ``await``.
 
         Args:
@@ -52,8 +52,8 @@ class Asking:
         Returns:
             None where what is held here decides.
         """
-        asked: Question | None = None
-        said: SharedVerdict | None = None
+        asked: FleetQuestion | None = None
+        said: PageVerdict | None = None
         # While the fleet thinks, another request may have captured this very page.
         while (question := self._question(answer, known)) is not asked:
             said = None if question is None else await self._ask(question, answer, visit)
@@ -63,20 +63,20 @@ class Asking:
     async def tell(self, promoted: Iterable[Promoted]) -> None:
         """Say of pages that they are kept, of which the fleet knew as duplicates."""
         for row, document in promoted:
-            await self.shared.judge(row.key, document, Original.of(row), keeps=True)
+            await self.shared.judge(row.key, document, OriginalPage.of(row), keeps=True)
 
-    def _does(self, answer: Answer, known: SharedVerdict | None) -> bool:
+    def _does(self, answer: Answer, known: PageVerdict | None) -> bool:
         """Whether a page was found by its bytes alone, and still is nothing but that."""
         is_new = self.held.store.previous(answer.fetched.key) is None
         return known is not None and is_new and answer.reading.not_html is None
 
-    def _question(self, answer: Answer, known: SharedVerdict | None) -> Question | None:
+    def _question(self, answer: Answer, known: PageVerdict | None) -> FleetQuestion | None:
         """What is to be asked; None for nothing."""
         previous = self.held.store.previous(answer.fetched.key)
         if answer.reading.failure is not None or self._is_decided(previous, answer):
             return None
         if answer.reading.not_html is not None:
-            return Question.FILE if answer.fetched.body and previous is None else None
+            return FleetQuestion.FILE if answer.fetched.body and previous is None else None
         if self._does(answer, known):
             return None
         row = answer.row(0, 0)
@@ -91,15 +91,15 @@ class Asking:
             return True
         return held.original(previous, answer) is not None
 
-    async def _ask(self, question: Question, answer: Answer, visit: int) -> SharedVerdict | None:
+    async def _ask(self, question: FleetQuestion, answer: Answer, visit: int) -> PageVerdict | None:
         row, owner = answer.row(0, visit), self._owner(answer.fetched)
-        if question is Question.FILE:
-            return await self.shared.claim_file(answer.payload, owner, Original.of(row))
+        if question is FleetQuestion.FILE:
+            return await self.shared.claim_file(answer.payload, owner, OriginalPage.of(row))
         previous = self.held.store.previous(answer.fetched.key)
         document = answer.described(row, previous, self.judge.min_words)
         assert document is not None
         document = replace(document, payload=answer.payload if answer.fetched.body else None)
-        return await self.shared.judge(owner, document, Original.of(row))
+        return await self.shared.judge(owner, document, OriginalPage.of(row))
 
     def _owner(self, fetched: Fetched) -> bytes:
         """The page whose text it is: of a further item of one page, the first."""

@@ -11,7 +11,7 @@ from crawler.pages.answer import Answer, blank_row
 from crawler.pages.ask_fleet import Asking
 from crawler.pages.fetched import Captured, Fetched, Validators
 from crawler.pages.judge import Judge, describe, is_better, repeat
-from crawler.pages.known_content import Held
+from crawler.pages.known_content import KnownContent
 from crawler.pages.page_row import PageRow
 from crawler.pages.promotion import Promoted, Promotion
 from crawler.pages.url_history import Outcome
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawler.pages.page_links import LinkStore
     from crawler.pages.page_store import PageStore
     from crawler.pages.remote_originals import Elsewhere
-    from crawler.pages.shared_verdicts import Original, SharedVerdict, SharedVerdicts
+    from crawler.pages.shared_verdicts import OriginalPage, PageVerdict, SharedVerdicts
     from crawler.pages.url_history import KnownUrls
     from crawler.reading.pool import ReadingPool
     from crawler.reading.reading import Link, Reading
@@ -66,14 +66,14 @@ class Archivist:
     keep_links: bool = False
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     _judge: Judge = field(init=False)
-    _held: Held = field(init=False)
+    _held: KnownContent = field(init=False)
     _asking: Asking | None = field(default=None, init=False)
     _promotion: Promotion = field(init=False)
     _promoted: list[Promoted] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         self._judge = Judge(self.store, self.known, self.deduplicator)
-        self._held = Held(self.store, self.obey_robots_meta)
+        self._held = KnownContent(self.store, self.obey_robots_meta)
         self._promotion = Promotion(self.store, self.deduplicator)
 
     def settle(self) -> None:
@@ -159,7 +159,7 @@ class Archivist:
         """Judge and store what was read by somebody else, such as the text of an item."""
         return await self._settle(Answer(fetched, payload_digest(fetched.body), reading), None)
 
-    async def _settle(self, answer: Answer, known: SharedVerdict | None) -> Captured:
+    async def _settle(self, answer: Answer, known: PageVerdict | None) -> Captured:
         said = None
         if self._asking is not None:
             said = await self._asking.settle(answer, self.visit, known)
@@ -171,7 +171,7 @@ class Archivist:
             await self._asking.tell(promoted)
         return captured
 
-    def _store(self, answer: Answer, said: SharedVerdict | None) -> Captured:
+    def _store(self, answer: Answer, said: PageVerdict | None) -> Captured:
         """Judge and insert, with nothing awaited in between.
 
         Args:
@@ -205,7 +205,7 @@ class Archivist:
         kept = self._name_kept(row, said)
         return self._insert(row, answer, document, kept)
 
-    def _name_kept(self, row: PageRow, said: SharedVerdict | None) -> PageRow | Original | None:
+    def _name_kept(self, row: PageRow, said: PageVerdict | None) -> PageRow | OriginalPage | None:
         """The original of a duplicate, after it was named where it stands in another crawl."""
         if row.duplicate_of is not None:
             return self.store.get(row.duplicate_of)
@@ -215,8 +215,8 @@ class Archivist:
         return said.original
 
     def _original(
-        self, previous: PageRow | None, answer: Answer, said: SharedVerdict | None
-    ) -> PageRow | Original | None:
+        self, previous: PageRow | None, answer: Answer, said: PageVerdict | None
+    ) -> PageRow | OriginalPage | None:
         """The kept page of which an answer has the very bytes, here or in another crawl."""
         if said is not None and said.verdict.kind == verdicts.EXACT_DUPLICATE:
             return said.original
@@ -227,7 +227,7 @@ class Archivist:
         row: PageRow,
         answer: Answer,
         document: Document | None,
-        kept: PageRow | Original | None,
+        kept: PageRow | OriginalPage | None,
     ) -> Captured:
         fetched, reading = answer.fetched, answer.reading
         if kept is not None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.file_links import PUT_ASIDE, RELEASABLE
-from crawler.frontier.queue import MOST_TRIES
+from crawler.frontier.queue import MAX_TRIES
 from crawler.pages.change_report import Changes, find_changes
 from crawler.pages.stages import REFUSED_LINKS
 from crawler.pages.verdicts import (
@@ -75,7 +75,7 @@ def make_tally(connection: sqlite3.Connection, visit: int) -> Tally:
     """
     return Tally(
         verdicts=_count_verdicts(connection, visit),
-        queued=scalar(connection, _QUEUED, MOST_TRIES),
+        queued=scalar(connection, _QUEUED, MAX_TRIES),
         saved_bytes=_sum_bytes(connection, visit, f"verdict IN ({_DUPLICATES})"),
         fetched_bytes=_sum_bytes(connection, visit, "1"),
     )
@@ -110,7 +110,7 @@ def scalar(connection: sqlite3.Connection, sql: str, *parameters: Any) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class PageCluster:
     """A kept page and the URLs that gave it again."""
 
     kept: str
@@ -142,7 +142,7 @@ class Report:
     duplicates: int
     verdicts: dict[str, int]
     reasons: dict[str, int]
-    clusters: tuple[Cluster, ...]
+    clusters: tuple[PageCluster, ...]
     better_copies: int
     stage_secs: dict[str, float]
     saved_bytes: int
@@ -251,17 +251,17 @@ def _count_reasons(connection: sqlite3.Connection, visit: int) -> dict[str, int]
     return {str(reason): int(count) for reason, count in rows}
 
 
-def _clusters(connection: sqlite3.Connection) -> tuple[Cluster, ...]:
+def _clusters(connection: sqlite3.Connection) -> tuple[PageCluster, ...]:
     largest = connection.execute(_LARGEST, (LARGEST,)).fetchall()
     return tuple(_cluster(connection, kept, key, count) for kept, key, count in largest)
 
 
 def _cluster(
     connection: sqlite3.Connection, kept: int | None, key: bytes | None, count: int
-) -> Cluster:
+) -> PageCluster:
     """A cluster by the id of its kept page, or by its key where another crawl has it."""
     originals, members = (_HERE, _MEMBERS) if key is None else (_THERE, _MEMBERS_OF_THERE)
     named = kept if key is None else key
     url = connection.execute(originals, (named,)).fetchone()
     rows = connection.execute(members, (named, LARGEST))
-    return Cluster(url[0], count + 1, tuple(row[0] for row in rows))
+    return PageCluster(url[0], count + 1, tuple(row[0] for row in rows))

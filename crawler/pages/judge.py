@@ -15,13 +15,13 @@ from neardup.fingerprints.digest import EMPTY_DIGEST
 if TYPE_CHECKING:
     from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
-    from crawler.pages.shared_verdicts import Original, SharedVerdict
+    from crawler.pages.shared_verdicts import OriginalPage, PageVerdict
     from crawler.pages.url_history import KnownUrls
     from crawler.reading.reading import Extract
     from neardup import Deduplicator, Document, Parameters
 
 
-def is_better(candidate: PageRow, kept: PageRow | Original) -> bool:
+def is_better(candidate: PageRow, kept: PageRow | OriginalPage) -> bool:
     """Whether a later copy would have been the better one, in the order of Apache Nutch.
 
     Nutch compares score, then fetch time, then https before http, then the
@@ -31,11 +31,11 @@ def is_better(candidate: PageRow, kept: PageRow | Original) -> bool:
     return _rank(candidate) < _rank(kept)
 
 
-def _rank(row: PageRow | Original) -> tuple[int, int, bool, int]:
+def _rank(row: PageRow | OriginalPage) -> tuple[int, int, bool, int]:
     return row.depth, -row.visit, urlsplit(row.url).scheme != "https", len(row.url)
 
 
-class Question(Enum):
+class FleetQuestion(Enum):
     """What a fleet is to be asked about a page."""
 
     TEXT = "does the text repeat a kept one"
@@ -80,14 +80,14 @@ class Judge:
         previous: PageRow | None,
         document: Document,
         apart_from: frozenset[int],
-    ) -> Question | None:
+    ) -> FleetQuestion | None:
         """What is to be asked about a text; None where what is held here decides."""
         if document.digest == EMPTY_DIGEST:
             return None
         own = _own(previous, apart_from)
         if self._twin(row, own) or self.store.find_text(document.digest, own) is not None:
             return None
-        return Question.TEXT
+        return FleetQuestion.TEXT
 
     def judge(
         self,
@@ -95,7 +95,7 @@ class Judge:
         previous: PageRow | None,
         document: Document,
         apart_from: frozenset[int],
-        answer: SharedVerdict | None = None,
+        answer: PageVerdict | None = None,
     ) -> None:
         """Say in a row what its text is to all others, and keep it where it repeats none.
 
@@ -159,7 +159,7 @@ def describe(row: PageRow, previous: PageRow | None, document: Document, extract
     row.words_digest = words_digest(document.text)
 
 
-def repeat(row: PageRow, original: PageRow | Original) -> None:
+def repeat(row: PageRow, original: PageRow | OriginalPage) -> None:
     """Say of a page that it is an original's bytes again."""
     row.verdict, row.distance, row.similarity = verdicts.EXACT_DUPLICATE, 0, 1.0
     row.text_digest, row.fingerprint = original.text_digest, original.fingerprint

@@ -9,7 +9,7 @@ from crawler.pages.verdicts import DUPLICATES, NOT_HTML
 if TYPE_CHECKING:
     from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
-    from crawler.pages.shared_verdicts import Original
+    from crawler.pages.shared_verdicts import OriginalPage
     from crawler.storage.database import Database
 
 
@@ -20,7 +20,7 @@ class Elsewhere:
         self._database = database
         self._store = store
 
-    def name(self, row: PageRow, original: Original) -> None:
+    def name(self, row: PageRow, original: OriginalPage) -> None:
         """Name the original of a duplicate: by its id where it stands here, else in the table."""
         here = self._store.previous(original.key)
         if here is not None and _holds(here, original, row):
@@ -60,7 +60,7 @@ class Elsewhere:
         return None if found is None else str(found[0])
 
 
-def _holds(here: PageRow, original: Original, row: PageRow) -> bool:
+def _holds(here: PageRow, original: OriginalPage, row: PageRow) -> bool:
     if original.text_digest is None:
         return here.verdict == NOT_HTML and here.payload_digest == row.payload_digest
     return here.text is not None and here.text_digest == original.text_digest

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Original:
+class OriginalPage:
     """A kept page, whichever crawl directory has it; names as in ``PageRow``.
 
     Attributes:
@@ -32,7 +32,7 @@ class Original:
     fingerprint: int | None
 
     @classmethod
-    def of(cls, row: PageRow) -> Original:
+    def of(cls, row: PageRow) -> OriginalPage:
         """What a row says of it."""
         return cls(
             key=row.key,
@@ -51,14 +51,14 @@ class Original:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedVerdict:
+class PageVerdict:
     """A verdict, and the page that it names; None where it names none.
 
     The number that the verdict has for that page means nothing to a crawl.
     """
 
     verdict: Verdict
-    original: Original | None = None
+    original: OriginalPage | None = None
 
 
 class SharedVerdicts(Protocol):
@@ -72,15 +72,17 @@ class SharedVerdicts(Protocol):
     def tune(self, parameters: Parameters) -> None:
         """Judge by other parameters from now on."""
 
-    async def find_payload(self, digest: bytes, owner: bytes) -> SharedVerdict | None:
+    async def find_payload(self, digest: bytes, owner: bytes) -> PageVerdict | None:
         """The kept page that was read from these bytes, another one than the owner."""
 
-    async def claim_file(self, digest: bytes, owner: bytes, page: Original) -> SharedVerdict | None:
+    async def claim_file(
+        self, digest: bytes, owner: bytes, page: OriginalPage
+    ) -> PageVerdict | None:
         """Keep a file that is no page; where another has its bytes already, say which one."""
 
     async def judge(
-        self, owner: bytes, document: Document, page: Original, *, keeps: bool = False
-    ) -> SharedVerdict:
+        self, owner: bytes, document: Document, page: OriginalPage, *, keeps: bool = False
+    ) -> PageVerdict:
         """Decide on a text, and keep it where it repeats none.
 
         Args:

@@ -43,14 +43,14 @@ _NO_HOST = re.compile(r"https?://(?![^/?#])", re.IGNORECASE)
 # Behind a <base> of a kilobyte each of 100,000 short addresses becomes a long URL: what all of
 # them take is bounded too, by this for each link that may be taken, and a megabyte.
 _MEAN_LENGTH = 256
-_LEAST_ROOM = 2**20
+_MIN_ROOM = 2**20
 _ASCII_MARKS = "".join(map(chr, range(33, 127)))
 
 # Stands for an empty segment of a path while urljoin, which drops those, works on it.
 _EMPTY = "\ue000"
 
 
-class Found(NamedTuple):
+class PageLinks(NamedTuple):
     """The links of a page.
 
     Attributes:
@@ -90,7 +90,7 @@ class LinkReader:
         self._max_url_length = max_url_length
         self._keep_fragments = keep_fragments
 
-    def read(self, root: Element, base: str, encoding: str, more: Iterable[str] = ()) -> Found:
+    def read(self, root: Element, base: str, encoding: str, more: Iterable[str] = ()) -> PageLinks:
         """Resolve and collect the links of a page.
 
         Args:
@@ -102,7 +102,7 @@ class LinkReader:
         links: dict[bytes, Link] = {}
         others: dict[bytes, dict[str, None]] = {}
         cut = malformed = too_long = 0
-        left, room = self._max_links, self._max_links * _MEAN_LENGTH + _LEAST_ROOM
+        left, room = self._max_links, self._max_links * _MEAN_LENGTH + _MIN_ROOM
         for address, nofollow in self._addresses(root, more):
             if left <= 0 or room <= 0:
                 cut += 1  # without a key for each: a million of them would take longer than a page
@@ -129,7 +129,7 @@ class LinkReader:
             room -= len(url)
         for key, spellings in others.items():
             links[key] = links[key]._replace(others=tuple(spellings))
-        return Found(list(links.values()), cut, malformed, too_long)
+        return PageLinks(list(links.values()), cut, malformed, too_long)
 
     def _resolved(self, base: str, address: str, encoding: str) -> str | None:
         """The URL of an address; of one that is too long as it stands, that one itself."""

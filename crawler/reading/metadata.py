@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SCHEMA_ORG_DATES = ("datePublished", "dateCreated", "uploadDate", "dateModified")
 _SCHEMA_ORG_LONGEST = 200_000
-_MOST_NODES = 200
+_MAX_NODES = 200
 
 # Earlier than the web, or later than anybody publishes: a template's placeholder.
 _EARLIEST, _LATEST = 1980, 2100
@@ -34,7 +34,7 @@ _MONTHS = {
 }
 _DAY_FIRST = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?\.?\s+([a-z]{3})[a-z]*\.?,?\s+(\d{4})\b")
 _MONTH_FIRST = re.compile(r"\b([a-z]{3})[a-z]*\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b")
-_DATES_LONGEST = 100
+_MAX_DATE_CHARACTERS = 100
 
 Element = Any  # lxml has no types
 
@@ -69,8 +69,8 @@ _REFRESH = re.compile(
     r"\s*(\d*(?:\.\d*)?)[\s;,]*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))",
     re.IGNORECASE | re.DOTALL,
 )
-_LONGEST = 1000
-_LONGEST_URL = 8192
+_MAX_CHARACTERS = 1000
+_MAX_URL = 8192
 _SEPARATORS = re.compile(r"[\s,;]+")
 
 
@@ -109,12 +109,12 @@ def _nodes(text: str) -> Iterator[dict[str, Any]]:
         waiting = [json.loads(text, strict=False)]
     except (ValueError, RecursionError):
         return
-    for _ in range(_MOST_NODES):
+    for _ in range(_MAX_NODES):
         if not waiting:
             return
         node = waiting.pop(0)
         if isinstance(node, list):
-            waiting[:0] = node[:_MOST_NODES]
+            waiting[:0] = node[:_MAX_NODES]
         elif isinstance(node, dict):
             yield node
             waiting += [node.get("@graph"), node.get("mainEntity")]
@@ -139,7 +139,7 @@ def iso_date(text: str | None) -> str | None:
     Reads ISO 8601 (also without dashes), the dates of mail and HTTP, and English ones with the
     month in letters. ``03/04/2024`` is left alone: nobody knows which month that is.
     """
-    if not text or len(text) > _DATES_LONGEST:
+    if not text or len(text) > _MAX_DATE_CHARACTERS:
         return None
     numeric = _NUMERIC.match(text)
     if numeric:
@@ -241,9 +241,9 @@ def directives(content: str) -> tuple[str, ...]:
 def _first(texts: Iterable[str | None]) -> str | None:
     """The first text that says something, on one line and of bounded length."""
     for text in texts:
-        if text and (line := " ".join(text[: 2 * _LONGEST].split())):
+        if text and (line := " ".join(text[: 2 * _MAX_CHARACTERS].split())):
             # A lone surrogate, which JSON can spell, could be stored nowhere.
-            return line[:_LONGEST].encode("utf-8", "replace").decode()
+            return line[:_MAX_CHARACTERS].encode("utf-8", "replace").decode()
     return None
 
 
@@ -287,10 +287,10 @@ def _refresh(content: str | None, base: str) -> tuple[float | None, str | None]:
 
 
 def _absolute(address: str | None, base: str) -> str | None:
-    if not address or not address.strip() or len(address) > _LONGEST_URL:
+    if not address or not address.strip() or len(address) > _MAX_URL:
         return None
     try:
         url = resolve(base, address)
     except ValueError:
         return None
-    return None if url is None or len(url) > _LONGEST_URL else url
+    return None if url is None or len(url) > _MAX_URL else url

@@ -17,7 +17,7 @@ from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, base_url
 from crawler.reading.metadata import read_metadata
 from crawler.reading.reading import Reading
-from crawler.reading.steps import Extracted, Job, Parsed, to_reading
+from crawler.reading.steps import Extracted, Parsed, ReadingTask, to_reading
 from crawler.reading.text import read_text
 from crawler.reading.visible import read_visible
 from crawler.urls.canonical import Canonicalizer
@@ -47,7 +47,7 @@ class PageReader:
         self._visible: Visible | None = None
         self._body = b""
 
-    def parse(self, job: Job) -> Parsed:
+    def parse(self, job: ReadingTask) -> Parsed:
         """Take the first step but for what the page shows, which ``see`` adds.
 
         Raises:
@@ -112,7 +112,7 @@ def read_page(url: str, body: bytes, content_type: str | None, options: ReadingO
     if reason is not None:
         return Reading(url, not_html=reason)
     reader = PageReader(options)
-    parsed = reader.see(reader.parse(Job(url, body, content_type)))
+    parsed = reader.see(reader.parse(ReadingTask(url, body, content_type)))
     extracted = reader.extract()
     extract = to_extract(extracted, parsed.visible_digest, options.parameters)
     return to_reading(url, parsed, extracted, extract)

@@ -15,7 +15,7 @@ from crawler.reading.process import WorkerDiedError, WorkerKilledError, WorkerTi
 from crawler.reading.protocol import extracted_from_wire, parsed_from_wire
 from crawler.reading.reading import Extract, Reading
 from crawler.reading.reading_options import ReadingOptions
-from crawler.reading.steps import Job, to_reading
+from crawler.reading.steps import ReadingTask, to_reading
 from crawler.reading.worker_pool import Crew
 from neardup import text_digest
 
@@ -117,7 +117,7 @@ class ReadingPool:
         if reason is not None:
             return Reading(url, not_html=reason)
         errand = _Errand(self._under_way, known)
-        job = Job(url, body, content_type, links_only)
+        job = ReadingTask(url, body, content_type, links_only)
         try:
             reading = await self._run(job, errand.is_wanted)
             errand.finish(reading.extract)
@@ -131,7 +131,7 @@ class ReadingPool:
             return await self._run(job, lambda _: True)
         return reading
 
-    async def _run(self, job: Job, is_wanted: Callable[[bytes], bool]) -> Reading:
+    async def _run(self, job: ReadingTask, is_wanted: Callable[[bytes], bool]) -> Reading:
         """Let one worker read a page, up to its text where that is wanted.
 
         Another worker reads it where the first one was killed, by a process that is short of
@@ -207,7 +207,7 @@ class _Errand:
 class _Talk:
     """One page's conversation with one worker."""
 
-    def __init__(self, worker: WorkerProcess, job: Job, options: ReadingOptions) -> None:
+    def __init__(self, worker: WorkerProcess, job: ReadingTask, options: ReadingOptions) -> None:
         self._worker = worker
         self._job = job
         self._allowance = Allowance(worker.pid, options.timeout_secs)

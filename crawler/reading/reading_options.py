@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from neardup import Parameters
 
-_LEAST = {
+_MIN_COUNT = {
     "workers": 0,
     # Half of it is taken before the first page.
     "memory_limit_mb": 128,
@@ -50,7 +50,7 @@ class ReadingOptions:
     recycle_growth_mb: int = 256
 
     def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
+        for name, least in _MIN_COUNT.items():
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
         if not self.timeout_secs > 0:

@@ -24,7 +24,7 @@ from crawler.reading.memory_limits import (
 from crawler.reading.page_reading import PageReader
 from crawler.reading.protocol import extracted_to_wire, frame, parsed_to_wire, receive
 from crawler.reading.reading_options import ReadingOptions
-from crawler.reading.steps import Job
+from crawler.reading.steps import ReadingTask
 
 if TYPE_CHECKING:
     from crawler.reading.protocol import Message
@@ -70,9 +70,9 @@ class _Server:
         while (received := receive(self._connection)) is not None:
             message, body = received
             _, url, content_type, links_only = message
-            self._read(Job(url, body, content_type, links_only))
+            self._read(ReadingTask(url, body, content_type, links_only))
 
-    def _read(self, job: Job) -> None:
+    def _read(self, job: ReadingTask) -> None:
         try:
             with self._deadman:
                 parsed = self._parse(job)
@@ -94,7 +94,7 @@ class _Server:
         finally:
             self._reader.forget()
 
-    def _parse(self, job: Job) -> Parsed:
+    def _parse(self, job: ReadingTask) -> Parsed:
         parsed = self._reader.parse(job)
         if job.links_only:
             return parsed

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from crawler.reading.reading import Extract, Link, Metadata
 
 
-class Job(NamedTuple):
+class ReadingTask(NamedTuple):
     """A page to read."""
 
     url: str

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 Element = Any  # lxml has no types
 
 # An index of links has a short text around them, a site's navigation a short one beside it.
-_LEAST_SHARE_OF_VISIBLE = 1 / 5
-_LEAST_SHARE_OF_UNLINKED = 1 / 3
+_MIN_SHARE_OF_VISIBLE = 1 / 5
+_MIN_SHARE_OF_UNLINKED = 1 / 3
 _WORD = re.compile(r"\w")
 
 MAX_COMPARED_CHARACTERS = 2_000_000
@@ -46,7 +46,7 @@ characters than this: to count the words of two such texts holds the main proces
 """
 
 
-class Judged(NamedTuple):
+class JudgedText(NamedTuple):
     """What the verdict on a page rests on.
 
     Attributes:
@@ -62,7 +62,7 @@ class Judged(NamedTuple):
     words: int | None = None
 
 
-def read_text(root: Element, visible: Visible) -> Judged:
+def read_text(root: Element, visible: Visible) -> JudgedText:
     """Find the text that stands for a page.
 
     Args:
@@ -86,11 +86,11 @@ def read_text(root: Element, visible: Visible) -> Judged:
     if _WORD.search(main):
         text = with_whole(main, _beyond(main, visible))
         if len(text) <= MAX_COMPARED_CHARACTERS:
-            return Judged(text, True, notes)
+            return JudgedText(text, True, notes)
         notes += (f"text of {len(text):,} characters compared by equality alone",)
     text = tidy(visible.text)
     words = len(split(text)) if len(text) > MAX_COMPARED_CHARACTERS else None
-    return Judged(text, False, notes, words)
+    return JudgedText(text, False, notes, words)
 
 
 def _beyond(main: str, visible: Visible) -> str:
@@ -120,6 +120,6 @@ def main_text(root: Element) -> str:
 def is_credible(main: str, visible: Visible) -> bool:
     """Whether a main text can stand for the page, by its share of what the page shows."""
     size = ink(main)
-    if size < _LEAST_SHARE_OF_VISIBLE * ink(visible.text):
+    if size < _MIN_SHARE_OF_VISIBLE * ink(visible.text):
         return False
-    return size >= _LEAST_SHARE_OF_UNLINKED * ink(visible.unlinked)
+    return size >= _MIN_SHARE_OF_UNLINKED * ink(visible.unlinked)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crawler.reading.reading_options import ReadingOptions
 
 # Failures to start in a row, after which it is no accident.
-_MOST_FAILURES = 3
+_MAX_FAILURES = 3
 _CLOSING_SECS = 10.0
 _CLOSING_INTERVAL_SECS = 0.005
 
@@ -149,7 +149,7 @@ class Crew:
         self._failures += 1
         if self._broken is not None:
             return
-        if self._failures >= _MOST_FAILURES:
+        if self._failures >= _MAX_FAILURES:
             self._break(WorkerStartError(f"reading workers do not start: {cause}"))
         else:
             self._hire()

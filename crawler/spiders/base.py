@@ -23,7 +23,7 @@ from crawler.pages import verdicts
 from crawler.pages.fetched import Captured, Fetched
 from crawler.reading.errors import ReadingError
 from crawler.reading.robots_header import robots_words
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 from crawler.url_rules.rule_files import RuleFileError, read_rules
 from crawler.url_rules.skipped import FIXED
 from crawler.urls.canonical import MalformedUrl
@@ -62,7 +62,7 @@ on meanwhile."""
 SEED = "crawl_seed"
 """Key of ``Request.meta``: the seed, as the user wrote it, that this request stands for."""
 
-_LONGEST_HEADER = 1024
+_MAX_HEADER = 1024
 _OF_ONE_ANSWER = frozenset({"download_latency", "retry_times", WAITED})
 _AS_IT_CAME = "declared as gzip, and is none: read as it came"
 _OF_PARTS = frozenset({*CUTS.values(), UNASKED_PART})
@@ -206,7 +206,7 @@ class ArchivingSpider(Spider):
             self.job.url_rules.observe(captured.row, captured.kept_url, redirected)
             if SPELLING in response.meta:
                 self.job.store.forget_failures(captured.row.key, captured.row.id)
-        except StorageError as error:
+        except CrawlStorageError as error:
             raise CloseSpider("storage") from error
 
     async def _capture(
@@ -231,7 +231,7 @@ class ArchivingSpider(Spider):
                 self._note_oddities(response, captured)
                 for act in self.job.after_capture:
                     act(response.meta, captured)
-        except StorageError as error:
+        except CrawlStorageError as error:
             # Noted, so that the request does not end as one that is through: it gave nothing.
             self.job.stop_reason = self.job.stop_reason or str(error)
             raise CloseSpider("storage") from error
@@ -301,7 +301,7 @@ class ArchivingSpider(Spider):
                 depth=depth,
                 redirected=request.meta.get("redirect_urls", ()),
             )
-        except StorageError:  # the job remembers it, and the crawl ends
+        except CrawlStorageError:  # the job remembers it, and the crawl ends
             return
         self.crawler.stats.inc_value(f"neardup/{verdict}")
         if SEED in request.meta:
@@ -396,4 +396,4 @@ def _rules_of(name: str) -> list[Proposal]:
 
 def _text(value: bytes | None) -> str | None:
     """A header as it came; one that is too long to be meant is none."""
-    return None if value is None or len(value) > _LONGEST_HEADER else value.decode("latin-1")
+    return None if value is None or len(value) > _MAX_HEADER else value.decode("latin-1")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawler.mirror.documents.linked_document import Document, DocumentLink
+    from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
     from crawler.pages.fetched import Fetched
     from crawler.pages.page_store import StoredUrl
 
@@ -49,7 +49,7 @@ NEEDED = 1
 FOR_A_PAGE = "mirror_for_a_page"
 """Key of ``Request.meta``: a page of the mirror needs what is asked for; through how many steps."""
 
-_MOST_STEPS = 5
+_MAX_STEPS = 5
 """What is needed through more of them, or a frame of a frame, waits as pages do: there may be no
 end of it."""
 
@@ -91,7 +91,7 @@ class MirrorSpider(SiteSpider):
     most_bytes: int | None
     reads_text: bool
     _sent_bytes: int
-    _documents: WeakKeyDictionary[Response, Document]
+    _documents: WeakKeyDictionary[Response, LinkedDocument]
     _needed_lately: RecentUrls
     _followed_lately: RecentUrls
 
@@ -151,7 +151,7 @@ class MirrorSpider(SiteSpider):
         self.job.files += why_not_html(fetched.content_type, fetched.body) is not None
         return found
 
-    def _keep(self, fetched: Fetched, *, is_seed: bool) -> Document | None:
+    def _keep(self, fetched: Fetched, *, is_seed: bool) -> LinkedDocument | None:
         try:
             return self.mirror.keep(fetched, is_seed=is_seed)
         except (MirrorError, OSError) as error:
@@ -259,7 +259,7 @@ class MirrorSpider(SiteSpider):
 
     def _needed(self, url: str, kind: LinkKind, response: Response) -> Request | None:
         steps = response.meta.get(FOR_A_PAGE, 0)
-        may_wait = steps >= _MOST_STEPS or (steps > 0 and kind is LinkKind.FRAME)
+        may_wait = steps >= _MAX_STEPS or (steps > 0 and kind is LinkKind.FRAME)
         depth = response.meta.get("depth", 0) + 1
         if may_wait and self.depth_limit is not None and depth > self.depth_limit:
             return None
@@ -284,7 +284,7 @@ class MirrorSpider(SiteSpider):
         return self.requisites == "all" or self.around.allows(url)
 
     def _pages(
-        self, response: Response, captured: Captured, document: Document
+        self, response: Response, captured: Captured, document: LinkedDocument
     ) -> Iterator[Request]:
         depth = response.meta.get("depth", 0) + 1
         nofollow = (captured.nofollow or document.nofollow) and self.obey_nofollow

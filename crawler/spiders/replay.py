@@ -20,7 +20,7 @@ from crawler.items import page_of_capture
 from crawler.options import Options
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.spiders.base import ArchivingSpider, check_arguments
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 from crawler.warc.errors import ArchiveError
 from crawler.warc.sources import find_sources
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from crawler.items import Page
     from crawler.pages.fetched import Captured
     from crawler.warc.captures import Capture, Captures
-    from crawler.warc.sources import Source
+    from crawler.warc.sources import WarcFile
 
 _AHEAD = 2
 """Pages that are read ahead of their turn, for each worker."""
@@ -101,7 +101,7 @@ class ReplaySpider(ArchivingSpider):
         if self._captures.skipped:
             self.logger.warning("%s records were skipped, see above", self._captures.skipped)
 
-    def _position(self, source: Source) -> int:
+    def _position(self, source: WarcFile) -> int:
         """Up to where a file was judged by earlier processes, in bytes."""
         return int(self.job.database.meta(_position_name(source)) or 0)
 
@@ -127,7 +127,7 @@ class ReplaySpider(ArchivingSpider):
         try:
             captured = await self._take(capture, before)
             self.job.database.set_meta(_position_name(capture.source), str(capture.end))
-        except StorageError as error:
+        except CrawlStorageError as error:
             raise CloseSpider("storage") from error
         own.set()
         self.job.database.count_work(1)
@@ -170,7 +170,7 @@ class ReplaySpider(ArchivingSpider):
         return decompressed(response, self._max_bytes)
 
 
-def _sources(arguments: Mapping[str, str]) -> list[Source]:
+def _sources(arguments: Mapping[str, str]) -> list[WarcFile]:
     word = arguments.get("warc", "")
     if not word:
         raise ValueError("which archive? give -a warc=FILE, a folder of WARC files, or a WACZ file")
@@ -183,5 +183,5 @@ def _sources(arguments: Mapping[str, str]) -> list[Source]:
     return sources
 
 
-def _position_name(source: Source) -> str:
+def _position_name(source: WarcFile) -> str:
     return f"replayed {source.path.resolve()} {source.start}"

@@ -21,7 +21,7 @@ from crawler.spiders.base import (
     check_arguments,
 )
 from crawler.spiders.file_requests import FileRequests
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 from crawler.url_rules.skipped import FIXED
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.moves import may_lead_back, moved_scope
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from crawler.pages.page_store import StoredUrl
 
 # An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
-_DEEPEST_SITEMAP = 2
+_MAX_SITEMAP_DEPTH = 2
 # Where the project bounds the length of URLs nowhere.
-_LONGEST_URL = 65_536
+_MAX_URL = 65_536
 _OUT = "redirected out of the scope"
 
 
@@ -112,7 +112,7 @@ class SiteSpider(ArchivingSpider):
         spider.sitemap_limits = SitemapLimits(
             max_bytes=crawler.settings.getint("DOWNLOAD_MAXSIZE"),
             max_urls=options.integer("CRAWL_MAX_SITEMAP_URLS"),
-            max_url_length=crawler.settings.getint("URLLENGTH_LIMIT") or _LONGEST_URL,
+            max_url_length=crawler.settings.getint("URLLENGTH_LIMIT") or _MAX_URL,
         )
         spider.max_sitemaps = options.integer("CRAWL_MAX_SITEMAPS")
         spider.job.seeds = frozenset(spider.seeds)
@@ -213,7 +213,7 @@ class SiteSpider(ArchivingSpider):
             yield from super().failed(failure)
             return
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
-        with suppress(StorageError):  # the job remembers it, and the crawl ends
+        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
             self._refuse_redirect(request.url, request.meta)
 
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
@@ -290,7 +290,7 @@ class SiteSpider(ArchivingSpider):
                 request = self.page_request(url, {FIXED: True}) if wanted else None
                 if request is not None:
                     yield self.files.rank(request)
-        elif response.meta.get("depth", 0) < _DEEPEST_SITEMAP:
+        elif response.meta.get("depth", 0) < _MAX_SITEMAP_DEPTH:
             requests = map(self._sitemap_request, sitemap.urls(response.url))
             yield from filter(None, requests)
 
@@ -317,7 +317,7 @@ class SiteSpider(ArchivingSpider):
         except ValueError as error:
             self.logger.warning("%s: no sitemap: %s", url, error)
             return None
-        with suppress(StorageError):  # the job remembers it, and the crawl ends
+        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
             if self.job.notes.count_sitemap() == self.max_sitemaps:
                 self.logger.warning("no more sitemaps are fetched: CRAWL_MAX_SITEMAPS is reached")
         return request
@@ -329,7 +329,7 @@ class SiteSpider(ArchivingSpider):
 
     def _note_sitemap(self, url: str, verdict: str, reason: str, status: int) -> None:
         self.logger.warning("%s: %s", url, reason)
-        with suppress(StorageError):  # the job remembers it, and the crawl ends
+        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
             self.job.store_failure(url, verdict, reason, status=status)
 
 

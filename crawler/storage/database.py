@@ -8,7 +8,7 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from crawler.storage.errors import JobError, JobVersionError, StorageError
+from crawler.storage.errors import CrawlStorageError, JobError, JobVersionError
 from crawler.storage.schema import SCHEMA_VERSION, TABLES
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ COMMIT_PAGES = 20
 COMMIT_APART_SECS = 0.01
 """but not sooner after the last one, which no crawl of fewer than 2,000 pages a second notices,"""
 
-MOST_PAGES = 200
+MAX_PAGES = 200
 """unless it is so many."""
 
 CACHE_KB = 32 * 1024
@@ -145,7 +145,7 @@ class Database:
 
     def _check(self) -> None:
         if self._failure is not None:
-            raise StorageError(self._failure)
+            raise CrawlStorageError(self._failure)
 
     def _give_up(self, error: sqlite3.Error) -> NoReturn:
         """Let nothing be written from now on."""
@@ -154,7 +154,7 @@ class Database:
         ):  # our own mistake, such as a closed database
             raise error
         self._failure = f"{self.path or 'crawl.db'}: cannot be written: {error}"
-        raise StorageError(self._failure) from error
+        raise CrawlStorageError(self._failure) from error
 
     def empty(self, table: str) -> None:
         """Delete all rows of a table, with next to nothing in the log.
@@ -211,7 +211,7 @@ class Database:
         age_secs = time.monotonic() - self._committed_at
         wait_secs = COMMIT_AT_LATEST_SECS if is_half_done else COMMIT_AFTER_SECS
         is_much = self._work >= COMMIT_PAGES and age_secs >= COMMIT_APART_SECS
-        if not is_much and age_secs < wait_secs and self._work < MOST_PAGES:
+        if not is_much and age_secs < wait_secs and self._work < MAX_PAGES:
             return False
         self.commit()
         return True

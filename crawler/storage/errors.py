@@ -17,7 +17,7 @@ class JobInUseError(JobError):
     """Another process is writing to the crawl directory."""
 
 
-class StorageError(JobError):
+class CrawlStorageError(JobError):
     """The crawl directory can no longer be written to; nothing after the last commit counts."""
 
 

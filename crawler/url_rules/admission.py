@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from crawler.frontier.order import host_number
 from crawler.url_rules.learned_rule import weakest
-from crawler.url_rules.learning.context import Place
+from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.skipped import TRY, Skip
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Admission:
         self, rules: Sequence[LearnedRule], address: Address, fold: bytes, known: Fold
     ) -> bool:
         """Whether a request that rules would skip is made all the same, to try them."""
-        place, folded = Place.of(address), Place.of(self._rules.fold(address))
+        place, folded = AddressInContext.of(address), AddressInContext.of(self._rules.fold(address))
         kind = self._state.learner.pattern_of(folded.address)
         pattern = f"{kind}?{'&'.join(sorted(folded.names))}"
         is_new_ground = any(rule.is_new_ground(place, pattern) for rule in rules)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.frontier.order import host_number
 from crawler.frontier.states import DONE, LEASED
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.context import Place
-from crawler.url_rules.learning.evidence import CounterExample, Said, agreement
-from crawler.url_rules.learning.hypothesis import MOST_EXCEPTIONS
+from crawler.url_rules.learning.context import AddressInContext
+from crawler.url_rules.learning.evidence import CounterExample, PageContent, agreement
+from crawler.url_rules.learning.hypothesis import MAX_EXCEPTIONS
 from crawler.url_rules.learning.transform_relations import about
 from crawler.url_rules.url_groups import number_of
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.hypothesis import Hypothesis
     from crawler.url_rules.rule_state import RuleState
 
-MOST_RECALLED = 5_000
+MAX_RECALLED = 5_000
 """Pages of a host that a rule is held against at once, the newest: some 50 us each. What is older
 is met when the queue is folded."""
 
@@ -40,8 +40,8 @@ ORDER BY requests.id DESC LIMIT ?
 class _Page(NamedTuple):
     """A page at its address after the rules that hold."""
 
-    place: Place
-    said: Said
+    place: AddressInContext
+    said: PageContent
 
 
 class History:
@@ -55,11 +55,11 @@ class History:
 
         It may be refuted then, or have exceptions.
 
-        Complexity: O(pages of its hosts), ``MOST_RECALLED`` of each at most.
+        Complexity: O(pages of its hosts), ``MAX_RECALLED`` of each at most.
         """
         self._state.queue.write()
         pages = [page for host in hypothesis.hosts for page in self._pages(host)]
-        for _ in range(MOST_EXCEPTIONS + 1):  # each exception leaves other pages together
+        for _ in range(MAX_EXCEPTIONS + 1):  # each exception leaves other pages together
             if not self._objects(hypothesis, pages) or hypothesis.refuted is not None:
                 return
 
@@ -77,7 +77,7 @@ class History:
                 return True
         return False
 
-    def _kind(self, hypothesis: Hypothesis, place: Place) -> Context:
+    def _kind(self, hypothesis: Hypothesis, place: AddressInContext) -> Context:
         pattern = self._state.learner.pattern_of(place.address)
         return hypothesis.context.at(place, pattern, about(hypothesis.transform))
 
@@ -85,7 +85,7 @@ class History:
         state = self._state
         number = host_number(Address.parse(f"http://{host}/").hostname)
         rows = chain.from_iterable(
-            state.database.read(_PAGES, (number, one, state.visit, MOST_RECALLED)).fetchall()
+            state.database.read(_PAGES, (number, one, state.visit, MAX_RECALLED)).fetchall()
             for one in (LEASED, DONE)
         )
         for url, words, duplicate_of, kept_url, similarity, page, links in rows:
@@ -96,4 +96,7 @@ class History:
             if duplicate_of is not None or kept_url is not None:
                 kept = number_of(kept_url) if duplicate_of is None else duplicate_of
                 alike = similarity or 0.0
-            yield _Page(Place.of(state.rules.fold(address)), Said(words, kept, alike, page, links))
+            yield _Page(
+                AddressInContext.of(state.rules.fold(address)),
+                PageContent(words, kept, alike, page, links),
+            )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.pages.page_row import PageRow
     from crawler.storage.database import Database
     from crawler.url_rules.learning.address import Address
-    from crawler.url_rules.learning.evidence import Said
+    from crawler.url_rules.learning.evidence import PageContent
     from crawler.url_rules.learning.hypothesis import LearningPolicy
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.urls.canonical import Canonicalizer
@@ -314,7 +314,7 @@ class UrlRules:
             self._learn(address, said, row, kept_url, redirected)
 
     def _note_page(
-        self, address: Address, said: Said, row: PageRow, redirected: Sequence[str]
+        self, address: Address, said: PageContent, row: PageRow, redirected: Sequence[str]
     ) -> None:
         self.trial.meet(address, said, row, self._state.visit)
         folded = self.rules.fold(address)
@@ -327,7 +327,7 @@ class UrlRules:
     def _learn(
         self,
         address: Address,
-        said: Said,
+        said: PageContent,
         row: PageRow,
         kept_url: str | None,
         redirected: Sequence[str],
@@ -371,7 +371,7 @@ class UrlRules:
             with suppress(MalformedUrl):
                 yield self._state.canonical(url)
 
-    def _look_up(self, address: Address) -> Said | None:
+    def _look_up(self, address: Address) -> PageContent | None:
         known = self._state.folds.get(address.digest())
         return None if known is None or known.visit != self._state.visit else known.said
 

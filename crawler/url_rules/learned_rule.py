@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawler.url_rules.learning.address import Address
-    from crawler.url_rules.learning.context import Context, Place
+    from crawler.url_rules.learning.context import AddressInContext, Context
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.learning.transforms import Transform
 
@@ -29,11 +29,11 @@ proves it; on each page that it skips, which are fewer; never, since it drops id
 worth while, where most pages cannot be compared."""
 
 _TRIES = 1
-_MOST_PATTERNS = 30
-_MOST_VALUES = 20
+_MAX_PATTERNS = 30
+_MAX_VALUES = 20
 OTHER_VALUES = "*"
 """Stands for all values beyond those that are told apart."""
-_LONGEST_VALUE = 60
+_MAX_VALUE = 60
 _FEW = re.compile(r"[A-Za-z_/-]{0,20}|[0-9]{1,2}")
 
 
@@ -83,7 +83,7 @@ class LearnedRule:
         Nobody makes pages for each of those; one of few values may matter on some pages.
         """
         fewest = min(map(len, self.values), default=0)
-        return self.drops and fewest >= _MOST_VALUES
+        return self.drops and fewest >= _MAX_VALUES
 
     @property
     def drops(self) -> bool:
@@ -112,7 +112,7 @@ class LearnedRule:
         """Whether one of the things that it drops has many values, most of which look like ids."""
         values = self.values[thing] if thing < len(self.values) else set()
         few = sum(map(is_one_of_few, values))
-        return is_open(self.transform) and len(values) >= _MOST_VALUES and 2 * few < len(values)
+        return is_open(self.transform) and len(values) >= _MAX_VALUES and 2 * few < len(values)
 
     def known_values(self, thing: int) -> int:
         """Of how many values of a thing it speaks, as far as they were met."""
@@ -135,7 +135,7 @@ class LearnedRule:
 
     def _told_apart(self, thing: int, value: str) -> str:
         seen = self.values[thing] if thing < len(self.values) else set()
-        return value if value in seen or len(seen) < _MOST_VALUES else OTHER_VALUES
+        return value if value in seen or len(seen) < _MAX_VALUES else OTHER_VALUES
 
     def note_proof(self, proof: Proof) -> None:
         """Remember that a value is being tried."""
@@ -150,30 +150,30 @@ class LearnedRule:
         self.asked.clear()
         self.examined = NOT_EXAMINED
 
-    def apply(self, place: Place) -> Address:
+    def apply(self, place: AddressInContext) -> Address:
         """The address that counts instead of another one."""
         if not self.context.holds(place, about(self.transform)):
             return place.address
         return self.transform(place.address)
 
-    def is_new_ground(self, place: Place, pattern: str) -> bool:
+    def is_new_ground(self, place: AddressInContext, pattern: str) -> bool:
         """Whether it was never tried on such a path, or with such a value."""
-        if len(self.patterns) < _MOST_PATTERNS and self.patterns.get(pattern, 0) < _TRIES:
+        if len(self.patterns) < _MAX_PATTERNS and self.patterns.get(pattern, 0) < _TRIES:
             return True
         return any(
-            len(seen) < _MOST_VALUES and value not in seen and is_one_of_few(value)
+            len(seen) < _MAX_VALUES and value not in seen and is_one_of_few(value)
             for value, seen in self._values(place)
         )
 
-    def note_try(self, place: Place, pattern: str) -> None:
+    def note_try(self, place: AddressInContext, pattern: str) -> None:
         """Remember where it was tried."""
-        if pattern in self.patterns or len(self.patterns) < _MOST_PATTERNS:
+        if pattern in self.patterns or len(self.patterns) < _MAX_PATTERNS:
             self.patterns[pattern] = self.patterns.get(pattern, 0) + 1
         for value, seen in self._values(place):
-            if len(seen) < _MOST_VALUES:
+            if len(seen) < _MAX_VALUES:
                 seen.add(value)
 
-    def _values(self, place: Place) -> Iterable[tuple[str, set[str]]]:
+    def _values(self, place: AddressInContext) -> Iterable[tuple[str, set[str]]]:
         form = self.transform.varying(place.address)
         self.values.extend(set() for _ in range(len(form) - len(self.values)))
         return zip(map(shown_value, form), self.values, strict=False)
@@ -195,7 +195,7 @@ def overlap(one: Proposal, other: Proposal) -> bool:
 def shown_value(value: object) -> str:
     """What a rule drops as a short text: the values of an argument, or segments."""
     parts = value if isinstance(value, tuple) else (value,)
-    return "/".join("" if part is None else str(part) for part in parts)[:_LONGEST_VALUE]
+    return "/".join("" if part is None else str(part) for part in parts)[:_MAX_VALUE]
 
 
 def is_one_of_few(value: str) -> bool:

@@ -15,7 +15,7 @@ from crawler.url_rules.url_clusters import OPEN
 if TYPE_CHECKING:
     import sqlite3
 
-MOST_CLUSTERS = 50
+MAX_CLUSTERS = 50
 
 _CLUSTERS = """
 SELECT name, fetched, new, state, reason, coalesce(waiting, 0)
@@ -64,7 +64,7 @@ def trap_report(connection: sqlite3.Connection) -> tuple[StoredCluster, ...]:
 
     Complexity: O(requests that are skipped + clusters).
     """
-    rows = connection.execute(_CLUSTERS, (OPEN, MOST_CLUSTERS))
+    rows = connection.execute(_CLUSTERS, (OPEN, MAX_CLUSTERS))
     return tuple(StoredCluster(*row) for row in rows)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learned_rule import weakest
-from crawler.url_rules.learning.context import Place
+from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.transform_relations import includes, is_one_way
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _Way = tuple["Address", "tuple[LearnedRule, ...]"]
 _ROUNDS = 3
 """What one rule made of an address may be where another begins."""
 
-_MOST_WAYS = 2_000
+_MAX_WAYS = 2_000
 """Addresses of which the way through the rules is remembered: most links are met again soon."""
 
 
@@ -106,7 +106,7 @@ class RuleSet:
             return address, ()
         way = self._ways.get(address)
         if way is None:
-            if len(self._ways) >= _MOST_WAYS:
+            if len(self._ways) >= _MAX_WAYS:
                 self._ways.clear()
             way = self._ways[address] = self._follow(address, set())
         return way
@@ -115,7 +115,7 @@ class RuleSet:
         did: list[LearnedRule] = []
         for _ in range(_ROUNDS):
             before = address
-            place = Place.of(address)
+            place = AddressInContext.of(address)
             for rule in self._by_host.get(address.host, ()):
                 if rule.id in through:
                     continue
@@ -123,7 +123,7 @@ class RuleSet:
                 if changed is not address:
                     through.add(rule.id)
                     did.append(rule)
-                    address, place = changed, Place.of(changed)
+                    address, place = changed, AddressInContext.of(changed)
             if address is before:
                 break
         return address, tuple(did)
@@ -146,7 +146,7 @@ class RuleSet:
         for earlier in self.of(address.host):
             if earlier is rule:
                 break
-            address = earlier.apply(Place.of(address))
+            address = earlier.apply(AddressInContext.of(address))
         return address
 
     def blamed(self, one: Address, other: Address) -> LearnedRule | None:
@@ -176,7 +176,7 @@ class RuleSet:
         """
         if one == other or self.fold(one) != self.fold(other):
             return []
-        places = [Place.of(one), Place.of(other)]
+        places = [AddressInContext.of(one), AddressInContext.of(other)]
         return self.needed(one, other) or [
             rule
             for rule in self._of_both(one, other)

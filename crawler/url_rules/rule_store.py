@@ -33,7 +33,7 @@ COVERED = "covered by"
 
 _PARTS = {"context", "transform"}
 _PLACES = {"host", "pattern", "beside", "where", "apart_from"}
-_LONGEST_SHOWN = 200
+_MAX_SHOWN = 200
 
 
 def stored(context: Context, transform: Transform) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _context(place: Any, *, is_exception: bool = False) -> Context:
 
 def _shown(rule: object) -> str:
     try:
-        return str(rule)[:_LONGEST_SHOWN]
+        return str(rule)[:_MAX_SHOWN]
     except RecursionError:
         return "what is nested too deeply"
 

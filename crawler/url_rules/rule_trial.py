@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.url_rules.backtest import History
 from crawler.url_rules.learned_rule import LearnedRule, overlap, shown_value
-from crawler.url_rules.learning.context import Context, Place
+from crawler.url_rules.learning.context import AddressInContext, Context
 from crawler.url_rules.learning.evidence import CounterExample, agreement
-from crawler.url_rules.learning.hypothesis import MOST_EXCEPTIONS
+from crawler.url_rules.learning.hypothesis import MAX_EXCEPTIONS
 from crawler.url_rules.learning.transform_relations import about, is_open
-from crawler.url_rules.learning.versions import FEWEST_TEXTS, swap, takes_names
+from crawler.url_rules.learning.versions import MIN_TEXTS, swap, takes_names
 from crawler.url_rules.proofs import gained, proved
 from crawler.url_rules.rule_report import REFUTED
 from crawler.url_rules.rule_store import COVERED, REVOKED, stored
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     from crawler.pages.page_row import PageRow
     from crawler.url_rules.learning.address import Address
-    from crawler.url_rules.learning.evidence import Said
+    from crawler.url_rules.learning.evidence import PageContent
     from crawler.url_rules.learning.hypothesis import Hypothesis, Refuted
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.proofs import Part
     from crawler.url_rules.rule_state import RuleState
 
-MOST_TOLD = 50
+MAX_TOLD = 50
 """So many rules that do not hold are told of."""
 
-MOST_REVOKED = 5
+MAX_REVOKED = 5
 """Of a host on which so many rules turned out to be wrong nothing more is learned: what seems to be
 one page there often is not, and each wrong rule costs a look at all that is queued."""
 
@@ -68,14 +68,14 @@ class RuleTrial:
         self._wrong: dict[str, set[tuple[str | None, tuple[str, ...]]]] = {}
         for proposal in self._store.ended():
             ended, is_wrong = LearnedRule(0, *proposal), proposal not in self._forgotten
-            ended.positives = FEWEST_TEXTS * is_wrong  # at least: it was believed
+            ended.positives = MIN_TEXTS * is_wrong  # at least: it was believed
             self._learner.refute(ended, CounterExample(0, 0))
             if is_wrong:
                 self._note_wrong(ended)
 
     def is_given_up(self, host: str) -> bool:
         """Whether nothing more is learned of a host."""
-        return len(self._wrong.get(host, ())) >= MOST_REVOKED
+        return len(self._wrong.get(host, ())) >= MAX_REVOKED
 
     def _note_wrong(self, rule: LearnedRule) -> None:
         """Several rules about one argument, or one place of the path, are one mistake."""
@@ -146,7 +146,7 @@ class RuleTrial:
         self._history.recall(hypothesis)
         return not self._learner.is_believed(proposal)
 
-    def meet(self, address: Address, said: Said, row: PageRow, visit: int) -> None:
+    def meet(self, address: Address, said: PageContent, row: PageRow, visit: int) -> None:
         """Hold a page that comes in against the one that is known under the same address.
 
         Each rule that makes them one is right once more, or proved wrong.
@@ -160,7 +160,7 @@ class RuleTrial:
         else:
             self._contradict(address, met, row)
 
-    def meet_again(self, address: Address, said: Said, row: PageRow, visit: int) -> None:
+    def meet_again(self, address: Address, said: PageContent, row: PageRow, visit: int) -> None:
         """As ``meet``, of a page that was there before the rules: it was evidence, if it agrees."""
         met = self._met(address, said, row, visit)
         if met is not None and met.agrees:
@@ -168,7 +168,7 @@ class RuleTrial:
         elif met is not None:
             self._contradict(address, met, row)
 
-    def _met(self, address: Address, said: Said, row: PageRow, visit: int) -> _Met | None:
+    def _met(self, address: Address, said: PageContent, row: PageRow, visit: int) -> _Met | None:
         """The page that is known where another one is, after the rules, and can be compared."""
         known = self._state.folds.get(self._rules.fold(address).digest())
         if known is None or known.said is None or known.said.page == row.id:
@@ -213,7 +213,7 @@ class RuleTrial:
     def _count(self, address: Address, other: Address) -> None:
         for rule in self._rules.needed(address, other):
             rule.positives += 1
-            if len(rule.clusters) < MOST_TOLD:
+            if len(rule.clusters) < MAX_TOLD:
                 rule.clusters.add(self._cluster(rule, address).cluster)
             self._store.note_change(rule)
 
@@ -263,7 +263,7 @@ class RuleTrial:
 
     def _may_speak_of(self, rule: LearnedRule, address: Address) -> bool:
         """Whether a rule holds for pages of the kind that an address is of, or for some."""
-        place = Place.of(self._rules.seen_by(rule, address))
+        place = AddressInContext.of(self._rules.seen_by(rule, address))
         return replace(rule.context, where=None).holds(place, about(rule.transform))
 
     def _object(
@@ -279,7 +279,7 @@ class RuleTrial:
         is_narrow = rule.context.pattern is not None or takes_names(rule.transform)
         # What a later rule makes of an address may be of another kind: it has to go as a whole.
         is_vain = kind in rule.context.apart_from
-        if is_narrow or is_vain or len(exceptions) > min(MOST_EXCEPTIONS, others):
+        if is_narrow or is_vain or len(exceptions) > min(MAX_EXCEPTIONS, others):
             self.revoke(rule, reason, example)
             return
         rule.context = context
@@ -291,7 +291,7 @@ class RuleTrial:
 
     def _cluster(self, rule: LearnedRule, address: Address) -> Context:
         """The kind of pages that an address is of, for a rule."""
-        place = Place.of(self._rules.seen_by(rule, address))
+        place = AddressInContext.of(self._rules.seen_by(rule, address))
         pattern = self._learner.pattern_of(place.address)
         return rule.context.at(place, pattern, about(rule.transform))
 
@@ -331,7 +331,7 @@ class RuleTrial:
         """Store what spoke for rules that do not hold, and what against: for who asks why."""
         worth_telling = filter(_is_worth_telling, self._learner.refuted())
         refuted = sorted(worth_telling, key=lambda known: -known.positives)
-        told = [_refuted_json(known) for known in refuted[:MOST_TOLD] if known.example.page]
+        told = [_refuted_json(known) for known in refuted[:MAX_TOLD] if known.example.page]
         self._state.database.set_meta(REFUTED, json.dumps(told))
 
 

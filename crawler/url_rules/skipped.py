@@ -56,7 +56,7 @@ class StandingRequest(NamedTuple):
         return None if self.rule is None or self.fold is None else Skip(self.rule, self.fold)
 
 
-class Candidate(NamedTuple):
+class SkippedCandidate(NamedTuple):
     """A skipped request that may be made to try rules.
 
     Attributes:
@@ -82,7 +82,7 @@ WHERE requests.state = 4 AND requests.rule > 0 AND (requests.fold, requests.id) 
 ORDER BY requests.fold, requests.id LIMIT ?
 """
 
-_MOST_OF_FOLD = 200
+_MAX_OF_FOLD = 200
 
 COUNTS = "SELECT rule, count(*) FROM requests WHERE state = 4 GROUP BY rule"
 
@@ -203,7 +203,7 @@ class SkippedRequests:
         self._queue.write()
         rows = self._database.read(
             "SELECT id, host, url FROM requests WHERE state = 4 AND fold = ? LIMIT ?",
-            (fold, _MOST_OF_FOLD),
+            (fold, _MAX_OF_FOLD),
         )
         return rows.fetchall()
 
@@ -256,14 +256,14 @@ class SkippedRequests:
         row = self._database.read(_DEEPER, (fold, depth)).fetchone()
         return [] if row is None else [(row[0], depth)]
 
-    def candidates(self, after: tuple[bytes, int], most: int) -> list[Candidate]:
+    def candidates(self, after: tuple[bytes, int], most: int) -> list[SkippedCandidate]:
         """Requests that rules skip, after one that is given by its address and number.
 
         They are sorted by the digests of their addresses, which are in no order that pages have.
         """
         self._queue.write()
         rows = self._database.read(_CANDIDATES, (*after, most)).fetchall()
-        return [Candidate(*row) for row in rows]
+        return [SkippedCandidate(*row) for row in rows]
 
     def put_back_rule(self, rule: int) -> int:
         """Let everything wait again that a rule skipped; tell how much that is."""

@@ -11,8 +11,8 @@ from crawler.url_rules.url_clusters import (
     OPEN,
     PAGES_A_LINK,
     SLOW,
-    Cluster,
     ClusterNames,
+    UrlCluster,
 )
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SLOW_PRIORITY = -100
 """Below everything that a crawl queues by itself."""
 
-MOST_CLUSTERS = 20_000
+MAX_CLUSTERS = 20_000
 
 
 class UrlTraps:
@@ -40,8 +40,8 @@ class UrlTraps:
         self._database = database
         self._budget = budget
         self._names = ClusterNames()
-        self._clusters: dict[str, Cluster] = {}
-        self._changed: dict[int, Cluster] = {}
+        self._clusters: dict[str, UrlCluster] = {}
+        self._changed: dict[int, UrlCluster] = {}
         self._hosts: set[str] = set()
         self.reopened = self._reopen()
         rows = database.read("SELECT name, state FROM url_clusters WHERE state != ?", (OPEN,))
@@ -71,30 +71,30 @@ class UrlTraps:
         """Whether a host has any cluster that is not open."""
         return isinstance(host, str) and self._names.host(host) in self._hosts
 
-    def cluster(self, address: Address) -> Cluster:
+    def cluster(self, address: Address) -> UrlCluster:
         """The cluster of an address, after the learned rules."""
         name = self._names(address)
         cluster = self._clusters.pop(name, None) or self._stored(name)
         self._clusters[name] = cluster
-        if len(self._clusters) > MOST_CLUSTERS:
+        if len(self._clusters) > MAX_CLUSTERS:
             self._save()
             del self._clusters[next(iter(self._clusters))]
         return cluster
 
-    def _stored(self, name: str) -> Cluster:
+    def _stored(self, name: str) -> UrlCluster:
         row = self._database.read(
             "SELECT id, name, fetched, new, barren, met, recent, state, reason FROM url_clusters"
             " WHERE name = ?",
             (name,),
         ).fetchone()
         if row is not None:
-            return Cluster(*row)
+            return UrlCluster(*row)
         cursor = self._database.write(
             "INSERT INTO url_clusters (name, fetched, new, barren, met, recent, state)"
             " VALUES (?, 0, 0, 0, 0, 0, ?)",
             (name, OPEN),
         )
-        return Cluster(int(cursor.lastrowid or 0), name)
+        return UrlCluster(int(cursor.lastrowid or 0), name)
 
     def note(self, address: Address, verdict: str) -> str | None:
         """Take a page into account; the former state of its cluster where that is another now.

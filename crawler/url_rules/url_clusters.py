@@ -41,11 +41,11 @@ _NUMBERED = "#"
 _OFTEN = 3
 """A path goes round in circles where a segment stands in it so often."""
 
-_MOST_ARGUMENTS = 12
+_MAX_ARGUMENTS = 12
 
 
 @dataclass(slots=True)
-class Cluster:
+class UrlCluster:
     """URLs of one kind: the same kinds of host, path and names of arguments.
 
     Attributes:
@@ -143,8 +143,8 @@ class ClusterNames:
         patterns = self._of(host)
         path = _path(patterns, address)
         names = sorted({patterns.argument(path, name) for name in address.names})
-        written = [f"{name}=" for name in names[:_MOST_ARGUMENTS]]
-        if len(names) > _MOST_ARGUMENTS:
+        written = [f"{name}=" for name in names[:_MAX_ARGUMENTS]]
+        if len(names) > _MAX_ARGUMENTS:
             written.append(REST)
         return f"{host}{path}" + (f"?{'&'.join(written)}" if written else "")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import xxhash
 
 from crawler.pages.verdicts import DUPLICATES, NOT_HTML
-from crawler.url_rules.learning.evidence import Said
+from crawler.url_rules.learning.evidence import PageContent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawler.url_rules.proofs import Form
 
 
-MOST_TRIES = 3
+MAX_TRIES = 3
 """So many further URLs of a page are fetched where the first gave no page."""
 
 
@@ -36,7 +36,7 @@ class Fold(NamedTuple):
     """
 
     key: bytes
-    said: Said | None
+    said: PageContent | None
     visit: int | None
     tries: int
     is_explored: bool
@@ -45,7 +45,7 @@ class Fold(NamedTuple):
     @property
     def wants_another(self) -> bool:
         """Whether what was asked for gave no page, and another URL of it may."""
-        return self.said is None and self.visit is not None and self.tries < MOST_TRIES
+        return self.said is None and self.visit is not None and self.tries < MAX_TRIES
 
 
 class Folds:
@@ -64,7 +64,7 @@ class Folds:
         ).fetchone()
         if row is None:
             return None
-        said = None if row[1] is None else Said(*row[1:6])
+        said = None if row[1] is None else PageContent(*row[1:6])
         return Fold(row[0], said, row[6], row[7], bool(row[8]), row[9])
 
     def claim(self, fold: bytes, host: int, key: bytes) -> None:
@@ -79,7 +79,7 @@ class Folds:
         """Let another request stand for an address."""
         self._database.write("UPDATE folds SET key = ? WHERE fold = ?", (key, fold))
 
-    def note(self, fold: bytes, host: int, key: bytes, said: Said, visit: int) -> None:
+    def note(self, fold: bytes, host: int, key: bytes, said: PageContent, visit: int) -> None:
         """Note what was found at an address; the request that stands for it stays."""
         self._database.write(
             "INSERT INTO folds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')"
@@ -131,7 +131,7 @@ def forms_of(tested: str) -> set[Form]:
     return {frozenset(map(tuple, form)) for form in json.loads(tested)} if tested else set()
 
 
-def said_of(row: PageRow, kept_url: str | None = None) -> Said | None:
+def said_of(row: PageRow, kept_url: str | None = None) -> PageContent | None:
     """What a stored page said; None where it has no text, and repeats none.
 
     A file says its bytes. So does a page without words: its text is the digest of them where
@@ -162,10 +162,10 @@ def is_file(row: PageRow) -> bool:
 
 def _said(
     row: PageRow, kept_url: str | None, digest: bytes | None, links: int | None
-) -> Said | None:
+) -> PageContent | None:
     if digest is None:
         return None
     if row.verdict not in DUPLICATES:
-        return Said(digest, row.id, 1.0, row.id, links, is_file=is_file(row))
+        return PageContent(digest, row.id, 1.0, row.id, links, is_file=is_file(row))
     kept = number_of(kept_url or "") if row.duplicate_of is None else row.duplicate_of
-    return Said(digest, kept, row.similarity or 0.0, row.id, links, is_file=is_file(row))
+    return PageContent(digest, kept, row.similarity or 0.0, row.id, links, is_file=is_file(row))

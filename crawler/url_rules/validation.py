@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from crawler.url_rules.learned_rule import LearnedRule, Proof
     from crawler.url_rules.proofs import Form
     from crawler.url_rules.rule_state import RuleState
-    from crawler.url_rules.skipped import Candidate
+    from crawler.url_rules.skipped import SkippedCandidate
 
 ENOUGH = 118
 """Pages under two URLs each, none of which differed: a rule holds in 39 of 40 cases, with 95 %
 certainty."""
 
-FEWEST_OF_A_VALUE = 59
+MIN_OF_A_VALUE = 59
 """Pages on which each of several values of an argument is tried: 19 of 20 cases."""
 
-MOST_OF_AN_ARGUMENT = 590
+MAX_OF_AN_ARGUMENT = 590
 """Pages on which the values of one argument are tried, where it has more than ten of them."""
 
-MOST_ASKED = 2
+MAX_ASKED = 2
 """So many times the pages that prove it are asked for where some cannot be compared."""
 
 SLICE = 500
@@ -51,7 +51,7 @@ _FIRST = (b"", 0)
 class _Trial(NamedTuple):
     """A skipped request, and what it proves of rules, or of one of them that it is wrong."""
 
-    request: Candidate
+    request: SkippedCandidate
     proofs: list[tuple[LearnedRule, Proof]]
 
 
@@ -61,7 +61,7 @@ def pages_wanted(values: int) -> int:
     One of several may be what a page has without any, which says the same wherever the others
     matter.
     """
-    least = min(FEWEST_OF_A_VALUE, MOST_OF_AN_ARGUMENT // values)
+    least = min(MIN_OF_A_VALUE, MAX_OF_AN_ARGUMENT // values)
     return max(ceil(ENOUGH / max(1, values - 1)), least)
 
 
@@ -137,7 +137,7 @@ class Examination:
         self._is_news = True
         for rule in self._rules:
             is_undecided = any(
-                asked >= MOST_ASKED * self._wanted(rule, proof)
+                asked >= MAX_ASKED * self._wanted(rule, proof)
                 for proof, asked in rule.asked.items()
             )
             self._settle(rule, UNDECIDED if is_undecided else ALL_TRIED)
@@ -171,7 +171,7 @@ class Examination:
             return not rule.is_of_ids
         return self._lacks(rule, (0, "")) > 0
 
-    def _try_some(self, candidates: Sequence[Candidate]) -> bool:
+    def _try_some(self, candidates: Sequence[SkippedCandidate]) -> bool:
         """Let those of some requests wait that prove something; say whether there are any."""
         rules = {rule.id: rule for rule in self._rules if self._is_wanting(rule)}
         # Of one page there may be hundreds.
@@ -197,7 +197,7 @@ class Examination:
         return None if address is None else self._rules.form(address)
 
     def _proofs_of(
-        self, request: Candidate, standing: Form | None, rules: Mapping[int, LearnedRule]
+        self, request: SkippedCandidate, standing: Form | None, rules: Mapping[int, LearnedRule]
     ) -> list[tuple[LearnedRule, Proof]]:
         """What a request can prove of rules that is not proved yet, nor of its page."""
         form = self._form(request.url)
@@ -213,7 +213,7 @@ class Examination:
     def _lacks(self, rule: LearnedRule, proof: Proof) -> int:
         """On how many more pages a value is to be tried."""
         wanted = self._wanted(rule, proof)
-        if rule.has_ids(proof[0]) or rule.asked[proof] >= MOST_ASKED * wanted:
+        if rule.has_ids(proof[0]) or rule.asked[proof] >= MAX_ASKED * wanted:
             return 0
         return wanted - rule.tried[proof] - self._coming[rule.id, proof]
 

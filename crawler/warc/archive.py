@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from crawler.warc import record_writing as records
 from crawler.warc.errors import ArchiveError, ArchiveInUseError
-from crawler.warc.exchange import Exchange, Original, Recorded
+from crawler.warc.exchange import Exchange, OriginalRecord, Recorded
 from crawler.warc.warc_files import WarcFiles, mend
 
 if TYPE_CHECKING:
@@ -64,19 +64,19 @@ class Payloads:
         except sqlite3.Error as error:
             raise ArchiveError(f"{path}: {error}") from error
 
-    def find(self, digest: str) -> Original | None:
+    def find(self, digest: str) -> OriginalRecord | None:
         """The response that holds a payload."""
         sql = "SELECT url, date, digest FROM payloads WHERE digest = ?"
         row = self._connection.execute(sql, (digest,)).fetchone()
-        return None if row is None else Original(*row)
+        return None if row is None else OriginalRecord(*row)
 
-    def last_of(self, url: str) -> Original | None:
+    def last_of(self, url: str) -> OriginalRecord | None:
         """The response that holds what a URL answered last."""
         sql = "SELECT digest FROM urls WHERE url = ?"
         row = self._connection.execute(sql, (_short(url),)).fetchone()
         return None if row is None else self.find(row[0])
 
-    def add(self, original: Original) -> None:
+    def add(self, original: OriginalRecord) -> None:
         """Note a response that was written as a whole."""
         self._write("INSERT OR IGNORE INTO payloads VALUES (?, ?, ?)",
                     (original.digest, original.url, original.date))  # fmt: skip
@@ -171,7 +171,7 @@ class Archive:
             return records.revisit(exchange, digest, original)
         answer = records.response(exchange, digest)
         if is_whole:
-            self._payloads.add(Original(exchange.url, records.warc_date(exchange.at), digest))
+            self._payloads.add(OriginalRecord(exchange.url, records.warc_date(exchange.at), digest))
         return answer
 
     def note(self, about: Recorded, fields: Iterable[tuple[str, str]]) -> None:

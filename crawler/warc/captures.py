@@ -15,8 +15,8 @@ from crawler.warc.record_reading import read_records
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from crawler.warc.record_reading import Found
-    from crawler.warc.sources import Source
+    from crawler.warc.record_reading import WholeRecord
+    from crawler.warc.sources import WarcFile
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Capture:
     body: bytes
     depth: int
     is_cut: bool
-    source: Source
+    source: WarcFile
     end: int
     """Where the next record begins: what is to be read when a replay goes on."""
 
@@ -62,7 +62,7 @@ class Captures:
         max_bytes: A larger payload is skipped with a word.
     """
 
-    def __init__(self, sources: Sequence[Source], max_bytes: int) -> None:
+    def __init__(self, sources: Sequence[WarcFile], max_bytes: int) -> None:
         self._sources = sources
         self._max_bytes = max_bytes
         self.skipped = 0
@@ -86,7 +86,7 @@ class Captures:
                         yield
         write("COMMIT")
 
-    def _note(self, found: Found, source: int) -> None:
+    def _note(self, found: WholeRecord, source: int) -> None:
         write = self._database.execute
         if found.kind == "response":
             digest, date = found.field("WARC-Payload-Digest"), found.field("WARC-Date")
@@ -97,7 +97,7 @@ class Captures:
         if found.kind == "metadata" and f"{REFUSED}: ".encode() in (found.payload or b""):
             write("INSERT OR IGNORE INTO refused VALUES (?)", (found.field("WARC-Concurrent-To"),))
 
-    def pages(self, start_of: Callable[[Source], int]) -> Iterator[Capture]:
+    def pages(self, start_of: Callable[[WarcFile], int]) -> Iterator[Capture]:
         """The second pass.
 
         An error counts only where it is the last that its URL answered: what was tried again was
@@ -117,7 +117,7 @@ class Captures:
                     if capture is not None:
                         yield capture
 
-    def _capture(self, found: Found, number: int) -> Capture | None:
+    def _capture(self, found: WholeRecord, number: int) -> Capture | None:
         if self._is_refused(found) or not self._counts(found, number):
             return None
         # A revisit of an error or of a page: what it stands for is in another record.
@@ -141,17 +141,17 @@ class Captures:
             end=found.offset + found.length,
         )
 
-    def _is_refused(self, found: Found) -> bool:
+    def _is_refused(self, found: WholeRecord) -> bool:
         sql = "SELECT 1 FROM refused WHERE id = ?"
         return self._one(sql, found.field("WARC-Record-ID")) is not None
 
-    def _counts(self, found: Found, number: int) -> bool:
+    def _counts(self, found: WholeRecord, number: int) -> bool:
         if found.status < HTTPStatus.BAD_REQUEST:
             return True
         row = self._one("SELECT source, offset FROM last WHERE url = ?", found.url)
         return row == (number, found.offset)
 
-    def _original(self, found: Found) -> Found | None:
+    def _original(self, found: WholeRecord) -> WholeRecord | None:
         """The response that a revisit stands for."""
         by_name = "SELECT source, offset FROM payloads WHERE url = ? AND date = ?"
         by_digest = "SELECT source, offset FROM payloads WHERE digest = ?"
@@ -171,13 +171,13 @@ class Captures:
         row: tuple[int, ...] | None = self._database.execute(sql, values).fetchone()
         return row
 
-    def _skip(self, found: Found, number: int, why: str) -> None:
+    def _skip(self, found: WholeRecord, number: int, why: str) -> None:
         self.skipped += 1
         name = self._sources[number].name
         logger.warning("%s, byte %s: %s: %s", name, f"{found.offset:,}", found.url, why)
 
 
-def _is_page(found: Found) -> bool:
+def _is_page(found: WholeRecord) -> bool:
     """Whether a record is an answer that a crawl judges.
 
     Our own records say so. In archives of others it is every HTML page.
@@ -195,7 +195,7 @@ def _is_page(found: Found) -> bool:
     return not is_robots and (declared in _HTML or (not declared and found.kind == "revisit"))
 
 
-def _complaint(source: Source) -> Callable[[str], None]:
+def _complaint(source: WarcFile) -> Callable[[str], None]:
     def complain(what: str) -> None:
         logger.warning("%s: %s", source.name, what)
 

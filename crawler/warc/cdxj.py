@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from crawler.warc.record_reading import Found
-    from crawler.warc.sources import Source
+    from crawler.warc.record_reading import WholeRecord
+    from crawler.warc.sources import WarcFile
 
 RUN_LINES = 100_000
 """Lines that are sorted in memory at a time; of CDXJ, some 60 MB."""
 
-MOST_RUNS = 200
+MAX_RUNS = 200
 """Files that are merged at a time."""
 
 FILE_NAME = "index.cdxj"
@@ -59,7 +59,7 @@ def sorted_lines(
         runs: list[IO[bytes]] = []
         while run := sorted(islice(rest, run_lines)):
             runs.append(_written(run, folder, stack))
-            if len(runs) == MOST_RUNS:
+            if len(runs) == MAX_RUNS:
                 runs = [_written(heapq.merge(*runs), folder, stack)]
         before = None
         for line in heapq.merge(*runs):
@@ -76,7 +76,7 @@ def _written(lines: Iterable[bytes], folder: Path, stack: ExitStack) -> IO[bytes
     return file
 
 
-def write_cdxj(sources: Iterable[Source], path: Path) -> int:
+def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
     """Write the index of WARC files; say how many captures are in it.
 
     An answer that said "not modified" has no line: players show it as the empty answer that it
@@ -96,7 +96,7 @@ def write_cdxj(sources: Iterable[Source], path: Path) -> int:
     return count
 
 
-def _lines(sources: Iterable[Source]) -> Iterator[bytes]:
+def _lines(sources: Iterable[WarcFile]) -> Iterator[bytes]:
     for source in sources:
 
         def complain(what: str, name: str = source.name) -> None:
@@ -108,7 +108,7 @@ def _lines(sources: Iterable[Source]) -> Iterator[bytes]:
                     yield line_of(found, source.path.name)
 
 
-def line_of(found: Found, filename: str) -> bytes:
+def line_of(found: WholeRecord, filename: str) -> bytes:
     """The line of one record."""
     entry = {
         "url": found.url,
@@ -131,12 +131,12 @@ def url_key(url: str) -> str:
         return url
 
 
-def timestamp(found: Found) -> str:
+def timestamp(found: WholeRecord) -> str:
     """When it was captured: 14 digits."""
     return _NO_DIGIT.sub("", found.field("WARC-Date") or "")[:_SECONDS].ljust(_SECONDS, "0")
 
 
-def _media_type(found: Found) -> str | None:
+def _media_type(found: WholeRecord) -> str | None:
     if found.kind == "revisit":
         return "warc/revisit"
     declared = found.header("Content-Type")

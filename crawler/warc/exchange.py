@@ -54,7 +54,7 @@ class Recorded(NamedTuple):
     date: str
 
 
-class Original(NamedTuple):
+class OriginalRecord(NamedTuple):
     """The response that holds a payload."""
 
     url: str

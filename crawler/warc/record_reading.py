@@ -32,7 +32,7 @@ _BROKEN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WholeRecord:
     """A whole record.
 
     Attributes:
@@ -74,7 +74,7 @@ class Found:
 
 def read_records(
     file: BinaryIO, complain: Callable[[str], None], *, max_bytes: int = 0, start: int = 0
-) -> Iterator[Found]:
+) -> Iterator[WholeRecord]:
     """Read the records of a file, gzipped one by one or not at all.
 
     Args:
@@ -107,13 +107,13 @@ def read_records(
             is_said = True
 
 
-def _whole(record: ArcWarcRecord, records: WARCIterator, max_bytes: int) -> Found:
+def _whole(record: ArcWarcRecord, records: WARCIterator, max_bytes: int) -> WholeRecord:
     payload = _payload(record, max_bytes)
     if getattr(record.raw_stream, "limit", 0):
         raise EOFError("it breaks off")
     # Reads to the end of the gzip member, whose checksum is looked at there.
     length = records.get_record_length()
-    return Found(
+    return WholeRecord(
         kind=record.rec_type or "",
         fields=record.rec_headers,
         http=record.http_headers,

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from warcio.recordbuilder import RecordBuilder
 from warcio.statusandheaders import StatusAndHeaders
 
-from crawler.warc.exchange import DEPTH_FIELD, KIND_FIELD, PAGE, Original, Recorded
+from crawler.warc.exchange import DEPTH_FIELD, KIND_FIELD, PAGE, OriginalRecord, Recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -68,7 +68,9 @@ def response(exchange: Exchange, digest: str) -> ArcWarcRecord:
     return _record("response", exchange.url, fields, _answer_head(exchange), exchange.body)
 
 
-def revisit(exchange: Exchange, digest: str | None, original: Original | None) -> ArcWarcRecord:
+def revisit(
+    exchange: Exchange, digest: str | None, original: OriginalRecord | None
+) -> ArcWarcRecord:
     """The answer without its body, which an earlier record holds.
 
     Args:

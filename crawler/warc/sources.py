@@ -20,7 +20,7 @@ _ENDINGS = (".warc", ".warc.gz")
 _LOCAL_HEADER = struct.Struct("<26xHH")
 
 
-class Source(NamedTuple):
+class WarcFile(NamedTuple):
     """One WARC file, or the part of a WACZ that is one."""
 
     name: str
@@ -36,7 +36,7 @@ class Source(NamedTuple):
         return cast("BinaryIO", io.BufferedReader(_Window(file, self.start, self.length)))
 
 
-def find_sources(word: str) -> list[Source]:
+def find_sources(word: str) -> list[WarcFile]:
     """The WARC files that a word names: files and folders, separated by commas.
 
     Raises:
@@ -46,7 +46,7 @@ def find_sources(word: str) -> list[Source]:
     return [source for name in names if name for source in _of_path(Path(name))]
 
 
-def _of_path(path: Path) -> Iterator[Source]:
+def _of_path(path: Path) -> Iterator[WarcFile]:
     try:
         if path.is_dir():
             yield from _of_folder(path)
@@ -54,21 +54,21 @@ def _of_path(path: Path) -> Iterator[Source]:
             yield from _of_wacz(path)
         else:
             path.open("rb").close()
-            yield Source(str(path), path)
+            yield WarcFile(str(path), path)
     except OSError as error:
         raise ArchiveError(f"{path}: {error.strerror}") from None
 
 
-def _of_folder(path: Path) -> Iterator[Source]:
+def _of_folder(path: Path) -> Iterator[WarcFile]:
     endings = (*_ENDINGS, f".warc.gz{OPEN_SUFFIX}")
     files = sorted(file for file in path.iterdir() if file.name.lower().endswith(endings))
     if not files:
         raise ArchiveError(f"{path}: no WARC files in it")
     for file in files:
-        yield Source(str(file), file)
+        yield WarcFile(str(file), file)
 
 
-def _of_wacz(path: Path) -> Iterator[Source]:
+def _of_wacz(path: Path) -> Iterator[WarcFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = [
@@ -85,7 +85,7 @@ def _of_wacz(path: Path) -> Iterator[Source]:
         if member.compress_type != zipfile.ZIP_STORED:
             raise ArchiveError(f"{path}: {member.filename} is compressed within it; unpack it")
         start = _start_of(path, member.header_offset)
-        yield Source(f"{path}!{member.filename}", path, start, member.file_size)
+        yield WarcFile(f"{path}!{member.filename}", path, start, member.file_size)
 
 
 def _start_of(path: Path, header: int) -> int:

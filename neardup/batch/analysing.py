@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.batch.input_files import Part
+from neardup.batch.input_files import InputPart
 from neardup.batch.parsing import Fields, read_part
 from neardup.batch.sketches import PERMUTATIONS, WORDS, sketch_of
-from neardup.batch.web_page import Page
+from neardup.batch.web_page import WebPage
 from neardup.document import analyse
 from neardup.fingerprints.minhash import minhash
 from neardup.parameters import Parameters
@@ -32,7 +32,7 @@ _PARTS = "number long, path string, format string, start long, end long"
 _NAMES = tuple(column.split()[0] for column in READ.split(", "))
 _ROWS_AT_ONCE = 512
 _CHARACTERS_AT_ONCE = 1 << 23
-_MOST_TASKS = 50_000
+_MAX_TASKS = 50_000
 """Of a stage, of which a driver with a few gigabytes keeps account."""
 _SIGN = 1 << 63
 
@@ -40,11 +40,11 @@ Row = dict[str, Any]
 
 
 def analysed(
-    spark: "SparkSession", parts: list[Part], fields: Fields, parameters: Parameters
+    spark: "SparkSession", parts: list[InputPart], fields: Fields, parameters: Parameters
 ) -> "DataFrame":
     """Read parts of files, each in a task, and compute what verdicts on their texts rest on."""
     rows = [(p.number, p.path, p.format, p.start, p.end) for p in parts]
-    tasks = spark.sparkContext.parallelize(rows, min(len(rows), _MOST_TASKS))
+    tasks = spark.sparkContext.parallelize(rows, min(len(rows), _MAX_TASKS))
     return spark.createDataFrame(tasks, _PARTS).mapInArrow(_analysed(fields, parameters), READ)
 
 
@@ -52,7 +52,7 @@ def _analysed(fields: Fields, parameters: Parameters) -> Callable[[Iterator[Any]
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             for values in batch.to_pylist():
-                yield from _batches(_rows(Part(**values), fields, parameters))
+                yield from _batches(_rows(InputPart(**values), fields, parameters))
 
     return run
 
@@ -82,11 +82,11 @@ def _batch(rows: list[Row]) -> Any:
     return pa.RecordBatch.from_pylist(rows, schema=schema)
 
 
-def _rows(part: Part, fields: Fields, parameters: Parameters) -> Iterator[Row]:
+def _rows(part: InputPart, fields: Fields, parameters: Parameters) -> Iterator[Row]:
     left_out: Counter[str] = Counter()
     nothing = dict.fromkeys(_NAMES)
     for found in read_part(part, fields):
-        if isinstance(found, Page):
+        if isinstance(found, WebPage):
             number = part.number << POSITION_BITS | found.position
             yield {**nothing, "id": number, "source": part.path, **row_of(found, parameters)}
         else:
@@ -95,7 +95,7 @@ def _rows(part: Part, fields: Fields, parameters: Parameters) -> Iterator[Row]:
         yield {**nothing, "source": part.path, "left_out": reason, "count": count}
 
 
-def row_of(page: Page, parameters: Parameters) -> Row:
+def row_of(page: WebPage, parameters: Parameters) -> Row:
     """Return what is stored of a page; fingerprint and sketch as signed numbers.
 
     A text that a fingerprint cannot stand for, or of too few words for one, repeats only what

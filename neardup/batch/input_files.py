@@ -10,7 +10,7 @@ from neardup.command_line.errors import InputError
 
 WARC, JSON_LINES, PARQUET = FORMATS = ("warc", "jsonl", "parquet")
 PART_BYTES = 64 << 20
-MOST_FILES = 1 << 22
+MAX_FILES = 1 << 22
 """An id is the number of a file and a position in it: 22 and 41 bits."""
 
 _ENDINGS = {
@@ -39,7 +39,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class InputPart:
     """What one task reads at once.
 
     Attributes:
@@ -87,11 +87,11 @@ def check_count(files: int) -> None:
     Raises:
         InputError: There are more.
     """
-    if files > MOST_FILES:
-        raise InputError(f"at most {MOST_FILES:,} files in all runs, got {files:,}; begin anew")
+    if files > MAX_FILES:
+        raise InputError(f"at most {MAX_FILES:,} files in all runs, got {files:,}; begin anew")
 
 
-def parts_of(files: list[File], first: int) -> Iterator[Part]:
+def parts_of(files: list[File], first: int) -> Iterator[InputPart]:
     """Yield the parts of files; only lines that are not packed can be cut.
 
     Args:
@@ -102,7 +102,7 @@ def parts_of(files: list[File], first: int) -> Iterator[Part]:
         is_cut = file.format == JSON_LINES and not file.path.lower().endswith(".gz")
         step = PART_BYTES if is_cut else max(1, file.size)
         for start in range(0, max(1, file.size), step):
-            yield Part(number, file.path, file.format, start, min(start + step, file.size))
+            yield InputPart(number, file.path, file.format, start, min(start + step, file.size))
 
 
 def _lines(path: str, prefix: str) -> Iterator[str]:

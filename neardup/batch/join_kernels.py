@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from neardup.batch.joining import Limits, Rows
+from neardup.batch.joining import JoinRows, Limits
 from neardup.compiled import compiled
 from neardup.indexes.instructions import part, set_bits
 
@@ -14,7 +14,7 @@ _array: Any = types.Array
 _named: Any = types.NamedTuple
 _uniform: Any = types.NamedUniTuple
 _WORDS, _INTS = _array(types.uint64, 1, "C"), _array(types.int64, 1, "C")
-_ROWS = _named((_WORDS, _INTS, _WORDS, _WORDS, _WORDS, _WORDS, _WORDS), Rows)
+_ROWS = _named((_WORDS, _INTS, _WORDS, _WORDS, _WORDS, _WORDS, _WORDS), JoinRows)
 _LOWER = np.uint64(0x5555555555555555)
 """The first bit of each two."""
 _LIMITS = _uniform(types.int64, 5, Limits)
@@ -27,7 +27,7 @@ def _unequal(different: np.uint64) -> int:
 
 
 @part
-def _is_near(rows: Rows, one: int, other: int, limits: Limits) -> bool:
+def _is_near(rows: JoinRows, one: int, other: int, limits: Limits) -> bool:
     if set_bits(rows.fingerprints[one] ^ rows.fingerprints[other]) > limits.radius:
         return False
     unequal = _unequal(rows.sketch0[one] ^ rows.sketch0[other])
@@ -38,7 +38,7 @@ def _is_near(rows: Rows, one: int, other: int, limits: Limits) -> bool:
 
 
 @part
-def _is_first(rows: Rows, one: int, other: int, masks: NDArray[np.uint64]) -> bool:
+def _is_first(rows: JoinRows, one: int, other: int, masks: NDArray[np.uint64]) -> bool:
     """Whether two do not meet in an earlier table."""
     different = rows.fingerprints[one] ^ rows.fingerprints[other]
     own = int(rows.keys[one] >> np.uint64(48))
@@ -50,7 +50,7 @@ def _is_first(rows: Rows, one: int, other: int, masks: NDArray[np.uint64]) -> bo
 
 @compiled(types.int64(_ROWS, types.int64, _WORDS, _LIMITS, _INTS, _INTS))
 def near_in_runs(
-    rows: Rows,
+    rows: JoinRows,
     begin: int,
     masks: NDArray[np.uint64],
     limits: Limits,

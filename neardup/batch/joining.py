@@ -2,8 +2,8 @@
 
 Each text gets a row for each table of a scheme; rows are sorted by key, and what stands under one
 key is compared. A key that many texts share, as a boilerplate page makes it, must not make the
-square of them: a text is compared with the first ``MOST_COMPARED`` texts of its key and with the
-last ones before it, and ``MOST_FOUND`` candidates are taken of each of both. The first ones of a
+square of them: a text is compared with the first ``MAX_COMPARED`` texts of its key and with the
+last ones before it, and ``MAX_FOUND`` candidates are taken of each of both. The first ones of a
 key are those that are kept, the last ones those that were written at the same time. What stands
 between them is not looked at, so at worst a duplicate is kept; no page is lost to it.
 """
@@ -20,8 +20,8 @@ from neardup.batch.sketches import WORDS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MOST_COMPARED = 1 << 16
-MOST_FOUND = 32
+MAX_COMPARED = 1 << 16
+MAX_FOUND = 32
 
 _TOLD = ("fingerprint", *WORDS)
 _KEYED = "key long, id long" + "".join(f", {name} long" for name in _TOLD)
@@ -29,7 +29,7 @@ _CANDIDATES = "first long, second long, distance short"
 _ROWS_AT_ONCE = 1 << 14
 
 
-class Rows(NamedTuple):
+class JoinRows(NamedTuple):
     """Rows of a join, by key and then by id.
 
     Attributes:
@@ -84,7 +84,7 @@ def candidates(
     """
     is_exact = isinstance(scheme, Blocks)
     columns = ["id", *_TOLD, *(() if is_exact else ("signature",))]
-    limits = Limits(radius, most_unequal, first_new, MOST_COMPARED, MOST_FOUND)
+    limits = Limits(radius, most_unequal, first_new, MAX_COMPARED, MAX_FOUND)
     keyed = texts.select(columns).mapInArrow(_keyed(scheme), _KEYED)
     sorted_rows = keyed.repartition("key").sortWithinPartitions("key", "id")
     found = sorted_rows.mapInArrow(_compared(scheme.masks, limits), _CANDIDATES)
@@ -136,21 +136,21 @@ def _compared(
     return run
 
 
-def _rows(batch: Any) -> Rows:
+def _rows(batch: Any) -> JoinRows:
     ids = batch["id"].to_numpy(zero_copy_only=False)
-    return Rows._make([words(batch["key"]), ids, *(words(batch[name]) for name in _TOLD)])
+    return JoinRows._make([words(batch["key"]), ids, *(words(batch[name]) for name in _TOLD)])
 
 
 def _pairs(
-    batches: Iterator[Rows], masks: NDArray[np.uint64], limits: Limits
+    batches: Iterator[JoinRows], masks: NDArray[np.uint64], limits: Limits
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int16]]]:
     """Yield pairs; a run of rows may go on in the next batch."""
     from neardup.batch.join_kernels import near_in_runs  # noqa: PLC0415  (numba takes long)
 
-    open_run: Rows | None = None
+    open_run: JoinRows | None = None
     for batch in batches:
         for start in range(0, len(batch.keys), _ROWS_AT_ONCE):
-            new = Rows._make(column[start : start + _ROWS_AT_ONCE] for column in batch)
+            new = JoinRows._make(column[start : start + _ROWS_AT_ONCE] for column in batch)
             begin = 0 if open_run is None else len(open_run.keys)
             both = new if open_run is None else _joined(open_run, new)
             room = 2 * limits.most_found * len(new.keys)
@@ -164,18 +164,18 @@ def _pairs(
             open_run = _last_run(both, limits.most_compared)
 
 
-def _joined(first: Rows, second: Rows) -> Rows:
-    return Rows._make(np.concatenate(pair) for pair in zip(first, second, strict=True))
+def _joined(first: JoinRows, second: JoinRows) -> JoinRows:
+    return JoinRows._make(np.concatenate(pair) for pair in zip(first, second, strict=True))
 
 
-def _in_one_piece(rows: Rows) -> Rows:
-    return Rows._make(np.require(column, requirements=["C", "W"]) for column in rows)
+def _in_one_piece(rows: JoinRows) -> JoinRows:
+    return JoinRows._make(np.require(column, requirements=["C", "W"]) for column in rows)
 
 
-def _last_run(rows: Rows, most: int) -> Rows:
+def _last_run(rows: JoinRows, most: int) -> JoinRows:
     """Return the rows of the last key that those to come can be compared with."""
     start = int(np.searchsorted(rows.keys.view(np.int64), rows.keys.view(np.int64)[-1]))
     if len(rows.keys) - start <= 2 * most:
-        return Rows._make(column[start:] for column in rows)
+        return JoinRows._make(column[start:] for column in rows)
     ends = (slice(start, start + most), slice(-most, None))
-    return Rows._make(np.concatenate([column[end] for end in ends]) for column in rows)
+    return JoinRows._make(np.concatenate([column[end] for end in ends]) for column in rows)

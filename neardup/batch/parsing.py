@@ -9,8 +9,8 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from neardup.batch.input_files import JSON_LINES, PARQUET, Part, file_system
-from neardup.batch.web_page import LeftOut, Page, Reader
+from neardup.batch.input_files import JSON_LINES, PARQUET, InputPart, file_system
+from neardup.batch.web_page import LeftOut, Reader, WebPage
 from neardup.command_line.errors import InputError
 
 GROUP = "neardup.readers"
@@ -18,7 +18,7 @@ GROUP = "neardup.readers"
 is the business of crawlers, of which this library knows none."""
 
 _ROWS_AT_ONCE = 256
-_MOST_LINE_BYTES = 1 << 28
+_MAX_LINE_BYTES = 1 << 28
 _PIECE_BYTES = 1 << 20
 
 
@@ -50,7 +50,7 @@ class Fields(NamedTuple):
     date: str = "date"
 
 
-def read_part(part: Part, fields: Fields) -> Iterator[Page | LeftOut]:
+def read_part(part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
     """Yield what stands in a part; what is damaged is left out with a word, and nothing raised.
 
     Raises:
@@ -62,7 +62,7 @@ def read_part(part: Part, fields: Fields) -> Iterator[Page | LeftOut]:
         yield LeftOut(f"damaged: {str(error).splitlines()[0] if str(error) else 'it breaks off'}")
 
 
-def _pages(part: Part, fields: Fields) -> Iterator[Page | LeftOut]:
+def _pages(part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
     system, inner = file_system(part.path)
     with system.open_input_file(inner) as file:
         if part.format == PARQUET:
@@ -73,7 +73,7 @@ def _pages(part: Part, fields: Fields) -> Iterator[Page | LeftOut]:
             yield from reader_of(part.format)(cast("BinaryIO", file))
 
 
-def _lines(file: Any, part: Part, fields: Fields) -> Iterator[Page | LeftOut]:
+def _lines(file: Any, part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
     packed = part.path.lower().endswith(".gz")
     at = part.start
     if at:
@@ -84,12 +84,12 @@ def _lines(file: Any, part: Part, fields: Fields) -> Iterator[Page | LeftOut]:
     if at:
         at += _read_over(stream, part.end - at + 1) - 1
     while packed or at < part.end:
-        line = stream.readline(_MOST_LINE_BYTES)
+        line = stream.readline(_MAX_LINE_BYTES)
         if not line:
             return
-        if len(line) == _MOST_LINE_BYTES and not line.endswith(b"\n"):
+        if len(line) == _MAX_LINE_BYTES and not line.endswith(b"\n"):
             at += _read_over(stream)
-            yield LeftOut(f"a line of more than {_MOST_LINE_BYTES >> 20} MB")
+            yield LeftOut(f"a line of more than {_MAX_LINE_BYTES >> 20} MB")
         elif not line.isspace():
             yield _of_line(line, at, part.path, fields)
         at += len(line)
@@ -106,7 +106,7 @@ def _read_over(stream: BinaryIO, most: int | None = None) -> int:
     return length
 
 
-def _of_line(line: bytes, position: int, path: str, fields: Fields) -> Page | LeftOut:
+def _of_line(line: bytes, position: int, path: str, fields: Fields) -> WebPage | LeftOut:
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
@@ -116,7 +116,7 @@ def _of_line(line: bytes, position: int, path: str, fields: Fields) -> Page | Le
     return _page(values, position, path, fields)
 
 
-def _rows(file: Any, path: str, fields: Fields) -> Iterator[Page | LeftOut]:
+def _rows(file: Any, path: str, fields: Fields) -> Iterator[WebPage | LeftOut]:
     import pyarrow as pa  # noqa: PLC0415  (optional)
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -149,7 +149,7 @@ def _value(scalar: Any) -> Any:
         return None
 
 
-def _page(values: dict[str, Any], position: int, path: str, fields: Fields) -> Page | LeftOut:
+def _page(values: dict[str, Any], position: int, path: str, fields: Fields) -> WebPage | LeftOut:
     text = values.get(fields.text)
     if not isinstance(text, str):
         return LeftOut(f'no text in the field "{fields.text}"')
@@ -157,7 +157,7 @@ def _page(values: dict[str, Any], position: int, path: str, fields: Fields) -> P
     if name is None or isinstance(name, bool) or not isinstance(name, str | int):
         name = f"{path}#{position}"
     title, date = values.get(fields.title), values.get(fields.date)
-    return Page(
+    return WebPage(
         position,
         _sound(str(name)),
         _sound(text),

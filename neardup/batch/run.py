@@ -65,7 +65,7 @@ class _Judged:
     verdicts: "DataFrame"
 
 
-class Run:
+class BatchRun:
     """Writes the tables of a task into a folder; each step is written, so none is done twice.
 
     Args:

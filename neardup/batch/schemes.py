@@ -15,18 +15,18 @@ from neardup.indexes.banding import banding
 
 _BITS = 64
 _TABLE_SHIFT = np.uint64(48)
-_MOST_BLOCKS = 16
+_MAX_BLOCKS = 16
 _MIN_RECALL = 0.9999
 
 # Seconds of one core to make, shuffle and sort a row of a join, and to compare two, as measured at
 # 10**5 and 10**6 pages of documentation. A comparison takes 0.8 ns; the fingerprints of real pages
 # crowd, so that there are three times as many as of evenly spread ones.
 _ROW_SECS, _COMPARISON_SECS = 4e-6, 2.5e-9
-_MOST_A_KEY = 1 << 13
+_MAX_A_KEY = 1 << 13
 """Texts under a key on average, if fingerprints were spread evenly: real ones crowd, and from 2**17
-on (``MOST_COMPARED`` from both ends) not all of a key are compared."""
+on (``MAX_COMPARED`` from both ends) not all of a key are compared."""
 
-_MOST_TIMES = 4.0
+_MAX_TIMES = 4.0
 """Blocks find everything, bands nearly everything: so much more time is that worth."""
 
 
@@ -133,8 +133,8 @@ def bands_for(min_similarity: float) -> Bands:
 
 def cheapest_blocks(radius: int, texts: int) -> Blocks:
     """Return the number of blocks that costs the least for so many texts."""
-    choices = [Blocks(radius, count) for count in range(radius + 1, _MOST_BLOCKS)]
-    short = [scheme for scheme in choices if texts <= _MOST_A_KEY * 2**scheme.bits]
+    choices = [Blocks(radius, count) for count in range(radius + 1, _MAX_BLOCKS)]
+    short = [scheme for scheme in choices if texts <= _MAX_A_KEY * 2**scheme.bits]
     return min(short or choices[-1:], key=lambda scheme: _secs(scheme, texts))
 
 
@@ -150,7 +150,7 @@ def cheapest(radius: int, min_similarity: float | None, texts: int) -> Blocks | 
     if min_similarity is None or min_similarity < 0.5:
         return blocks
     bands = bands_for(min_similarity)
-    is_dear = _secs(blocks, texts) > _MOST_TIMES * bands.tables * texts * _ROW_SECS
+    is_dear = _secs(blocks, texts) > _MAX_TIMES * bands.tables * texts * _ROW_SECS
     return bands if is_dear else blocks
 
 

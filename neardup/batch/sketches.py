@@ -14,7 +14,7 @@ PERMUTATIONS = 128
 WORDS = ("sketch0", "sketch1", "sketch2", "sketch3")
 """The columns of a sketch, 64 bits each."""
 
-_MOST_LOST = 1e-12
+_MAX_LOST = 1e-12
 
 
 def sketch_of(signature: Signature) -> Hashes:
@@ -33,7 +33,7 @@ def most_unequal(min_similarity: float) -> int:
     unequal_share = 0.75 * (1.0 - min_similarity)
     for unequal in range(PERMUTATIONS):
         share = unequal / PERMUTATIONS
-        if share > unequal_share and _tail(share, unequal_share) <= _MOST_LOST:
+        if share > unequal_share and _tail(share, unequal_share) <= _MAX_LOST:
             return unequal
     return PERMUTATIONS
 

@@ -11,7 +11,7 @@ from typing import Any
 from neardup.batch.input_files import FORMATS, find_files
 from neardup.batch.output_tables import new_folder
 from neardup.batch.parsing import Fields
-from neardup.batch.run import AUTO, BANDS, JOINS, Run, Task
+from neardup.batch.run import AUTO, BANDS, JOINS, BatchRun, Task
 from neardup.batch.spark_session import check_installed, session
 from neardup.command_line.arguments import add_parameters, parameters_of, parser_of
 from neardup.command_line.errors import InputError
@@ -66,7 +66,7 @@ def _run(options: Namespace) -> None:
         _reported(),
         new_folder(spark, options.output, overwrite=options.overwrite) as folder,
     ):
-        counts = Run(spark, task, folder, _say)().counts
+        counts = BatchRun(spark, task, folder, _say)().counts
     _say(f"{options.output}: {counts['kept']:,} of {counts['documents']:,} kept")
 
 

@@ -22,8 +22,8 @@ _OURS = ("InputError", "ParameterError")
 _FULL = "No space left on device"
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
-_LEAST_JAVA = 17
-_LEAST_MB, _MOST_MB = 1024, 16 * 1024
+_MIN_JAVA = 17
+_MIN_MB, _MAX_MB = 1024, 16 * 1024
 _MEMORY = re.compile(r"[1-9][0-9]*[mgt]", re.IGNORECASE)
 _CLASS = re.compile(r'version "(?:1\.)?([0-9]+)')
 
@@ -126,14 +126,14 @@ def check_installed() -> None:
     java = java_program()
     if java is None:
         raise InputError(
-            f"Spark needs Java {_LEAST_JAVA}, and there is none: apt-get install "
-            f"openjdk-{_LEAST_JAVA}-jre-headless, or set JAVA_HOME"
+            f"Spark needs Java {_MIN_JAVA}, and there is none: apt-get install "
+            f"openjdk-{_MIN_JAVA}-jre-headless, or set JAVA_HOME"
         )
     asked = [java, "-version"]
     said = subprocess.run(asked, capture_output=True, text=True, check=False).stderr  # noqa: S603
     found = _CLASS.search(said)
-    if found is not None and int(found[1]) < _LEAST_JAVA:
-        raise InputError(f"Spark needs Java {_LEAST_JAVA}, and {java} is Java {found[1]}")
+    if found is not None and int(found[1]) < _MIN_JAVA:
+        raise InputError(f"Spark needs Java {_MIN_JAVA}, and {java} is Java {found[1]}")
 
 
 def java_program() -> str | None:
@@ -178,4 +178,4 @@ def _cores(master: str) -> int:
 
 def _quarter_mb() -> int:
     whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
-    return min(_MOST_MB, max(_LEAST_MB, whole // 4))
+    return min(_MAX_MB, max(_MIN_MB, whole // 4))

@@ -6,7 +6,7 @@ from typing import BinaryIO, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WebPage:
     """A text of a file, with what its page says of itself.
 
     Attributes:
@@ -36,5 +36,5 @@ class LeftOut:
     reason: str
 
 
-Reader: TypeAlias = Callable[[BinaryIO], Iterator[Page | LeftOut]]
+Reader: TypeAlias = Callable[[BinaryIO], Iterator[WebPage | LeftOut]]
 """Reads a file, which can be sought, from its beginning to its end, in bounded memory."""

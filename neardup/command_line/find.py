@@ -16,7 +16,7 @@ from neardup.command_line.arguments import parameters_of
 from neardup.command_line.errors import BadInputError, InputError
 from neardup.command_line.output import json_line, open_output, open_partial
 from neardup.command_line.progress_bar import shown
-from neardup.command_line.rows.row import Id, Source
+from neardup.command_line.rows.row import Id, RowSource
 from neardup.command_line.rows.row_formats import open_rows
 from neardup.deduplicator import Deduplicator
 from neardup.verdict import NEAR_DUPLICATE, TEXT_DUPLICATE, TOO_SHORT, Verdict
@@ -207,7 +207,7 @@ def _id_names(options: Namespace) -> tuple[str, ...]:
 
 
 def _judged(
-    source: Source,
+    source: RowSource,
     options: Namespace,
     skipping: _Skipping,
     deduplicator: Deduplicator,

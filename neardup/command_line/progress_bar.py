@@ -4,12 +4,12 @@ import os
 import sys
 from collections.abc import Iterator
 
-from neardup.command_line.rows.row import Row, Source
+from neardup.command_line.rows.row import Row, RowSource
 
 _REFRESHED_EVERY = 64
 
 
-def shown(source: Source) -> Iterator[Row]:
+def shown(source: RowSource) -> Iterator[Row]:
     """Yield the rows of a source, with a bar on standard error where that is a terminal.
 
     Elsewhere nothing is written, and rich is not even imported.
@@ -19,7 +19,7 @@ def shown(source: Source) -> Iterator[Row]:
     return source.rows
 
 
-def _with_bar(source: Source) -> Iterator[Row]:
+def _with_bar(source: RowSource) -> Iterator[Row]:
     from rich.console import Console  # noqa: PLC0415  (a tenth of a second)
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 

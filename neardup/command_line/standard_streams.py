@@ -19,7 +19,7 @@ _GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class InputStream:
     """Bytes, unpacked, and how far their reader is.
 
     Attributes:
@@ -40,7 +40,7 @@ class Stream:
 
 
 @contextmanager
-def open_stream(path: str) -> Iterator[Stream]:
+def open_stream(path: str) -> Iterator[InputStream]:
     """Open a file, or standard input for ``-``; gzip is known by its first bytes.
 
     Raises:
@@ -58,9 +58,9 @@ def open_stream(path: str) -> Iterator[Stream]:
         yield _stream(path, raw)
 
 
-def _stream(name: str, raw: BufferedReader) -> Stream:
+def _stream(name: str, raw: BufferedReader) -> InputStream:
     packed = raw.peek(2)[:2] == _GZIP
     file: IO[bytes] = BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
     status = os.fstat(raw.fileno())
     total = status.st_size if stat.S_ISREG(status.st_mode) else None
-    return Stream(name, file, raw, total)
+    return InputStream(name, file, raw, total)

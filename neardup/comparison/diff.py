@@ -61,7 +61,7 @@ def _words_pieces(word: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class WordRun:
     """Words in a row that share their fate.
 
     Attributes:
@@ -75,7 +75,7 @@ class Run:
     words: tuple[str, ...]
 
 
-def diff(first: str, second: str) -> list[Run]:
+def diff(first: str, second: str) -> list[WordRun]:
     """Compare two texts word by word, by a longest common subsequence of their words.
 
     Case, encoding form and amount of white space do not count, punctuation does. In scripts
@@ -112,7 +112,7 @@ def _whole(blocks: list[Block]) -> Iterator[Block]:
     yield last
 
 
-def _runs(ours: list[str], theirs: list[str], blocks: Iterator[Block]) -> Iterator[Run]:
+def _runs(ours: list[str], theirs: list[str], blocks: Iterator[Block]) -> Iterator[WordRun]:
     first = second = 0
     for block in blocks:
         yield from _filled(REMOVED, ours[first : block.first])
@@ -129,16 +129,16 @@ def _as_written(word: str, other: str) -> str:
     return word + other[len(other.rstrip()) :]
 
 
-def _filled(kind: str, words: list[str]) -> Iterator[Run]:
+def _filled(kind: str, words: list[str]) -> Iterator[WordRun]:
     if words:
-        yield Run(kind, tuple(words))
+        yield WordRun(kind, tuple(words))
 
 
 _MARKS = {REMOVED: ("[-", "-]"), ADDED: ("{+", "+}")}
 _GAP = "[...]"
 
 
-def render_diff(runs: Sequence[Run], *, context: int | None = None) -> str:
+def render_diff(runs: Sequence[WordRun], *, context: int | None = None) -> str:
     """Write a diff as ``the [-quick-] {+slow+} fox``, as GNU wdiff and ``git --word-diff`` do.
 
     For people: a text that holds such marks itself is not told apart.
@@ -156,7 +156,7 @@ def render_diff(runs: Sequence[Run], *, context: int | None = None) -> str:
     return "".join(_pieces(runs, context)).strip()
 
 
-def _pieces(runs: Sequence[Run], context: int | None) -> Iterator[str]:
+def _pieces(runs: Sequence[WordRun], context: int | None) -> Iterator[str]:
     last = len(runs) - 1
     for place, run in enumerate(runs):
         if run.kind != EQUAL:
@@ -167,7 +167,7 @@ def _pieces(runs: Sequence[Run], context: int | None) -> Iterator[str]:
             yield _shortened(run.words, context if place else 0, context if place < last else 0)
 
 
-def _marked(run: Run) -> str:
+def _marked(run: WordRun) -> str:
     opening, closing = _MARKS[run.kind]
     text = "".join(run.words)
     inner = text.rstrip()

@@ -5,7 +5,7 @@ from rapidfuzz.distance import Indel
 from neardup.errors import DocumentError
 from neardup.features.folding import fold
 
-MOST_CHARACTERS = 100_000
+MAX_CHARACTERS = 100_000
 """Of either text: two of this length take half a second."""
 
 
@@ -25,9 +25,9 @@ def edit_ratio(first: str, second: str) -> float:
     """
     folded, others = fold(first), fold(second)
     longest = max(len(folded), len(others))
-    if longest > MOST_CHARACTERS:
+    if longest > MAX_CHARACTERS:
         raise DocumentError(
-            f"a text of at most {MOST_CHARACTERS} characters expected, got {longest}; "
+            f"a text of at most {MAX_CHARACTERS} characters expected, got {longest}; "
             "use jaccard for long texts"
         )
     return Indel.normalized_similarity(folded, others)

@@ -32,11 +32,11 @@ from neardup.evaluation.kernel_types import (
     VERDICTS,
     Int,
 )
-from neardup.evaluation.near_arrays import MOST, NONE
+from neardup.evaluation.near_arrays import MAX_COUNT, NONE
 from neardup.evaluation.search_kernels import (
     FOUND,
     START,
-    Found,
+    Repeated,
     Start,
     hold,
     is_confirmed,
@@ -54,7 +54,7 @@ class Walked(NamedTuple):
         start: Of that search.
     """
 
-    found: Found
+    found: Repeated
     goes_on: bool
     start: Start
 
@@ -87,22 +87,22 @@ def _walk(near: Near, kept: Kept, is_held: NDArray[np.bool_], bounds: Bounds, pl
     for pair in range(lists.starts[place], lists.starts[place + 1]):
         bits, earlier = np.int64(lists.distance[pair]), np.int64(lists.earlier[pair])
         if bits > bounds.radius:
-            return Walked(Found(-1, -1, -1.0, unknown), False, Start(0, 0, 0))
+            return Walked(Repeated(-1, -1, -1.0, unknown), False, Start(0, 0, 0))
         if kept.is_odd[classes[earlier]] and not bounds.by_minhash:
             # What is kept of its class stands in no list.
-            return Walked(Found(-1, -1, -1.0, unknown), True, Start(bits, earlier - 1, seen))
+            return Walked(Repeated(-1, -1, -1.0, unknown), True, Start(bits, earlier - 1, seen))
         before = earlier
         if not is_held[earlier]:
             continue
-        if seen >= MOST and bounds.verify:
-            return Walked(Found(-1, -1, -1.0, unknown), False, Start(0, 0, 0))
+        if seen >= MAX_COUNT and bounds.verify:
+            return Walked(Repeated(-1, -1, -1.0, unknown), False, Start(0, 0, 0))
         seen += 1
         similarity = lists.similarity[pair]
         if is_confirmed(bounds, similarity):
-            return Walked(Found(earlier, bits, similarity, unknown), False, Start(0, 0, 0))
+            return Walked(Repeated(earlier, bits, similarity, unknown), False, Start(0, 0, 0))
         unknown += int(similarity < 0.0)
     goes_on = bool(lists.is_cut[place])
-    return Walked(Found(-1, -1, -1.0, unknown), goes_on, Start(bits, before, seen))
+    return Walked(Repeated(-1, -1, -1.0, unknown), goes_on, Start(bits, before, seen))
 
 
 @compiled(REPEATED(NEAR, KEPT, BOOLS, BOUNDS, INTS64, types.int64))
@@ -113,7 +113,7 @@ def _repeated(
     bounds: Bounds,
     pool: NDArray[np.int64],
     place: Int,
-) -> tuple[Found, NDArray[np.int64]]:
+) -> tuple[Repeated, NDArray[np.int64]]:
     """Return what a place repeats by its fingerprint, and the pool, which may have grown."""
     walked = _walk(near, kept, is_held, bounds, place)
     if not walked.goes_on:
@@ -121,11 +121,11 @@ def _repeated(
     pool = near_kept(near, kept, pool, near.members.classes[place])
     found = search(near, kept, pool, bounds, place, walked.start)
     unknown = walked.found.unknown + found.unknown
-    return Found(found.place, found.distance, found.similarity, unknown), pool
+    return Repeated(found.place, found.distance, found.similarity, unknown), pool
 
 
 @compiled(types.void(VERDICTS, types.int64, types.int64, FOUND))
-def _drop(verdicts: Verdicts, place: Int, layer: Int, found: Found) -> None:
+def _drop(verdicts: Verdicts, place: Int, layer: Int, found: Repeated) -> None:
     verdicts.kept[place], verdicts.layer[place] = False, layer
     verdicts.original[place], verdicts.distance[place] = found.place, found.distance
     verdicts.similarity[place] = found.similarity if found.similarity >= 0.0 else np.nan
@@ -178,11 +178,11 @@ def judge(columns: Columns, near: Near, bounds: Bounds, verdicts: Verdicts) -> I
         payload, text = columns.payloads[place], columns.texts[place]
         is_long = columns.words[place] >= bounds.min_words
         is_compared = is_long and near.members.classes[place] >= 0 and bounds.radius >= 0
-        found = Found(-1, -1, -1.0, 0)
+        found = Repeated(-1, -1, -1.0, 0)
         if payloads[payload] >= 0:
-            _drop(verdicts, place, PAYLOAD, Found(payloads[payload], 0, 1.0, 0))
+            _drop(verdicts, place, PAYLOAD, Repeated(payloads[payload], 0, 1.0, 0))
         elif texts[text] >= 0:
-            _drop(verdicts, place, TEXT, Found(texts[text], 0, 1.0, 0))
+            _drop(verdicts, place, TEXT, Repeated(texts[text], 0, 1.0, 0))
         else:
             if is_compared:
                 found, pool = _repeated(near, kept, is_held, bounds, pool, place)

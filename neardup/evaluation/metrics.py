@@ -45,7 +45,7 @@ def wilson(right: int, of: int) -> Interval | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CrawlOutcome:
     """What became of the texts, and what of it was wrong.
 
     Attributes:
@@ -61,7 +61,7 @@ class Outcome:
     missed: int
 
 
-def count_errors(verdicts: Iterable[tuple[int, Verdict]], similar: Similar) -> Outcome:
+def count_errors(verdicts: Iterable[tuple[int, Verdict]], similar: Similar) -> CrawlOutcome:
     """Hold verdicts, in the order in which they fell, against what is known of the texts.
 
     Args:
@@ -78,7 +78,7 @@ def count_errors(verdicts: Iterable[tuple[int, Verdict]], similar: Similar) -> O
         else:
             missed += resembles_kept
             kept.add(text)
-    return Outcome(len(kept), dropped, wrong_drops, missed)
+    return CrawlOutcome(len(kept), dropped, wrong_drops, missed)
 
 
 @dataclass(frozen=True, slots=True)

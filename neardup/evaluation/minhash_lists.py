@@ -9,7 +9,7 @@ from neardup.evaluation.shingle_sets import Load
 from neardup.indexes.lsh import LshIndex
 
 _MIN_SIMILARITY = 0.5
-_MOST = 128
+_MAX_COUNT = 128
 """Texts in a list, by the estimate the most similar ones."""
 
 
@@ -86,7 +86,7 @@ class MinHashLists:
         np.minimum.at(firsts, numbers[has_one], places.astype(np.int32))
         is_first = firsts[numbers[has_one]] == places
         self._index.add_many(signatures[is_first], places[is_first])
-        found = self._index.query_many(signatures, limit=_MOST)
+        found = self._index.query_many(signatures, limit=_MAX_COUNT)
         self._list(first, places[found.positions], found.ids, load)
 
     def _list(

@@ -9,7 +9,7 @@ RADIUS = 8
 NONE = 2**31 - 1
 """No place: after every other."""
 
-MOST = 1000
+MAX_COUNT = 1000
 """Earlier texts in a list: a deduplicator looks at no more."""
 
 

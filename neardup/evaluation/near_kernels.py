@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from neardup.compiled import compiled
 from neardup.evaluation.kernel_types import INTS32, LISTS, MEMBERS, NEAR_CLASSES, SETS, Int
-from neardup.evaluation.near_arrays import MOST, NONE, Lists, Members, NearClasses
+from neardup.evaluation.near_arrays import MAX_COUNT, NONE, Lists, Members, NearClasses
 from neardup.evaluation.shingle_sets import SetArrays
 from neardup.evaluation.similarity_kernel import UNKNOWN, similarity_of
 
@@ -73,7 +73,7 @@ def _sureness(similarity: float, pairs: Int) -> float:
 @compiled(types.boolean(types.int64, types.float64, types.int64))
 def _is_full(listed: Int, sure: float, pairs: Int) -> bool:
     is_sure = listed >= _FEW and sure >= _SURE
-    return bool(listed >= MOST or is_sure or (listed >= _SOME and pairs >= _TOO_MANY))
+    return bool(listed >= MAX_COUNT or is_sure or (listed >= _SOME and pairs >= _TOO_MANY))
 
 
 @compiled(types.int64(NEAR_CLASSES, types.int64))
@@ -171,7 +171,7 @@ def fill(members: Members, near: NearClasses, sets: SetArrays, lists: Lists, fir
     """
     for place in range(first, len(members.classes)):
         used = lists.starts[place]
-        if used + MOST > len(lists.earlier):
+        if used + MAX_COUNT > len(lists.earlier):
             return place
         lists.starts[place + 1] = used
         if members.classes[place] >= 0:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from neardup.evaluation.column import Column
 from neardup.evaluation.near_arrays import (
-    MOST,
+    MAX_COUNT,
     NONE,
     RADIUS,
     Lists,
@@ -131,11 +131,11 @@ class NearLists:
         self._is_wanted.fill(count, value=False)
 
     def _near_classes(self, classes: NDArray[np.int32]) -> NearClasses:
-        found = self._index.query_many(self.fingerprints.values[classes], limit=MOST)
+        found = self._index.query_many(self.fingerprints.values[classes], limit=MAX_COUNT)
         rows = np.zeros(self.fingerprints.count, np.int32)
         rows[classes] = np.arange(len(classes))
         starts = np.searchsorted(found.positions, np.arange(len(classes) + 1))
-        is_cut = np.diff(starts) >= MOST
+        is_cut = np.diff(starts) >= MAX_COUNT
         return NearClasses(rows, starts, found.ids, found.distances, is_cut)
 
     def _want(self, near: NearClasses) -> NDArray[np.int64]:

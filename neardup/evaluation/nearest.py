@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_COMPARED = 100_000_000
+MAX_COMPARED = 100_000_000
 """Distances that are computed, for a twentieth of a second; of more texts a sample is asked."""
 
 
@@ -36,7 +36,7 @@ def count_nearest(fingerprints: NDArray[np.uint64]) -> NearestCounts:
         return NearestCounts(np.zeros(65, np.int64), 0, is_sampled=False)
     from neardup.evaluation import nearest_kernel  # noqa: PLC0415  (numba takes long)
 
-    count = min(texts, max(1, MOST_COMPARED // texts))
+    count = min(texts, max(1, MAX_COMPARED // texts))
     # Evenly spread over the crawl.
     asked = np.arange(count, dtype=np.int64) * texts // count
     distances = nearest_kernel.nearest_distances(np.ascontiguousarray(fingerprints), asked)

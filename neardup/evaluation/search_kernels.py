@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from neardup.compiled import compiled
 from neardup.evaluation.judging_arrays import Bounds, Kept, Near
 from neardup.evaluation.kernel_types import BOUNDS, INTS32, INTS64, KEPT, NEAR, Int
-from neardup.evaluation.near_arrays import MOST, NONE, RADIUS
+from neardup.evaluation.near_arrays import MAX_COUNT, NONE, RADIUS
 from neardup.evaluation.near_kernels import earliest_head, pair_similarity
 from neardup.indexes.instructions import set_bits
 
 
-class Found(NamedTuple):
+class Repeated(NamedTuple):
     """What a place repeats.
 
     Attributes:
@@ -39,7 +39,7 @@ class Start(NamedTuple):
 
 
 _typed: Any = types
-FOUND = _typed.NamedTuple((types.int64, types.int64, types.float64, types.int64), Found)
+FOUND = _typed.NamedTuple((types.int64, types.int64, types.float64, types.int64), Repeated)
 START = _typed.NamedUniTuple(types.int64, 3, Start)
 
 
@@ -113,7 +113,7 @@ def search(
     bounds: Bounds,
     place: Int,
     start: Start,
-) -> Found:
+) -> Repeated:
     """Return the nearest and then earliest kept place that a place repeats.
 
     Args:
@@ -138,11 +138,11 @@ def search(
             heads[chain] = kept.next[earlier]
             if bits == start.distance and earlier <= start.place:
                 continue
-            if seen >= MOST and bounds.verify:
-                return Found(-1, -1, -1.0, unknown)
+            if seen >= MAX_COUNT and bounds.verify:
+                return Repeated(-1, -1, -1.0, unknown)
             seen += 1
             similarity = pair_similarity(near.members, near.sets, earlier, place)
             if is_confirmed(bounds, similarity):
-                return Found(earlier, bits, similarity, unknown)
+                return Repeated(earlier, bits, similarity, unknown)
             unknown += int(similarity < 0.0)
-    return Found(-1, -1, -1.0, unknown)
+    return Repeated(-1, -1, -1.0, unknown)

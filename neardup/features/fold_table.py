@@ -16,7 +16,7 @@ OPEN = np.uint64(1 << 61)
 STARTS_MARKED = np.uint64(1 << 62)
 ENDS_MARKED = np.uint64(1 << 63)
 
-_MOST_BYTES = 6
+_MAX_BYTES = 6
 _BLOCK = 256
 
 
@@ -69,7 +69,7 @@ def _entry(character: str) -> int:
     flags = KNOWN
     for form in (character, cased):
         flags |= _flags(form)
-    if len(data) > _MOST_BYTES:
+    if len(data) > _MAX_BYTES:
         return int(flags | TOO_LONG)
     return int(flags) | len(data) << 48 | int.from_bytes(data, "little")
 

@@ -56,7 +56,7 @@ class Shape(NamedTuple):
         return bucket_bits(self.rows)
 
 
-class Column(NamedTuple):
+class ArrayColumn(NamedTuple):
     """The type and the length of a column."""
 
     dtype: np.dtype[Any]
@@ -116,18 +116,18 @@ def bucket_bits(rows: int) -> int:
     return min(BLOCK_BITS, max(MIN_BITS, (rows // ROWS_A_BUCKET).bit_length()))
 
 
-def columns_of(shape: Shape) -> tuple[Column, ...]:
+def columns_of(shape: Shape) -> tuple[ArrayColumn, ...]:
     """Return the types and lengths of all columns, in the order of the file."""
     rows, entries, removed = shape
     table = (
-        Column(np.dtype("<u4"), (1 << shape.bits) + 1),
-        Column(np.dtype("<u4"), rows + SPARE_ROWS),
-        Column(np.dtype("<u2"), rows + SPARE_ROWS),
-        Column(np.dtype("u1"), rows if shape.bits < BLOCK_BITS else 0),
+        ArrayColumn(np.dtype("<u4"), (1 << shape.bits) + 1),
+        ArrayColumn(np.dtype("<u4"), rows + SPARE_ROWS),
+        ArrayColumn(np.dtype("<u2"), rows + SPARE_ROWS),
+        ArrayColumn(np.dtype("u1"), rows if shape.bits < BLOCK_BITS else 0),
     )
-    ids = Column(np.dtype("<i8"), entries)
-    runs = Column(np.dtype("<u4"), rows + 1 if entries > rows else 0)
-    removals = (Column(np.dtype("<u8"), removed), Column(np.dtype("<i8"), removed))
+    ids = ArrayColumn(np.dtype("<i8"), entries)
+    runs = ArrayColumn(np.dtype("<u4"), rows + 1 if entries > rows else 0)
+    removals = (ArrayColumn(np.dtype("<u8"), removed), ArrayColumn(np.dtype("<i8"), removed))
     return (ids, runs, *(table * BLOCKS), *removals)
 
 

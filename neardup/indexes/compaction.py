@@ -20,7 +20,7 @@ from neardup.indexes.columns import (
     joined_rows,
     no_rows,
 )
-from neardup.indexes.merging import Part, next_merge, next_union
+from neardup.indexes.merging import MergeSegment, next_merge, next_union
 from neardup.indexes.search import Search
 from neardup.indexes.segment import Places, Segment
 from neardup.indexes.segment_streams import (
@@ -228,9 +228,9 @@ class Compaction:
         """Return the first segment after those that a merge has in hand."""
         return self._segments.index(self._merges[-1].inputs[-1]) + 1 if self._merges else 0
 
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[MergeSegment]:
         return [
-            Part(segment.live, segment.dead, len(segment.tables.removed.ids))
+            MergeSegment(segment.live, segment.dead, len(segment.tables.removed.ids))
             for segment in self._segments
         ]
 

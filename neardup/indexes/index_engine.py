@@ -11,7 +11,7 @@ from neardup.indexes.compaction import Compaction
 from neardup.indexes.files.index_directory import Content, IndexDirectory
 from neardup.indexes.files.log_format import Batch
 from neardup.indexes.merging import WORK
-from neardup.indexes.search import Buffer, Search
+from neardup.indexes.search import EntryBuffer, Search
 from neardup.indexes.segment import Segment
 from neardup.indexes.sink import Home, MemoryHome
 
@@ -31,7 +31,7 @@ class Engine:
     """
 
     def __init__(self, path: Path | None, radius: int, buffer_size: int) -> None:
-        self._buffer = Buffer(buffer_size)
+        self._buffer = EntryBuffer(buffer_size)
         self.search = Search(radius, self._buffer)
         self.max_id = -1
         self._segments: list[Segment] = []

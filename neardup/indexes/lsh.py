@@ -38,7 +38,7 @@ class Candidate(NamedTuple):
     similarity: float
 
 
-class Candidates(NamedTuple):
+class LshCandidates(NamedTuple):
     """The answers to many queries, by query, then most similar first, then by id.
 
     Attributes:
@@ -239,7 +239,7 @@ class LshIndex:
         *,
         min_similarity: float | None = None,
         limit: int | None = None,
-    ) -> Candidates:
+    ) -> LshCandidates:
         """Answer many queries at once, each as :meth:`query` does.
 
         Args:
@@ -256,7 +256,9 @@ class LshIndex:
         bounds = self._bounds(min_similarity, limit)
         self._check_open()
         found = self._tables.find_many(values, *bounds)
-        return Candidates(found.positions, found.ids, np.array(self._similarities)[found.unequal])
+        return LshCandidates(
+            found.positions, found.ids, np.array(self._similarities)[found.unequal]
+        )
 
     def flush(self) -> None:
         """Make all entries durable: afterwards they survive a crash of process or machine.

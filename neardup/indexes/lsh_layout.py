@@ -59,7 +59,7 @@ ROOM = 20
 """Rows for which there is memory."""
 LIMIT = 21
 """Candidates of one query, and rows that are looked at in one band."""
-MOST_UNEQUAL = 22
+MAX_UNEQUAL = 22
 """Values in which the sketch of a candidate may differ."""
 DONE = 23
 """Queries that the last search has answered."""

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from neardup.indexes.arrays import Ids, Positions
 
 
-class Rows(NamedTuple):
+class StoredRows(NamedTuple):
     """What files keep of rows.
 
     Attributes:
@@ -21,12 +21,12 @@ class Rows(NamedTuple):
     keys: npt.NDArray[np.uint32]
     sketches: npt.NDArray[np.uint64]
 
-    def part(self, start: int, end: int) -> "Rows":
+    def part(self, start: int, end: int) -> "StoredRows":
         """Return some of the rows, as views."""
-        return Rows(self.ids[start:end], self.keys[start:end], self.sketches[start:end])
+        return StoredRows(self.ids[start:end], self.keys[start:end], self.sketches[start:end])
 
 
-class Found(NamedTuple):
+class QueryHits(NamedTuple):
     """Candidates of queries, by query, then by unequal values, then by id.
 
     Attributes:

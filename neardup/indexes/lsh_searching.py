@@ -168,7 +168,7 @@ def _compare(state: int, values: int, start: int, end: int, to: int) -> int:
     for place in range(start, end):
         at = row_at(state, load_i64(ids, place))
         count = min(unequal(asked, at + 8, words), load_i64(state, field.NOTHING_ALIKE))
-        if count <= load_i64(state, field.MOST_UNEQUAL):
+        if count <= load_i64(state, field.MAX_UNEQUAL):
             store_i64(positions, to, position)
             store_i64(ids, to, load_i64(at, 0))
             store_i64(far, to, count)

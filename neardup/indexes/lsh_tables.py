@@ -22,7 +22,7 @@ from neardup.indexes.lsh_layout import (
     SLOTS,
     words_of,
 )
-from neardup.indexes.lsh_rows import Found, Rows
+from neardup.indexes.lsh_rows import QueryHits, StoredRows
 from neardup.indexes.signatures import Signatures
 
 _ALIGNED_WORDS = 8
@@ -146,14 +146,14 @@ class LshTables:
             part = values[some.start * self._permutations : some.stop * self._permutations]
             self.add(self.at, part, len(some), ids[some.start :].ctypes.data, 0)
 
-    def restore(self, rows: Rows) -> None:
+    def restore(self, rows: StoredRows) -> None:
         """Hold rows that files kept, the arrays in one piece each."""
         for some in self._steps(len(rows.ids)):
             addresses = (part[some.start :].ctypes.data for part in rows)
             self._restore(self.at, len(some), *addresses)
         self.forget_fresh(len(self) - self.fresh_from)
 
-    def fresh(self) -> Rows:
+    def fresh(self) -> StoredRows:
         """Return copies of all rows whose keys are still at hand."""
         first, end, stride = self.fresh_from, len(self), 1 + self._words
         parts = [np.zeros((0, stride), np.uint64)]
@@ -162,7 +162,7 @@ class LshTables:
             parts.append(chunk[max(0, first - row) : end - row])
         held = np.concatenate(parts)
         keys = self._fresh[: end - first].astype(np.uint32)
-        return Rows(held[:, 0].astype(np.int64), keys, np.ascontiguousarray(held[:, 1:]))
+        return StoredRows(held[:, 0].astype(np.int64), keys, np.ascontiguousarray(held[:, 1:]))
 
     def forget_fresh(self, count: int) -> None:
         """Let go of the keys of the first rows of :meth:`fresh`."""
@@ -171,7 +171,7 @@ class LshTables:
             self._fresh[:left] = self._fresh[count : count + left].copy()
         self._state[field.FRESH_FROM] += count
 
-    def find_many(self, signatures: Signatures, limit: int, most_unequal: int) -> Found:
+    def find_many(self, signatures: Signatures, limit: int, most_unequal: int) -> QueryHits:
         """Return the candidates of many queries.
 
         Args:
@@ -187,13 +187,13 @@ class LshTables:
                 self.search(self.at, left.reshape(-1), len(left))
                 found = int(self._state[field.FOUND])
                 positions, ids, unequal = (part[:found].copy() for part in self._out)
-                parts.append(Found(positions + query, ids, unequal))
+                parts.append(QueryHits(positions + query, ids, unequal))
                 query += int(self._state[field.DONE])
                 if query < len(signatures):
                     self._provide_out(4 * len(self._out.ids))
         finally:
             self._bound(UNLIMITED, self._permutations)
-        return Found(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        return QueryHits(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def close(self) -> None:
         """Let go of all memory; whatever is asked for from now on is refused."""
@@ -245,11 +245,11 @@ class LshTables:
 
     def _bound(self, limit: int, most_unequal: int) -> None:
         """Say what searches look for from now on."""
-        self._state[field.LIMIT], self._state[field.MOST_UNEQUAL] = limit, most_unequal
+        self._state[field.LIMIT], self._state[field.MAX_UNEQUAL] = limit, most_unequal
 
     def _provide_out(self, capacity: int) -> None:
         """Have room for so many candidates."""
-        self._out = Found(*(np.zeros(capacity, np.int64) for _ in range(3)))
+        self._out = QueryHits(*(np.zeros(capacity, np.int64) for _ in range(3)))
         # To read one number from these takes a third of the time that an array takes.
         self.ids, self.unequal = self._out.ids.data, self._out.unequal.data
         addresses = [array.ctypes.data for array in self._out]
@@ -274,4 +274,4 @@ class LshTables:
         return state
 
 
-_NOTHING = Found(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+_NOTHING = QueryHits(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))

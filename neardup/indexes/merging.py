@@ -14,7 +14,7 @@ of its entries, sorts its id in and sorts it into four tables, which is six rows
 million entries, added one by one, are 9 segments on the average, 19 at times, with half of this."""
 
 
-class Part(NamedTuple):
+class MergeSegment(NamedTuple):
     """A segment as the policy sees it.
 
     Attributes:
@@ -45,7 +45,7 @@ def first_to_merge(sizes: Sequence[int], fresh: int) -> int:
     return first
 
 
-def next_merge(parts: Sequence[Part]) -> range | None:
+def next_merge(parts: Sequence[MergeSegment]) -> range | None:
     """Return which neighbours become one next; None: none need to.
 
     Args:
@@ -66,7 +66,7 @@ def next_merge(parts: Sequence[Part]) -> range | None:
     return next((range(place, place + 1) for place in mostly_dead), None)
 
 
-def next_union(parts: Sequence[Part]) -> range | None:
+def next_union(parts: Sequence[MergeSegment]) -> range | None:
     """Return which neighbours become one next, so that none is left that could; None: none could.
 
     Args:

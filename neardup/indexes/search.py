@@ -19,7 +19,7 @@ BATCH_ROOM = 1 << 18
 """Matches found before they are copied to the answer to many queries: 2.4 MB."""
 
 
-class Buffer:
+class EntryBuffer:
     """A bounded list of entries that is read whole by each query (8,192: about 0.5 microseconds).
 
     Args:
@@ -94,7 +94,7 @@ class Search:
         buffer: Its entries are found from the moment in which they are appended.
     """
 
-    def __init__(self, radius: int, buffer: Buffer) -> None:
+    def __init__(self, radius: int, buffer: EntryBuffer) -> None:
         self._buffer = buffer
         self._segments: tuple[Segment, ...] = ()
         self._state = np.zeros(field.HEAD, np.int64)

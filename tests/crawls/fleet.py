@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.sites.hosts import ManyHosts
 
 LEASE_SECS = 3
-LONGEST_SECS = 120.0
+MAX_SECS = 120.0
 NAME = "test"
 
 
@@ -117,7 +117,7 @@ def fleet_settings(url: str, folder: Path) -> dict[str, str]:
 
 def finish(process: subprocess.Popen[str], status: int = 0) -> str:
     """Wait for the end of a worker; what it printed."""
-    output, errors = process.communicate(timeout=LONGEST_SECS)
+    output, errors = process.communicate(timeout=MAX_SECS)
     assert process.returncode == status, output + errors
     assert "Traceback" not in errors, errors
     return output + errors
@@ -132,7 +132,7 @@ def end(process: subprocess.Popen[str]) -> None:
 
 def wait_for(site: ManyHosts, total: int) -> None:
     """Wait until a site was asked for so many pages."""
-    deadline = time.monotonic() + LONGEST_SECS
+    deadline = time.monotonic() + MAX_SECS
     while site.total < total:
         assert time.monotonic() < deadline, f"the fleet does not move beyond {site.total}"
         time.sleep(0.005)
@@ -140,7 +140,7 @@ def wait_for(site: ManyHosts, total: int) -> None:
 
 def wait_until(is_so: Callable[[], bool]) -> None:
     """Wait until something is so."""
-    deadline = time.monotonic() + LONGEST_SECS
+    deadline = time.monotonic() + MAX_SECS
     while not is_so():
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -25,7 +25,7 @@ from typing import IO, TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-_LONGEST = 1 << 20
+_MAX_CHARACTERS = 1 << 20
 _STREAMS = 3
 _PACKAGES = ("crawler.commands", "crawler.spiders")
 _MODULES = (
@@ -74,15 +74,15 @@ class Forks:
             given.write(stdin or "")
             given.seek(0)
             self._send({"arguments": arguments, "environment": dict(os.environ)}, (given, out, err))
-            pid = int(self._channel.recv(_LONGEST))
+            pid = int(self._channel.recv(_MAX_CHARACTERS))
             self._channel.settimeout(timeout)
             try:
-                status = int(self._channel.recv(_LONGEST))
+                status = int(self._channel.recv(_MAX_CHARACTERS))
             except BaseException as error:
                 # Its end is not to be taken for that of the next one.
                 os.kill(pid, signal.SIGKILL)
                 self._channel.settimeout(None)
-                self._channel.recv(_LONGEST)
+                self._channel.recv(_MAX_CHARACTERS)
                 if isinstance(error, TimeoutError):
                     raise subprocess.TimeoutExpired(["scrapy", *arguments], timeout) from None
                 raise
@@ -120,7 +120,7 @@ def serve(channel: socket.socket) -> None:
     import_module("neardup").prepare()
     assert "twisted.internet.reactor" not in sys.modules
     while True:
-        message, numbers, _, _ = socket.recv_fds(channel, _LONGEST, _STREAMS + 1)
+        message, numbers, _, _ = socket.recv_fds(channel, _MAX_CHARACTERS, _STREAMS + 1)
         if not message:
             return
         *streams, written = numbers

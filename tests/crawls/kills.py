@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.sites.many import ManyPages
 
-LONGEST_SECS = 120.0
+MAX_SECS = 120.0
 
 
 @dataclass
@@ -74,7 +74,7 @@ class KilledCrawl:
     def finish(self) -> tuple[str, str]:
         """Let the crawl run to its end."""
         process = self.start()
-        output, errors = process.communicate(timeout=LONGEST_SECS)
+        output, errors = process.communicate(timeout=MAX_SECS)
         assert process.returncode == 0, output + errors
         assert "Traceback" not in errors, errors
         return output, errors
@@ -109,7 +109,7 @@ def assert_nothing_lost_or_kept_twice(site: ManyPages, jobdir: Path) -> None:
 
 def wait_for(site: ManyPages, total: int, process: subprocess.Popen[str]) -> None:
     """Wait until a site was asked so often, or the crawl has ended."""
-    deadline = time.monotonic() + LONGEST_SECS
+    deadline = time.monotonic() + MAX_SECS
     while site.total < total and process.poll() is None:
         assert time.monotonic() < deadline, "the crawl does not move"
         time.sleep(0.002)
@@ -132,7 +132,7 @@ def kill_workers(process: subprocess.Popen[str]) -> int:
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
         # A signal is on its way for a while, and a worker that is not dead may get another page.
-        deadline = time.monotonic() + LONGEST_SECS
+        deadline = time.monotonic() + MAX_SECS
         while not all(map(_is_dead, workers)):
             assert time.monotonic() < deadline
             time.sleep(0.005)

@@ -22,7 +22,7 @@ from crawler.maintenance.verify.fingerprint_checks import find_unindexed
 from crawler.maintenance.verify.verification import verify
 from crawler.pages.page_store import PageStore
 from crawler.storage.database import Database
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 from neardup import HammingIndex
 from neardup.storage.catch_up import open_index
 from tests.crawler.maintenance.verify.crawled import check, make
@@ -158,7 +158,7 @@ def test_a_lock_that_does_not_end_ends_the_crawl_and_loses_nothing(tmp_path: Pat
     job.commit()
     job.database.read("PRAGMA busy_timeout = 100")
     with locked(tmp_path / "crawl.db", 60) as process:
-        with pytest.raises(StorageError, match="locked"):
+        with pytest.raises(CrawlStorageError, match="locked"):
             job.queue.push(host, "http://example.com/more", 0, b"")
         assert "locked" in str(job.failure)
         job.close()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.lab.app.lab_server import MOST_WINDOWS
+from crawler.lab.app.lab_server import MAX_WINDOWS
 from tests.crawls.command import PROJECT, scrapy
 from tests.crawls.lab import Page, RunningLab, end, lab, start_lab, wait_until
 from tests.crawls.lab_counting import counting
@@ -211,9 +211,9 @@ class TestProcess:
         with counting(texts) as (address, counts):
             port = int(address.split(":")[2].strip("/"))
             host = {"Host": f"127.0.0.1:{port}"}
-            found = [ask(port, "/", host)[0] for _ in range(MOST_WINDOWS + 10)]
-            assert found == [200] * MOST_WINDOWS + [503] * 10
-            assert counts().windows == MOST_WINDOWS
+            found = [ask(port, "/", host)[0] for _ in range(MAX_WINDOWS + 10)]
+            assert found == [200] * MAX_WINDOWS + [503] * 10
+            assert counts().windows == MAX_WINDOWS
 
     def test_a_taken_port_is_one_line(self, texts: Path) -> None:
         with closing(socket.create_server(("127.0.0.1", 0))) as taken:

@@ -32,7 +32,7 @@ from tests.sites.prose import prose
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.warc.record_reading import Found
+    from crawler.warc.record_reading import WholeRecord
     from tests.sites.exchange import Exchange
 
 RECORDED = ("-s", "WARC_ENABLED=True")
@@ -109,14 +109,14 @@ class Recorded:
     site: ChangingSite
     jobdir: Path
     first: dict[str, dict[str, Any]]
-    first_records: list[Found]
-    records: list[Found]
+    first_records: list[WholeRecord]
+    records: list[WholeRecord]
 
     @property
     def folder(self) -> Path:
         return self.jobdir / "warc"
 
-    def of(self, path: str, kind: str = "response") -> list[Found]:
+    def of(self, path: str, kind: str = "response") -> list[WholeRecord]:
         return [
             found
             for found in self.records

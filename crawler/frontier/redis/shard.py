@@ -8,7 +8,7 @@ from collections import deque
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from crawler.frontier.queue import MOST_TRIES
+from crawler.frontier.queue import MAX_TRIES
 from crawler.frontier.redis import lua_scripts as scripts
 from crawler.frontier.redis.counts import ShardCounts
 from crawler.frontier.redis.request_records import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 KEPT_SECS = 5.0
 """A server that syncs its file every second may lose two seconds where it is killed."""
 
-MOST_OF_A_CALL = 500
+MAX_OF_A_CALL = 500
 """So many requests at most in one call of a script: nobody else is served meanwhile."""
 
 Move = Literal["park", "unpark", "give_back"]
@@ -187,7 +187,7 @@ class Shard:
         await self._leave(worker, incarnation, "")
 
     async def _leave(self, worker: str, incarnation: str, *args: Part) -> None:
-        call = [worker, incarnation, MOST_OF_A_CALL, *args]
+        call = [worker, incarnation, MAX_OF_A_CALL, *args]
         while await self._server.call(scripts.LEAVE, self._keys, call):
             pass
 
@@ -212,7 +212,7 @@ class Shard:
             room: How many of each host that was not owned.
         """
         rooms = _flat((pack_host(host), more) for host, more in wish.hosts.items())
-        most = min(wish.requests, MOST_OF_A_CALL)
+        most = min(wish.requests, MAX_OF_A_CALL)
         leased, pauses = await self._call_whole(scripts.LEASE, most, wish.more_hosts, room, *rooms)
         hosts, records = map(unpack_host, pauses[::2]), map(unpack_pause, pauses[1::2])
         return [unpack(record) for record in leased], dict(zip(hosts, records, strict=True))
@@ -222,7 +222,7 @@ class Shard:
         outcomes: list[tuple[str, bytes]] = [("done", one) for one in done]
         outcomes += [("failed", one) for one in failed]
         for some in _parts(outcomes):
-            await self._call(scripts.FINISH, MOST_TRIES, *_flat(some))
+            await self._call(scripts.FINISH, MAX_TRIES, *_flat(some))
 
     async def move(self, move: Move, ids: Sequence[bytes]) -> list[bool]:
         """Park, unpark or give back what this worker holds; say of which that is true now."""
@@ -260,7 +260,7 @@ def _flat(pairs: Iterable[tuple[Part, ...]]) -> Iterable[Part]:
 
 
 def _parts(whole: Sequence[T]) -> list[Sequence[T]]:
-    return [whole[at : at + MOST_OF_A_CALL] for at in range(0, len(whole), MOST_OF_A_CALL)]
+    return [whole[at : at + MAX_OF_A_CALL] for at in range(0, len(whole), MAX_OF_A_CALL)]
 
 
 def _ms(secs: float) -> int:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from neardup.storage.redis.server import Server
 
 
-class Watch:
+class HeartbeatWatch:
     """Looks at the beats of the others, by this process's own clock.
 
     No two clocks are compared, and a jump of the server's means nothing. Where this
@@ -79,7 +79,7 @@ class Fellows:
     def __init__(self, server: Server, worker: str, lease_secs: float) -> None:
         self._server = server
         self._worker = worker
-        self._watch = Watch(lease_secs)
+        self._watch = HeartbeatWatch(lease_secs)
         self._keys = [f"{{{server.prefix}:fleet}}"]
 
     async def _call(self, script: Script, *args: bytes | str) -> Any:

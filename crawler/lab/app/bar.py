@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.choice import Choice
-    from crawler.lab.judgement import Changes
+    from crawler.lab.judgement import VerdictChanges
     from crawler.lab.snapshot import Snapshot
     from neardup import Parameters
 
@@ -108,7 +108,7 @@ class ApplyDialog:
         dialog.close()
 
 
-def _so_far(pages: int, changes: Changes) -> str:
+def _so_far(pages: int, changes: VerdictChanges) -> str:
     kept, dropped = len(changes.now_kept), len(changes.now_dropped)
     if not kept and not dropped:
         return f"Of the {pages:,} pages so far none would be judged otherwise."

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from crawler.lab.app.plain_text import plain
 
-_MOST_SHOWN = 4_000
+_MAX_SHOWN = 4_000
 
 
 def inert_link(url: str, shown: str | None = None) -> ui.label:
@@ -23,7 +23,7 @@ def confirm_link(url: str) -> None:
     """Show a URL in full, with a link that leaves no trace of where it was followed from."""
     with ui.dialog(value=True) as dialog, ui.card():
         ui.label("This address was crawled. Nobody vouches for what is there.").classes("title")
-        ui.label(plain(url, _MOST_SHOWN)).classes("crawled mono")
+        ui.label(plain(url, _MAX_SHOWN)).classes("crawled mono")
         with ui.element().classes("line"):
             ui.element().classes("spacer")
             ui.button("Close", on_click=dialog.close, color=None).props("flat").classes("plain")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-class Figures:
+class FigureRow:
     """Numbers in a row, each above its name.
 
     Args:

@@ -43,7 +43,7 @@ _SWITCH = """() => {
   setDark({dark: true, light: false}[chosen] ?? null);
 }"""
 
-_LONGEST = 200
+_MAX_CHARACTERS = 200
 _VERIFY = {"verified": True, "alone": False}
 
 TICK_SECS = 1.0
@@ -88,7 +88,7 @@ def address_of(tab: str, choice: Choice, holds: Parameters) -> str:
 def read_tried(tried: str, holds: Parameters) -> Choice | None:
     """What an address says is tried; None where it says nothing that makes sense."""
     parts = tried.split("/")
-    if len(tried) > _LONGEST or len(parts) != 7 or parts[6] not in _VERIFY:
+    if len(tried) > _MAX_CHARACTERS or len(parts) != 7 or parts[6] not in _VERIFY:
         return None
     method, features, nearest, farthest, similarity, words, verify = parts
     try:

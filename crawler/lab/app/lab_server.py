@@ -48,7 +48,7 @@ _CONTENT = (
 )
 
 RECONNECT_SECS = 5.0
-MOST_WINDOWS = 64
+MAX_WINDOWS = 64
 """At a time, two MB each; what was asked for and never opened counts for a minute."""
 
 _FOLDER = Path(__file__).parent
@@ -143,7 +143,7 @@ def make_app(lab: Lab, bound: Bound, announce: Callable[[], None]) -> ASGIApp:
 
     @ui.page("/")
     def page(tab: str = "", tried: str = "") -> PlainTextResponse | None:
-        if len(Client.instances) > MOST_WINDOWS:
+        if len(Client.instances) > MAX_WINDOWS:
             ui.context.client.delete()
             return PlainTextResponse("too many windows: close some, or wait a minute\n", 503)
         Frame(lab, tab, tried).build()

@@ -42,7 +42,7 @@ class StoppedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TaskProgress:
     """How far something slow is: a share from 0 to 1, and words for it."""
 
     share: float
@@ -81,7 +81,7 @@ class Lab:
         self._lookout = ThreadPoolExecutor(1, "live")
         self._is_stopping = False
         self._stops: set[Choice] = set()
-        self.progress: Progress | None = None
+        self.progress: TaskProgress | None = None
         self.fault: str | None = None
         self.growth = 0
         self.reading = 0
@@ -180,7 +180,7 @@ class Lab:
         def watch(share: float, words: str) -> None:
             if self._is_stopping or choice in self._stops:
                 raise StoppedError
-            self.progress = Progress(share, words)
+            self.progress = TaskProgress(share, words)
 
         try:
             with self._effort.counted():
@@ -219,7 +219,7 @@ class Lab:
                     self.session.extend(pages)
                     count += len(pages)
                     words = f"{len(self.session):,} pages read"
-                    self.progress = Progress(self.sources.progress, words)
+                    self.progress = TaskProgress(self.sources.progress, words)
         finally:
             self.progress = None
         return count

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from nicegui.events import GenericEventArguments
 
-MOST_ROWS = 200
+MAX_ROWS = 200
 
 Row = dict[str, str | int]
 

@@ -11,7 +11,7 @@ from neardup.comparison.diff import ADDED, EQUAL, REMOVED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from neardup.comparison.diff import Run
+    from neardup.comparison.diff import WordRun
 
 CONTEXT_WORDS = 14
 """Equal words that are shown before and behind a change."""
@@ -19,7 +19,7 @@ CONTEXT_WORDS = 14
 SHORTEST_FOLD_WORDS = 20
 """Of fewer the row of the fold would take as much room as they do."""
 
-MOST_PIECES = 40
+MAX_PIECES = 40
 """Of a row, from which on the next equal words end it: texts that have little more than "the" and
 "of" in common are tens of thousands of pieces, and rows are what is shown some at a time."""
 
@@ -51,7 +51,7 @@ class Folded:
 Row = Aligned | Folded
 
 
-def side_by_side(runs: Sequence[Run], *, context: int = CONTEXT_WORDS) -> list[Row]:
+def side_by_side(runs: Sequence[WordRun], *, context: int = CONTEXT_WORDS) -> list[Row]:
     """Set a diff as two columns, in rows that begin and end with words of both texts.
 
     Args:
@@ -61,13 +61,13 @@ def side_by_side(runs: Sequence[Run], *, context: int = CONTEXT_WORDS) -> list[R
     return list(_rows(_pieces(runs, context)))
 
 
-def count_changes(runs: Iterable[Run]) -> int:
+def count_changes(runs: Iterable[WordRun]) -> int:
     """Count the places in which two texts differ; what was replaced is one."""
     kinds = [EQUAL, *(run.kind for run in runs)]
     return sum(kind != EQUAL and before == EQUAL for before, kind in pairwise(kinds))
 
 
-def _pieces(runs: Sequence[Run], context: int) -> Iterator[Piece | Folded]:
+def _pieces(runs: Sequence[WordRun], context: int) -> Iterator[Piece | Folded]:
     last = len(runs) - 1
     for place, run in enumerate(runs):
         if run.kind == EQUAL:
@@ -102,7 +102,7 @@ def _rows(pieces: Iterable[Piece | Folded]) -> Iterator[Row]:
             left.append(piece)
         if piece.kind != REMOVED:
             right.append(piece)
-        if piece.kind == EQUAL and len(left) + len(right) >= MOST_PIECES:
+        if piece.kind == EQUAL and len(left) + len(right) >= MAX_PIECES:
             yield from _aligned(left, right)
             left, right = [], []
     yield from _aligned(left, right)

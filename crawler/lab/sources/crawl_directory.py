@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from crawler.lab.sources.source import Source
+    from crawler.lab.sources.source import PageSource
     from neardup import Parameters
 
 _SLICE = 10_000
@@ -80,7 +80,7 @@ class CrawlSource:
             self._looked_at = self._highest = _highest(connection)
 
     @property
-    def parts(self) -> Sequence[Source]:
+    def parts(self) -> Sequence[PageSource]:
         """See the protocol."""
         return (self,)
 

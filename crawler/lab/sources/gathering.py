@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _TOGETHER = 32
 _TOGETHER_BYTES = 1 << 26
-_MOST_CAUSES = 20
+_MAX_CAUSES = 20
 _NOT_TO_KEEP = {"noindex", "none"}
 
 _NOWHERE = "http://nowhere.invalid/"
@@ -173,7 +173,7 @@ class Gathering:
         asks = not _NOT_TO_KEEP.isdisjoint(reading.robots)
         if found is None or asks:
             why = reading.not_html or reading.failure or "it asks not to be kept (noindex)"
-            known = why in self._unread or len(self._unread) < _MOST_CAUSES
+            known = why in self._unread or len(self._unread) < _MAX_CAUSES
             self._unread[why if known else "other causes"] += 1
             return
         document = found.document(DEFAULTS.min_words)

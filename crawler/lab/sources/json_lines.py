@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.lab.lab_page import LabPage
-    from crawler.lab.sources.source import Source
+    from crawler.lab.sources.source import PageSource
     from neardup import Parameters
     from neardup.command_line.rows.row import Row
 
@@ -53,7 +53,7 @@ class JsonLinesSource:
             raise _complaint(path, error) from None
 
     @property
-    def parts(self) -> Sequence[Source]:
+    def parts(self) -> Sequence[PageSource]:
         """See the protocol."""
         return (self,)
 

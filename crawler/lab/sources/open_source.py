@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from crawler.lab.sources.source import Source
+    from crawler.lab.sources.source import PageSource
 
 _JSON_LINES = (".jsonl", ".ndjson", ".jl", ".jsonl.gz", ".ndjson.gz", ".jl.gz")
 _ARCHIVES = (".warc", ".warc.gz", ".warc.gz.open", ".wacz")
@@ -22,7 +22,7 @@ _ARCHIVES = (".warc", ".warc.gz", ".warc.gz.open", ".wacz")
 _EXPECTED = "a crawl directory, a .jsonl or .jsonl.gz file, or WARC files"
 
 
-def open_source(path: Path) -> Source:
+def open_source(path: Path) -> PageSource:
     """Open a crawl directory, a file of texts, an archive, or a folder of archives.
 
     Raises:
@@ -50,7 +50,7 @@ def open_sources(paths: Iterable[Path]) -> Sources:
     Raises:
         SourceError: One of them cannot be opened, or they do not go together.
     """
-    opened: list[Source] = []
+    opened: list[PageSource] = []
     try:
         for path in paths:
             opened.append(open_source(path))  # noqa: PERF401  (what was opened is to be closed)
@@ -61,7 +61,7 @@ def open_sources(paths: Iterable[Path]) -> Sources:
         raise
 
 
-def _of_folder(folder: Path) -> Source:
+def _of_folder(folder: Path) -> PageSource:
     if any(file.name.lower().endswith(_ARCHIVES) for file in folder.iterdir()):
         return _archive(folder)
     raise SourceError(
@@ -69,7 +69,7 @@ def _of_folder(folder: Path) -> Source:
     )
 
 
-def _archive(path: Path) -> Source:
+def _archive(path: Path) -> PageSource:
     # warcio takes a tenth of a second, and most of the time nobody needs it.
     from crawler.lab.sources.warc_pages import WarcSource  # noqa: PLC0415
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.lab.lab_page import LabPage
-    from crawler.lab.sources.source import Source
+    from crawler.lab.sources.source import PageSource
     from neardup import Parameters
 
 
@@ -29,8 +29,8 @@ class Sources:
         SourceError: Their fingerprints are of different features.
     """
 
-    def __init__(self, parts: Sequence[Source]) -> None:
-        self.parts: Sequence[Source] = parts
+    def __init__(self, parts: Sequence[PageSource]) -> None:
+        self.parts: Sequence[PageSource] = parts
         self._check_features()
         self._part = array("H")
         self._number = array("q")
@@ -84,7 +84,7 @@ class Sources:
         found = [part.texts(of) for part, of in zip(self.parts, wanted, strict=True)]
         return (next(found[self._part[number]]) for number in ids)
 
-    def of(self, number: int) -> tuple[Source, int]:
+    def of(self, number: int) -> tuple[PageSource, int]:
         """The source of a page, and its id there."""
         return self.parts[self._part[number]], self._number[number]
 

@@ -16,7 +16,7 @@ class SourceError(Exception):
     """A source cannot be read, or not written to; one line that says why and what to do."""
 
 
-class Source(Protocol):
+class PageSource(Protocol):
     """Pages in crawl order, their texts on demand.
 
     It may be used from any thread, by one at a time.
@@ -35,7 +35,7 @@ class Source(Protocol):
         """Of a crawl, else None."""
 
     @property
-    def parts(self) -> Sequence[Source]:
+    def parts(self) -> Sequence[PageSource]:
         """The sources that it consists of; itself, where it is one."""
 
     @property

@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.lab.lab_page import LabPage
-    from crawler.lab.sources.source import Source
+    from crawler.lab.sources.source import PageSource
     from crawler.warc.captures import Capture
-    from crawler.warc.sources import Source as File
+    from crawler.warc.sources import WarcFile as File
     from neardup import Parameters
 
 _SLICE = 128
 _SLICE_BYTES = 1 << 26
-_MOST_CAUSES = 20
-_MOST_COMPLAINTS = 20
+_MAX_CAUSES = 20
+_MAX_COMPLAINTS = 20
 _NOT_TO_KEEP = frozenset({"noindex", "none"})
 _CANONICALIZER = Canonicalizer()
 
@@ -74,7 +74,7 @@ class WarcSource:
         self._read_bytes = 0
 
     @property
-    def parts(self) -> Sequence[Source]:
+    def parts(self) -> Sequence[PageSource]:
         """See the protocol."""
         return (self,)
 
@@ -166,7 +166,7 @@ class WarcSource:
         return Told(capture.url, "", None, body, kind)
 
     def _leave_out(self, why: str) -> None:
-        known = why in self._left_out or len(self._left_out) < _MOST_CAUSES
+        known = why in self._left_out or len(self._left_out) < _MAX_CAUSES
         self._left_out[why if known else "other causes"] += 1
 
 
@@ -212,5 +212,5 @@ class _Taker(logging.Handler):
         self._said = said
 
     def emit(self, record: logging.LogRecord) -> None:
-        if len(self._said) < _MOST_COMPLAINTS:
+        if len(self._said) < _MAX_COMPLAINTS:
             self._said.append(record.getMessage())

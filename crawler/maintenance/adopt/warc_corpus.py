@@ -18,13 +18,13 @@ from crawler.reading.reading_options import ReadingOptions
 from crawler.reading.robots_header import robots_words
 from crawler.warc.exchange import KIND_FIELD, PAGE
 from crawler.warc.record_reading import read_records
-from neardup.batch.web_page import LeftOut, Page
+from neardup.batch.web_page import LeftOut, WebPage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.reading.reading import Reading
-    from crawler.warc.record_reading import Found
+    from crawler.warc.record_reading import WholeRecord
 
 MAX_BYTES = 32 * 1024 * 1024
 """Of a body, also after decompression; the same as DOWNLOAD_MAXSIZE of the profile."""
@@ -33,7 +33,7 @@ _SLICE = 64
 _SLICE_BYTES = 1 << 26
 _NOT_TO_KEEP = frozenset({"noindex", "none"})
 _WEB = ("http://", "https://")
-_LONGEST = max(map(len, _WEB))
+_MAX_CHARACTERS = max(map(len, _WEB))
 _OK = range(HTTPStatus.OK, HTTPStatus.MULTIPLE_CHOICES)
 
 
@@ -47,7 +47,7 @@ class _Answer(NamedTuple):
     content_type: str | None
 
 
-def read(file: BinaryIO) -> Iterator[Page | LeftOut]:
+def read(file: BinaryIO) -> Iterator[WebPage | LeftOut]:
     """Yield the pages of an archive in its order, each capture by itself.
 
     Responses are read by a worker process, with the limits of time and memory that a crawl has.
@@ -65,10 +65,10 @@ def read(file: BinaryIO) -> Iterator[Page | LeftOut]:
             told = _tell(record)
             if isinstance(told, _Answer):
                 waiting.append(told)
-            if _is_much(waiting) or isinstance(told, Page):
+            if _is_much(waiting) or isinstance(told, WebPage):
                 yield from _read(waiting, reader)
                 waiting.clear()
-            if isinstance(told, Page | LeftOut):
+            if isinstance(told, WebPage | LeftOut):
                 yield told
         yield from _read(waiting, reader)
     yield from damage
@@ -82,27 +82,27 @@ def _is_much(waiting: list[_Answer]) -> bool:
     return len(waiting) == _SLICE or sum(len(one.body) for one in waiting) > _SLICE_BYTES
 
 
-def _tell(record: Found) -> _Answer | Page | LeftOut | None:
+def _tell(record: WholeRecord) -> _Answer | WebPage | LeftOut | None:
     """What a record is; None for one that says nothing of a page."""
     if record.kind == "conversion":
         return _conversion(record)
     if record.kind == "revisit":
         return LeftOut("revisits, whose page is in another record")
-    if record.kind != "response" or not record.url[:_LONGEST].lower().startswith(_WEB):
+    if record.kind != "response" or not record.url[:_MAX_CHARACTERS].lower().startswith(_WEB):
         return None
     if record.field(KIND_FIELD) not in {None, PAGE} or urlsplit(record.url).path == "/robots.txt":
         return None
     return _answer(record)
 
 
-def _conversion(record: Found) -> Page | LeftOut:
+def _conversion(record: WholeRecord) -> WebPage | LeftOut:
     if record.payload is None:
         return LeftOut(_too_large())
     text = record.payload.decode("utf-8", "replace")
-    return Page(record.offset, record.url, text, date=record.field("WARC-Date"))
+    return WebPage(record.offset, record.url, text, date=record.field("WARC-Date"))
 
 
-def _answer(record: Found) -> _Answer | LeftOut:
+def _answer(record: WholeRecord) -> _Answer | LeftOut:
     if record.http is None:  # warcio looks for them where the scheme is in small letters only
         return LeftOut("responses whose HTTP headers are not read")
     if record.status not in _OK:
@@ -120,7 +120,7 @@ def _answer(record: Found) -> _Answer | LeftOut:
     return _Answer(record.offset, record.url, record.field("WARC-Date"), body, kind)
 
 
-def _fields(record: Found, name: str) -> list[str]:
+def _fields(record: WholeRecord, name: str) -> list[str]:
     headers = () if record.http is None else record.http.headers
     return [value for field, value in headers if field.lower() == name]
 
@@ -129,7 +129,7 @@ def _too_large() -> str:
     return f"larger than {MAX_BYTES >> 20} MB"
 
 
-def _read(answers: list[_Answer], reader: HtmlReader) -> Iterator[Page | LeftOut]:
+def _read(answers: list[_Answer], reader: HtmlReader) -> Iterator[WebPage | LeftOut]:
     if not answers:
         return
     readings = reader.read([Html(one.url, one.body, one.content_type) for one in answers])
@@ -137,14 +137,14 @@ def _read(answers: list[_Answer], reader: HtmlReader) -> Iterator[Page | LeftOut
         yield _page(answer, reading)
 
 
-def _page(answer: _Answer, reading: Reading) -> Page | LeftOut:
+def _page(answer: _Answer, reading: Reading) -> WebPage | LeftOut:
     if reading.not_html is not None:
         return LeftOut("no HTML")
     if reading.extract is None:
         return LeftOut("pages that could not be read")
     if _NOT_TO_KEEP & set(reading.robots):
         return LeftOut("they ask not to be kept (noindex)")
-    return Page(
+    return WebPage(
         answer.offset,
         answer.url,
         reading.extract.judged_text,

@@ -11,8 +11,8 @@ from crawler.pages.verdicts import DUPLICATES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from crawler.maintenance.merge.merged_crawls import Source
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.merge.merged_crawls import MergedCrawl
+    from crawler.maintenance.verify.finding import CheckWatch
     from crawler.storage.database import Database
 
 SCRATCH = """
@@ -51,10 +51,10 @@ class Copier:
     """
 
     database: Database
-    sources: Sequence[Source]
+    sources: Sequence[MergedCrawl]
     parameters: Mapping[tuple[int, int], int]
 
-    def copy(self, count: int, watch: Watch) -> None:
+    def copy(self, count: int, watch: CheckWatch) -> None:
         """Copy all captures in their new order. Complexity: O(n log n); memory of a batch."""
         watch.begin("copying pages", count)
         last = 0
@@ -84,7 +84,7 @@ class Copier:
             }
             yield list(page.values())
 
-    def _note_beside(self, source: Source, new: int, page: Mapping[str, Any]) -> None:
+    def _note_beside(self, source: MergedCrawl, new: int, page: Mapping[str, Any]) -> None:
         """Note whom a newest capture repeats, to be looked for when all is there."""
         if page["verdict"] not in DUPLICATES:
             return

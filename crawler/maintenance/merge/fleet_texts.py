@@ -11,9 +11,9 @@ from crawler.pages.page_row import to_signed, to_unsigned
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.verify.finding import CheckWatch
     from crawler.pages.page_row import PageRow
-    from crawler.pages.shared_verdicts import Original
+    from crawler.pages.shared_verdicts import OriginalPage
     from crawler.storage.database import Database
 
 SCRATCH = """
@@ -33,14 +33,14 @@ _IS_WANTED = "SELECT 1 FROM scratch.wanted WHERE text_digest = ?"
 _FIND = "SELECT text, words, is_main, visible_digest, fingerprint FROM scratch.kept"
 
 
-class KeptText(NamedTuple):
+class FleetKeptText(NamedTuple):
     """A text that a fleet keeps, zstd, and the page that it is of."""
 
-    original: Original
+    original: OriginalPage
     text: bytes
 
 
-class Found(NamedTuple):
+class FleetText(NamedTuple):
     """What is known of a text of a fleet."""
 
     text: bytes
@@ -60,15 +60,15 @@ class FleetTexts:
     """
 
     database: Database
-    kept: Callable[[], AsyncIterator[KeptText]]
+    kept: Callable[[], AsyncIterator[FleetKeptText]]
 
-    def fetch(self, watch: Watch) -> None:
+    def fetch(self, watch: CheckWatch) -> None:
         """Ask for all. Complexity: O(texts of the fleet); memory of one."""
         self.database.write(_WANT)
         watch.begin("texts of the fleet", 0)
         asyncio.run(self._fetch(watch))
 
-    async def _fetch(self, watch: Watch) -> None:
+    async def _fetch(self, watch: CheckWatch) -> None:
         async for original, text in self.kept():
             watch.advance()
             wanted = self.database.read(_IS_WANTED, (original.text_digest,)).fetchone()
@@ -78,10 +78,10 @@ class FleetTexts:
                 sql = "INSERT OR IGNORE INTO scratch.kept VALUES (?, ?, ?, ?, ?, ?)"
                 self.database.write(sql, (*row, *more))
 
-    def find(self, digest: bytes | None) -> Found | None:
+    def find(self, digest: bytes | None) -> FleetText | None:
         """The text with a digest."""
         row = self.database.read(f"{_FIND} WHERE text_digest = ?", (digest,)).fetchone()
-        return None if row is None else Found(*row)
+        return None if row is None else FleetText(*row)
 
     def row(self, digest: bytes | None, like: PageRow) -> PageRow | None:
         """A row that has the text with a digest, and is another one's otherwise."""

@@ -11,8 +11,8 @@ from crawler.pages.verdicts import FAILED, KEPT, NOINDEX, NOT_HTML, UNREADABLE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from crawler.maintenance.merge.merged_crawls import Source
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.merge.merged_crawls import MergedCrawl
+    from crawler.maintenance.verify.finding import CheckWatch
     from crawler.storage.database import Database
 
 # What two crawls kept that knew nothing of each other, or one of which was killed.
@@ -100,7 +100,7 @@ def name_originals(database: Database) -> None:
         database.commit()
 
 
-class Capture(NamedTuple):
+class MergedCapture(NamedTuple):
     """What decides between captures of one page."""
 
     key: bytes
@@ -122,7 +122,7 @@ class Capture(NamedTuple):
         """Whether it is no page."""
         return self.text_digest is None and self.verdict != NOINDEX
 
-    def says_what(self, other: Capture) -> bool:
+    def says_what(self, other: MergedCapture) -> bool:
         """Whether both are the same: the page was fetched twice, and had not changed."""
         if not (self.was_read and other.was_read) or self.is_file != other.is_file:
             return False
@@ -133,7 +133,7 @@ class Capture(NamedTuple):
         same_bytes = bool(self.body_bytes) and self.payload_digest == other.payload_digest
         return same_bytes or (not self.is_file and self.text_digest == other.text_digest)
 
-    def says_less(self, previous: Capture) -> bool:
+    def says_less(self, previous: MergedCapture) -> bool:
         """As ``PageStore.insert`` has it: what holds nothing takes no place."""
         if not previous.was_read:
             return False
@@ -143,7 +143,7 @@ class Capture(NamedTuple):
         return empty and bool(previous.words)
 
 
-class Choice(NamedTuple):
+class NewestCapture(NamedTuple):
     """Of the newest captures of one page in several crawls, the one that is newest of all.
 
     Attributes:
@@ -155,7 +155,7 @@ class Choice(NamedTuple):
     same: dict[int, int]
 
 
-def choose(captures: Sequence[Capture]) -> Choice:
+def choose(captures: Sequence[MergedCapture]) -> NewestCapture:
     """Decide as one crawl would have, to which they come in this order.
 
     The newest one counts that says something. What is there twice is there once: as what is held,
@@ -171,10 +171,10 @@ def choose(captures: Sequence[Capture]) -> Choice:
             newest = stays
         elif not capture.says_less(newest):
             newest = capture
-    return Choice(newest.id, same)
+    return NewestCapture(newest.id, same)
 
 
-def number_captures(database: Database, sources: Iterable[Source], watch: Watch) -> int:
+def number_captures(database: Database, sources: Iterable[MergedCrawl], watch: CheckWatch) -> int:
     """Give all captures new ids in the order in which they were made; say how many there are.
 
     Complexity: O(n log n).
@@ -190,18 +190,18 @@ def number_captures(database: Database, sources: Iterable[Source], watch: Watch)
     return int(database.read("SELECT count(*) FROM scratch.captures").fetchone()[0])
 
 
-def _choose_newest(database: Database, watch: Watch) -> None:
+def _choose_newest(database: Database, watch: CheckWatch) -> None:
     """Let one capture of each page be the newest, of those that were it in one crawl."""
     watch.begin("pages in several crawls", 0)
     last = b""
     while rows := database.read(_RIVALS, (last,)).fetchall():
-        captures = map(Capture._make, rows)
+        captures = map(MergedCapture._make, rows)
         for last, group in groupby(captures, lambda one: one.key):  # noqa: B007
             _put(database, choose(list(group)))
         watch.advance(len(rows))
 
 
-def _put(database: Database, choice: Choice) -> None:
+def _put(database: Database, choice: NewestCapture) -> None:
     database.write(
         "UPDATE scratch.captures SET latest = 0 WHERE latest = 1 AND id <> ?1"
         " AND key = (SELECT key FROM scratch.captures WHERE id = ?1)",
@@ -213,7 +213,7 @@ def _put(database: Database, choice: Choice) -> None:
         database.write("UPDATE scratch.captures SET same_as = ? WHERE id = ?", (stays, goes))
 
 
-def _watched(rows: Iterable[tuple[object, ...]], watch: Watch) -> Iterator[tuple[object, ...]]:
+def _watched(rows: Iterable[tuple[object, ...]], watch: CheckWatch) -> Iterator[tuple[object, ...]]:
     for row in rows:
         watch.advance()
         yield row

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.verify.directory_checks import CrawlDirectory
-from crawler.storage.errors import JobError, JobVersionError, StorageError
+from crawler.storage.errors import CrawlStorageError, JobError, JobVersionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ IDENTITY = ("URL rules (URLS_DISABLED_RULES)", "features (NEARDUP_FEATURES)")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MergedCrawl:
     """A crawl directory, which nobody else has open.
 
     Attributes:
@@ -50,7 +50,7 @@ class Source:
 
 
 @contextmanager
-def opened(folders: Sequence[Path]) -> Iterator[list[Source]]:
+def opened(folders: Sequence[Path]) -> Iterator[list[MergedCrawl]]:
     """Open directories until the block ends.
 
     Raises:
@@ -73,27 +73,33 @@ def opened(folders: Sequence[Path]) -> Iterator[list[Source]]:
         ]
 
 
-def blamed(sources: Sequence[Source], error: sqlite3.Error | StorageError) -> JobError:
+def blamed(sources: Sequence[MergedCrawl], error: sqlite3.Error | CrawlStorageError) -> JobError:
     """Return what names the directory that an error comes from.
 
     SQLite tells a source that cannot be read from a result that cannot be written by no more than
     the kind of the error.
     """
-    cause = error.__cause__ if isinstance(error, StorageError) else error
+    cause = error.__cause__ if isinstance(error, CrawlStorageError) else error
     damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
     if isinstance(cause, sqlite3.Error) and cause.sqlite_errorcode & 0xFF in damage:
         for source in sources:
             if source.is_damaged():
                 folder = source.folder
                 return JobError(f"{folder}: damaged ({cause}); scrapy verify {folder} says more")
-    return error if isinstance(error, StorageError) else StorageError(f"cannot be merged: {error}")
+    return (
+        error
+        if isinstance(error, CrawlStorageError)
+        else CrawlStorageError(f"cannot be merged: {error}")
+    )
 
 
 def _visit(meta: dict[str, str]) -> int:
     return int(meta.get("visit", 0))
 
 
-def _checked(first: CrawlDirectory, directory: CrawlDirectory, number: int, last: int) -> Source:
+def _checked(
+    first: CrawlDirectory, directory: CrawlDirectory, number: int, last: int
+) -> MergedCrawl:
     for name in IDENTITY:
         wanted, found = first.meta.get(name), directory.meta.get(name)
         if wanted != found:
@@ -104,4 +110,4 @@ def _checked(first: CrawlDirectory, directory: CrawlDirectory, number: int, last
     if directory.count("SELECT count(*) FROM files"):
         raise JobError(f"{directory.folder}: belongs to a mirror, whose files cannot be merged")
     shift = last - _visit(directory.meta)
-    return Source(number, directory.folder, directory.connection, directory.meta, shift)
+    return MergedCrawl(number, directory.folder, directory.connection, directory.meta, shift)

@@ -33,7 +33,7 @@ from crawler.pages.judged_documents import PageDocuments
 from crawler.pages.live_parameters import newest
 from crawler.pages.page_store import PageStore
 from crawler.storage.database import Database
-from crawler.storage.errors import JobError, JobInUseError, StorageError
+from crawler.storage.errors import CrawlStorageError, JobError, JobInUseError
 from neardup import Deduplicator, Parameters
 from neardup.storage.catch_up import open_index
 
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from pathlib import Path
 
-    from crawler.maintenance.merge.fleet_texts import KeptText
-    from crawler.maintenance.merge.merged_crawls import Source
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.merge.fleet_texts import FleetKeptText
+    from crawler.maintenance.merge.merged_crawls import MergedCrawl
+    from crawler.maintenance.verify.finding import CheckWatch
 
 _SCRATCH = captures.SCRATCH + copying.SCRATCH + fleet_texts.SCRATCH
 _COUNTS = """
@@ -125,8 +125,8 @@ class Merged:
 def merge(
     folder: Path,
     folders: Sequence[Path],
-    watch: Watch,
-    kept: Callable[[], AsyncIterator[KeptText]] | None = None,
+    watch: CheckWatch,
+    kept: Callable[[], AsyncIterator[FleetKeptText]] | None = None,
 ) -> Merged:
     """Make one crawl directory of many, which stay as they are.
 
@@ -150,7 +150,7 @@ def merge(
             merging.close()
         except BaseException as error:
             database.fail("merging was broken off")
-            if isinstance(error, sqlite3.Error | StorageError):
+            if isinstance(error, sqlite3.Error | CrawlStorageError):
                 raise blamed(sources, error) from error
             raise
         finally:
@@ -166,7 +166,7 @@ class _Merging:
     """
 
     def __init__(
-        self, database: Database, part: Path, sources: Sequence[Source], watch: Watch
+        self, database: Database, part: Path, sources: Sequence[MergedCrawl], watch: CheckWatch
     ) -> None:
         self._database = database
         self._part = part
@@ -180,7 +180,7 @@ class _Merging:
         for statement in filter(str.strip, _SCRATCH.split(";")):
             database.write(statement)
 
-    def merge(self, kept: Callable[[], AsyncIterator[KeptText]] | None) -> Merged:
+    def merge(self, kept: Callable[[], AsyncIterator[FleetKeptText]] | None) -> Merged:
         """Fill it; what came of it."""
         database, sources, watch = self._database, self._sources, self._watch
         visit = merge_meta(database, sources)
@@ -207,7 +207,7 @@ class _Merging:
         )
 
     def _settle_heirs(
-        self, kept: Callable[[], AsyncIterator[KeptText]] | None
+        self, kept: Callable[[], AsyncIterator[FleetKeptText]] | None
     ) -> tuple[int, list[str]]:
         """Make the fingerprint index, and judge what has no original by it."""
         database = self._database

@@ -14,7 +14,7 @@ from neardup import Document
 
 if TYPE_CHECKING:
     from crawler.maintenance.merge.fleet_texts import FleetTexts
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.verify.finding import CheckWatch
     from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
     from crawler.storage.database import Database
@@ -36,7 +36,7 @@ UPDATE pages SET verdict = ?, duplicate_of = ?, distance = ?, similarity = ? WHE
 """
 
 
-class Said(NamedTuple):
+class NewText(NamedTuple):
     """What a page says from now on: its own words, or those that it was near to."""
 
     row: PageRow
@@ -60,7 +60,7 @@ class Heirs:
     deduplicator: Deduplicator
     fleet: FleetTexts | None
 
-    def settle(self, watch: Watch) -> list[str]:
+    def settle(self, watch: CheckWatch) -> list[str]:
         """Find an original for each orphan, or keep it; the URLs of those whose text is lost.
 
         Complexity: O(orphans * log n).
@@ -99,16 +99,16 @@ class Heirs:
         found = self.database.read(sql, (row.id,)).fetchone()
         return None if found is None else found[0]
 
-    def _own(self, row: PageRow) -> Said | None:
+    def _own(self, row: PageRow) -> NewText | None:
         """What the page said itself, wherever that is held."""
         texts = HeldTexts(self.database.read)
         source = texts.find(row.id, row.text_digest, row.words)
         if source is not None:
-            return Said(row, texts.packed(source), is_own=True)
+            return NewText(row, texts.packed(source), is_own=True)
         kept = None if self.fleet is None else self.fleet.find(row.text_digest)
-        return None if kept is None else Said(row, kept.text, is_own=True)
+        return None if kept is None else NewText(row, kept.text, is_own=True)
 
-    def _borrowed(self, row: PageRow, digest: bytes | None) -> Said | None:
+    def _borrowed(self, row: PageRow, digest: bytes | None) -> NewText | None:
         """What the original of a near-duplicate said, to be read anew at the next visit."""
         said = None if digest is None else self.store.find_said(digest)
         if said is None and self.fleet is not None:
@@ -124,9 +124,9 @@ class Heirs:
             fingerprint=said.fingerprint,
             payload_digest=None,
         )
-        return Said(heir, said.text, is_own=False)
+        return NewText(heir, said.text, is_own=False)
 
-    def _judge(self, said: Said) -> None:
+    def _judge(self, said: NewText) -> None:
         row = said.row
         assert row.text_digest is not None
         words = row.words or 0

@@ -15,8 +15,8 @@ from crawler.pages.page_links import LinkPacker
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from crawler.maintenance.merge.merged_crawls import Source
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.merge.merged_crawls import MergedCrawl
+    from crawler.maintenance.verify.finding import CheckWatch
     from crawler.storage.database import Database
 
 _RULES = """
@@ -89,7 +89,7 @@ INSERT INTO labels VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (first, second) DO UPDA
 """
 
 
-def merge_url_rules(database: Database, sources: Iterable[Source]) -> None:
+def merge_url_rules(database: Database, sources: Iterable[MergedCrawl]) -> None:
     """Copy learned rules, each once, and the kinds of URLs that are watched.
 
     What any crawl revoked, or its user forgot, holds nowhere.
@@ -123,7 +123,9 @@ def _together(held: list[object], row: list[object]) -> list[object]:
     ]
 
 
-def merge_parameters(database: Database, sources: Iterable[Source]) -> dict[tuple[int, int], int]:
+def merge_parameters(
+    database: Database, sources: Iterable[MergedCrawl]
+) -> dict[tuple[int, int], int]:
     """Copy them in the order of time, what one crawl took over from another once.
 
     Returns:
@@ -148,7 +150,9 @@ def merge_parameters(database: Database, sources: Iterable[Source]) -> dict[tupl
     return found
 
 
-def merge_requests(database: Database, sources: Sequence[Source], visit: int, watch: Watch) -> None:
+def merge_requests(
+    database: Database, sources: Sequence[MergedCrawl], visit: int, watch: CheckWatch
+) -> None:
     """Take over what was seen, then what waits and no other crawl has asked for.
 
     What a worker of a fleet holds is lent to it: the fleet has it, or others fetched it.
@@ -169,7 +173,7 @@ def merge_requests(database: Database, sources: Sequence[Source], visit: int, wa
     database.commit()
 
 
-def merge_links(database: Database, sources: Sequence[Source], watch: Watch) -> None:
+def merge_links(database: Database, sources: Sequence[MergedCrawl], watch: CheckWatch) -> None:
     """Copy the links of each page's newest capture.
 
     Complexity: O(pages); 20 us each where they are compressed anew.
@@ -188,7 +192,11 @@ def merge_links(database: Database, sources: Sequence[Source], watch: Watch) -> 
 
 
 def _packed(
-    database: Database, source: Source, own: bytes | None, shared: bytes | None, watch: Watch
+    database: Database,
+    source: MergedCrawl,
+    own: bytes | None,
+    shared: bytes | None,
+    watch: CheckWatch,
 ) -> Iterator[tuple[bytes, int, bytes]]:
     old, new = LinkPacker(own or b""), LinkPacker(shared or b"")
     for key, is_shared, urls in source.connection.execute("SELECT key, shared, urls FROM links"):
@@ -202,7 +210,7 @@ def _packed(
             yield key, is_shared, urls
 
 
-def merge_known(database: Database, sources: Sequence[Source], watch: Watch) -> None:
+def merge_known(database: Database, sources: Sequence[MergedCrawl], watch: CheckWatch) -> None:
     """Copy what became of each URL, as the crawl has it whose capture is the newest.
 
     Complexity: O(URLs * log URLs).
@@ -223,7 +231,7 @@ _NOBODY_HAS = (
 
 
 def _rows(
-    database: Database, source: Source, watch: Watch, *, is_newest: bool
+    database: Database, source: MergedCrawl, watch: CheckWatch, *, is_newest: bool
 ) -> Iterator[tuple[object, ...]]:
     for row in source.connection.execute(_ROWS, (source.shift,)):
         watch.advance()
@@ -232,7 +240,7 @@ def _rows(
             yield row
 
 
-def merge_meta(database: Database, sources: Sequence[Source]) -> int:
+def merge_meta(database: Database, sources: Sequence[MergedCrawl]) -> int:
     """Write what holds for all; the number of the last visit.
 
     What the crawl was about stands there where it was the same everywhere.
@@ -256,14 +264,14 @@ def merge_meta(database: Database, sources: Sequence[Source]) -> int:
     return visit
 
 
-def _stages(sources: Sequence[Source]) -> dict[str, float]:
+def _stages(sources: Sequence[MergedCrawl]) -> dict[str, float]:
     total: Counter[str] = Counter()
     for source in sources:
         total.update(json.loads(source.meta.get("stages", "{}")))
     return dict(total)
 
 
-def _merge_settings(database: Database, sources: Sequence[Source]) -> None:
+def _merge_settings(database: Database, sources: Sequence[MergedCrawl]) -> None:
     """What settings said last, and where seeds led."""
     moved: dict[str, str] = {}
     names: set[str] = set()

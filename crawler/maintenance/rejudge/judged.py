@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.maintenance.rejudge.stored_texts import HeldTexts, Source
+from crawler.maintenance.rejudge.stored_texts import HeldTexts, TextSource
 from crawler.pages.page_row import to_signed, to_unsigned
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ CREATE INDEX temp.judged_payload ON judged (payload) WHERE original IS NULL;
 _KEPT = "SELECT id FROM temp.judged WHERE {} = ? AND original IS NULL ORDER BY id"
 
 
-class Judged(NamedTuple):
+class JudgedRow(NamedTuple):
     """A row of ``judged``; the fingerprint is unsigned."""
 
     id: int
@@ -62,19 +62,19 @@ class JudgedPages:
         connection.execute("PRAGMA temp_store = FILE")
         connection.executescript(f"DROP TABLE IF EXISTS temp.judged; {_TABLE}")
 
-    def put(self, row: Judged) -> None:
+    def put(self, row: JudgedRow) -> None:
         """Note a verdict."""
         values = row._replace(fingerprint=to_signed(row.fingerprint))
         marks = ", ".join("?" * len(values))
         self._connection.execute(f"INSERT INTO temp.judged VALUES ({marks})", values)  # noqa: S608
 
-    def get(self, page_id: int | None) -> Judged | None:
+    def get(self, page_id: int | None) -> JudgedRow | None:
         """The verdict on a page; None where there is none so far."""
         sql = "SELECT * FROM temp.judged WHERE id = ?"
         row = self._connection.execute(sql, (page_id,)).fetchone()
         if row is None:
             return None
-        judged = Judged._make(row)
+        judged = JudgedRow._make(row)
         return judged._replace(fingerprint=to_unsigned(judged.fingerprint))
 
     def is_kept(self, page_id: int | None) -> bool:
@@ -104,7 +104,7 @@ class JudgedPages:
         """The text of a kept page."""
         sql = "SELECT source, is_near FROM temp.judged WHERE id = ? AND original IS NULL"
         row = self._connection.execute(sql, (id,)).fetchone()
-        return None if row is None else self._texts.text(Source(*row))
+        return None if row is None else self._texts.text(TextSource(*row))
 
     def add(self, id: int, document: Document) -> None:  # noqa: A002
         """Nothing: who judges notes the verdict, in the same step."""

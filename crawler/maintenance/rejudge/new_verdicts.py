@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.maintenance.rejudge.judged import Judged, JudgedPages
+from crawler.maintenance.rejudge.judged import JudgedPages, JudgedRow
 from crawler.maintenance.rejudge.stored_texts import HeldTexts
 from crawler.maintenance.verify.capture_checks import listed
 from crawler.pages.verdicts import (
@@ -21,8 +21,8 @@ from neardup import Deduplicator, HammingIndex, Verdict
 if TYPE_CHECKING:
     import sqlite3
 
-    from crawler.maintenance.rejudge.stored_texts import Source
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.rejudge.stored_texts import TextSource
+    from crawler.maintenance.verify.finding import CheckWatch
     from neardup import Document, Parameters
 
 # Copies of a file that is no page have no text: is_main is NULL.
@@ -36,7 +36,7 @@ _PAGE = f"{_COLUMNS} WHERE id = ?"
 _WAITS = "SELECT 1 FROM requests WHERE key = ? AND state = 0"
 
 
-class Page(NamedTuple):
+class JudgedPage(NamedTuple):
     """What the store knows of a page; columns of ``pages``."""
 
     id: int
@@ -58,7 +58,7 @@ class Page(NamedTuple):
         return self.payload_digest if self.body_bytes else None
 
 
-class Judge:
+class Rejudge:
     """Judges the pages of a crawl directory, and changes nothing there.
 
     Args:
@@ -76,7 +76,7 @@ class Judge:
         self._texts = HeldTexts(connection.execute)
         self._judged = JudgedPages(connection, self._texts)
 
-    def judge(self, watch: Watch) -> None:
+    def judge(self, watch: CheckWatch) -> None:
         """Judge all of them; those whose text nobody holds at last, by what is known of them.
 
         All is read as it is at one moment, until the connection ends its transaction.
@@ -91,16 +91,16 @@ class Judge:
         with index, Deduplicator(self._parameters, documents=self._judged, index=index) as judge:
             last = -1
             while rows := self._connection.execute(_PAGES, (last,)).fetchall():
-                for page in map(Page._make, rows):
+                for page in map(JudgedPage._make, rows):
                     if not self._judge_held(judge, page):
                         unheld.append(page.id)
                     watch.advance()
                 last = page.id
         for page_id in unheld:
             row = self._connection.execute(_PAGE, (page_id,)).fetchone()
-            self._judge_unheld(Page._make(row))
+            self._judge_unheld(JudgedPage._make(row))
 
-    def _judge_held(self, judge: Deduplicator, page: Page) -> bool:
+    def _judge_held(self, judge: Deduplicator, page: JudgedPage) -> bool:
         source = self._texts.find(page.id, page.text_digest, page.words)
         if source is None:
             return False
@@ -112,10 +112,10 @@ class Judge:
         long = document.words >= self._parameters.min_words
         fingerprint = document.fingerprint if long else None
         digests = document.digest, page.payload, fingerprint
-        self._put(Judged(page.id, *_measures(verdict), *digests, *source))
+        self._put(JudgedRow(page.id, *_measures(verdict), *digests, *source))
         return True
 
-    def _put(self, row: Judged) -> None:
+    def _put(self, row: JudgedRow) -> None:
         """Note a verdict; a copy of the same bytes says what its original does, as in a crawl."""
         kept = self._judged.get(row.original) if row.verdict == EXACT_DUPLICATE else None
         if kept is not None:
@@ -124,7 +124,7 @@ class Judge:
                 row = row._replace(source=kept.source, is_near=kept.is_near)
         self._judged.put(row)
 
-    def _document(self, page: Page, source: Source) -> Document:
+    def _document(self, page: JudgedPage, source: TextSource) -> Document:
         """What a page says, as its reading gave it to the judge of the crawl."""
         extract = extract_of(
             self._texts.packed(source),
@@ -135,7 +135,7 @@ class Judge:
         document = extract.document(self._parameters.min_words)
         return replace(document, payload=page.payload)
 
-    def _judge_unheld(self, page: Page) -> None:
+    def _judge_unheld(self, page: JudgedPage) -> None:
         """Of a page that nobody holds, know whom it equals or how near it was; or await it."""
         known = self._equal(page)
         if known is None and self._goes_on(page):
@@ -151,11 +151,11 @@ class Judge:
         elif original is not None:
             self._put_unheld(page, Verdict(NEAR_DUPLICATE, original), is_awaited=awaited)
 
-    def _is_to_be_queued(self, page: Page) -> bool:
+    def _is_to_be_queued(self, page: JudgedPage) -> bool:
         row = self._connection.execute(_WAITS, (page.key,)).fetchone()
         return self._can_queue and row is None
 
-    def _equal(self, page: Page) -> Verdict | None:
+    def _equal(self, page: JudgedPage) -> Verdict | None:
         layers = (
             (EXACT_DUPLICATE, page.payload, self._judged.find_payload),
             (TEXT_DUPLICATE, page.text_digest, self._judged.find_digest),
@@ -166,7 +166,7 @@ class Judge:
                 return Verdict(kind, original, 0, 1.0)
         return None
 
-    def _goes_on(self, page: Page) -> bool:
+    def _goes_on(self, page: JudgedPage) -> bool:
         """Whether a page's measures make it a duplicate of the same original still."""
         parameters = self._parameters
         is_alike = not parameters.verify or (page.similarity or 0.0) >= parameters.min_similarity
@@ -178,12 +178,12 @@ class Judge:
             and is_alike
         )
 
-    def _put_unheld(self, page: Page, verdict: Verdict, *, is_awaited: int = 0) -> None:
+    def _put_unheld(self, page: JudgedPage, verdict: Verdict, *, is_awaited: int = 0) -> None:
         digests = page.text_digest, page.payload, None
-        self._put(Judged(page.id, *_measures(verdict), *digests, None, 0, is_awaited))
+        self._put(JudgedRow(page.id, *_measures(verdict), *digests, None, 0, is_awaited))
 
 
-def _judged(judge: Deduplicator, page: Page, document: Document) -> Verdict:
+def _judged(judge: Deduplicator, page: JudgedPage, document: Document) -> Verdict:
     # First of all, as a crawl does: copies of a page without a word are copies too.
     known = None if page.payload is None else judge.find_payload(page.payload)
     return known or judge.judge_document(page.id, document)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
-from crawler.maintenance.rejudge.judged import Judged
-from crawler.maintenance.rejudge.new_verdicts import JUDGED, Judge
-from crawler.maintenance.rejudge.stored_texts import HeldTexts, Source
+from crawler.maintenance.rejudge.judged import JudgedRow
+from crawler.maintenance.rejudge.new_verdicts import JUDGED, Rejudge
+from crawler.maintenance.rejudge.stored_texts import HeldTexts, TextSource
 from crawler.maintenance.verify.database_checks import make_bloom, make_index, remove_index
 from crawler.maintenance.verify.queueing import QueueAgain
 from crawler.pages.judge import is_better
@@ -22,7 +22,7 @@ from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
     from crawler.maintenance.verify.directory_checks import CrawlDirectory
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.verify.finding import CheckWatch
     from crawler.pages.live_parameters import Tuned
 
 DIFFERS = """
@@ -42,7 +42,7 @@ _SAY = "UPDATE pages SET text_digest = ?, fingerprint = ? WHERE id = ?"
 _FORGET = "UPDATE pages SET text_digest = NULL, payload_digest = NULL WHERE id = ?"
 _NAME = f"UPDATE pages SET parameters = ?1 WHERE {JUDGED} AND parameters IS NOT ?1"  # noqa: S608
 
-MOST_EXAMPLES = 5
+MAX_EXAMPLES = 5
 
 _COUNTS = """
 SELECT count(*),
@@ -94,7 +94,7 @@ class Application:
         self._can_queue = can_queue
         self._queue: QueueAgain | None = None
 
-    def apply(self, parameters: int, watch: Watch) -> int:
+    def apply(self, parameters: int, watch: CheckWatch) -> int:
         """Write all of it, and return how many rows there were to write.
 
         Args:
@@ -104,14 +104,14 @@ class Application:
         total = self._connection.execute(f"SELECT count(*) {DIFFERS}").fetchone()[0]
         watch.begin("verdicts written", int(total))
         for values in self._connection.execute(f"SELECT judged.* {DIFFERS} ORDER BY judged.id"):
-            self._write(Judged._make(values))
+            self._write(JudgedRow._make(values))
             watch.advance()
         named = self._database.write(_NAME, (parameters,)).rowcount
         if total:
             self._database.write(_FOLDS)
         return int(total) + named
 
-    def _write(self, row: Judged) -> None:
+    def _write(self, row: JudgedRow) -> None:
         better = self._is_better(row)
         measures = row.verdict, row.original, row.distance, row.similarity
         self._database.write(_UPDATE, (*measures, better, row.id))
@@ -119,9 +119,9 @@ class Application:
             self._await(row.id)
         elif row.source is not None:
             self._database.write(_SAY, (row.text_digest, row.fingerprint, row.id))
-            self._move_text(row, Source(row.source, row.is_near))
+            self._move_text(row, TextSource(row.source, row.is_near))
 
-    def _is_better(self, row: Judged) -> int:
+    def _is_better(self, row: JudgedRow) -> int:
         kept = None if row.original is None else self._store.get(row.original)
         page = None if kept is None else self._store.get(row.id)
         return int(kept is not None and page is not None and is_better(page, kept))
@@ -132,16 +132,16 @@ class Application:
             self._queue = self._queue or QueueAgain(self._database)
             self._queue.push(page_id)
 
-    def _move_text(self, row: Judged, source: Source) -> None:
+    def _move_text(self, row: JudgedRow, source: TextSource) -> None:
         """Put a text with the page that is kept, and beside the one that is not."""
         if row.original is None:
-            if source != Source(row.id, 0):
+            if source != TextSource(row.id, 0):
                 sql = "UPDATE pages SET text = ? WHERE id = ?"
                 self._database.write(sql, (self._texts.packed(source), row.id))
             self._database.write("DELETE FROM near_texts WHERE page = ?", (row.id,))
         elif source.page == row.id or row.verdict == NEAR_DUPLICATE:
             # Of a near-duplicate also where another one says the same: that may change.
-            if source != Source(row.id, 1):
+            if source != TextSource(row.id, 1):
                 sql = "INSERT OR REPLACE INTO near_texts VALUES (?, ?)"
                 self._database.write(sql, (row.id, self._texts.packed(source)))
             self._database.write("UPDATE pages SET text = NULL WHERE id = ?", (row.id,))
@@ -187,7 +187,7 @@ class Rejudgement:
         return asdict(self)
 
 
-def rejudge(directory: CrawlDirectory, watch: Watch, *, dry_run: bool = False) -> Rejudgement:
+def rejudge(directory: CrawlDirectory, watch: CheckWatch, *, dry_run: bool = False) -> Rejudgement:
     """Judge all newest captures again in the order of the crawl, and put it into effect.
 
     ``crawl.db`` changes in one transaction: whatever ends the process before its end, nothing
@@ -212,7 +212,7 @@ def rejudge(directory: CrawlDirectory, watch: Watch, *, dry_run: bool = False) -
         )
     can_queue = directory.plan is not None
     try:
-        Judge(directory.connection, tuned.parameters, can_queue=can_queue).judge(watch)
+        Rejudge(directory.connection, tuned.parameters, can_queue=can_queue).judge(watch)
     except (zstandard.ZstdError, UnicodeDecodeError, sqlite3.DatabaseError) as error:
         hint = f"look with scrapy verify {directory.folder}"
         said = f"{directory.folder}: what is stored cannot be read: {error}"
@@ -242,11 +242,11 @@ def _counted(directory: CrawlDirectory, tuned: Tuned) -> Rejudgement:
 
 
 def _examples(connection: sqlite3.Connection, condition: str) -> tuple[str, ...]:
-    rows = connection.execute(_URLS.format(condition), (MOST_EXAMPLES,))
+    rows = connection.execute(_URLS.format(condition), (MAX_EXAMPLES,))
     return tuple(str(url) for (url,) in rows)
 
 
-def _apply(directory: CrawlDirectory, tuned: Tuned, watch: Watch, *, queues: bool) -> None:
+def _apply(directory: CrawlDirectory, tuned: Tuned, watch: CheckWatch, *, queues: bool) -> None:
     database = Database(directory.folder)
     try:
         can_queue = directory.plan is not None

@@ -24,7 +24,7 @@ WHERE pages.text_digest = ? AND pages.words IS ? AND pages.duplicate_of IS NOT N
 """
 
 
-class Source(NamedTuple):
+class TextSource(NamedTuple):
     """Where a text stands: in the row of a page, or in ``near_texts``."""
 
     page: int
@@ -41,19 +41,19 @@ class HeldTexts:
     def __init__(self, read: Callable[[str, Sequence[Any]], sqlite3.Cursor]) -> None:
         self._read = read
 
-    def find(self, page_id: int, digest: bytes | None, words: int | None) -> Source | None:
+    def find(self, page_id: int, digest: bytes | None, words: int | None) -> TextSource | None:
         """Where the text of a page stands; None where nobody holds it."""
         if self._first(_OWN, page_id) is not None:
-            return Source(page_id, 0)
+            return TextSource(page_id, 0)
         if self._first(_NEAR, page_id) is not None:
-            return Source(page_id, 1)
+            return TextSource(page_id, 1)
         for is_near, sql in enumerate((_EQUAL, _EQUAL_NEAR)):
             holder = None if digest is None else self._first(sql, digest, words)
             if holder is not None:
-                return Source(holder, is_near)
+                return TextSource(holder, is_near)
         return None
 
-    def packed(self, source: Source) -> bytes:
+    def packed(self, source: TextSource) -> bytes:
         """A text as it is stored, zstd."""
         sql = "SELECT text FROM near_texts WHERE page = ?"
         if not source.is_near:
@@ -61,7 +61,7 @@ class HeldTexts:
         text: bytes = self._read(sql, (source.page,)).fetchone()[0]
         return text
 
-    def text(self, source: Source) -> str:
+    def text(self, source: TextSource) -> str:
         """A text."""
         return unpack_judged(self.packed(source))
 

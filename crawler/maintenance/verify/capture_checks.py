@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from crawler.maintenance.verify.directory_checks import CrawlDirectory
-    from crawler.maintenance.verify.finding import Finding, Watch
+    from crawler.maintenance.verify.finding import CheckWatch, Finding
 
 NEWEST = "newest-unique"
 VERDICT = "verdict-known"
@@ -134,7 +134,7 @@ _RULES = (
 )
 
 
-def find_misplaced(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+def find_misplaced(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Look for captures that break a rule, one query a rule.
 
     Complexity: O(pages * log pages).

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import zstandard
 
 from crawler.maintenance.verify.capture_checks import listed
-from crawler.maintenance.verify.finding import MOST_EXAMPLES, Culprits, Finding
+from crawler.maintenance.verify.finding import MAX_EXAMPLES, Culprits, Finding
 from crawler.pages.outcomes import MOVED, OUTCOMES
 from crawler.pages.page_links import LinkPacker
 from crawler.urls.canonical import MalformedUrl
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from crawler.maintenance.verify.directory_checks import CrawlDirectory
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.verify.finding import CheckWatch
 
     Read = Callable[..., sqlite3.Cursor]
 
@@ -40,7 +40,7 @@ _LABELS = ("duplicate", "different")
 _CLUSTERS = ("closed", "open", "slow")
 
 
-class Column(NamedTuple):
+class ColumnCheck(NamedTuple):
     """What a column never holds, and what is put there; None where the row is taken away."""
 
     table: str
@@ -59,12 +59,14 @@ def _number(name: str, low: float, high: float | None = None) -> str:
     return f"{name} IS NOT NULL AND ({is_wrong})"
 
 
-def _flags(table: str, *names: str) -> Iterator[Column]:
-    return (Column(table, f"{name} NOT IN (0, 1)", f"{name} = ({name} <> 0)") for name in names)
+def _flags(table: str, *names: str) -> Iterator[ColumnCheck]:
+    return (
+        ColumnCheck(table, f"{name} NOT IN (0, 1)", f"{name} = ({name} <> 0)") for name in names
+    )
 
 
-def _counts(table: str, *names: str) -> Iterator[Column]:
-    return (Column(table, _number(name, 0), f"{name} = 0") for name in names)
+def _counts(table: str, *names: str) -> Iterator[ColumnCheck]:
+    return (ColumnCheck(table, _number(name, 0), f"{name} = 0") for name in names)
 
 
 _TYPES = {"INTEGER": "integer", "REAL": "real", "TEXT": "text", "BLOB": "blob"}
@@ -78,7 +80,7 @@ _INSTEAD = {
 """What other checks put right then; a row that lacks something else is taken away."""
 
 
-def typed_columns(read: Read) -> list[Column]:
+def typed_columns(read: Read) -> list[ColumnCheck]:
     """Return what no column holds by its type alone."""
     found = []
     tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
@@ -91,74 +93,80 @@ def typed_columns(read: Read) -> list[Column]:
                 right = _INSTEAD.get((table, name), right)
             else:
                 wrong = f"{name} IS NOT NULL AND {wrong}"
-            found.append(Column(table, wrong, right))
+            found.append(ColumnCheck(table, wrong, right))
     return found
 
 
 COLUMNS = (
     # Ids are given from 1 on; those that name such a row are found by other checks.
-    Column("pages", "id < 1", "id = (SELECT max(max(id), 0) FROM pages) + 1 - id"),
+    ColumnCheck("pages", "id < 1", "id = (SELECT max(max(id), 0) FROM pages) + 1 - id"),
     *_flags("pages", "latest", "better_copy"),
     *_counts("pages", "depth", "body_bytes", "links", "words"),
-    Column("pages", "is_main NOT IN (0, 1)", "is_main = (fingerprint IS NOT NULL)"),
-    Column("pages", _number("status", 100, 999), "status = NULL"),
-    Column("pages", _number("distance", 0, 64), "distance = NULL"),
-    Column("pages", _number("similarity", 0, 1), "similarity = NULL"),
+    ColumnCheck("pages", "is_main NOT IN (0, 1)", "is_main = (fingerprint IS NOT NULL)"),
+    ColumnCheck("pages", _number("status", 100, 999), "status = NULL"),
+    ColumnCheck("pages", _number("distance", 0, 64), "distance = NULL"),
+    ColumnCheck("pages", _number("similarity", 0, 1), "similarity = NULL"),
     *(
-        Column("pages", _digest(name), f"{name} = NULL")
+        ColumnCheck("pages", _digest(name), f"{name} = NULL")
         for name in ("visible_digest", "last_text_digest", "last_payload_digest", "words_digest")
     ),
-    Column(
+    ColumnCheck(
         "pages",
         "payload_digest IS NOT NULL AND payload_digest IS NOT last_payload_digest",
         "payload_digest = last_payload_digest",
     ),
-    Column("pages", f"visit NOT BETWEEN 0 AND {_VISIT}", f"visit = min(max(visit, 0), {_VISIT})"),
-    Column(
+    ColumnCheck(
+        "pages", f"visit NOT BETWEEN 0 AND {_VISIT}", f"visit = min(max(visit, 0), {_VISIT})"
+    ),
+    ColumnCheck(
         "pages",
         f"seen_visit NOT BETWEEN visit AND {_VISIT}",
         f"seen_visit = min(max(seen_visit, visit), {_VISIT})",
     ),
-    Column("pages", _number("fetched_at", 0), "fetched_at = 0"),
-    Column("pages", _number("seen_at", 0), "seen_at = fetched_at"),
-    Column("known", f"outcome NOT IN ({listed(OUTCOMES)})", "outcome = 'unchanged', due_at = 0"),
-    Column("known", f"visit NOT BETWEEN 0 AND {_VISIT}", f"visit = {_VISIT}"),
-    Column("known", "since NOT BETWEEN 0 AND visit", "since = visit"),
+    ColumnCheck("pages", _number("fetched_at", 0), "fetched_at = 0"),
+    ColumnCheck("pages", _number("seen_at", 0), "seen_at = fetched_at"),
+    ColumnCheck(
+        "known", f"outcome NOT IN ({listed(OUTCOMES)})", "outcome = 'unchanged', due_at = 0"
+    ),
+    ColumnCheck("known", f"visit NOT BETWEEN 0 AND {_VISIT}", f"visit = {_VISIT}"),
+    ColumnCheck("known", "since NOT BETWEEN 0 AND visit", "since = visit"),
     *_flags("known", "is_near", "not_sent", "was_away"),
-    Column("known", _number("distance", 0, 64), "distance = NULL"),
-    Column("known", _number("similarity", 0, 1), "similarity = NULL"),
-    Column(
+    ColumnCheck("known", _number("distance", 0, 64), "distance = NULL"),
+    ColumnCheck("known", _number("similarity", 0, 1), "similarity = NULL"),
+    ColumnCheck(
         "known",
         "typeof(interval_secs) <> 'real' OR interval_secs <= 0",
         "interval_secs = 86400.0, due_at = 0",
     ),
-    Column("known", _number("due_at", 0), "due_at = 0"),
-    Column("known", _digest("key", may_be_null=False), None),
-    Column("requests", "state NOT BETWEEN 0 AND 4", "state = 0, tries = 0"),
+    ColumnCheck("known", _number("due_at", 0), "due_at = 0"),
+    ColumnCheck("known", _digest("key", may_be_null=False), None),
+    ColumnCheck("requests", "state NOT BETWEEN 0 AND 4", "state = 0, tries = 0"),
     *_counts("requests", "tries", "depth"),
     *_flags("requests", "fixed"),
-    Column("requests", _digest("key"), "key = NULL"),
-    Column("requests", "state IN (0, 1, 4) AND url NOT LIKE '%:%'", None),
-    Column("redirects", _digest("key", may_be_null=False), None),
-    Column("redirects", _digest("target", may_be_null=False), None),
+    ColumnCheck("requests", _digest("key"), "key = NULL"),
+    ColumnCheck("requests", "state IN (0, 1, 4) AND url NOT LIKE '%:%'", None),
+    ColumnCheck("redirects", _digest("key", may_be_null=False), None),
+    ColumnCheck("redirects", _digest("target", may_be_null=False), None),
     *_counts("url_rules", "positives", "explored", "saved"),
-    Column("url_rules", "NOT json_valid(tried)", "tried = '[]'"),
+    ColumnCheck("url_rules", "NOT json_valid(tried)", "tried = '[]'"),
     *_counts("folds", "tries"),
     *_flags("folds", "explored"),
-    Column("folds", _digest("fold", may_be_null=False), None),
-    Column("url_clusters", f"state NOT IN ({listed(_CLUSTERS)})", "state = 'open', reason = NULL"),
+    ColumnCheck("folds", _digest("fold", may_be_null=False), None),
+    ColumnCheck(
+        "url_clusters", f"state NOT IN ({listed(_CLUSTERS)})", "state = 'open', reason = NULL"
+    ),
     *_counts("url_clusters", "fetched", "new", "barren", "met", "recent"),
-    Column("url_clusters", "new > fetched", "new = fetched"),
+    ColumnCheck("url_clusters", "new > fetched", "new = fetched"),
     *_flags("links", "shared"),
     *_counts("hosts", "turn"),
-    Column("file_redirects", _digest("key", may_be_null=False), None),
-    Column("file_redirects", _digest("target", may_be_null=False), None),
-    Column("labels", _digest("first", may_be_null=False), None),
-    Column("labels", _digest("second", may_be_null=False), None),
+    ColumnCheck("file_redirects", _digest("key", may_be_null=False), None),
+    ColumnCheck("file_redirects", _digest("target", may_be_null=False), None),
+    ColumnCheck("labels", _digest("first", may_be_null=False), None),
+    ColumnCheck("labels", _digest("second", may_be_null=False), None),
     *_counts("parameters", "since"),
     *_counts("labels", "labelled_at"),
     *_counts("url_rules", "since"),
-    Column("labels", f"label NOT IN ({listed(_LABELS)}) OR first >= second", None),
+    ColumnCheck("labels", f"label NOT IN ({listed(_LABELS)}) OR first >= second", None),
 )
 
 KNOWN_ONLY = f"""
@@ -173,7 +181,7 @@ SELECT id, url FROM pages WHERE latest = 1 AND visit > 0
 """
 
 
-def find_strange(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+def find_strange(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Look at each value by itself, and at what two tables say of one page.
 
     Where a value cannot be one that a crawl wrote, the other checks wait for its repair.
@@ -194,7 +202,7 @@ def find_strange(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
     count, urls = 0, list[str]()
     for _, url in directory.connection.execute(KNOWN_ONLY):
         count += 1
-        urls += [str(url)] if url and len(urls) < MOST_EXAMPLES else []
+        urls += [str(url)] if url and len(urls) < MAX_EXAMPLES else []
     if count:
         remedy = "queues their URLs again, where those are known, and forgets the others"
         what = f"pages that were fetched and have no capture: {count:,}"
@@ -211,7 +219,7 @@ def find_strange(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
         yield Finding(LINKS, what, len(broken), remedy=remedy)
 
 
-def _find_values(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+def _find_values(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     every = [*typed_columns(directory.connection.execute), *COLUMNS]
     for table in dict.fromkeys(column.table for column in every):
         wrong = [column.wrong for column in every if column.table == table]

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from crawler.frontier.seen import SeenSet
-from crawler.maintenance.verify.finding import MOST_EXAMPLES, Finding
+from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
 from crawler.pages.page_store import PageStore
 from crawler.storage.schema import TABLES
 from neardup.indexes.files.file_layout import is_ours
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from crawler.maintenance.verify.directory_checks import CrawlDirectory
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.verify.finding import CheckWatch
 
     Read = Callable[..., sqlite3.Cursor]
 
@@ -65,17 +65,17 @@ INDEXES = "database-indexes"
 LACKING = "database-has-indexes"
 WHOLE = "database-whole"
 
-_MOST_MESSAGES = 100
+_MAX_MESSAGES = 100
 _OF_INDEXES = ("missing from index", "wrong # of entries in index", "non-unique entry in index")
 
 
-def find_damage(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+def find_damage(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Ask SQLite to look at every page of the file, and at every index.
 
     Complexity: O(size of the file).
     """
     watch.begin("crawl.db", 1)
-    sql = f"PRAGMA integrity_check({_MOST_MESSAGES})"
+    sql = f"PRAGMA integrity_check({_MAX_MESSAGES})"
     messages = [str(row[0]) for row in directory.connection.execute(sql)]
     if messages == ["ok"]:
         missing = missing_indexes(directory.connection.execute)
@@ -83,7 +83,7 @@ def find_damage(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
             what = f"indexes that crawl.db lacks: {len(missing):,}"
             yield Finding(LACKING, what, len(missing), tuple(missing), remedy="makes them")
         return
-    some = tuple(messages[:MOST_EXAMPLES])
+    some = tuple(messages[:MAX_EXAMPLES])
     if all(any(words in message for words in _OF_INDEXES) for message in messages):
         yield Finding(
             INDEXES,

@@ -16,7 +16,7 @@ from xml.etree.ElementTree import ParseError, iterparse
 import numpy as np
 import xxhash
 
-from crawler.maintenance.verify.finding import MOST_EXAMPLES, Finding
+from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from crawler.maintenance.verify.directory_checks import CrawlDirectory
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.verify.finding import CheckWatch
 
     Hashes = npt.NDArray[np.uint64]
     Urls = Callable[[], Iterable[str]]
@@ -174,7 +174,7 @@ _NAMED = 10_000
 _ADVICE = "write it anew: scrapy pages DIR --verdict kept -o FILE"
 
 
-def find_misfed(directory: CrawlDirectory, feed: Path, watch: Watch) -> Iterator[Finding]:
+def find_misfed(directory: CrawlDirectory, feed: Path, watch: CheckWatch) -> Iterator[Finding]:
     """Hold a feed against the store.
 
     URLs are compared by hashes of 64 bits: of ten million, two are mistaken for one with a
@@ -240,6 +240,6 @@ def _named(hashes: Hashes, urls: Urls) -> tuple[str, ...]:
         if _hash(url) in meant:
             meant.discard(_hash(url))
             named.append(url)
-            if len(named) == MOST_EXAMPLES:
+            if len(named) == MAX_EXAMPLES:
                 break
     return tuple(named)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST_EXAMPLES = 5
+MAX_EXAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Culprits:
     def add(self, page_id: int, example: str) -> None:
         """Note a page."""
         self.ids.append(page_id)
-        if len(self.examples) < MOST_EXAMPLES:
+        if len(self.examples) < MAX_EXAMPLES:
             self.examples.append(example)
 
     def add_all(self, rows: Iterable[tuple[int, str]]) -> None:
@@ -67,7 +67,7 @@ class Culprits:
         )
 
 
-class Watch(Protocol):
+class CheckWatch(Protocol):
     """Who is told how far a check is."""
 
     def begin(self, what: str, total: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawler.maintenance.verify.capture_checks import listed
-from crawler.maintenance.verify.finding import MOST_EXAMPLES, Finding
+from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
 from crawler.pages.verdicts import KEPT
 from crawler.storage.errors import JobInUseError
 from neardup import HammingIndex, IndexFileError, IndexLockedError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from crawler.maintenance.verify.directory_checks import CrawlDirectory
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.verify.finding import CheckWatch
 
 INDEX = "index-right"
 
@@ -35,7 +35,7 @@ class Entries(NamedTuple):
     ids: npt.NDArray[np.int64]
 
 
-def find_unindexed(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+def find_unindexed(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Hold the index against the store, in both directions.
 
     Complexity: O(pages * log pages); 16 bytes of memory a page, and 40 in the middle.
@@ -67,7 +67,7 @@ def _stored(directory: CrawlDirectory) -> Entries:
 
 
 def _compare(
-    directory: CrawlDirectory, index: HammingIndex, stored: Entries, watch: Watch
+    directory: CrawlDirectory, index: HammingIndex, stored: Entries, watch: CheckWatch
 ) -> Iterator[Finding]:
     """What the index lacks of the store is found by asking, what it has besides by counting."""
     missing: list[int] = []
@@ -129,6 +129,6 @@ def _leftover(what: str) -> Finding:
 def _urls(directory: CrawlDirectory, ids: list[int]) -> tuple[str, ...]:
     found = (
         directory.connection.execute("SELECT url FROM pages WHERE id = ?", (page_id,)).fetchone()
-        for page_id in ids[:MOST_EXAMPLES]
+        for page_id in ids[:MAX_EXAMPLES]
     )
     return tuple(str(row[0]) for row in found)

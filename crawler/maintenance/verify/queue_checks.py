@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.queue import MOST_TRIES
+from crawler.frontier.queue import MAX_TRIES
 from crawler.frontier.request_parts import MalformedRequestError, decode_parts
-from crawler.maintenance.verify.finding import MOST_EXAMPLES, Finding
+from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
 from crawler.urls.canonical import MalformedUrl
 from neardup import IndexFileError, ScalableBloomFilter
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.maintenance.verify.directory_checks import CrawlDirectory
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.verify.finding import CheckWatch
     from crawler.urls.canonical import Canonicalizer
 
 LEASES = "leases-ended"
@@ -38,7 +38,7 @@ SELECT count(*) FROM (
 """
 
 
-def find_unqueued(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+def find_unqueued(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Look at leases, at the lines of hosts, and at what the seen set knows of the queue.
 
     Complexity: O(queued requests * log seen).
@@ -74,7 +74,7 @@ def find_unqueued(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
             FETCHABLE,
             f"requests that cannot be taken up, or broke at every try: {len(stuck):,}",
             len(stuck),
-            tuple(url for _, url in stuck[:MOST_EXAMPLES]),
+            tuple(url for _, url in stuck[:MAX_EXAMPLES]),
             remedy="queues their URLs again",
         )
     yield from _find_unseen(directory, watch)
@@ -90,18 +90,18 @@ def unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | N
         return
     for number, url, encoded, tries in directory.connection.execute(_UNFINISHED):
         readable = _parts(encoded) is not None
-        if not readable or tries >= MOST_TRIES:
+        if not readable or tries >= MAX_TRIES:
             yield number, url, encoded if readable else None
 
 
-def _find_unseen(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+def _find_unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     sql = "SELECT count(*) FROM requests WHERE state IN (0, 1, 4)"
     watch.begin("queue", directory.count(sql))
     count = 0
     examples: list[str] = []
     for _, url, _ in unseen(directory, watch):
         count += 1
-        if len(examples) < MOST_EXAMPLES:
+        if len(examples) < MAX_EXAMPLES:
             examples.append(url)
     if count:
         yield Finding(
@@ -113,7 +113,7 @@ def _find_unseen(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
         )
 
 
-def unseen(directory: CrawlDirectory, watch: Watch) -> Iterator[tuple[int, str, bytes]]:
+def unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[tuple[int, str, bytes]]:
     """Id, URL and right key of each queued request that the seen set lacks, or has under another.
 
     Of crawls by our own spiders: elsewhere requests may have fingerprints of another kind.
@@ -155,7 +155,7 @@ def _parts(encoded: bytes) -> dict[str, Any] | None:
         return None
 
 
-def find_forgotten(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+def find_forgotten(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Ask the Bloom filter for every seen key: it may know too much, and never too little.
 
     Complexity: O(seen keys).

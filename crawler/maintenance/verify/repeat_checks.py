@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from crawler.maintenance.verify.directory_checks import CrawlDirectory
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.verify.finding import CheckWatch
     from neardup import Match, Parameters
 
     Read = Callable[..., sqlite3.Cursor]
@@ -91,7 +91,7 @@ class _Duplicate(NamedTuple):
     is_equal: int
 
 
-def find_repeats(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+def find_repeats(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Look for kept pages that repeat one, and for duplicates whose measures are other ones.
 
     Complexity: O(kept pages * log), and one comparison of texts for each near pair; 40 bytes of
@@ -142,7 +142,7 @@ def _parameters(read: Read) -> dict[int, Parameters | None]:
     return found
 
 
-def near_pages(read: Read, watch: Watch) -> Iterator[NearPage]:
+def near_pages(read: Read, watch: CheckWatch) -> Iterator[NearPage]:
     """Yield kept pages that an earlier one makes a duplicate by the parameters of their verdicts.
 
     A page that is yielded makes none of a later one. Pages of one URL are parts of one page. As

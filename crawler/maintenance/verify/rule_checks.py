@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from crawler.maintenance.verify.finding import MOST_EXAMPLES, Finding
+from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
 from crawler.maintenance.verify.queue_checks import FLEET
 from crawler.url_rules.regrouping import PENDING
 from crawler.url_rules.rule_store import FORGOTTEN, HOLDS, REVOKED, restored
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.maintenance.verify.directory_checks import CrawlDirectory
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.verify.finding import CheckWatch
 
 READABLE = "url-rules-readable"
 HELD = "skipped-by-a-rule-that-holds"
@@ -39,7 +39,7 @@ OR (page NOTNULL AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.id = folds.page
 _REFOLDS = "puts them back into the queue, of which the next crawl skips what its rules skip"
 
 
-def find_misruled(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+def find_misruled(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Look at learned rules, at what they skip, and at what stands for it.
 
     Complexity: O(skipped requests * log requests + addresses).
@@ -50,7 +50,7 @@ def find_misruled(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
             READABLE,
             f"learned URL rules that cannot be read: {len(broken):,}",
             len(broken),
-            tuple(f"rule {number}" for number in broken[:MOST_EXAMPLES]),
+            tuple(f"rule {number}" for number in broken[:MAX_EXAMPLES]),
             remedy="forgets them",
         )
     if is_refolding(directory):
@@ -63,7 +63,7 @@ def find_misruled(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
     ):
         rows = directory.connection.execute(sql).fetchall()
         if rows:
-            examples = tuple(url for _, url in rows[:MOST_EXAMPLES])
+            examples = tuple(url for _, url in rows[:MAX_EXAMPLES])
             yield Finding(rule, f"{what}: {len(rows):,}", len(rows), examples, remedy=_REFOLDS)
     wrong = directory.count(f"SELECT count(*) FROM folds WHERE {WRONG_FOLD}")  # noqa: S608
     if wrong:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.maintenance.verify.directory_checks import CrawlDirectory
-    from crawler.maintenance.verify.finding import Watch
+    from crawler.maintenance.verify.finding import CheckWatch
     from neardup import Parameters
 
 READABLE = "text-readable"
@@ -57,7 +57,7 @@ class StoredText(NamedTuple):
     is_own: int
 
 
-class Said(NamedTuple):
+class StoredSaid(NamedTuple):
     """What is to be said of a stored text."""
 
     words: int
@@ -75,7 +75,7 @@ class Said(NamedTuple):
         return is_last and row.words_digest in {None, self.words_digest}
 
 
-def right(row: StoredText, parameters: Parameters) -> Said:
+def right(row: StoredText, parameters: Parameters) -> StoredSaid:
     """What is to be said of a stored text, computed from it.
 
     Where it has no fingerprint, its page is judged by all that it shows, of which
@@ -95,10 +95,10 @@ def right(row: StoredText, parameters: Parameters) -> Said:
     elif not row.is_main or row.text_digest != document.digest:
         judged = row.visible_digest or document.digest
     # Else it had min_words words, and has not any more.
-    return Said(document.words, judged, fingerprint, document.digest, words_digest(text))
+    return StoredSaid(document.words, judged, fingerprint, document.digest, words_digest(text))
 
 
-def find_misread(directory: CrawlDirectory, watch: Watch) -> Iterator[Finding]:
+def find_misread(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Decompress every text, and compute its digest and its fingerprint.
 
     Complexity: O(size of the texts); memory for one of them.

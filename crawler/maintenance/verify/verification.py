@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.maintenance.verify.directory_checks import CrawlDirectory
-    from crawler.maintenance.verify.finding import Finding, Watch
+    from crawler.maintenance.verify.finding import CheckWatch, Finding
 
-    Check = Callable[[CrawlDirectory, Watch], Iterator[Finding]]
+    Check = Callable[[CrawlDirectory, CheckWatch], Iterator[Finding]]
 
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("crawl.db is whole", find_damage),
@@ -45,7 +45,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("the Bloom filter knows every URL that was seen", find_forgotten),
 )
 
-_MOST_ROUNDS = 4
+_MAX_ROUNDS = 4
 """Of repairs: what one takes away may uncover something else."""
 
 
@@ -86,7 +86,7 @@ class Verification:
         return {**whole, "problems": len(self.problems)}
 
 
-def verify(directory: CrawlDirectory, watch: Watch, feed: Path | None = None) -> Verification:
+def verify(directory: CrawlDirectory, watch: CheckWatch, feed: Path | None = None) -> Verification:
     """Check every rule; change nothing.
 
     Args:
@@ -112,7 +112,7 @@ def _of_feed(feed: Path) -> Check:
     return lambda directory, watch: find_misfed(directory, feed, watch)
 
 
-def _findings(check: Check, directory: CrawlDirectory, watch: Watch) -> tuple[Finding, ...]:
+def _findings(check: Check, directory: CrawlDirectory, watch: CheckWatch) -> tuple[Finding, ...]:
     try:
         return tuple(check(directory, watch))
     except sqlite3.DatabaseError as error:
@@ -120,7 +120,7 @@ def _findings(check: Check, directory: CrawlDirectory, watch: Watch) -> tuple[Fi
 
 
 def repair(
-    directory: CrawlDirectory, watch: Watch, found: Verification, feed: Path | None = None
+    directory: CrawlDirectory, watch: CheckWatch, found: Verification, feed: Path | None = None
 ) -> Verification:
     """Mend what was found, and what its repair uncovers; say what was done and what is left.
 
@@ -132,7 +132,7 @@ def repair(
         NearDupError: There are foreign files in the folder of the index.
     """
     done: list[str] = []
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         deeds = _repair_once(directory, found)
         if not deeds:
             break

@@ -32,16 +32,16 @@ one release; lxml, html5lib and selectolax write the tree.
 from crawler.mirror.documents.edits import PatchError, Rewritten, undo
 from crawler.mirror.documents.link_kinds import LinkKind
 from crawler.mirror.documents.linked_document import (
-    Document,
     DocumentLink,
+    LinkedDocument,
     absolute_address,
     read_document,
 )
 
 __all__ = [
-    "Document",
     "DocumentLink",
     "LinkKind",
+    "LinkedDocument",
     "PatchError",
     "Rewritten",
     "absolute_address",

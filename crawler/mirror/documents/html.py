@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from crawler.mirror.documents.link_kinds import LinkKind
-from crawler.mirror.documents.places import Place, write_double
+from crawler.mirror.documents.places import LinkPlace, write_double
 from crawler.mirror.documents.tags import (
     FOREIGN,
     FOREIGN_STOP,
@@ -59,7 +59,7 @@ class _HtmlScan:
             if stop.lastindex == _LINK:
                 start, end = stop.span(1)
                 written = str(stop[1], encoding, "replace")
-                add(Place(start, end, written, page, False, write_double))
+                add(LinkPlace(start, end, written, page, False, write_double))
                 continue
             at = self._tag(stop) if stop.lastindex == _TAG else self._end_tag(stop)
             match = FOREIGN_STOP.match if self._inside else HTML_STOP.match

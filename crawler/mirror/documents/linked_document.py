@@ -32,8 +32,8 @@ _ASCII_MARKS = "".join(map(chr, range(33, 127)))
 _ENDS = "".join(map(chr, range(33)))
 # Longer URLs are not asked for. Behind a <base> of that length each of a million short addresses
 # becomes as long, so all of a document are bounded too.
-_LONGEST = 8192
-_MOST_CHARACTERS = 2**24
+_MAX_URL_CHARACTERS = 8192
+_MAX_CHARACTERS = 2**24
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _DROPPED = re.compile(r"[\t\n\r]+")
 
@@ -60,8 +60,8 @@ class Addresses:
         self._base = base
         self._encoding = encoding
         self._urls: dict[str, str | None] = {}
-        self._room = _MOST_CHARACTERS
-        match = _FOLDERS.match(base) if len(base) <= _LONGEST else None
+        self._room = _MAX_CHARACTERS
+        match = _FOLDERS.match(base) if len(base) <= _MAX_URL_CHARACTERS else None
         # Every folder above the document: [host/, host/a/, host/a/b/].
         self._folders = [] if match is None else _folders(match)
 
@@ -77,7 +77,11 @@ class Addresses:
         return url, fragment
 
     def _resolve(self, address: str) -> str | None:
-        if self._room <= 0 or len(address) > _LONGEST or len(self._base) > _LONGEST:
+        if (
+            self._room <= 0
+            or len(address) > _MAX_URL_CHARACTERS
+            or len(self._base) > _MAX_URL_CHARACTERS
+        ):
             return None
         if self._folders:
             plain = _PLAIN.match(address)
@@ -129,7 +133,7 @@ class DocumentLink(NamedTuple):
     written: str
 
 
-class Document:
+class LinkedDocument:
     """A body whose addresses were found.
 
     Attributes:
@@ -208,7 +212,7 @@ class Document:
                 yield from place.companions
 
 
-def read_document(body: bytes, url: str, content_type: str | None) -> Document | None:
+def read_document(body: bytes, url: str, content_type: str | None) -> LinkedDocument | None:
     """Find the addresses of a document; None for what holds no links.
 
     Args:
@@ -219,7 +223,7 @@ def read_document(body: bytes, url: str, content_type: str | None) -> Document |
     Complexity: O(length).
     """
     kind = document_type(body, url, content_type)
-    return None if kind is None else Document(body, url, content_type, kind)
+    return None if kind is None else LinkedDocument(body, url, content_type, kind)
 
 
 def _unresolved(link: DocumentLink) -> str | None:

@@ -55,7 +55,7 @@ def write_srcset(address: str) -> str:
     return "%2C" * start + bare + "%2C" * (len(address) - start - len(bare))
 
 
-class Place(NamedTuple):
+class LinkPlace(NamedTuple):
     """An address where it stands.
 
     Attributes:
@@ -134,7 +134,7 @@ class Places:
     def __init__(self, text: bytes, encoding: str) -> None:
         self.text = text
         self.encoding = encoding
-        self.found: list[Place] = []
+        self.found: list[LinkPlace] = []
         self.add = self.found.append
 
     def decode(self, written: bytes) -> str:
@@ -163,7 +163,7 @@ class Places:
             return
         start, end, write = attribute.start, attribute.end, _PLAIN.get(attribute.quotes)
         if write is not None:
-            self.add(Place(start, end, written, kind, nofollow, write, companions))
+            self.add(LinkPlace(start, end, written, kind, nofollow, write, companions))
 
     def addresses(
         self, attribute: Attribute, kind: LinkKind, companions: tuple[Edit, ...] = ()
@@ -211,7 +211,7 @@ class Places:
             for first, last, _ in read_css(css.text):
                 written = read_escapes(self.decode(css.text[first:last]))
                 span = start + css.place(first), start + css.place(last)
-                self.add(Place(*span, written, LinkKind.REQUISITE, False, write))
+                self.add(LinkPlace(*span, written, LinkKind.REQUISITE, False, write))
 
     def _read(self, attribute: Attribute) -> Value:
         return read_value(self.text[attribute.start : attribute.end], self.encoding)
@@ -227,7 +227,7 @@ class Places:
         companions: tuple[Edit, ...],
     ) -> None:
         start, end = (attribute.start + value.place(at) for at in span)
-        self.add(Place(start, end, written, kind, False, write, companions))
+        self.add(LinkPlace(start, end, written, kind, False, write, companions))
 
 
 def is_own(written: str) -> bool:

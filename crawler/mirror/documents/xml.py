@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.mirror.documents.attributes import read_attributes, read_value
 from crawler.mirror.documents.edits import Edit
 from crawler.mirror.documents.link_kinds import FEED_TYPES, LinkKind
-from crawler.mirror.documents.places import Place, write_cdata, write_text
+from crawler.mirror.documents.places import LinkPlace, write_cdata, write_text
 from crawler.mirror.documents.tags import XML_STOP
 
 if TYPE_CHECKING:
@@ -122,4 +122,4 @@ def _text_address(elements: Elements, kind: LinkKind, at: int) -> None:
     written = places.decode(value)
     if written:
         write = write_cdata if which == 1 else write_text
-        places.add(Place(start, start + len(raw), written, kind, False, write))
+        places.add(LinkPlace(start, start + len(raw), written, kind, False, write))

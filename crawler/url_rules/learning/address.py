@@ -12,7 +12,7 @@ Argument = tuple[str, str | None]
 
 _NAME = "[^=;&/?]+"
 _BY_SEMICOLONS = re.compile(f"{_NAME}(?:=[^;&]*)?(?:[;&]{_NAME}(?:=[^;&]*)?)*")
-_DEEPEST = 12
+_MAX_DEPTH = 12
 
 
 class Address(NamedTuple):
@@ -64,7 +64,7 @@ class Address(NamedTuple):
     @property
     def is_learnable(self) -> bool:
         """Whether it is so small that looking at all its parts costs little."""
-        return len(self.segments) <= _DEEPEST and len(self.arguments) <= _DEEPEST
+        return len(self.segments) <= _MAX_DEPTH and len(self.arguments) <= _MAX_DEPTH
 
 
 _PORT = re.compile(r":[0-9]+\Z")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.address import Address
 
 
-class Place(NamedTuple):
+class AddressInContext(NamedTuple):
     """An address with what contexts ask of it, found once."""
 
     address: Address
@@ -19,7 +19,7 @@ class Place(NamedTuple):
     names: frozenset[str]
 
     @classmethod
-    def of(cls, address: Address) -> Place:
+    def of(cls, address: Address) -> AddressInContext:
         """Look at an address."""
         return cls(address, "/" + "/".join(address.segments), address.names)
 
@@ -30,7 +30,8 @@ class Context:
 
     Attributes:
         host: With its port.
-        pattern: Of paths, as ``crawler.url_rules.learning.patterns`` makes them; None for every path.
+        pattern: Of paths, as ``crawler.url_rules.learning.patterns`` makes them; None for every
+            path.
         beside: Names of all arguments but those that the rule is about, None for any.
         where: An argument and its value that must be there.
         apart_from: Narrower contexts of which it does not speak.
@@ -42,7 +43,7 @@ class Context:
     where: tuple[str, str] | None = None
     apart_from: tuple[Context, ...] = ()
 
-    def holds(self, place: Place, about: tuple[str, ...] = ()) -> bool:
+    def holds(self, place: AddressInContext, about: tuple[str, ...] = ()) -> bool:
         """Whether an address is meant; ``about`` are the names that the rule is about."""
         if place.address.host != self.host:
             return False
@@ -54,7 +55,7 @@ class Context:
             return False
         return not any(other.holds(place, about) for other in self.apart_from)
 
-    def at(self, place: Place, pattern: str, about: tuple[str, ...]) -> Context:
+    def at(self, place: AddressInContext, pattern: str, about: tuple[str, ...]) -> Context:
         """The narrow context of an address: its kind of path beside its other arguments."""
         return Context(self.host, pattern, place.names.difference(about))
 

@@ -16,14 +16,14 @@ _VERY_NEAR = 0.95
 """Measured on gitweb and on SQLite's release notes: redundant arguments leave pages that are .93 to
 1.0 alike, neighbours in a series are .80 to .95."""
 
-MOST_GROUPS = 256
+MAX_GROUPS = 256
 _FEW_LINKS = 2
 _SHARE_OF_LINKS = 0.7
 
-_MOST_CONTENTS = 256
-_MOST_VALUES = 24
+_MAX_CONTENTS = 256
+_MAX_VALUES = 24
 _ENOUGH_OF_A_PATTERN = 5
-_FEWEST_PATTERNS = 2
+_MIN_PATTERNS = 2
 _MANY_PATTERNS = 8
 
 
@@ -46,7 +46,7 @@ class CounterExample:
     other: int
 
 
-class Said(NamedTuple):
+class PageContent(NamedTuple):
     """What a page said, as far as two of them can be compared.
 
     Attributes:
@@ -67,14 +67,14 @@ class Said(NamedTuple):
     counts: bool = True
     is_file: bool = False
 
-    def leads_to_less_than(self, other: Said) -> bool:
+    def leads_to_less_than(self, other: PageContent) -> bool:
         """Whether a page has clearly fewer links than another, as a print view has."""
         if self.links is None or other.links is None:
             return False
         return self.links + _FEW_LINKS < _SHARE_OF_LINKS * other.links
 
 
-def agreement(one: Said, other: Said) -> bool | None:
+def agreement(one: PageContent, other: PageContent) -> bool | None:
     """Whether two pages are the same; None where that cannot be told.
 
     The same words are the same page, whatever they were taken for. Two that are
@@ -99,7 +99,7 @@ class Sight(NamedTuple):
 
     form: Form
     folded: int
-    said: Said
+    said: PageContent
 
 
 @dataclass(slots=True)
@@ -150,7 +150,7 @@ class Evidence:
 
     def _hold(self, key: int, sight: Sight) -> None:
         self._groups[key] = sight
-        while len(self._groups) > MOST_GROUPS:
+        while len(self._groups) > MAX_GROUPS:
             self._zeros += 1
             mask = (1 << self._zeros) - 1
             self._groups = {key: entry for key, entry in self._groups.items() if not key & mask}
@@ -167,7 +167,7 @@ class Evidence:
         self._note_values(other.form)
         is_more = (self.is_useful, self.fewest_values) != before
         content = other.said.kept
-        if content in self.contents or len(self.contents) >= _MOST_CONTENTS:
+        if content in self.contents or len(self.contents) >= _MAX_CONTENTS:
             return is_more
         self.contents.add(content)
         self.files += other.said.is_file
@@ -185,7 +185,7 @@ class Evidence:
         if not self.values:
             self.values.extend(set() for _ in form)
         for values, value in zip(self.values, form, strict=True):
-            if len(values) < _MOST_VALUES:
+            if len(values) < _MAX_VALUES:
                 values.add(value)
 
     @property
@@ -208,7 +208,7 @@ class Evidence:
             pattern = cluster.partition("?")[0]
             patterns[pattern] = patterns.get(pattern, 0) + texts
         spread = sum(texts >= _ENOUGH_OF_A_PATTERN for texts in patterns.values())
-        is_spread = spread >= _FEWEST_PATTERNS or len(patterns) >= _MANY_PATTERNS
+        is_spread = spread >= _MIN_PATTERNS or len(patterns) >= _MANY_PATTERNS
         return self.texts if is_spread else 0
 
     def start_over(self) -> None:

@@ -10,7 +10,7 @@ from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.evidence import (
     CounterExample,
     Evidence,
-    Said,
+    PageContent,
     Sight,
     agreement,
     lower_bound,
@@ -20,16 +20,16 @@ from crawler.url_rules.learning.transforms import Pairing, ReplaceHost, ReplaceS
 from crawler.url_rules.learning.versions import takes_names
 
 if TYPE_CHECKING:
-    from crawler.url_rules.learning.context import Context, Place
+    from crawler.url_rules.learning.context import AddressInContext, Context
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.learning.transforms import Transform
 
-_FEWEST_VALUES = 3
+_MIN_VALUES = 3
 
 _ONE_IN = 5
 """Where of so many pairs one is lopsided, what leads to more is never skipped for the other."""
 
-MOST_EXCEPTIONS = 3
+MAX_EXCEPTIONS = 3
 """Kinds of pages that a rule for a whole host may not speak of."""
 
 
@@ -60,12 +60,12 @@ class Observation(NamedTuple):
     """
 
     raw: Address
-    place: Place
+    place: AddressInContext
     pattern: str
-    said: Said
+    said: PageContent
 
 
-Lookup = Callable[[Address], Said | None]
+Lookup = Callable[[Address], PageContent | None]
 """What the page at a folded address said, None where none was fetched."""
 
 
@@ -134,7 +134,7 @@ class Hypothesis:
             self.context = self.context.apart(kind)
             self.evidence.clusters.pop(kind.cluster, None)
             exceptions = len(self.context.apart_from)
-            if exceptions <= min(MOST_EXCEPTIONS, max(1, len(self.evidence.clusters))):
+            if exceptions <= min(MAX_EXCEPTIONS, max(1, len(self.evidence.clusters))):
                 return
         self.refuted = example
 
@@ -145,12 +145,12 @@ class Hypothesis:
             return self.transform.host, self.transform.new_host
         return (self.context.host,)
 
-    def folded(self, place: Place) -> Address:
+    def folded(self, place: AddressInContext) -> Address:
         """What it would make of an address, after the rules that hold."""
         holds = self.context.holds(place, about(self.transform))
         return self.transform(place.address) if holds else place.address
 
-    def changes(self, place: Place) -> bool:
+    def changes(self, place: AddressInContext) -> bool:
         """Whether that is another address."""
         return self.folded(place) != place.address
 
@@ -223,7 +223,7 @@ class Hypothesis:
             return False
         if lower_bound(self._positives) < policy.confidence:
             return False
-        return not is_open(self.transform) or evidence.fewest_values >= _FEWEST_VALUES
+        return not is_open(self.transform) or evidence.fewest_values >= _MIN_VALUES
 
 
 @dataclass(slots=True)

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.context import Place
-from crawler.url_rules.learning.evidence import CounterExample, Evidence, Said, agreement
+from crawler.url_rules.learning.context import AddressInContext
+from crawler.url_rules.learning.evidence import CounterExample, Evidence, PageContent, agreement
 from crawler.url_rules.learning.hypothesis import (
     Hypothesis,
     LearningPolicy,
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 _WINDOW = 400
 """Pages of a host that a new hypothesis is tried on at once."""
-_MOST_HOSTS = 200
-_MOST_HYPOTHESES = 120
-_MOST_REFUTED = 2_000
-_MOST_PAIRS = 2
-_MOST_ALIKE = 6
-_MOST_TRIES = 8
+_MAX_HOSTS = 200
+_MAX_HYPOTHESES = 120
+_MAX_REFUTED = 2_000
+_MAX_PAIRS = 2
+_MAX_ALIKE = 6
+_MAX_TRIES = 8
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class _Host:
     def remember(self, seen: Observation) -> None:
         """Hold a page for what is tried later; of copies of one page the last few are found."""
         self.window.append(seen)
-        copies = self.alike.pop(seen.said.kept, None) or deque(maxlen=_MOST_ALIKE)
+        copies = self.alike.pop(seen.said.kept, None) or deque(maxlen=_MAX_ALIKE)
         copies.append(seen)
         self.alike[seen.said.kept] = copies
         if len(self.alike) > _WINDOW:
@@ -88,7 +88,7 @@ class RuleLearner:
     def observe(
         self,
         url: str,
-        said: Said,
+        said: PageContent,
         *,
         same_as: str | None = None,
         same_links: int | None = None,
@@ -121,7 +121,7 @@ class RuleLearner:
         news = same_as is not None and self._compare(host, seen, same_as, same_links)
         for other in map(Address.parse, suggests):
             if other.is_learnable:
-                self._try_all(host, seen, Place.of(self._rules.fold(other)))
+                self._try_all(host, seen, AddressInContext.of(self._rules.fold(other)))
         self._try_some(host, seen)
         host.remember(seen)
         news |= self._observe(host, seen, lookup)
@@ -132,7 +132,7 @@ class RuleLearner:
         address = Address.parse(same_as)
         if not address.is_learnable or address == seen.raw:
             return False
-        kept = Said(b"", seen.said.kept, 1.0, seen.said.kept, links)
+        kept = PageContent(b"", seen.said.kept, 1.0, seen.said.kept, links)
         original = self._observation(host, address, kept)
         for proposal in propose(seen.place, original.place, seen.pattern):
             self._try(host, proposal)
@@ -147,7 +147,7 @@ class RuleLearner:
     def _host(self, name: str) -> _Host:
         if name not in self._hosts:
             self._hosts[name] = _Host()
-            if len(self._hosts) > _MOST_HOSTS:
+            if len(self._hosts) > _MAX_HOSTS:
                 self._hosts.popitem(last=False)
         self._hosts.move_to_end(name)
         return self._hosts[name]
@@ -158,8 +158,8 @@ class RuleLearner:
             host.clusters.popitem(last=False)
         return count > self._policy.largest_cluster
 
-    def _observation(self, host: _Host, address: Address, said: Said) -> Observation:
-        place = Place.of(self._rules.fold(address))
+    def _observation(self, host: _Host, address: Address, said: PageContent) -> Observation:
+        place = AddressInContext.of(self._rules.fold(address))
         return Observation(address, place, host.patterns(place.address), said)
 
     def _proposals(self, host: _Host, seen: Observation) -> Iterator[Proposal]:
@@ -168,18 +168,18 @@ class RuleLearner:
             for other in reversed(host.alike.get(seen.said.kept, ()))
             if agreement(other.said, seen.said) and other.place.address != seen.place.address
         ]
-        for other in same[:_MOST_PAIRS]:
+        for other in same[:_MAX_PAIRS]:
             for proposal in propose(seen.place, other.place, seen.pattern):
                 if proposal not in host.hypotheses and proposal not in host.refuted:
                     yield proposal
 
-    def _try_all(self, host: _Host, seen: Observation, other: Place) -> None:
+    def _try_all(self, host: _Host, seen: Observation, other: AddressInContext) -> None:
         for proposal in list(propose(seen.place, other, seen.pattern)):
             self._try(host, proposal)
 
     def _try_some(self, host: _Host, seen: Observation) -> None:
         """Begin with what a page suggests, but not with so much that it costs."""
-        for proposal in list(islice(self._proposals(host, seen), _MOST_TRIES)):
+        for proposal in list(islice(self._proposals(host, seen), _MAX_TRIES)):
             self._try(host, proposal)
 
     def _try(self, host: _Host, proposal: Proposal) -> None:
@@ -190,7 +190,7 @@ class RuleLearner:
         spreads = context.pattern is None and isinstance(transform, DropArguments)
         hypothesis = Hypothesis(context, transform, Evidence(spreads))
         host.hypotheses[proposal] = hypothesis
-        if len(host.hypotheses) > _MOST_HYPOTHESES:
+        if len(host.hypotheses) > _MAX_HYPOTHESES:
             host.hypotheses.popitem(last=False)
         for seen in host.window:
             hypothesis.observe(seen)
@@ -218,7 +218,7 @@ class RuleLearner:
             host.versions.note(hypothesis.transform, hypothesis.evidence.contents)
         known = Refuted(*proposal, positives, example) if example and positives else None
         host.refuted[proposal] = known
-        if len(host.refuted) > _MOST_REFUTED:
+        if len(host.refuted) > _MAX_REFUTED:
             host.refuted.popitem(last=False)
 
     def _believed(self, host: _Host) -> list[Proposal]:

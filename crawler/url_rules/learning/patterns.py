@@ -17,9 +17,9 @@ ANY = "*"
 REST = "**"
 """Stands for all segments that follow."""
 
-_MOST_NAMES = 40
-_MOST_FOLDERS = 2_000
-_DEEPEST = 5
+_MAX_NAMES = 40
+_MAX_FOLDERS = 2_000
+_MAX_DEPTH = 5
 _NUMBERED = re.compile(r"[0-9]")
 _NUMBERS = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])[0-9]+")
 """Digits that are no part of an escape."""
@@ -46,9 +46,9 @@ class PathPatterns:
     def __call__(self, address: Address) -> str:
         """The pattern of an address, which may become wider as more are met."""
         pattern: tuple[str, ...] = ()
-        for segment in address.segments[:_DEEPEST]:
+        for segment in address.segments[:_MAX_DEPTH]:
             pattern = (*pattern, self._kind(pattern, segment))
-        if len(address.segments) > _DEEPEST:
+        if len(address.segments) > _MAX_DEPTH:
             pattern = (*pattern, REST)
         return "/" + "/".join(pattern)
 
@@ -70,15 +70,15 @@ class PathPatterns:
     def remember(self, pattern: str) -> None:
         """Go on with a pattern that was found before: what varied in it goes on to vary."""
         folder: tuple[str, ...] = ()
-        for segment in pattern[1:].split("/")[:_DEEPEST]:
-            if segment == REST or (folder not in self._names and len(self._names) >= _MOST_FOLDERS):
+        for segment in pattern[1:].split("/")[:_MAX_DEPTH]:
+            if segment == REST or (folder not in self._names and len(self._names) >= _MAX_FOLDERS):
                 break
             if segment.startswith(ANY):
                 self._fill(folder)
             folder = (*folder, segment)
 
     def _fill(self, folder: tuple[str, ...]) -> None:
-        varying = (f"{ANY}{number}" for number in range(_MOST_NAMES + 1))
+        varying = (f"{ANY}{number}" for number in range(_MAX_NAMES + 1))
         self._names.setdefault(folder, set()).update(varying)
 
     def _kind(self, folder: tuple[str, ...], segment: str) -> str:
@@ -93,12 +93,12 @@ class PathPatterns:
 
     def _is_one_of_few(self, folder: tuple[str, ...], name: str) -> bool:
         """Note a name; return whether few others stood in the same place."""
-        if folder not in self._names and len(self._names) >= _MOST_FOLDERS:
+        if folder not in self._names and len(self._names) >= _MAX_FOLDERS:
             return False
         names = self._names.setdefault(folder, set())
-        if len(names) <= _MOST_NAMES:
+        if len(names) <= _MAX_NAMES:
             names.add(name)
-        return len(names) <= _MOST_NAMES
+        return len(names) <= _MAX_NAMES
 
 
 class HostPatterns:
@@ -136,11 +136,11 @@ class HostPatterns:
     def _is_one_of_few(self, place: tuple[str, ...], name: str) -> bool:
         names = self._names.pop(place, set())
         self._names[place] = names
-        if len(self._names) > _MOST_FOLDERS:
+        if len(self._names) > _MAX_FOLDERS:
             del self._names[next(iter(self._names))]
-        if len(names) <= _MOST_NAMES:
+        if len(names) <= _MAX_NAMES:
             names.add(name)
-        return len(names) <= _MOST_NAMES
+        return len(names) <= _MAX_NAMES
 
     def remember(self, kind: str) -> None:
         """Go on with a kind that was found before: what varied in it goes on to vary."""
@@ -152,7 +152,7 @@ class HostPatterns:
         for place, part in (((domain,), below), ((name, "port"), port)):
             if part and {ANY, self._numbered} & set(part):
                 full = place if part == ANY else (*place, part)
-                self._names[full] = {f"{ANY}{number}" for number in range(_MOST_NAMES + 1)}
+                self._names[full] = {f"{ANY}{number}" for number in range(_MAX_NAMES + 1)}
 
 
 def _split_port(host: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from crawler.url_rules.learning.context import Context, Place
+from crawler.url_rules.learning.context import AddressInContext, Context
 from crawler.url_rules.learning.template import templates
 from crawler.url_rules.learning.transforms import (
     ANYTHING,
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 Proposal = tuple[Context, "Transform"]
 
-_MOST_DIFFERENCES = 4
-_MOST_SEGMENTS = 3
+_MAX_DIFFERENCES = 4
+_MAX_SEGMENTS = 3
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 _SMALL = re.compile(r"[A-Za-z_-]{1,16}|[0-9]{1,2}")
 _STARRED = "*"
 
 
-def propose(one: Place, other: Place, pattern: str) -> Iterator[Proposal]:
+def propose(one: AddressInContext, other: AddressInContext, pattern: str) -> Iterator[Proposal]:
     """Every rule by which two addresses of the same page would be one.
 
     Args:
@@ -59,10 +59,10 @@ def _hosts(a: Address, b: Address) -> Iterator[Proposal]:
         yield Context(a.host), ReplaceHost(a.scheme, a.host, b.scheme, b.host)
 
 
-def _arguments(one: Place, other: Place, pattern: str) -> Iterator[Proposal]:
+def _arguments(one: AddressInContext, other: AddressInContext, pattern: str) -> Iterator[Proposal]:
     a, b = one.address, other.address
     names = sorted(n for n in one.names | other.names if a.values(n) != b.values(n))
-    if not names or len(names) > _MOST_DIFFERENCES:
+    if not names or len(names) > _MAX_DIFFERENCES:
         return
     for some in dict.fromkeys([*((name,) for name in names), tuple(names)]):
         for context in _contexts(one, other, some, pattern):
@@ -83,7 +83,9 @@ def _is_small(value: str | None) -> bool:
     return not value or _SMALL.fullmatch(value) is not None
 
 
-def _contexts(one: Place, other: Place, about: tuple[str, ...], pattern: str) -> Iterator[Context]:
+def _contexts(
+    one: AddressInContext, other: AddressInContext, about: tuple[str, ...], pattern: str
+) -> Iterator[Context]:
     """From everywhere on the host to this very shape of address."""
     host = one.address.host
     yield Context(host)
@@ -109,7 +111,7 @@ def _paths(a: Address, b: Address) -> Iterator[Proposal]:
         key=lambda some: (-len(some), some),
     )
     old, new = stretches
-    if len(old) > _MOST_SEGMENTS:
+    if len(old) > _MAX_SEGMENTS:
         return
     yield context, ReplaceSegments(at_end=False, offset=start, old=old, new=new)
     yield context, ReplaceSegments(at_end=True, offset=end, old=old, new=new)

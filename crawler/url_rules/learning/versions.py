@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.template import Template
     from crawler.url_rules.learning.transforms import Transform
 
-FEWEST_TEXTS = 3
+MIN_TEXTS = 3
 """Texts under two names that lead to others too: one may be "not found", whatever the name."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
@@ -89,7 +89,7 @@ class Versions:
         if swapped is None or not swapped.is_of_names:
             return
         held = self._texts.setdefault(swapped.spot, set())
-        if len(held) < FEWEST_TEXTS:
+        if len(held) < MIN_TEXTS:
             held.update(texts)
         self._names.setdefault(swapped.spot, set()).update((swapped.old, swapped.new))
 
@@ -104,4 +104,4 @@ class Versions:
         )
 
     def _is_one(self, spot: _Spot) -> bool:
-        return len(self._texts.get(spot, ())) >= FEWEST_TEXTS
+        return len(self._texts.get(spot, ())) >= MIN_TEXTS

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from neardup.command_line.errors import InputError
 
-_MOST_NAMES = 20
+_MAX_NAMES = 20
 
 Id: TypeAlias = str | int
 
@@ -77,7 +77,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RowSource:
     """Rows, and how far their reader is.
 
     Attributes:
@@ -96,8 +96,8 @@ class Source:
 def listed(names: Iterable[object]) -> str:
     """Name the fields that are there."""
     known = [str(name) for name in names]
-    more = ["..."] if len(known) > _MOST_NAMES else []
-    return ", ".join(known[:_MOST_NAMES] + more) or "none"
+    more = ["..."] if len(known) > _MAX_NAMES else []
+    return ", ".join(known[:_MAX_NAMES] + more) or "none"
 
 
 def either(names: Sequence[str]) -> str:

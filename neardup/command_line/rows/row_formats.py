@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from neardup.command_line.errors import BadInputError, InputError
-from neardup.command_line.rows.row import Pass, Row, Source, either, kind_of, listed, pass_none
-from neardup.command_line.standard_streams import STANDARD_INPUT, Stream, open_stream
+from neardup.command_line.rows.row import Pass, Row, RowSource, either, kind_of, listed, pass_none
+from neardup.command_line.standard_streams import STANDARD_INPUT, InputStream, open_stream
 
 _ROWS_AT_ONCE = 64
 # Otherwise all of a column that is in one group of rows is read at once, and a file is often one.
@@ -26,7 +26,7 @@ _ENDINGS = {"jsonl": JSON_LINES, "ndjson": JSON_LINES, "jl": JSON_LINES, "json":
 
 
 @contextmanager
-def open_parquet(path: str, fields: Sequence[Sequence[str]]) -> Iterator[Source]:
+def open_parquet(path: str, fields: Sequence[Sequence[str]]) -> Iterator[RowSource]:
     """Open a parquet file; of its columns, only those named are read.
 
     Args:
@@ -48,7 +48,7 @@ def open_parquet(path: str, fields: Sequence[Sequence[str]]) -> Iterator[Source]
             chosen = [_chosen(path, wanted, names) for wanted in fields]
             progress = _Progress()
             rows = _rows(path, table, chosen, progress)
-            yield Source(path, rows, lambda: progress.rows, table.metadata.num_rows)
+            yield RowSource(path, rows, lambda: progress.rows, table.metadata.num_rows)
         except pa.ArrowException as error:
             raise InputError(f"{path}: no parquet: {error}") from error
 
@@ -78,7 +78,7 @@ def _rows(path: str, table: Any, fields: Sequence[str], progress: _Progress) -> 
         raise BadInputError(f"{where}: damaged parquet: {error}") from error
 
 
-def json_lines(stream: Stream, pass_over: Pass = pass_none) -> Iterator[Row]:
+def json_lines(stream: InputStream, pass_over: Pass = pass_none) -> Iterator[Row]:
     """Yield a row for each line; empty lines are passed over.
 
     Args:
@@ -109,7 +109,7 @@ def _fields(line: bytes) -> dict[str, object]:
     return fields
 
 
-def csv_table(stream: Stream, pass_over: Pass = pass_none) -> Iterator[Row]:
+def csv_table(stream: InputStream, pass_over: Pass = pass_none) -> Iterator[Row]:
     """Yield a row for each record below the line of names; UTF-8, with or without a mark.
 
     Args:
@@ -141,7 +141,7 @@ def csv_table(stream: Stream, pass_over: Pass = pass_none) -> Iterator[Row]:
             yield Row(stream.name, "line", lines.number, dict(zip(names, record, strict=True)))
 
 
-def _record(stream: Stream, lines: "_Lines", table: Iterator[list[str]]) -> list[str] | None:
+def _record(stream: InputStream, lines: "_Lines", table: Iterator[list[str]]) -> list[str] | None:
     """Return the next record, None at the end; after an error the next call goes on behind it."""
     try:
         return next(table, None)
@@ -162,7 +162,7 @@ class _Lines:
         number: That of the last line.
     """
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: InputStream) -> None:
         self.number = 0
         self._file = stream.file
 
@@ -184,7 +184,7 @@ def open_rows(
     format_name: str | None,
     fields: Sequence[Sequence[str]] = (),
     pass_over: Pass = pass_none,
-) -> Iterator[Source]:
+) -> Iterator[RowSource]:
     """Open a file of rows, or standard input for ``-``, JSON lines unless said otherwise.
 
     Args:
@@ -209,7 +209,7 @@ def open_rows(
     read = csv_table if chosen == CSV else json_lines
     with open_stream(path) as stream:
         rows = _unpacked(stream.name, read(stream, pass_over))
-        yield Source(stream.name, rows, stream.position, stream.total)
+        yield RowSource(stream.name, rows, stream.position, stream.total)
 
 
 def _unpacked(name: str, rows: Iterator[Row]) -> Iterator[Row]:

@@ -17,7 +17,7 @@ from neardup.indexes.files.log_file import LogContent, LogWriter, create_log, re
 from neardup.indexes.files.log_format import EMPTY, Batch, LogHeader
 from neardup.indexes.files.opening import layout_in, locked
 from neardup.indexes.files.segment_file import (
-    Label,
+    SegmentLabel,
     SegmentWriter,
     map_tables,
     read_segment,
@@ -111,7 +111,7 @@ class IndexDirectory:
             raise StorageError(f"{self.path}: its last log is full; add the rest to another index")
         span = Span(self._number, self._number)
         path = self.path / span.name
-        segment, log = self._stage(path, Label(self._identity, span), tables)
+        segment, log = self._stage(path, SegmentLabel(self._identity, span), tables)
         with self._half_way():
             put_in_place(segment, path)
             self._obsolete.append(self._log_path.name)
@@ -134,7 +134,7 @@ class IndexDirectory:
             OSError: The file cannot be made.
         """
         span = Span(self._spans[first].first, self._spans[first + count - 1].last)
-        writer = SegmentWriter(self.path / span.name, Label(self._identity, span), shape)
+        writer = SegmentWriter(self.path / span.name, SegmentLabel(self._identity, span), shape)
         return MergeFile(self, writer)
 
     def switch(self, writer: SegmentWriter, max_id: int) -> Tables:
@@ -187,7 +187,7 @@ class IndexDirectory:
     def _log_header(self, number: int) -> LogHeader:
         return LogHeader(self._identity, number)
 
-    def _stage(self, path: Path, label: Label, tables: Tables) -> tuple[Path, Path]:
+    def _stage(self, path: Path, label: SegmentLabel, tables: Tables) -> tuple[Path, Path]:
         """Write the segment and the next log, so that nothing but their names is missing."""
         segment = stage_segment(path, label, tables)
         number = self._number + 1

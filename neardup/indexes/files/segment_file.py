@@ -27,7 +27,7 @@ SYNC_BYTES = 1 << 23
 """Synced after so many bytes, so that the end of a long merge has little left to wait for."""
 
 
-class Label(NamedTuple):
+class SegmentLabel(NamedTuple):
     """What a segment is, apart from what it holds.
 
     Attributes:
@@ -53,7 +53,7 @@ class SegmentWriter:
     Files: ``path`` with ``.tmp`` after it, until it is renamed.
     """
 
-    def __init__(self, path: Path, label: Label, shape: Shape) -> None:
+    def __init__(self, path: Path, label: SegmentLabel, shape: Shape) -> None:
         self.temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
         self.shape = shape
         self._label = label
@@ -113,7 +113,7 @@ class SegmentWriter:
             left, offset = left[written:], offset + written
 
 
-def stage_segment(path: Path, label: Label, tables: Tables) -> Path:
+def stage_segment(path: Path, label: SegmentLabel, tables: Tables) -> Path:
     """Write a durable segment under a temporary name beside ``path`` and return that name.
 
     Args:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import xxhash
 
-from neardup.indexes.columns import COLUMNS, Column, Shape, columns_of
+from neardup.indexes.columns import COLUMNS, ArrayColumn, Shape, columns_of
 
 MAGIC = b"NDUPSEG\n"
 VERSION = 2
@@ -59,7 +59,7 @@ class Section(NamedTuple):
     """
 
     offset: int
-    column: Column
+    column: ArrayColumn
     end: int
 
 

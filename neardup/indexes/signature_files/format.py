@@ -9,7 +9,7 @@ import xxhash
 from neardup.indexes.banding import Banding
 from neardup.indexes.files.promise import PROMISE_BYTES, Promise
 from neardup.indexes.lsh_layout import words_of
-from neardup.indexes.lsh_rows import Rows
+from neardup.indexes.lsh_rows import StoredRows
 
 FILE_NAME = "documents.lsh"
 MAGIC = b"NDUPLSH\n"
@@ -57,7 +57,7 @@ class Header(NamedTuple):
         return _sealed(_HEADER.pack(MAGIC, VERSION, *numbers))
 
 
-class BatchHeader(NamedTuple):
+class SignatureBatchHeader(NamedTuple):
     """The first 24 bytes of a batch.
 
     Attributes:
@@ -73,7 +73,7 @@ class BatchHeader(NamedTuple):
         return BATCH_HEADER_BYTES + self.documents * row_bytes + TRAILER_BYTES
 
 
-def batch_bytes(rows: Rows, first: int) -> bytes:
+def batch_bytes(rows: StoredRows, first: int) -> bytes:
     """Return a batch as it stands in the file."""
     header = _sealed(_BATCH.pack(BATCH_MARK, len(rows.ids), first))
     payload = b"".join(
@@ -101,16 +101,16 @@ def parsed_header(data: bytes) -> Header | None:
     return Header(permutations, Banding(bands, rows), min_similarity, probe)
 
 
-def parsed_batch_header(data: bytes) -> BatchHeader | None:
+def parsed_batch_header(data: bytes) -> SignatureBatchHeader | None:
     """Return a batch's header; None: it is none, or its checksum is another."""
     fields = _unsealed(data[:BATCH_HEADER_BYTES])
     if fields is None:
         return None
     mark, count, first = _BATCH.unpack(fields)
-    return BatchHeader(count, first) if mark == BATCH_MARK else None
+    return SignatureBatchHeader(count, first) if mark == BATCH_MARK else None
 
 
-def parsed_rows(batch: memoryview, header: Header, count: int) -> Rows | None:
+def parsed_rows(batch: memoryview, header: Header, count: int) -> StoredRows | None:
     """Return the documents of a whole batch; None: its checksum or its end mark is another."""
     payload = batch[BATCH_HEADER_BYTES:-TRAILER_BYTES]
     checksum = _CHECKSUM.pack(xxhash.xxh3_64_intdigest(payload))
@@ -120,7 +120,7 @@ def parsed_rows(batch: memoryview, header: Header, count: int) -> Rows | None:
     ids = np.frombuffer(payload, "<i8", count)
     sketches = np.frombuffer(payload, "<u8", count * words, 8 * count)
     keys = np.frombuffer(payload, "<u4", count * header.shape.bands, 8 * count * (1 + words))
-    return Rows(
+    return StoredRows(
         ids.astype(np.int64, copy=False),
         keys.astype(np.uint32, copy=False).reshape(count, -1),
         sketches.astype(np.uint64, copy=False).reshape(count, -1),

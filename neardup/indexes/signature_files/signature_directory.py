@@ -11,7 +11,7 @@ from neardup.indexes.files.appending import TAIL
 from neardup.indexes.files.durable import TEMPORARY_SUFFIX
 from neardup.indexes.files.file_layout import LOCK_NAME
 from neardup.indexes.files.opening import lock_directory
-from neardup.indexes.lsh_rows import Rows
+from neardup.indexes.lsh_rows import StoredRows
 from neardup.indexes.signature_files.format import BATCH_ROWS, EMPTY, FILE_NAME, Header
 from neardup.indexes.signature_files.signature_file import (
     BatchWriter,
@@ -60,7 +60,7 @@ class SignatureDirectory:
     def _file(self) -> Path:
         return self.path / FILE_NAME
 
-    def begin(self, header: Header, restore: Callable[[Rows], None]) -> None:
+    def begin(self, header: Header, restore: Callable[[StoredRows], None]) -> None:
         """Hand over all documents there are, and be ready for more.
 
         Args:
@@ -79,7 +79,7 @@ class SignatureDirectory:
             whole = batch_end
         self._writer = BatchWriter(self._file, whole)
 
-    def append(self, rows: Rows, written: Callable[[int], None]) -> None:
+    def append(self, rows: StoredRows, written: Callable[[int], None]) -> None:
         """Make documents durable, batch by batch.
 
         Args:

@@ -14,7 +14,7 @@ from neardup.indexes.files.appending import AppendingFile
 from neardup.indexes.files.complaints import unusable
 from neardup.indexes.files.durable import write_durably
 from neardup.indexes.files.promise import Promise, check_promise, parsed_promise
-from neardup.indexes.lsh_rows import Rows
+from neardup.indexes.lsh_rows import StoredRows
 from neardup.indexes.signature_files.format import (
     BATCH_HEADER_BYTES,
     EMPTY,
@@ -47,7 +47,7 @@ class BatchWriter(AppendingFile):
     def __init__(self, path: Path, whole: Promise) -> None:
         super().__init__(path, HEADER_BYTES, whole)
 
-    def append(self, rows: Rows) -> None:
+    def append(self, rows: StoredRows) -> None:
         """Write one batch and make it durable.
 
         Raises:
@@ -56,7 +56,7 @@ class BatchWriter(AppendingFile):
         self.append_bytes(batch_bytes(rows, self.count), len(rows.ids))
 
 
-class Batch(NamedTuple):
+class SignatureBatch(NamedTuple):
     """Documents of a file.
 
     Attributes:
@@ -64,7 +64,7 @@ class Batch(NamedTuple):
         whole: Where the batch ends.
     """
 
-    rows: Rows
+    rows: StoredRows
     whole: Promise
 
 
@@ -89,7 +89,7 @@ def read_header(path: Path) -> Header:
     return header
 
 
-def read_batches(path: Path, header: Header) -> Iterator[Batch]:
+def read_batches(path: Path, header: Header) -> Iterator[SignatureBatch]:
     """Yield all batches that were promised, in the order in which they came.
 
     Raises:
@@ -108,7 +108,9 @@ def read_batches(path: Path, header: Header) -> Iterator[Batch]:
     check_promise(path, promise, set(ends))
 
 
-def _batch_at(path: Path, header: Header, data: memoryview, before: Promise) -> Batch | None:
+def _batch_at(
+    path: Path, header: Header, data: memoryview, before: Promise
+) -> SignatureBatch | None:
     """Return the batch after what stands before it; None: a tail that was never promised."""
     start, count = before
     if len(data) - start < BATCH_HEADER_BYTES:
@@ -126,4 +128,4 @@ def _batch_at(path: Path, header: Header, data: memoryview, before: Promise) -> 
         if len(data) == end and not any(data[-len(END_MARK) :]):
             return None
         raise unusable(path, f"a batch with its checksum at byte {start}", "another checksum")
-    return Batch(rows, Promise(end, count + batch.documents))
+    return SignatureBatch(rows, Promise(end, count + batch.documents))

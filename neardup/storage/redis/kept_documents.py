@@ -13,7 +13,7 @@ _CLAIM = Script.read("neardup.storage.redis", "claim.lua")
 _CACHED_BYTES = 32 << 20
 
 
-class Held(NamedTuple):
+class DigestOwner(NamedTuple):
     """Who has a digest.
 
     Attributes:
@@ -116,7 +116,7 @@ def mark_of(owner: bytes) -> int:
     return int.from_bytes(owner[:8])
 
 
-def held_by(reply: bytes | None) -> Iterable[Held]:
+def held_by(reply: bytes | None) -> Iterable[DigestOwner]:
     """Return who has a digest, the first first."""
     marks, numbers = unpack([reply])
-    return map(Held, marks.tolist(), numbers.tolist())
+    return map(DigestOwner, marks.tolist(), numbers.tolist())

@@ -16,7 +16,7 @@ from neardup.storage.redis.server import Command, Server
 
 _RECORD = np.dtype([("value", "<u8"), ("low", "<u4"), ("high", "u1")])
 RECORD_BYTES = _RECORD.itemsize
-MOST_NUMBERS = 1 << 40
+MAX_NUMBERS = 1 << 40
 
 _APPEND = Script.read("neardup.storage.redis", "append.lua")
 
@@ -25,9 +25,9 @@ _FIELD_BITS = 12
 """The low bits of a value are a field of a bucket, the high ones its key. 64 buckets of 4 blocks
 are spread well enough over a cluster; of 256 a query asks with so many more commands that it takes
 its server twice the time."""
-_FEWEST, _MOST = 3, 6
+_MIN_COUNT, _MAX_COUNT = 3, 6
 
-LONGEST_LIST = 4096
+MAX_LIST = 4096
 """Fingerprints that share the value of a block; further ones are found by their other blocks, and
 one of which all blocks are so common is not found: at worst a duplicate is kept."""
 
@@ -39,7 +39,7 @@ def append(key: str, field: bytes, value: int, number: int, most: int = 0) -> Ca
         key: Of the hash.
         field: Of the list in it.
         value: Unsigned, 64 bits.
-        number: Below ``MOST_NUMBERS``.
+        number: Below ``MAX_NUMBERS``.
         most: How many records the list may hold; a further one is left out. 0: any number.
     """
     record = value.to_bytes(8, "little") + number.to_bytes(5, "little")
@@ -53,7 +53,7 @@ def unpack(lists: Sequence[bytes | None]) -> tuple[NDArray[np.uint64], NDArray[n
     return records["value"], numbers
 
 
-class Place(NamedTuple):
+class PostingPlace(NamedTuple):
     """Where a value of a block is held: in a list of a bucket."""
 
     block: int
@@ -72,13 +72,13 @@ class Cutting:
     """
 
     def __init__(self, blocks: int) -> None:
-        if not _FEWEST <= blocks <= _MOST:
-            raise ParameterError(f"blocks must be {_FEWEST}..{_MOST}, got {blocks}")
+        if not _MIN_COUNT <= blocks <= _MAX_COUNT:
+            raise ParameterError(f"blocks must be {_MIN_COUNT}..{_MAX_COUNT}, got {blocks}")
         ends = [_BITS * block // blocks for block in range(blocks + 1)]
         self._shifts = ends[:-1]
         self._bits = [end - start for start, end in pairwise(ends)]
 
-    def places(self, fingerprint: int) -> list[Place]:
+    def places(self, fingerprint: int) -> list[PostingPlace]:
         """Return where a fingerprint is held, by block."""
         return [self._place(block, value) for block, value in enumerate(self._cut(fingerprint))]
 
@@ -105,9 +105,9 @@ class Cutting:
         ]
 
     @staticmethod
-    def _place(block: int, value: int) -> Place:
+    def _place(block: int, value: int) -> PostingPlace:
         field = value & ((1 << _FIELD_BITS) - 1)
-        return Place(block, value >> _FIELD_BITS, field.to_bytes(2))
+        return PostingPlace(block, value >> _FIELD_BITS, field.to_bytes(2))
 
 
 @cache
@@ -146,7 +146,7 @@ class RedisPostings:
     async def query(self, fingerprint: int, radius: int) -> list[Match]:
         """Find the fingerprints within the radius, nearest first, then by number.
 
-        Complete but for lists that are longer than ``LONGEST_LIST``.
+        Complete but for lists that are longer than ``MAX_LIST``.
 
         Complexity: O(lists asked for + fingerprints in them); one round trip.
         """
@@ -157,7 +157,7 @@ class RedisPostings:
         """Return the calls that ``add`` makes."""
         return [
             append(self._key(place.block, place.bucket), place.field, fingerprint, number,
-                   LONGEST_LIST)
+                   MAX_LIST)
             for place in self._cutting.places(fingerprint)
         ]  # fmt: skip
 

@@ -56,7 +56,7 @@ Client: TypeAlias = Redis | RedisCluster
 Command: TypeAlias = tuple[Argument, ...] | Call
 
 _FIRST_WAIT_SECS = 0.1
-_LONGEST_WAIT_SECS = 5.0
+_MAX_WAIT_SECS = 5.0
 _AT_ONCE = 64
 
 
@@ -207,7 +207,7 @@ class Server:
                     waits = True
                 self._outage.reason = reason
                 await asyncio.sleep(wait_secs * random.uniform(0.5, 1))
-                wait_secs = min(2 * wait_secs, _LONGEST_WAIT_SECS)
+                wait_secs = min(2 * wait_secs, _MAX_WAIT_SECS)
         finally:
             if waits:
                 self._outage.end(answered=not left)

@@ -9,7 +9,7 @@ from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.indexes.match import Match
 from neardup.parameters import Parameters
 from neardup.storage.redis.head_format import Head, Record
-from neardup.storage.redis.kept_documents import Held, mark_of
+from neardup.storage.redis.kept_documents import DigestOwner, mark_of
 from neardup.storage.redis.shelf import Findings, Shelf
 from neardup.storage.redis.verdict_records import Original, SharedVerdict
 from neardup.verdict import (
@@ -59,7 +59,7 @@ class SharedFunnel:
         )
 
     async def find_payload(
-        self, owner: bytes, payload: bytes | None, found: Sequence[Held]
+        self, owner: bytes, payload: bytes | None, found: Sequence[DigestOwner]
     ) -> SharedVerdict | None:
         """Return the verdict on what came from the bytes of another owner's text."""
         if payload == EMPTY_DIGEST:
@@ -71,7 +71,7 @@ class SharedFunnel:
         original = await self._first(found, is_original)
         return None if original is None else _equal(EXACT_DUPLICATE, PAYLOAD_TIER, original)
 
-    async def _find_digest(self, head: Head, found: Sequence[Held]) -> SharedVerdict | None:
+    async def _find_digest(self, head: Head, found: Sequence[DigestOwner]) -> SharedVerdict | None:
         def is_original(other: Head) -> bool:
             return other.digest == head.digest and other.owner != head.owner
 
@@ -79,7 +79,7 @@ class SharedFunnel:
         return None if original is None else _equal(TEXT_DUPLICATE, TEXT_TIER, original)
 
     async def _first(
-        self, found: Sequence[Held], is_original: Callable[[Head], bool]
+        self, found: Sequence[DigestOwner], is_original: Callable[[Head], bool]
     ) -> Original | None:
         for first in range(0, len(found), _READ_AT_ONCE):
             numbers = [held.number for held in found[first : first + _READ_AT_ONCE]]

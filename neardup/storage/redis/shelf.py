@@ -7,7 +7,7 @@ from neardup.candidates import Bitmaps
 from neardup.indexes.match import Match
 from neardup.storage.redis.commit_log import CommitLog, Look
 from neardup.storage.redis.head_format import Head, Record, unpack_record
-from neardup.storage.redis.kept_documents import Held, RedisDocuments, held_by, mark_of
+from neardup.storage.redis.kept_documents import DigestOwner, RedisDocuments, held_by, mark_of
 from neardup.storage.redis.postings import RedisPostings, matches
 from neardup.storage.redis.server import Command, Server
 
@@ -24,8 +24,8 @@ class Findings:
         near: Those within the radius, nearest first, then by number.
     """
 
-    payload: list[Held]
-    digest: list[Held]
+    payload: list[DigestOwner]
+    digest: list[DigestOwner]
     near: list[Match]
 
 
@@ -77,7 +77,7 @@ class Shelf:
             near=sorted(near, key=lambda match: (match.distance, match.id)),
         )
 
-    async def find_payload(self, digest: bytes, look: Look) -> list[Held]:
+    async def find_payload(self, digest: bytes, look: Look) -> list[DigestOwner]:
         """Find the kept texts of this payload, the first first; after the look."""
         reply = await self._server.pipeline([self._documents.payload_question(digest)])
         return _merged(reply, _held_in(look, lambda other: other.payload == digest))
@@ -133,10 +133,14 @@ def _near_in(look: Look, fingerprint: int, radius: int) -> list[Match]:
     ]
 
 
-def _held_in(look: Look, has: Callable[[Head], bool]) -> list[Held]:
-    return [Held(mark_of(head.owner), number) for number, head in look.recent.items() if has(head)]
+def _held_in(look: Look, has: Callable[[Head], bool]) -> list[DigestOwner]:
+    return [
+        DigestOwner(mark_of(head.owner), number)
+        for number, head in look.recent.items()
+        if has(head)
+    ]
 
 
-def _merged(replies: Sequence[bytes | None], recent: Iterable[Held]) -> list[Held]:
+def _merged(replies: Sequence[bytes | None], recent: Iterable[DigestOwner]) -> list[DigestOwner]:
     found = {held for reply in replies for held in held_by(reply)}
     return sorted(found.union(recent), key=lambda held: held.number)

@@ -16,17 +16,17 @@ from crawler.demo.planted import DUPLICATES, EXPECTED, MEANINGS, PLANTED, Plante
 from neardup import Parameters, hamming, simhash
 
 if TYPE_CHECKING:
-    from crawler.demo.layout import Page
+    from crawler.demo.layout import DemoPage
 
 BASE = "http://demo.test"
 SITE = pages(BASE)
 
 
-def is_html(page: Page) -> bool:
+def is_html(page: DemoPage) -> bool:
     return page.status == 200 and page.headers["Content-Type"].startswith("text/html")
 
 
-def article_text(page: Page) -> str:
+def article_text(page: DemoPage) -> str:
     """What stands in the article and, for the calendar, in the table below it."""
     tree = html.document_fromstring(page.body, parser=html.HTMLParser(encoding="utf-8"))
     parts = [element.text_content() for element in tree.xpath("//article | //main/table//td")]

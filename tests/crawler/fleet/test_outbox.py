@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.fleet.outbox import BATCH, MOST_WAITING, Outbox
+from crawler.fleet.outbox import BATCH, MAX_WAITING, Outbox
 from crawler.frontier.redis.request_records import QueuedLink
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def test_tells_which_links_the_fleet_had() -> None:
     assert asyncio.run(outbox.flush(frontier.push)) == ["one", "again"]
 
 
-@pytest.mark.parametrize(("links", "is_full"), [(MOST_WAITING - 1, False), (MOST_WAITING, True)])
+@pytest.mark.parametrize(("links", "is_full"), [(MAX_WAITING - 1, False), (MAX_WAITING, True)])
 def test_is_full_at_a_bound(links: int, is_full: bool) -> None:
     outbox: Outbox[str] = Outbox()
     for number in range(links):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.order import Load
 
-MOST_TRIES = 2
+MAX_TRIES = 2
 
 
 @dataclass
@@ -132,8 +132,8 @@ class ModelQueue:
 
     def reopen(self) -> None:
         """Another process: leases and what broke for the first time are todo again."""
-        again = [request for request in self.broken if request.tries < MOST_TRIES]
-        self.broken = [request for request in self.broken if request.tries >= MOST_TRIES]
+        again = [request for request in self.broken if request.tries < MAX_TRIES]
+        self.broken = [request for request in self.broken if request.tries >= MAX_TRIES]
         again += self.leased.values()
         self.leased.clear()
         self.again.clear()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from crawler.frontier.queue import RequestQueue
-from crawler.storage.database import COMMIT_PAGES, MOST_PAGES, Database
+from crawler.storage.database import COMMIT_PAGES, MAX_PAGES, Database
 from crawler.url_rules.skipped import Skip, SkippedRequests
 
 HOST = 7
@@ -122,7 +122,7 @@ def test_what_is_through_is_emptied(tmp_path: Path) -> None:
         assert connection.execute("SELECT state, request FROM requests").fetchall() == [(2, b"")]
 
 
-@pytest.mark.parametrize(("apart_secs", "pages"), [(0, COMMIT_PAGES), (1000, MOST_PAGES)])
+@pytest.mark.parametrize(("apart_secs", "pages"), [(0, COMMIT_PAGES), (1000, MAX_PAGES)])
 def test_a_commit_is_due_after_so_many_pages_however_fast_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, apart_secs: float, pages: int
 ) -> None:

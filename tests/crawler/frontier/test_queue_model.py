@@ -33,12 +33,12 @@ RULES = st.integers(1, 2)
 LOADS = st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=HOSTS, max_size=HOSTS)
 SMALL = {
     "line.READ_HOSTS": 2,
-    "line.MOST_HOSTS": 3,
-    "line.MOST_CHANGES": 3,
-    "heads.MOST_OF_A_HOST": 3,
-    "heads.MOST_BYTES": 1_000,
-    "queue.MOST_OF_A_HOST": 3,
-    "queue.MOST_UNWRITTEN": 4,
+    "line.MAX_HOSTS": 3,
+    "line.MAX_CHANGES": 3,
+    "heads.MAX_OF_A_HOST": 3,
+    "heads.MAX_BYTES": 1_000,
+    "queue.MAX_OF_A_HOST": 3,
+    "queue.MAX_UNWRITTEN": 4,
 }
 """So that what is read ahead and put off reaches its bounds."""
 

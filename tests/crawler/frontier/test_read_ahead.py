@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.host_line import MOST_CHANGES, MOST_HOSTS
-from crawler.frontier.queue import MOST_UNWRITTEN, RequestQueue
+from crawler.frontier.host_line import MAX_CHANGES, MAX_HOSTS
+from crawler.frontier.queue import MAX_UNWRITTEN, RequestQueue
 from crawler.storage.database import Database
 from tests.crawler.frontier.test_queue import HOST, drain, idle
 
@@ -29,7 +29,7 @@ def test_a_request_more_urgent_than_what_was_read_ahead_goes_first(tmp_path: Pat
 
 
 def test_huge_requests_are_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.frontier.read_ahead.MOST_BYTES", 100_000)
+    monkeypatch.setattr("crawler.frontier.read_ahead.MAX_BYTES", 100_000)
     database = Database(tmp_path)
     queue = RequestQueue(database)
     for n in range(90):
@@ -57,9 +57,9 @@ class TestMemory:
                 assert request is not None
                 queue.finish([request.id])
                 held.append(rows_held(queue))
-        assert max(held) <= 2 * MOST_HOSTS + MOST_CHANGES + 2 * MOST_UNWRITTEN
+        assert max(held) <= 2 * MAX_HOSTS + MAX_CHANGES + 2 * MAX_UNWRITTEN
         database.commit()
-        assert rows_held(queue) <= 2 * MOST_HOSTS
+        assert rows_held(queue) <= 2 * MAX_HOSTS
         database.close()
 
     def test_a_lease_does_not_read_the_whole_queue(self, tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_a_key_without_a_request_is_a_row_that_is_done(database: Database, tmp_p
 def test_keys_without_requests_wait_in_a_bounded_number(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seen_module, "MOST_UNWRITTEN", 10)
+    monkeypatch.setattr(seen_module, "MAX_UNWRITTEN", 10)
     seen = SeenSet(database, tmp_path / "seen.bloom")
     for n in range(100):
         seen.add(key(n))

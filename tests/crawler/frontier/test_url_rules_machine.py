@@ -15,7 +15,7 @@ from crawler.frontier.states import SKIPPED
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transforms import DropArguments, ReplaceSegments, ReplaceValues
 from crawler.url_rules.rule_store import forget_rule
-from crawler.url_rules.url_groups import MOST_TRIES
+from crawler.url_rules.url_groups import MAX_TRIES
 from tests.crawler.frontier.ruled import NAME, SOMEWHERE, RuledCrawl
 from tests.crawler.url_rules.test_engine import argument
 
@@ -53,7 +53,7 @@ class RulesMachine(RuleBasedStateMachine):
         self.patches.setattr("crawler.url_rules.regrouping.SLICE", 3)
         self.is_true = True
 
-    @initialize(dead=st.sets(st.sampled_from(URLS), max_size=MOST_TRIES))
+    @initialize(dead=st.sets(st.sampled_from(URLS), max_size=MAX_TRIES))
     def begin(self, dead: set[str]) -> None:
         self.dead = dead
         self.crawl = RuledCrawl(self.folder, self.site)

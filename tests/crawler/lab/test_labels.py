@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from crawler.lab.sources.source import Source
+    from crawler.lab.sources.source import PageSource
 
 A, B, C = b"a" * 16, b"b" * 16, b"c" * 16
 
@@ -33,7 +33,7 @@ def label(first: bytes = A, second: bytes = B, *, is_duplicate: bool = True) -> 
 
 
 @pytest.fixture(params=["crawl", "file", "folder", "several"])
-def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Source]:
+def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PageSource]:
     """Each kind; the crawl is running."""
     visiting = Visiting(tmp_path / "job")
     visiting.get("/a", html(LONG))
@@ -53,24 +53,24 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Source]:
 
 
 class TestLabels:
-    def test_what_was_said_is_there_for_whoever_comes_later(self, source: Source) -> None:
+    def test_what_was_said_is_there_for_whoever_comes_later(self, source: PageSource) -> None:
         store_label(source, label())
         for part in source.parts:
             assert read_labels(open_source(part.path)) == [label()]
         assert read_labels(source) == [label()]
 
-    def test_second_thoughts_take_the_place_of_first_ones(self, source: Source) -> None:
+    def test_second_thoughts_take_the_place_of_first_ones(self, source: PageSource) -> None:
         store_label(source, label())
         store_label(source, label(is_duplicate=False))
         assert read_labels(source) == [label(is_duplicate=False)]
 
-    def test_label_is_taken_back_in_either_order(self, source: Source) -> None:
+    def test_label_is_taken_back_in_either_order(self, source: PageSource) -> None:
         store_labels(source, [label(), label(A, C)])
         assert remove_label(source, B, A)
         assert not remove_label(source, B, A)
         assert read_labels(source) == [label(A, C)]
 
-    def test_there_are_none_at_first(self, source: Source) -> None:
+    def test_there_are_none_at_first(self, source: PageSource) -> None:
         assert read_labels(source) == []
         assert not remove_label(source, A, B)
 

@@ -135,7 +135,7 @@ class TestLook:
     def test_only_the_newest_are_remembered_one_by_one_however_it_is_read(
         self, written: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(live, "MOST_PAGES", 20)
+        monkeypatch.setattr(live, "MAX_PAGES", 20)
         along = LiveCrawl(tmp_path)
         for _ in range(4):
             add(written, 11)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.lab.snapshot import MOST_STEPS, Series, Step
+from crawler.lab.snapshot import MAX_STEPS, Series, Step
 
 MOMENTS = st.floats(0, 4e9, allow_nan=False)
 
@@ -30,7 +30,7 @@ class TestSeriesProperties:
         for at, is_kept in pages:
             series.add(at, int(is_kept), int(not is_kept))
         steps = series.steps()
-        assert len(steps) <= MOST_STEPS + 1
+        assert len(steps) <= MAX_STEPS + 1
         kept = sum(is_kept for _, is_kept in pages)
         assert steps[-1][1:] == (kept, len(pages) - kept)
         assert steps[0].at <= min(at for at, _ in pages)

@@ -16,7 +16,7 @@ from crawler.urls.canonical import Canonicalizer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.mirror.link_rewriting import Finished
+    from crawler.mirror.link_rewriting import FinishedMirror
     from crawler.mirror.mirror_files import FileTable
 
 HTML = "text/html; charset=utf-8"
@@ -86,7 +86,7 @@ class MadeMirror:
         )
         self.database.commit()
 
-    def finish(self, policy: Policy = KEEP) -> Finished:
+    def finish(self, policy: Policy = KEEP) -> FinishedMirror:
         finisher = Finisher(
             self.database,
             self.table,

@@ -15,9 +15,9 @@ import pytest
 
 from crawler.mirror.errors import (
     MirrorError,
+    MirrorStorageError,
     MissingFileError,
     PathTakenError,
-    StorageError,
     SymbolicLinkError,
     UnsafePathError,
 )
@@ -122,19 +122,19 @@ class TestReadingAndWriting:
     def test_a_folder_that_is_closed_says_so(self, mirror: MirrorFolder) -> None:
         mirror.close()
         mirror.close()
-        with pytest.raises(StorageError, match="not open"):
+        with pytest.raises(MirrorStorageError, match="not open"):
             mirror.write("a", b"")
 
     def test_read_only_makes_nothing_and_removes_nothing(self, root: Path) -> None:
-        with pytest.raises(StorageError, match="mirror"):
+        with pytest.raises(MirrorStorageError, match="mirror"):
             MirrorFolder(root, read_only=True).open()
         root.mkdir(parents=True)
         (root / "a").write_bytes(b"text")
         with MirrorFolder(root, read_only=True) as mirror:
             assert mirror.read("a") == b"text"
-            with pytest.raises(StorageError, match="read only"):
+            with pytest.raises(MirrorStorageError, match="read only"):
                 mirror.write("b", b"")
-            with pytest.raises(StorageError, match="read only"):
+            with pytest.raises(MirrorStorageError, match="read only"):
                 mirror.remove("a")
         assert os.listdir(root) == ["a"]
 
@@ -293,14 +293,17 @@ class TestWhatStandsInTheWay:
     def test_a_root_that_is_a_file_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch()
         for root in (tmp_path / "file", tmp_path / "file" / "below"):
-            with pytest.raises(StorageError, match="file"):
+            with pytest.raises(MirrorStorageError, match="file"):
                 MirrorFolder(root).open()
 
 
 class TestFailures:
     def test_a_full_disk_leaves_the_old_file_and_says_which(self, mirror: MirrorFolder) -> None:
         mirror.write("h/a", b"old")
-        with _largest_file(4096), pytest.raises(StorageError, match="h/a cannot be written: File"):
+        with (
+            _largest_file(4096),
+            pytest.raises(MirrorStorageError, match="h/a cannot be written: File"),
+        ):
             mirror.write("h/a", b"new" * 10_000)
         assert mirror.read("h/a") == b"old"
         assert _partial(mirror.root) == []

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from crawler.job import Job
-from crawler.maintenance.merge.fleet_texts import KeptText
-from crawler.pages.shared_verdicts import Original, SharedVerdict
+from crawler.maintenance.merge.fleet_texts import FleetKeptText
+from crawler.pages.shared_verdicts import OriginalPage, PageVerdict
 from neardup import Deduplicator, Document, Parameters, Verdict
 
 if TYPE_CHECKING:
@@ -26,32 +26,34 @@ class OneMemory:
 
     def __init__(self, parameters: Parameters) -> None:
         self._deduplicator = Deduplicator(parameters)
-        self._pages: dict[int, Original] = {}
+        self._pages: dict[int, OriginalPage] = {}
         self._judged = 0
         self._owners: dict[tuple[bytes, bytes], int] = {}
         self._texts: list[bytes] = []
-        self._files: dict[bytes, tuple[bytes, Original]] = {}
+        self._files: dict[bytes, tuple[bytes, OriginalPage]] = {}
         self.asked: list[str] = []
 
     def tune(self, parameters: Parameters) -> None:
         self._deduplicator.tune(parameters)
 
-    async def find_payload(self, digest: bytes, owner: bytes) -> SharedVerdict | None:
+    async def find_payload(self, digest: bytes, owner: bytes) -> PageVerdict | None:
         self.asked.append("payload")
         await asyncio.sleep(0)
         verdict = self._deduplicator.find_payload(digest, exclude=self._own(owner))
         return None if verdict is None else self._named(verdict)
 
-    async def claim_file(self, digest: bytes, owner: bytes, page: Original) -> SharedVerdict | None:
+    async def claim_file(
+        self, digest: bytes, owner: bytes, page: OriginalPage
+    ) -> PageVerdict | None:
         self.asked.append("file")
         await asyncio.sleep(0)
         first, kept = self._files.setdefault(digest, (owner, page))
         verdict = Verdict("exact_duplicate", -1, distance=0, similarity=1.0)
-        return None if first == owner else SharedVerdict(verdict, kept)
+        return None if first == owner else PageVerdict(verdict, kept)
 
     async def judge(
-        self, owner: bytes, document: Document, page: Original, *, keeps: bool = False
-    ) -> SharedVerdict:
+        self, owner: bytes, document: Document, page: OriginalPage, *, keeps: bool = False
+    ) -> PageVerdict:
         self.asked.append("kept" if keeps else "text")
         await asyncio.sleep(0)
         said = self._judge(owner, document, page, keeps=keeps)
@@ -59,9 +61,9 @@ class OneMemory:
         return said
 
     def _judge(
-        self, owner: bytes, document: Document, page: Original, *, keeps: bool
-    ) -> SharedVerdict:
-        new = SharedVerdict(Verdict("new" if document.fingerprint is not None else "too_short"))
+        self, owner: bytes, document: Document, page: OriginalPage, *, keeps: bool
+    ) -> PageVerdict:
+        new = PageVerdict(Verdict("new" if document.fingerprint is not None else "too_short"))
         if (owner, document.digest) in self._owners:
             return new
         number, self._judged = self._judged, self._judged + 1
@@ -76,17 +78,17 @@ class OneMemory:
         self._owners[owner, document.digest] = number
         return new
 
-    async def kept(self) -> AsyncIterator[KeptText]:
+    async def kept(self) -> AsyncIterator[FleetKeptText]:
         """All texts, as a merge asks for them."""
         for page, text in zip(self._pages.values(), self._texts, strict=True):
-            yield KeptText(page, text)
+            yield FleetKeptText(page, text)
 
     def _own(self, owner: bytes) -> set[int]:
         return {number for (each, _), number in self._owners.items() if each == owner}
 
-    def _named(self, verdict: Verdict) -> SharedVerdict:
+    def _named(self, verdict: Verdict) -> PageVerdict:
         assert verdict.duplicate_of is not None
-        return SharedVerdict(verdict, self._pages[verdict.duplicate_of])
+        return PageVerdict(verdict, self._pages[verdict.duplicate_of])
 
 
 @contextmanager

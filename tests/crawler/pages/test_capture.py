@@ -18,7 +18,7 @@ from crawler.pages.fetched import Captured, Fetched
 from crawler.pages.verdicts import NOT_COMPARED
 from crawler.reading.reading_options import ReadingOptions
 from crawler.storage.database import open_for_reading
-from crawler.storage.errors import StorageError
+from crawler.storage.errors import CrawlStorageError
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
@@ -264,9 +264,9 @@ def test_nothing_is_written_after_a_write_has_failed(tmp_path: Path) -> None:
         pages = job.database.read("PRAGMA page_count").fetchone()[0]
         job.database.read(f"PRAGMA max_page_count = {pages}")
         answers = [fetched(job, f"/{n}", html(prose(f"page {n}", 2000))) for n in range(50)]
-        with pytest.raises(StorageError, match="disk is full"):
+        with pytest.raises(CrawlStorageError, match="disk is full"):
             await capture_all(job, answers)
-        with pytest.raises(StorageError):
+        with pytest.raises(CrawlStorageError):
             job.queue.push(1, "http://example.com/", 0, b"")
         await job.close_pool()
         job.close()

@@ -14,7 +14,7 @@ from crawler.maintenance.rejudge.rejudging import rejudge
 from crawler.maintenance.verify.directory_checks import CrawlDirectory
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import repair, verify
-from crawler.pages.crawl_report import Cluster, make_report
+from crawler.pages.crawl_report import PageCluster, make_report
 from crawler.pages.export import export_pages
 from crawler.reading.reading import Metadata, Reading
 from crawler.storage.database import open_for_reading
@@ -261,7 +261,7 @@ def test_whoever_reads_a_crawl_of_a_fleet_knows_where_originals_are(tmp_path: Pa
     with closing(open_for_reading(second)) as connection:
         report = make_report(connection)
     urls = tuple(f"http://example.com/{number}" for number in range(3))
-    assert report.clusters == (Cluster("http://example.com/a", 4, urls),)
+    assert report.clusters == (PageCluster("http://example.com/a", 4, urls),)
     assert report.saved_bytes == report.fetched_bytes > 0
     live = LiveCrawl(second)
     live.look()

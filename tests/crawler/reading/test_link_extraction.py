@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.reading.html_parsing import parse
-from crawler.reading.link_extraction import Found, LinkReader, base_url, resolve
+from crawler.reading.link_extraction import LinkReader, PageLinks, base_url, resolve
 from crawler.urls.canonical import Canonicalizer
 
 PAGE = "http://host.example/folder/page.html"
 CANONICALIZER = Canonicalizer()
 
 
-def found(body: str, *, limit: int = 1000, encoding: str = "utf-8") -> Found:
+def found(body: str, *, limit: int = 1000, encoding: str = "utf-8") -> PageLinks:
     root = parse(body.encode())
     return LinkReader(CANONICALIZER, limit).read(root, base_url(root, PAGE), encoding)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawler.reading.page_reading import PageReader, read_page
 from crawler.reading.reading_options import ReadingOptions
-from crawler.reading.steps import Job
+from crawler.reading.steps import ReadingTask
 from neardup import text_digest
 from neardup.whole import part_of
 from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page
@@ -82,7 +82,9 @@ def test_a_wrong_charset_does_not_lose_the_page() -> None:
 
 def test_only_links_are_read_where_only_links_are_wanted() -> None:
     reader = PageReader(OPTIONS)
-    parsed = reader.parse(Job(URL, article(before="<a href=x>x</a>"), None, links_only=True))
+    parsed = reader.parse(
+        ReadingTask(URL, article(before="<a href=x>x</a>"), None, links_only=True)
+    )
     assert [link.url for link in parsed.links] == ["http://host.example/a/x"]
     assert parsed.visible_digest is None
     with pytest.raises(RuntimeError):

@@ -6,8 +6,8 @@ from crawler.reading.fingerprinting import to_extract
 from crawler.reading.html_parsing import parse
 from crawler.reading.page_reading import PageReader, read_page
 from crawler.reading.reading_options import ReadingOptions
-from crawler.reading.steps import Job
-from crawler.reading.text import MAX_COMPARED_CHARACTERS, Judged, is_credible, read_text
+from crawler.reading.steps import ReadingTask
+from crawler.reading.text import MAX_COMPARED_CHARACTERS, JudgedText, is_credible, read_text
 from crawler.reading.visible import Visible, read_visible
 from neardup import Deduplicator, Document, Parameters, analyse, text_digest
 from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page
@@ -21,7 +21,7 @@ NOTICE = (
 )
 
 
-def judged(body: bytes) -> Judged:
+def judged(body: bytes) -> JudgedText:
     root = parse(body)
     return read_text(root, read_visible(root))
 
@@ -148,7 +148,7 @@ def test_a_huge_text_is_compared_by_equality_and_its_words_are_counted_by_the_wo
     words = " ".join(f"w{number % 90_000}" for number in range(400_000))
     body = page(f"<main><article><p>{words} Caf\u00e9</p></article></main>")
     reader = PageReader(ReadingOptions())
-    parsed = reader.see(reader.parse(Job("http://site.test/", body, "text/html")))
+    parsed = reader.see(reader.parse(ReadingTask("http://site.test/", body, "text/html")))
     extracted = reader.extract()
     assert extracted.words == 400_001
     assert any("compared by equality alone" in note for note in extracted.notes)

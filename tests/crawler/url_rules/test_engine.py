@@ -14,8 +14,8 @@ from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transforms import ANYTHING, DropArguments, ReplaceSegments
 from crawler.url_rules.rule_report import rule_report
 from crawler.url_rules.rule_store import forget_rule
-from crawler.url_rules.url_groups import MOST_TRIES
-from crawler.url_rules.validation import ENOUGH, MOST_ASKED
+from crawler.url_rules.url_groups import MAX_TRIES
+from crawler.url_rules.validation import ENOUGH, MAX_ASKED
 from tests.crawler.frontier.ruled import NAME, SOMEWHERE, RuledCrawl
 
 if TYPE_CHECKING:
@@ -165,18 +165,18 @@ class TestNoPage:
     def site(dead: int) -> object:
         return lambda url: by_id(url) if int(argument(url, "sid")[1:]) >= dead else None
 
-    @pytest.mark.parametrize("dead", range(1, MOST_TRIES + 1))
+    @pytest.mark.parametrize("dead", range(1, MAX_TRIES + 1))
     def test_of_those_that_were_skipped(self, tmp_path: Path, dead: int) -> None:
         crawl = tried(tmp_path, SID, site=self.site(dead))
-        crawl.admit_all(urls(range(5), range(MOST_TRIES + 3)))
+        crawl.admit_all(urls(range(5), range(MAX_TRIES + 3)))
         assert len(crawl.queue) <= 6
         crawl.drain()
         assert crawl.said() == {f"page {number}" for number in range(5)}
 
-    @pytest.mark.parametrize("dead", range(1, MOST_TRIES + 1))
+    @pytest.mark.parametrize("dead", range(1, MAX_TRIES + 1))
     def test_of_those_that_come_later(self, tmp_path: Path, dead: int) -> None:
         crawl = tried(tmp_path, SID, site=self.site(dead))
-        for sid in range(MOST_TRIES + 3):
+        for sid in range(MAX_TRIES + 3):
             crawl.admit_all(urls(range(5), range(sid, sid + 1)))
             crawl.drain()
         assert crawl.said() == {f"page {number}" for number in range(5)}
@@ -195,7 +195,7 @@ class TestNoPage:
         crawl = tried(tmp_path, SID, site=lambda _: None)
         crawl.admit_all(urls(range(5), range(50)))
         crawl.drain()
-        assert len(crawl.fetched) <= 5 * (MOST_TRIES + 2)
+        assert len(crawl.fetched) <= 5 * (MAX_TRIES + 2)
 
 
 class TestEnd:
@@ -225,7 +225,7 @@ class TestEnd:
         crawl = ready(tmp_path, SID, site=lambda url: by_id(url) if "sid=s0" in url else None)
         crawl.admit_all(urls(range(200), range(3)))
         crawl.examine()
-        assert 200 < len(crawl.fetched) <= 200 + MOST_ASKED * ENOUGH + 30
+        assert 200 < len(crawl.fetched) <= 200 + MAX_ASKED * ENOUGH + 30
 
 
 class TestTaking:

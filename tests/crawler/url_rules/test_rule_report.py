@@ -12,7 +12,7 @@ from crawler.frontier.queue import RequestQueue
 from crawler.pages.verdicts import NEAR_DUPLICATE, NEW
 from crawler.storage.database import Database, open_for_reading
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.rule_report import MOST_CLUSTERS, StoredCluster, trap_report
+from crawler.url_rules.rule_report import MAX_CLUSTERS, StoredCluster, trap_report
 from crawler.url_rules.skipped import Skip
 from crawler.url_rules.traps import UrlTraps
 
@@ -80,7 +80,7 @@ def test_no_more_are_told_than_one_can_read(database: Database, tmp_path: Path) 
         note(traps, f"{name}/deeper", NEW, 1 + number)
     database.commit()
     found = told(tmp_path)
-    assert len(found) == MOST_CLUSTERS
+    assert len(found) == MAX_CLUSTERS
     assert [cluster.skipped for cluster in found[:39]] == [*range(38, -1, -1)]
 
 

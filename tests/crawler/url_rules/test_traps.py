@@ -122,7 +122,7 @@ class TestLookups:
     def test_memory_is_bounded_and_nothing_is_forgotten(
         self, database: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(url_traps, "MOST_CLUSTERS", 10)
+        monkeypatch.setattr(url_traps, "MAX_CLUSTERS", 10)
         traps = UrlTraps(database, 0)
         for _ in range(3):
             for number in range(30):

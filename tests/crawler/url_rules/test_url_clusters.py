@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.url_clusters import CLOSED, OPEN, SLOW, Cluster, ClusterNames
+from crawler.url_rules.url_clusters import CLOSED, OPEN, SLOW, ClusterNames, UrlCluster
 from tests.crawler.url_rules.learning.strategies import addresses
 
 
-def cluster(*news: bool, budget: int = 0) -> Cluster:
-    made = Cluster(1, "h.org/x")
+def cluster(*news: bool, budget: int = 0) -> UrlCluster:
+    made = UrlCluster(1, "h.org/x")
     for is_new in news:
         made.met += 1  # and each page leads to another one
         made.note(is_new=is_new, budget=budget)
@@ -59,14 +59,14 @@ class TestClusterProperties:
     @given(runs, st.integers(0, 20))
     def test_what_leads_to_few_others_is_not_closed(self, news: list[bool], links: int) -> None:
         """It comes to an end by itself, and what is left of it may be new."""
-        made = Cluster(1, "h.org/x", met=links)
+        made = UrlCluster(1, "h.org/x", met=links)
         for is_new in news:
             made.note(is_new=is_new)
         assert made.state != CLOSED
 
     @given(runs)
     def test_a_change_of_state_is_told(self, news: list[bool]) -> None:
-        made = Cluster(1, "h.org/x")
+        made = UrlCluster(1, "h.org/x")
         for is_new in news:
             before = made.state
             assert made.note(is_new=is_new) is (made.state != before)
@@ -75,7 +75,7 @@ class TestClusterProperties:
     def test_one_new_page_in_three_hundred_keeps_it_from_being_closed(
         self, every: int, first: int
     ) -> None:
-        made = Cluster(1, "h.org/x")
+        made = UrlCluster(1, "h.org/x")
         for page in range(1_500):
             made.note(is_new=page % every == first % every)
             assert made.state != CLOSED

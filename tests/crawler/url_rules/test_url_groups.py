@@ -8,15 +8,15 @@ import pytest
 
 from crawler.pages.page_row import PageRow
 from crawler.storage.database import Database
-from crawler.url_rules.learning.evidence import Said
-from crawler.url_rules.url_groups import MOST_TRIES, Folds, said_of
+from crawler.url_rules.learning.evidence import PageContent
+from crawler.url_rules.url_groups import MAX_TRIES, Folds, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 FOLD, KEY, OTHER = b"f" * 16, b"k" * 16, b"o" * 16
-SAID = Said(b"w" * 16, 3, 1.0, 3)
+SAID = PageContent(b"w" * 16, 3, 1.0, 3)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_what_another_request_found_is_noted_beside_it(folds: Folds) -> None:
 def test_without_a_page_some_more_are_wanted_one_at_a_time(folds: Folds) -> None:
     folds.claim(FOLD, 1, KEY)
     wanted = []
-    for _ in range(MOST_TRIES + 2):
+    for _ in range(MAX_TRIES + 2):
         folds.note_failure(FOLD, visit=1)
         known = folds.get(FOLD)
         assert known is not None
@@ -59,7 +59,7 @@ def test_without_a_page_some_more_are_wanted_one_at_a_time(folds: Folds) -> None
             tried = folds.get(FOLD)
             assert tried is not None
             assert not tried.wants_another, "one is under way"
-    assert wanted == [True] * MOST_TRIES + [False] * 2
+    assert wanted == [True] * MAX_TRIES + [False] * 2
 
 
 def test_a_page_that_was_found_is_not_lost_by_a_later_failure(folds: Folds) -> None:
@@ -97,7 +97,7 @@ def row(**values: object) -> PageRow:
 @pytest.mark.parametrize(
     ("page", "said"),
     [
-        (row(words=9, words_digest=b"w", text=b"x"), Said(b"w", 5, 1.0, 5, 0)),
+        (row(words=9, words_digest=b"w", text=b"x"), PageContent(b"w", 5, 1.0, 5, 0)),
         (
             row(
                 verdict="near_duplicate",
@@ -107,7 +107,7 @@ def row(**values: object) -> PageRow:
                 duplicate_of=3,
                 similarity=0.9,
             ),
-            Said(b"w", 3, 0.9, 5, 0),
+            PageContent(b"w", 3, 0.9, 5, 0),
         ),
         (
             row(
@@ -117,19 +117,19 @@ def row(**values: object) -> PageRow:
                 words_digest=b"w",
                 duplicate_of=3,
             ),
-            Said(b"w", 3, 0.0, 5, 0),
+            PageContent(b"w", 3, 0.0, 5, 0),
         ),
         (
             row(words=0, words_digest=b"w", text_digest=b"t", text=b"x"),
-            Said(b"t", 5, 1.0, 5, 0),
+            PageContent(b"t", 5, 1.0, 5, 0),
         ),
         (
             row(verdict="not_html", payload_digest=b"p", body_bytes=1),
-            Said(b"p", 5, 1.0, 5, None, is_file=True),
+            PageContent(b"p", 5, 1.0, 5, None, is_file=True),
         ),
         (
             row(verdict="exact_duplicate", payload_digest=b"p", body_bytes=1, duplicate_of=3),
-            Said(b"p", 3, 0.0, 5, None, is_file=True),
+            PageContent(b"p", 3, 0.0, 5, None, is_file=True),
         ),
         (row(verdict="not_html", payload_digest=b"p"), None),
         (row(verdict="noindex", payload_digest=b"p", body_bytes=1), None),
@@ -138,5 +138,5 @@ def row(**values: object) -> PageRow:
         (row(), None),
     ],
 )
-def test_what_a_page_said(page: PageRow, said: Said | None) -> None:
+def test_what_a_page_said(page: PageRow, said: PageContent | None) -> None:
     assert said_of(page) == said

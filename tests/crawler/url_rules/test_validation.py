@@ -21,7 +21,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceValues,
 )
 from crawler.url_rules.rule_report import UNEXAMINED
-from crawler.url_rules.validation import ENOUGH, FEWEST_OF_A_VALUE, pages_wanted
+from crawler.url_rules.validation import ENOUGH, MIN_OF_A_VALUE, pages_wanted
 from tests.crawler.frontier.ruled import NAME, SOMEWHERE, RuledCrawl
 from tests.crawler.url_rules.test_engine import SID, argument, by_id, report, tried
 
@@ -116,9 +116,9 @@ def test_each_value_is_tried(tmp_path: Path) -> None:
     before = len(crawl.fetched)
     crawl.examine()
     found = [argument(url, "edition") for url in crawl.fetched[before:]]
-    assert min(map(found.count, "123")) >= FEWEST_OF_A_VALUE / 2
+    assert min(map(found.count, "123")) >= MIN_OF_A_VALUE / 2
     (rule,) = crawl.rules.rules
-    assert min(rule.tried[0, value] for value in "123") >= FEWEST_OF_A_VALUE
+    assert min(rule.tried[0, value] for value in "123") >= MIN_OF_A_VALUE
 
 
 def test_what_spoke_for_a_rule_before_it_held_is_no_trial(tmp_path: Path) -> None:

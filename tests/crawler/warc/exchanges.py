@@ -13,10 +13,10 @@ from crawler.warc.sources import find_sources
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.warc.record_reading import Found
+    from crawler.warc.record_reading import WholeRecord
 
 START = datetime(2026, 5, 1, 12, 0, 0, 250, tzinfo=UTC)
-MOST = 1 << 24
+MAX_COUNT = 1 << 24
 HTML = ((b"Content-Type", b"text/html"),)
 
 
@@ -35,17 +35,17 @@ def record_all(folder: Path, *exchanges: Exchange, **options: Any) -> None:
     archive.close()
 
 
-def read_all(folder: Path, complaints: list[str] | None = None) -> list[Found]:
+def read_all(folder: Path, complaints: list[str] | None = None) -> list[WholeRecord]:
     """Every record of a folder."""
     told: list[str] = [] if complaints is None else complaints
-    found: list[Found] = []
+    found: list[WholeRecord] = []
     for source in find_sources(str(folder)):
         with source.open() as file:
-            found += read_records(file, told.append, max_bytes=MOST)
+            found += read_records(file, told.append, max_bytes=MAX_COUNT)
     if complaints is None:
         assert told == []
     return found
 
 
-def kinds(found: list[Found]) -> list[str]:
+def kinds(found: list[WholeRecord]) -> list[str]:
     return [record.kind for record in found]

@@ -20,11 +20,11 @@ from crawler.warc.cdxj import sorted_lines, url_key
 from crawler.warc.index_and_pack import finish
 from crawler.warc.record_reading import read_records
 from crawler.warc.sources import find_sources
-from tests.crawler.warc.exchanges import MOST, exchange, read_all, record_all
+from tests.crawler.warc.exchanges import MAX_COUNT, exchange, read_all, record_all
 
 if TYPE_CHECKING:
     from crawler.warc.index_and_pack import Finished
-    from crawler.warc.record_reading import Found
+    from crawler.warc.record_reading import WholeRecord
 
 TOOLS = os.environ.get("WARC_TOOLS")
 PAGES = 700
@@ -109,10 +109,10 @@ def test_wacz_holds_what_it_says(folder: Path, done: Finished) -> None:
 
 
 def test_records_are_read_out_of_a_wacz(folder: Path, done: Finished) -> None:
-    inside: list[Found] = []
+    inside: list[WholeRecord] = []
     for source in find_sources(str(done.wacz)):
         with source.open() as file:
-            inside += read_records(file, pytest.fail, max_bytes=MOST)
+            inside += read_records(file, pytest.fail, max_bytes=MAX_COUNT)
     records = read_all(folder)
     assert [found.offset for found in inside] == [found.offset for found in records]
     assert [found.payload for found in inside] == [found.payload for found in records]

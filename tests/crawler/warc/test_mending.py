@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.warc.record_reading import read_records
 from crawler.warc.sources import OPEN_SUFFIX
 from crawler.warc.warc_files import mend, whole_bytes
-from tests.crawler.warc.exchanges import MOST, exchange, read_all, record_all
+from tests.crawler.warc.exchanges import MAX_COUNT, exchange, read_all, record_all
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +52,7 @@ class TestDamage:
             path.write_bytes(data[:cut])
             complaints: list[str] = []
             with path.open("rb") as file:
-                found = list(read_records(file, complaints.append, max_bytes=MOST))
+                found = list(read_records(file, complaints.append, max_bytes=MAX_COUNT))
             is_whole = sum(record.length for record in found) == cut
             # Where a file ends between two records, or within a checksum, nobody can tell.
             assert len(complaints) == (0 if is_whole else 1), cut

@@ -12,7 +12,7 @@ from crawler.warc.captures import Captures
 from crawler.warc.errors import ArchiveError
 from crawler.warc.record_reading import read_records
 from crawler.warc.sources import find_sources
-from tests.crawler.warc.exchanges import MOST, exchange, read_all, record_all
+from tests.crawler.warc.exchanges import MAX_COUNT, exchange, read_all, record_all
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ CHUNKED = answer(
 )
 
 
-def pages(folder: Path, most: int = MOST) -> list[Capture]:
+def pages(folder: Path, most: int = MAX_COUNT) -> list[Capture]:
     captures = Captures(find_sources(str(folder)), most)
     list(captures.look_through())
     found = list(captures.pages(lambda _: 0))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from neardup import Deduplicator, Document, Verdict, analyse
 from neardup.batch.input_files import find_files
 from neardup.batch.output_tables import About, new_folder
-from neardup.batch.run import Run, Task
+from neardup.batch.run import BatchRun, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ def run(spark: SparkSession, source: Path, output: Path, **task: Any) -> Result:
     """Run files through, and read back what was written."""
     files = find_files(str(source))
     with new_folder(spark, str(output), overwrite=False) as folder:
-        about = Run(spark, Task(str(source), files, **task), folder, lambda _: None)()
+        about = BatchRun(spark, Task(str(source), files, **task), folder, lambda _: None)()
     return read_back(about, output)
 
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.batch.input_files import File, Part, find_files, parts_of
+from neardup.batch.input_files import File, InputPart, find_files, parts_of
 from neardup.batch.parsing import Fields, read_part
-from neardup.batch.web_page import LeftOut, Page
+from neardup.batch.web_page import LeftOut, WebPage
 from neardup.command_line.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,10 +100,12 @@ def test_each_line_is_in_one_part(tmp_path: Path, step: int) -> None:
     (file,) = find_files(str(lines(tmp_path / "a.jsonl")))
     found = []
     for start in range(0, file.size, step):
-        part = Part(0, file.path, file.format, start, min(start + step, file.size))
+        part = InputPart(0, file.path, file.format, start, min(start + step, file.size))
         found += list(read_part(part, Fields()))
-    assert [page.text for page in found if isinstance(page, Page)] == [row["text"] for row in ROWS]
-    positions = [page.position for page in found if isinstance(page, Page)]
+    assert [page.text for page in found if isinstance(page, WebPage)] == [
+        row["text"] for row in ROWS
+    ]
+    positions = [page.position for page in found if isinstance(page, WebPage)]
     assert positions == sorted(set(positions))
 
 
@@ -113,7 +115,7 @@ def test_a_line_without_end_takes_no_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, step: int
 ) -> None:
     """A file may be one list, in one line."""
-    monkeypatch.setattr("neardup.batch.parsing._MOST_LINE_BYTES", 100)
+    monkeypatch.setattr("neardup.batch.parsing._MAX_LINE_BYTES", 100)
     monkeypatch.setattr("neardup.batch.parsing._PIECE_BYTES", 10)
     wanted = [
         row["text"] for row in ROWS if len(json.dumps(row, ensure_ascii=False).encode()) < 100
@@ -122,9 +124,9 @@ def test_a_line_without_end_takes_no_memory(
     (file,) = find_files(str(path))
     found = []
     for start in range(0, file.size, step if name.endswith("jsonl") else file.size):
-        part = Part(0, file.path, file.format, start, min(start + step, file.size))
+        part = InputPart(0, file.path, file.format, start, min(start + step, file.size))
         found += list(read_part(part, Fields()))
-    assert [page.text for page in found if isinstance(page, Page)] == wanted
+    assert [page.text for page in found if isinstance(page, WebPage)] == wanted
     assert len(found) == len(ROWS)
     assert 0 < len(wanted) < len(ROWS)
 
@@ -138,7 +140,7 @@ def test_all_formats_hold_the_same(tmp_path: Path, name: str) -> None:
     parts = list(parts_of(find_files(str(tmp_path / name)), 5))
     assert [part.number for part in parts] == [5]
     found = list(read_part(parts[0], Fields()))
-    assert [(one.name, one.text) for one in found if isinstance(one, Page)] == [
+    assert [(one.name, one.text) for one in found if isinstance(one, WebPage)] == [
         (row["url"], row["text"]) for row in ROWS
     ]
 
@@ -154,7 +156,7 @@ def test_what_is_no_text_is_left_out_with_a_word(tmp_path: Path) -> None:
         "a line that is no JSON",
         "a line that is no JSON",
     ]
-    pages = [one for one in found if isinstance(one, Page)]
+    pages = [one for one in found if isinstance(one, WebPage)]
     assert [one.name for one in pages] == [f"{path}#0", f"{path}#39"]
     assert pages[1].text == "?"
 
@@ -197,9 +199,9 @@ def test_a_value_of_parquet_that_python_cannot_hold_costs_its_row_at_most(tmp_pa
     pq.write_table(table, tmp_path / "a.parquet")
     (part,) = parts_of(find_files(str(tmp_path / "a.parquet")), 0)
     assert list(read_part(part, Fields())) == [
-        Page(0, "a", "fine", date="1970-01-01 00:00:00"),
+        WebPage(0, "a", "fine", date="1970-01-01 00:00:00"),
         LeftOut('no text in the field "text"'),
-        Page(2, "c", "late"),
+        WebPage(2, "c", "late"),
     ]
 
 

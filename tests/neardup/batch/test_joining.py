@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import hamming, jaccard, minhash
-from neardup.batch.joining import Limits, Rows, _pairs
+from neardup.batch.joining import JoinRows, Limits, _pairs
 from neardup.batch.schemes import Bands, Blocks, bands_for, cheapest, cheapest_blocks
 from neardup.batch.sketches import most_unequal, sketch_of
 from tests.neardup.texts import changed, prose
@@ -31,9 +31,9 @@ def joined(fingerprints: list[int], scheme: Blocks, limits: Limits, batch: int =
     places = np.repeat(np.arange(len(values)), scheme.tables)
     order = np.lexsort((places, keys.ravel()))
     nothing = np.zeros(len(order), np.uint64)
-    rows = Rows(keys.ravel()[order], places[order], values[places[order]], *[nothing] * 4)
+    rows = JoinRows(keys.ravel()[order], places[order], values[places[order]], *[nothing] * 4)
     parts = (
-        Rows._make(column[start : start + batch] for column in rows)
+        JoinRows._make(column[start : start + batch] for column in rows)
         for start in range(0, len(order), batch)
     )
     return [

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from neardup import clusters, hamming, jaccard, minhash
-from neardup.batch.input_files import MOST_FILES, File
+from neardup.batch.input_files import MAX_FILES, File
 from neardup.batch.output_tables import About, Folder, new_folder
-from neardup.batch.run import Run, Task
+from neardup.batch.run import BatchRun, Task
 from neardup.command_line.errors import InputError
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.parameters import DEFAULTS
@@ -186,7 +186,7 @@ def test_what_a_run_goes_on_from_is_never_replaced_by_it(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """It holds what the new one does not, and is whole."""
-    about = About("one", "x", DEFAULTS, 0, MOST_FILES - 1, (), (), {})
+    about = About("one", "x", DEFAULTS, 0, MAX_FILES - 1, (), (), {})
     with new_folder(spark, str(tmp_path / "one"), overwrite=False) as folder:
         folder.write_about(about)
     with new_folder(spark, str(tmp_path / "two"), overwrite=False) as folder:
@@ -198,14 +198,14 @@ def test_what_a_run_goes_on_from_is_never_replaced_by_it(
             pytest.raises(InputError, match="is gone on from"),
             new_folder(spark, str(tmp_path / place), overwrite=True) as folder,
         ):
-            Run(spark, Task("x", [], against=str(tmp_path / "two")), folder, lambda _: None)
+            BatchRun(spark, Task("x", [], against=str(tmp_path / "two")), folder, lambda _: None)
         assert Folder(spark, str(tmp_path / place)).read_about().run == place
     many = [File("x.jsonl", "jsonl", 1)] * 2
     with (
         pytest.raises(InputError, match="files in all runs"),
         new_folder(spark, str(tmp_path / "three"), overwrite=False) as folder,
     ):
-        Run(spark, Task("x", many, against=str(tmp_path / "two")), folder, lambda _: None)
+        BatchRun(spark, Task("x", many, against=str(tmp_path / "two")), folder, lambda _: None)
 
 
 def write_while_another_writes(folder: Folder, place: Path) -> None:

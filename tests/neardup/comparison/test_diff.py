@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.comparison import alignment
-from neardup.comparison.diff import ADDED, EQUAL, REMOVED, Run, diff, folded_word, written_words
+from neardup.comparison.diff import ADDED, EQUAL, REMOVED, WordRun, diff, folded_word, written_words
 
 TEXTS = st.lists(st.sampled_from(["a", "B", "c,", "漢字", "é"]), max_size=12).map(" ".join)
 
@@ -21,7 +21,7 @@ def length_of_lcs(first: list[str], second: list[str]) -> int:
     return row[-1]
 
 
-def words_of(runs: list[Run], *kinds: str) -> list[str]:
+def words_of(runs: list[WordRun], *kinds: str) -> list[str]:
     return [folded_word(word) for run in runs if run.kind in kinds for word in run.words]
 
 
@@ -29,7 +29,7 @@ def folded(text: str) -> list[str]:
     return [folded_word(word) for word in written_words(text)]
 
 
-def check(first: str, second: str) -> list[Run]:
+def check(first: str, second: str) -> list[WordRun]:
     runs = diff(first, second)
     assert words_of(runs, EQUAL, REMOVED) == folded(first)
     assert words_of(runs, EQUAL, ADDED) == folded(second)
@@ -38,10 +38,10 @@ def check(first: str, second: str) -> list[Run]:
 
 def test_a_changed_word_is_removed_and_then_added() -> None:
     assert diff("the quick  fox", "The slow fox") == [
-        Run(EQUAL, ("the ",)),
-        Run(REMOVED, ("quick ",)),
-        Run(ADDED, ("slow ",)),
-        Run(EQUAL, ("fox",)),
+        WordRun(EQUAL, ("the ",)),
+        WordRun(REMOVED, ("quick ",)),
+        WordRun(ADDED, ("slow ",)),
+        WordRun(EQUAL, ("fox",)),
     ]
 
 

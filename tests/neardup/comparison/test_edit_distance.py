@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import DocumentError, fold
-from neardup.comparison.edit_distance import MOST_CHARACTERS, edit_ratio
+from neardup.comparison.edit_distance import MAX_CHARACTERS, edit_ratio
 
 SHORT = st.text("abÉ \ud800", max_size=8)
 
@@ -25,7 +25,7 @@ def test_ratio_of_known_texts(first: str, second: str, ratio: float) -> None:
 
 def test_a_long_text_is_refused_by_name_of_what_is_for_it() -> None:
     with pytest.raises(DocumentError, match="got 100001; use jaccard"):
-        edit_ratio("a", "b" * (MOST_CHARACTERS + 1))
+        edit_ratio("a", "b" * (MAX_CHARACTERS + 1))
 
 
 @given(SHORT, SHORT)

@@ -1,7 +1,7 @@
 import pytest
 
 from neardup import Verdict
-from neardup.evaluation.metrics import Outcome, count_errors
+from neardup.evaluation.metrics import CrawlOutcome, count_errors
 
 NEW = Verdict("new")
 
@@ -17,17 +17,17 @@ SIMILAR = {1: frozenset({2, 3}), 2: frozenset({1, 3}), 3: frozenset({1, 2})}
 @pytest.mark.parametrize(
     ("verdicts", "outcome"),
     [
-        ([], Outcome(0, 0, 0, 0)),
-        ([(1, NEW), (2, repeats(1)), (3, repeats(1)), (4, NEW)], Outcome(2, 2, 0, 0)),
-        ([(1, NEW), (2, NEW), (3, NEW)], Outcome(3, 0, 0, 2)),
-        ([(1, NEW), (4, repeats(1))], Outcome(1, 1, 1, 0)),
+        ([], CrawlOutcome(0, 0, 0, 0)),
+        ([(1, NEW), (2, repeats(1)), (3, repeats(1)), (4, NEW)], CrawlOutcome(2, 2, 0, 0)),
+        ([(1, NEW), (2, NEW), (3, NEW)], CrawlOutcome(3, 0, 0, 2)),
+        ([(1, NEW), (4, repeats(1))], CrawlOutcome(1, 1, 1, 0)),
         # What is kept later does not excuse an earlier drop.
-        ([(4, NEW), (1, repeats(4)), (2, NEW)], Outcome(2, 1, 1, 0)),
+        ([(4, NEW), (1, repeats(4)), (2, NEW)], CrawlOutcome(2, 1, 1, 0)),
         # A drop is right where some kept text resembles it, be another one named.
-        ([(1, NEW), (4, NEW), (2, repeats(4))], Outcome(2, 1, 0, 0)),
+        ([(1, NEW), (4, NEW), (2, repeats(4))], CrawlOutcome(2, 1, 0, 0)),
     ],
 )
 def test_errors_are_counted_in_crawl_order(
-    verdicts: list[tuple[int, Verdict]], outcome: Outcome
+    verdicts: list[tuple[int, Verdict]], outcome: CrawlOutcome
 ) -> None:
     assert count_errors(verdicts, SIMILAR) == outcome

@@ -26,7 +26,7 @@ def test_of_very_many_a_sample_is_asked() -> None:
     values[1::2] = values[::2]
     found = count_nearest(values)
     assert found.is_sampled
-    assert found.asked == nearest.MOST_COMPARED // 20_000
+    assert found.asked == nearest.MAX_COMPARED // 20_000
     assert found.counts[0] == found.asked
 
 

@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.indexes.columns import MAX_ENTRIES
-from neardup.indexes.merging import RATIO, Part, first_to_merge, next_merge, next_union
+from neardup.indexes.merging import RATIO, MergeSegment, first_to_merge, next_merge, next_union
 from tests.neardup.indexes.generated import unhurried
 
 
-def parts_of(*sizes: int) -> list[Part]:
-    return [Part(size, 0, 0) for size in sizes]
+def parts_of(*sizes: int) -> list[MergeSegment]:
+    return [MergeSegment(size, 0, 0) for size in sizes]
 
 
 def test_a_first_segment_merges_with_nothing() -> None:
@@ -26,8 +26,10 @@ def test_like_sizes_merge_and_a_much_larger_one_stays() -> None:
 
 
 def test_a_segment_that_is_mostly_deleted_is_rewritten() -> None:
-    assert next_merge([Part(1000, 0, 0), Part(100, 101, 0), Part(10, 0, 0)]) == range(1, 2)
-    assert next_merge([Part(1000, 1000, 0), Part(0, 1, 0)]) == range(1, 2)
+    assert next_merge(
+        [MergeSegment(1000, 0, 0), MergeSegment(100, 101, 0), MergeSegment(10, 0, 0)]
+    ) == range(1, 2)
+    assert next_merge([MergeSegment(1000, 1000, 0), MergeSegment(0, 1, 0)]) == range(1, 2)
 
 
 def test_no_segment_grows_beyond_what_its_places_can_count() -> None:
@@ -36,9 +38,11 @@ def test_no_segment_grows_beyond_what_its_places_can_count() -> None:
 
 
 def test_segments_of_removals_merge_as_others_do() -> None:
-    assert next_merge([Part(1000, 20, 0), Part(0, 0, 10), Part(0, 0, 10)]) == range(1, 3)
-    assert next_merge([Part(1000, 300, 0), Part(0, 0, 300)]) == range(2)
-    assert next_merge([Part(1000, 20, 0), Part(0, 0, 20)]) is None
+    assert next_merge(
+        [MergeSegment(1000, 20, 0), MergeSegment(0, 0, 10), MergeSegment(0, 0, 10)]
+    ) == range(1, 3)
+    assert next_merge([MergeSegment(1000, 300, 0), MergeSegment(0, 0, 300)]) == range(2)
+    assert next_merge([MergeSegment(1000, 20, 0), MergeSegment(0, 0, 20)]) is None
 
 
 def test_all_segments_become_as_few_as_their_places_can_count() -> None:
@@ -51,11 +55,11 @@ def test_all_segments_become_as_few_as_their_places_can_count() -> None:
 
 
 def test_a_union_drops_what_was_deleted_and_forgets_what_the_oldest_segment_removes() -> None:
-    assert next_union([Part(10, 1, 0)]) == range(1)
-    assert next_union([Part(10, 0, 1)]) == range(1)
+    assert next_union([MergeSegment(10, 1, 0)]) == range(1)
+    assert next_union([MergeSegment(10, 0, 1)]) == range(1)
     # The removals of a newer one are those of entries that the oldest holds.
-    assert next_union([Part(MAX_ENTRIES, 0, 0), Part(10, 0, 5)]) is None
-    assert next_union([Part(MAX_ENTRIES, 0, 0), Part(10, 5, 0)]) == range(1, 2)
+    assert next_union([MergeSegment(MAX_ENTRIES, 0, 0), MergeSegment(10, 0, 5)]) is None
+    assert next_union([MergeSegment(MAX_ENTRIES, 0, 0), MergeSegment(10, 5, 0)]) == range(1, 2)
 
 
 class TestMergingProperties:

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from tests.sites.exchange import Exchange
 
-LONGEST_SECS = 60.0
-MOST_BYTES = 2**28
+MAX_SECS = 60.0
+MAX_BYTES = 2**28
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n"
 
@@ -37,10 +37,10 @@ def answering(body: bytes, **headers: str) -> Callable[[Exchange], None]:
 def say_for_ever(exchange: Exchange, pieces: Iterable[bytes], pause_secs: float = 0) -> None:
     """Send pieces until nobody listens."""
     exchange.hang_up()
-    deadline = time.monotonic() + LONGEST_SECS
+    deadline = time.monotonic() + MAX_SECS
     sent = 0
     for piece in pieces:
-        if sent > MOST_BYTES or time.monotonic() > deadline:
+        if sent > MAX_BYTES or time.monotonic() > deadline:
             return
         if exchange.stage.closing.wait(pause_secs):
             return

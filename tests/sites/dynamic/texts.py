@@ -9,7 +9,7 @@ from random import Random
 from crawler.demo.catalogue import CHAPTERS
 from crawler.demo.layout import read_text
 
-_SHORTEST, _LONGEST = 6, 40  # words of a sentence that is used
+_SHORTEST, _MAX_CHARACTERS = 6, 40  # words of a sentence that is used
 
 
 @cache
@@ -22,7 +22,7 @@ def sentences() -> tuple[str, ...]:
         for name in chapter.articles:
             for paragraph in read_text(chapter.name, name).paragraphs:
                 found |= dict.fromkeys(re.split(r"(?<=[.!?])\s+", paragraph))
-    return tuple(one for one in found if _SHORTEST <= len(one.split()) <= _LONGEST)
+    return tuple(one for one in found if _SHORTEST <= len(one.split()) <= _MAX_CHARACTERS)
 
 
 @lru_cache(maxsize=8192)

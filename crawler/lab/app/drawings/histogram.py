@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from neardup import Parameters
 
 # Where most unlike texts lie: 32 bits, of which some sixteen are by chance never reached.
-_NARROWEST = 24
+_MIN_WIDTH = 24
 
 
 def size_bars(sizes: Iterable[int]) -> Options:
@@ -77,10 +77,10 @@ def distance_histogram(counts: Sequence[int], parameters: Parameters) -> Options
         "xAxis": number_axis(
             "bits to the nearest other text",
             min=-1,
-            max=max(last, _NARROWEST) + 1,
+            max=max(last, _MIN_WIDTH) + 1,
             interval=1,
             axisTick={"show": False},
-            axisLabel=bits_labels(last=max(last, _NARROWEST)),
+            axisLabel=bits_labels(last=max(last, _MIN_WIDTH)),
         ),
         "yAxis": count_axis("texts"),
         "series": [

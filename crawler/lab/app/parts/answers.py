@@ -71,14 +71,14 @@ class Waiting:
         self._words.text = known
 
 
-class Question(Protocol):
+class TabQuestion(Protocol):
     """What a tab is to show; equal ones have equal answers."""
 
     @property
     def choice(self) -> Choice: ...
 
 
-Asked = TypeVar("Asked", bound=Question)
+Asked = TypeVar("Asked", bound=TabQuestion)
 
 
 class Answers(Generic[Asked]):

@@ -21,7 +21,7 @@ FIRST = 5
 AT_ONCE = 50
 """Members that are shown at first, and whenever more are asked for."""
 
-_MOST_TITLE = 200
+_MAX_TITLE = 200
 
 
 class ClusterCard:
@@ -51,7 +51,7 @@ class ClusterCard:
             with ui.element().classes("stack-tight"):
                 with ui.element().classes("line cluster-head"):
                     ui.label(f"{self._cluster.size:,} pages").classes("cluster-size")
-                    title = plain(page.title, _MOST_TITLE) or "(no title)"
+                    title = plain(page.title, _MAX_TITLE) or "(no title)"
                     ui.label(title).classes("crawled one-line")
                 inert_link(page.url).classes("mono")
                 self._rows = ui.element().classes("members")

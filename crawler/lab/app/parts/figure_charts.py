@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from nicegui.events import EChartPointClickEventArguments
 
-    from crawler.lab.app.parts.outcome import Outcome
+    from crawler.lab.app.parts.outcome import OutcomeFigures
     from crawler.lab.figures import Histogram, Scatter
     from crawler.lab.judgement import Judgement
     from neardup import Parameters
@@ -31,7 +31,7 @@ _LEGEND = {
 }
 
 
-class Figures:
+class FigureCharts:
     """Charts of one window.
 
     Args:
@@ -44,7 +44,7 @@ class Figures:
         self._histogram: Histogram | None = None
         self._scatter: Scatter | None = None
 
-    def build(self, outcome: Outcome) -> None:
+    def build(self, outcome: OutcomeFigures) -> None:
         """Put them where the page is being made, beside the table of layers."""
         with ui.element().classes("cards"):
             with ui.element().classes("card"):

@@ -18,7 +18,7 @@ from crawler.lab.judgement import LAYERS
 
 if TYPE_CHECKING:
     from crawler.lab.choice import Choice
-    from crawler.lab.judgement import Changes, Judgement
+    from crawler.lab.judgement import Judgement, VerdictChanges
 
 _HEADS = ("Layer", "Crawl", "Tried", "Change")
 _FIGURES = {
@@ -30,7 +30,7 @@ _FIGURES = {
 }
 
 
-class Outcome:
+class OutcomeFigures:
     """Large figures, and a table of layers."""
 
     def build(self) -> None:
@@ -68,7 +68,9 @@ class Outcome:
                     cells.append(ui.label())
         return row, cells
 
-    def show(self, choice: Choice, tried: Judgement, holds: Judgement, changes: Changes) -> None:
+    def show(
+        self, choice: Choice, tried: Judgement, holds: Judgement, changes: VerdictChanges
+    ) -> None:
         """Show what a choice does beside what is done."""
         figures = self._figures
         figures["kept"].text = f"{tried.kept_count:,}"

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from crawler.lab.lab_page import LabPage
     from crawler.lab.shared_shingles import OwnShingles
 
-MOST_CHARACTERS = 400_000
+MAX_CHARACTERS = 400_000
 """Of a text that are compared: nobody reads more, and these take a second or two."""
 
-_MOST_TITLE = 200
+_MAX_TITLE = 200
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -92,13 +92,13 @@ def pair_texts(first: str, second: str, shingle_size: int) -> PairTexts:
         shingle_size: Words in a row by which similarity is counted.
     """
     first, second = readable(first), readable(second)
-    ours, theirs = first[:MOST_CHARACTERS], second[:MOST_CHARACTERS]
+    ours, theirs = first[:MAX_CHARACTERS], second[:MAX_CHARACTERS]
     runs = diff(ours, theirs)
     return PairTexts(
         side_by_side(runs),
         count_changes(runs),
         *own_shingles(ours, theirs, shingle_size),
-        is_cut=max(len(first), len(second)) > MOST_CHARACTERS,
+        is_cut=max(len(first), len(second)) > MAX_CHARACTERS,
     )
 
 
@@ -167,7 +167,7 @@ class PairView:
 
 def _head(page: LabPage) -> None:
     with ui.element().classes("side head"):
-        ui.label(plain(page.title, _MOST_TITLE) or "(no title)").classes("crawled head-title")
+        ui.label(plain(page.title, _MAX_TITLE) or "(no title)").classes("crawled head-title")
         inert_link(page.url).classes("mono")
         verdict = page.verdict.replace("_", " ")
         ui.label(f"{page.words:,} words{', ' + verdict if verdict else ''}").classes("soft")

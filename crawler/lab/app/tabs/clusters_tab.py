@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 AT_ONCE = 10
 """Clusters on a page."""
 
-MOST = 200
+MAX_COUNT = 200
 """Clusters that can be paged through."""
 
 
@@ -77,7 +77,7 @@ class ClustersTab:
 
     async def _answer(self, asked: _Question) -> None:
         judgement = await self._lab.judge(asked.choice)
-        self._clusters = await self._lab.run(self._lab.session.clusters, judgement, MOST)
+        self._clusters = await self._lab.run(self._lab.session.clusters, judgement, MAX_COUNT)
         self._rules = await self._lab.run(self._read_rules)
         self._answered = asked
         self._again.set_visibility(False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from crawler.lab.app.figure_rows import FigureTable
-from crawler.lab.app.parts.pair_view import MOST_CHARACTERS, PairTexts, pair_texts
+from crawler.lab.app.parts.pair_view import MAX_CHARACTERS, PairTexts, pair_texts
 from crawler.lab.app.parts.side_rows import SideRows
 from crawler.lab.app.plain_text import plain
 from crawler.lab.app.words import NOTHING, count, share, spaced
@@ -94,7 +94,7 @@ class NotFoundError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class EnteredText:
     """A text and what it is.
 
     Attributes:
@@ -108,7 +108,7 @@ class Found:
     page: LabPage | None = None
 
 
-def find(given: str, session: Session, sources: Sources) -> Found:
+def find(given: str, session: Session, sources: Sources) -> EnteredText:
     """The text that somebody means; nothing is ever fetched.
 
     Raises:
@@ -120,7 +120,7 @@ def find(given: str, session: Session, sources: Sources) -> Found:
     if not written:
         raise NotFoundError("two texts, or two URLs of pages, are needed")
     if not is_url(written):
-        return Found(given)
+        return EnteredText(given)
     try:
         page = session.pages[place_of(session.pages, written)]
     except SourceError as error:
@@ -130,7 +130,7 @@ def find(given: str, session: Session, sources: Sources) -> Found:
     (text,) = sources.texts([page.id])
     if text is None:
         raise NotFoundError(f"{plain(written, 200)}: the text of this page is not held")
-    return Found(text, page.is_main, page)
+    return EnteredText(text, page.is_main, page)
 
 
 def is_url(written: str) -> bool:
@@ -166,7 +166,7 @@ class CompareTab:
 
     def _field(self, name: str) -> ui.textarea:
         field = ui.textarea(placeholder=f"{name}: {_HINT}")
-        field.props(f"dense outlined rows=5 maxlength={MOST_CHARACTERS} aria-label='{name}'")
+        field.props(f"dense outlined rows=5 maxlength={MAX_CHARACTERS} aria-label='{name}'")
         return field.classes(f"given given-{name}")
 
     def _build_result(self) -> None:
@@ -210,10 +210,12 @@ class CompareTab:
         found, texts = await self._lab.run(_measure, first, second, parameters)
         self._show(found, texts, first, second)
 
-    async def _find(self, given: str) -> Found:
+    async def _find(self, given: str) -> EnteredText:
         return await self._lab.run(find, given, self._lab.session, self._lab.sources)
 
-    def _show(self, found: Comparison, texts: PairTexts, first: Found, second: Found) -> None:
+    def _show(
+        self, found: Comparison, texts: PairTexts, first: EnteredText, second: EnteredText
+    ) -> None:
         self._verdict.text = _sentence(found, self._trial.choice.parameters)
         self._notes.text = " ".join(_notes(first, second, texts))
         self._pair.show(pair_lines(found))
@@ -230,8 +232,10 @@ class CompareTab:
         self._result.set_visibility(True)
 
 
-def _measure(first: Found, second: Found, parameters: Parameters) -> tuple[Comparison, PairTexts]:
-    ours, theirs = first.text[:MOST_CHARACTERS], second.text[:MOST_CHARACTERS]
+def _measure(
+    first: EnteredText, second: EnteredText, parameters: Parameters
+) -> tuple[Comparison, PairTexts]:
+    ours, theirs = first.text[:MAX_CHARACTERS], second.text[:MAX_CHARACTERS]
     are_main = first.is_main and second.is_main
     found = compare(ours, theirs, parameters, are_main=are_main)
     return found, pair_texts(ours, theirs, parameters.verify_shingle_size)
@@ -248,13 +252,13 @@ def _sentence(found: Comparison, parameters: Parameters) -> str:
     return f"{spaced(found.verdict).capitalize()}: {reach}{confirmed}"
 
 
-def _notes(first: Found, second: Found, texts: PairTexts) -> list[str]:
+def _notes(first: EnteredText, second: EnteredText, texts: PairTexts) -> list[str]:
     notes = []
     for name, one in (("First", first), ("Second", second)):
         if one.page is not None:
             notes.append(f"{name}: {plain(one.page.title, 120) or 'a page without a title'}.")
             if not one.is_main:
                 notes.append("Its main text may not stand for it, so only equality counts.")
-    if texts.is_cut or max(len(first.text), len(second.text)) > MOST_CHARACTERS:
-        notes.append(f"Compared up to {MOST_CHARACTERS:,} characters of each.")
+    if texts.is_cut or max(len(first.text), len(second.text)) > MAX_CHARACTERS:
+        notes.append(f"Compared up to {MAX_CHARACTERS:,} characters of each.")
     return notes

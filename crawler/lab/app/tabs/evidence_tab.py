@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.choice import Choice
-    from crawler.lab.distance_evidence import Evidence, EvidenceLine
+    from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
     from crawler.lab.pair_label import Label
     from neardup.evaluation.metrics import Interval
 
 HEADS = ("Found", "Right", "Precision", "95 %", "Recall", "95 %")
 
 
-def basis_words(evidence: Evidence, least: float) -> str:
+def basis_words(evidence: DistanceEvidence, least: float) -> str:
     """What the evidence rests on.
 
     Args:
@@ -51,7 +51,7 @@ def basis_words(evidence: Evidence, least: float) -> str:
     )
 
 
-def _recall(evidence: Evidence) -> str:
+def _recall(evidence: DistanceEvidence) -> str:
     """Farther apart than that nobody looked."""
     return f"Recall is a share of the {evidence.population}."
 
@@ -134,7 +134,7 @@ class EvidenceTab:
         evidence = await self._lab.run(find, asked.choice, list(asked.labels))
         self._show(evidence, asked.choice.parameters.min_similarity)
 
-    def _show(self, evidence: Evidence, least: float) -> None:
+    def _show(self, evidence: DistanceEvidence, least: float) -> None:
         self._distance.show("max_distance", evidence.suggestion, evidence.reason)
         self._similarity.show("min_similarity", evidence.similarity, evidence.similarity_reason)
         self._basis.text = basis_words(evidence, least)

@@ -11,8 +11,8 @@ from nicegui import ui
 
 from crawler.console.progress import readable_bytes
 from crawler.lab.app.charts import DROPPED, KEPT, axis, chart
-from crawler.lab.app.figure_rows import Figures, FigureTable
-from crawler.lab.app.page_table import MOST_ROWS, PageTable, Row, page_dialog
+from crawler.lab.app.figure_rows import FigureRow, FigureTable
+from crawler.lab.app.page_table import MAX_ROWS, PageTable, Row, page_dialog
 from crawler.lab.app.plain_text import plain
 from crawler.lab.app.words import NOTHING, clock, count, share, spaced
 from crawler.lab.distance_text import in_bits
@@ -48,7 +48,7 @@ _VERDICTS = {
 """What a crawl calls a page that a layer drops."""
 
 _ALL = ""
-_MOST_HOSTS = 200
+_MAX_HOSTS = 200
 _FIGURES = {
     "fetched": "fetched",
     "kept": "kept",
@@ -76,7 +76,7 @@ class FilesView:
                 "Nothing is being crawled here: these pages were read from files, and the "
                 "verdicts are those that the parameters above would give them."
             ).classes("note")
-            self._figures = Figures(
+            self._figures = FigureRow(
                 {"pages": "pages", "kept": "kept", "dropped": "dropped", "saved": "saved"}
             )
             self._notes = ui.label().classes("note")
@@ -94,7 +94,7 @@ class FilesView:
                 "saved": readable_bytes(judged.saved_bytes),
             }
         )
-        first = max(0, len(judged) - MOST_ROWS)
+        first = max(0, len(judged) - MAX_ROWS)
         self._table.show([self._row(place) for place in range(len(judged) - 1, first - 1, -1)])
         self._shown.text = f"The last {count(len(judged) - first)} pages"
         self._notes.text = plain("; ".join(self._lab.sources.notes), 1_000)
@@ -159,7 +159,7 @@ class CrawlView:
         with ui.element().classes("stack"):
             if len(self._lab.crawls) > 1:
                 self._choose_crawl()
-            self._figures = Figures(_FIGURES)
+            self._figures = FigureRow(_FIGURES)
             self._holds = ui.label().classes("note")
             with ui.element().classes("cards"):
                 with ui.element().classes("card wide"):
@@ -231,7 +231,7 @@ class CrawlView:
             if self._verdict not in (_ALL, page.verdict) or self._host not in (_ALL, page.host):
                 continue
             rows.append(_row(page))
-            if len(rows) == MOST_ROWS:
+            if len(rows) == MAX_ROWS:
                 break
         self._table.show(rows)
         seen = self._crawl.seen
@@ -307,7 +307,7 @@ def _draw(drawn: ui.echart, seen: Snapshot) -> None:
 
 
 def _largest(hosts: Mapping[str, int]) -> list[str]:
-    return sorted(hosts, key=lambda host: (-hosts[host], host))[:_MOST_HOSTS]
+    return sorted(hosts, key=lambda host: (-hosts[host], host))[:_MAX_HOSTS]
 
 
 def _set_options(chosen: ui.select, options: dict[str, str]) -> None:

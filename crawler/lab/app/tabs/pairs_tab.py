@@ -96,7 +96,7 @@ class LabelCounts(NamedTuple):
     different: int
 
 
-class Labelling:
+class WindowLabels:
     """Labels of one lab, and the order in which one window made some of them."""
 
     def __init__(self, lab: Lab) -> None:
@@ -173,7 +173,7 @@ class PairsTab:
     def __init__(self, lab: Lab, trial: Trial) -> None:
         self._lab = lab
         self._trial = trial
-        self._labelling = Labelling(lab)
+        self._labelling = WindowLabels(lab)
         self._walk = PairWalk()
         self._range = DistanceRange(self.refresh)
         self._view = PairView(lab)

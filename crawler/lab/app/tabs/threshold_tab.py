@@ -12,8 +12,8 @@ from crawler.lab.app.choices import drawing
 from crawler.lab.app.deep_links import inert_link
 from crawler.lab.app.parts.answers import Answers
 from crawler.lab.app.parts.controls import Controls
-from crawler.lab.app.parts.figure_charts import Figures
-from crawler.lab.app.parts.outcome import Outcome
+from crawler.lab.app.parts.figure_charts import FigureCharts
+from crawler.lab.app.parts.outcome import OutcomeFigures
 from crawler.lab.app.parts.pair_view import open_pair
 from crawler.lab.app.plain_text import plain
 from crawler.lab.distance_text import measures_of
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 20
 
-_MOST_TITLE = 160
+_MAX_TITLE = 160
 
 
 class PageList:
@@ -103,7 +103,7 @@ class PageList:
         assert judgement is not None
         page = pages[place]
         with ui.element().classes("page-row"):
-            ui.label(plain(page.title, _MOST_TITLE) or "(no title)").classes("crawled one-line")
+            ui.label(plain(page.title, _MAX_TITLE) or "(no title)").classes("crawled one-line")
             inert_link(page.url).classes("mono")
             with ui.element().classes("line"):
                 distance, similarity = judgement.distance[place], judgement.similarity[place]
@@ -132,8 +132,8 @@ class ThresholdTab:
         self._lab = lab
         self._trial = trial
         self._controls = Controls(trial)
-        self._outcome = Outcome()
-        self._figures = Figures(self._open_pair)
+        self._outcome = OutcomeFigures()
+        self._figures = FigureCharts(self._open_pair)
         self._now_dropped = PageList(
             lab, "now-dropped", "Kept by the crawl, would be dropped", "would repeat"
         )

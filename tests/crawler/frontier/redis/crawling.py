@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PAGES = 1_000
 HOSTS = 30
-MOST_HOSTS = 4
+MAX_HOSTS = 4
 LEASE_SECS = 3.0
 
 
@@ -49,7 +49,7 @@ class Crawl:
         beating = asyncio.create_task(self._beat())
         while not (await self._frontier.counts()).is_finished:
             rooms = dict.fromkeys(self._frontier.owned, 2)
-            leased = await self._frontier.lease(8, rooms, most_hosts=MOST_HOSTS, room=2)
+            leased = await self._frontier.lease(8, rooms, most_hosts=MAX_HOSTS, room=2)
             if leased:
                 await self._fetch(leased)
             else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 
-MOST_TRIES = 2
+MAX_TRIES = 2
 
 
 @dataclass
@@ -97,7 +97,7 @@ class FleetModel:
         for page in failed:
             request = self._requests[page]
             request.tries += 1
-            if request.tries < MOST_TRIES:
+            if request.tries < MAX_TRIES:
                 self._wait(request)
             else:
                 request.state = "failed"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MODULE = "REDIS_BLOOM_MODULE"
-MOST_OF_A_BUCKET = 400
+MAX_OF_A_BUCKET = 400
 
 
 @pytest.fixture(params=["without a filter", "with a filter"])
@@ -52,7 +52,7 @@ def test_equals_a_set_while_its_buckets_are_split(url: str) -> None:
         assert client.hget("{fleet:s00}", "filter") == (b"on" if _filters(client) else b"off")
     assert sizes.total() == len(seen)
     assert len(sizes) == -(-len(seen) // 128)
-    assert max(sizes.values()) < MOST_OF_A_BUCKET
+    assert max(sizes.values()) < MAX_OF_A_BUCKET
 
 
 def _filters(client: redis.Redis) -> bool:

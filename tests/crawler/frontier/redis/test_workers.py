@@ -5,19 +5,19 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.redis.workers import Watch
+from crawler.frontier.redis.workers import HeartbeatWatch
 
 SECS = 10.0
 
 
 def test_a_beat_that_stands_for_the_time_out_is_the_last() -> None:
-    watch = Watch(SECS)
+    watch = HeartbeatWatch(SECS)
     dead = [watch.dead({"a": b"1", "b": b"%d" % now}, now) for now in range(0, 13, 2)]
     assert dead == [[], [], [], [], [], ["a"], ["a"]]
 
 
 def test_nobody_is_dead_after_an_outage() -> None:
-    watch = Watch(SECS)
+    watch = HeartbeatWatch(SECS)
     for now in range(0, 8, 2):
         assert watch.dead({"a": b"1"}, now) == []
     assert watch.dead({"a": b"1"}, 60) == []
@@ -27,7 +27,7 @@ def test_nobody_is_dead_after_an_outage() -> None:
 
 
 def test_a_worker_that_comes_again_is_watched_anew() -> None:
-    watch = Watch(SECS)
+    watch = HeartbeatWatch(SECS)
     for now in range(0, 10, 2):
         watch.dead({"a": b"1"}, now)
     assert watch.dead({}, 10) == []
@@ -39,7 +39,7 @@ class TestWatchProperties:
     def test_only_who_was_looked_at_all_the_time_is_dead(
         self, looks: list[tuple[float, int]]
     ) -> None:
-        watch, now, seen = Watch(SECS), 0.0, list[tuple[float, int]]()
+        watch, now, seen = HeartbeatWatch(SECS), 0.0, list[tuple[float, int]]()
         for passed, beat in looks:
             now += passed
             seen.append((now, beat))

@@ -13,7 +13,7 @@ import pytest
 from crawler.lab.app import effort
 from crawler.lab.app.lab_state import Lab, StoppedError
 from crawler.lab.app.parameter_trial import Trial
-from crawler.lab.app.tabs.pairs_tab import Labelling
+from crawler.lab.app.tabs.pairs_tab import WindowLabels
 from crawler.lab.choice import Choice
 from crawler.lab.labels import remove_label, store_label
 from crawler.lab.near_pair import NearPair
@@ -182,7 +182,7 @@ class TestLabelling:
     def test_no_label_is_taken_back_by_places_that_name_other_pages(self, file: Path) -> None:
         async def use(lab: Lab) -> None:
             await lab.grow()
-            labelling = Labelling(lab)
+            labelling = WindowLabels(lab)
             pair = NearPair(0, 2, 3, 0.8, None, "")
             await labelling.say(pair, is_duplicate=True)
             assert labelling.last == pair

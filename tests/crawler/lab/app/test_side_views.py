@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.lab.app.side_views import (
-    MOST_PIECES,
+    MAX_PIECES,
     Aligned,
     Folded,
     Piece,
@@ -52,8 +52,7 @@ def test_texts_that_have_every_second_word_in_common_are_many_rows() -> None:
     rows = side_by_side(diff(first, second))
     assert len(rows) > 100
     assert all(
-        isinstance(row, Aligned) and len(row.left) + len(row.right) < MOST_PIECES + 4
-        for row in rows
+        isinstance(row, Aligned) and len(row.left) + len(row.right) < MAX_PIECES + 4 for row in rows
     )
 
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from neardup.batch.analysing import row_of
 from neardup.batch.output_tables import About
-from neardup.batch.web_page import Page
+from neardup.batch.web_page import WebPage
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ def write_output(folder: Path, texts: Mapping[str, str], run: str = "one", **abo
         about: Further fields of ``About``.
     """
     pages = [
-        Page(number, name, text, title="A title", date="2026-05-01T12:00:00Z")
+        WebPage(number, name, text, title="A title", date="2026-05-01T12:00:00Z")
         for number, (name, text) in enumerate(texts.items())
     ]
     write_pages(folder, pages, run, **about)
 
 
-def write_pages(folder: Path, pages: Iterable[Page], run: str = "one", **about: Any) -> None:
+def write_pages(folder: Path, pages: Iterable[WebPage], run: str = "one", **about: Any) -> None:
     """Write pages as ``write_output`` does; their positions are their ids."""
     rows = []
     for page in pages:

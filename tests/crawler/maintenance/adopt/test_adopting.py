@@ -15,7 +15,7 @@ from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
 from neardup import text_digest
-from neardup.batch.web_page import Page
+from neardup.batch.web_page import WebPage
 from tests.crawler.maintenance.adopt.outputs import write_output, write_pages
 from tests.crawler.maintenance.verify.crawled import check
 from tests.neardup.texts import prose
@@ -63,8 +63,10 @@ def test_the_digest_of_what_a_page_shows_is_taken_for_that(tmp_path: Path) -> No
     """Where no fingerprint stands for its text."""
     shown = [text_digest("all that one shows"), text_digest("all that the other one shows")]
     pages = [
-        Page(0, "http://example.org/short", "few words", visible_digest=shown[0]),
-        Page(1, "http://example.org/list", prose(1, 100), is_main=False, visible_digest=shown[1]),
+        WebPage(0, "http://example.org/short", "few words", visible_digest=shown[0]),
+        WebPage(
+            1, "http://example.org/list", prose(1, 100), is_main=False, visible_digest=shown[1]
+        ),
     ]
     write_pages(tmp_path / "corpus", pages)
     assert made(tmp_path / "corpus", tmp_path / "job") == 2
@@ -74,9 +76,12 @@ def test_the_digest_of_what_a_page_shows_is_taken_for_that(tmp_path: Path) -> No
 def test_no_text_takes_the_place_of_another_one_but_the_newest_of_a_url(tmp_path: Path) -> None:
     years = (2025, 2026, 2024)
     pages = [
-        Page(year, "http://example.org/", prose(year, 100), date=f"{year}-01-01") for year in years
+        WebPage(year, "http://example.org/", prose(year, 100), date=f"{year}-01-01")
+        for year in years
     ]
-    pages += [Page(number, "17", prose(number, 100)) for number in range(3)]  # an id of each file
+    pages += [
+        WebPage(number, "17", prose(number, 100)) for number in range(3)
+    ]  # an id of each file
     write_pages(tmp_path / "corpus", pages)
     assert made(tmp_path / "corpus", tmp_path / "job") == 6
     with closing(open_for_reading(tmp_path / "job")) as connection:
@@ -93,7 +98,7 @@ def test_texts_of_two_corpora_that_are_named_alike_stay_two_where_they_are_merge
     tmp_path: Path,
 ) -> None:
     for number, name in enumerate(("one", "two")):
-        pages = [Page(0, "17", prose(number, 100)), Page(1, "18", prose(18, 100))]
+        pages = [WebPage(0, "17", prose(number, 100)), WebPage(1, "18", prose(18, 100))]
         write_pages(tmp_path / f"of {name}", pages)
         made(tmp_path / f"of {name}", tmp_path / name)
     found = merge(tmp_path / "out", [tmp_path / "one", tmp_path / "two"], NoWatch())

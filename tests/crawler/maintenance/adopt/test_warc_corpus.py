@@ -12,7 +12,7 @@ from crawler.maintenance.adopt.warc_corpus import read
 from crawler.reading.page_reading import read_page
 from crawler.reading.reading_options import ReadingOptions
 from neardup.batch.parsing import reader_of
-from neardup.batch.web_page import LeftOut, Page
+from neardup.batch.web_page import LeftOut, WebPage
 from tests.crawler.warc.exchanges import exchange, record_all
 from tests.neardup.texts import prose
 
@@ -27,7 +27,7 @@ def html(text: str, head: str = "") -> bytes:
     return f"<html><head><title>A title</title>{head}</head><body>{body}</body></html>".encode()
 
 
-def of_folder(folder: Path) -> list[Page | LeftOut]:
+def of_folder(folder: Path) -> list[WebPage | LeftOut]:
     (file,) = folder.glob("*.warc.gz")
     with file.open("rb") as opened:
         return list(read(opened))
@@ -41,14 +41,14 @@ def test_pages_are_read_as_a_crawl_reads_them(tmp_path: Path) -> None:
     found = of_folder(tmp_path)
     assert len(found) == len(bodies)
     for page, (path, body) in zip(found, bodies.items(), strict=True):
-        assert isinstance(page, Page)
+        assert isinstance(page, WebPage)
         wanted = read_page(f"http://example.org{path}", body, "text/html", ReadingOptions())
         assert wanted.extract is not None
         assert (page.name, page.title) == (wanted.url, "A title")
         assert (page.text, page.is_main) == (wanted.extract.judged_text, wanted.extract.is_main)
         assert page.visible_digest == wanted.visible_digest
         assert (page.date or "").startswith("2026-05-01T12:00:0")
-    positions = [page.position for page in found if isinstance(page, Page)]
+    positions = [page.position for page in found if isinstance(page, WebPage)]
     assert positions == sorted(set(positions))
 
 
@@ -94,7 +94,7 @@ def test_damage_costs_the_records_that_it_hits(tmp_path: Path) -> None:
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 0xFF
     found = list(read(io.BytesIO(data)))
-    pages = [one for one in found if isinstance(one, Page)]
+    pages = [one for one in found if isinstance(one, WebPage)]
     assert 3 <= len(pages) <= 4
     assert LeftOut("damaged records") in found
 
@@ -113,7 +113,7 @@ def test_texts_of_wet_files_are_taken_as_they_are() -> None:
         )
         writer.write_record(record)
     found = list(read(file))
-    assert [(one.name, one.text, one.date) for one in found if isinstance(one, Page)] == [
+    assert [(one.name, one.text, one.date) for one in found if isinstance(one, WebPage)] == [
         (f"https://example.org/{number}", f"Grüße {number}", "2026-05-01T12:00:00Z")
         for number in range(3)
     ]

@@ -372,7 +372,7 @@ class TestRefused:
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[4])},
             capture_output=True,
             text=True,
             check=False,
@@ -444,7 +444,7 @@ merge(Path(sys.argv[1]), [Path(sys.argv[2])], Killed())
 def test_what_a_killed_process_left_is_thrown_away(tmp_path: Path) -> None:
     one = crawled(tmp_path / "one", [("/a", Said(LONG))])
     killed = [sys.executable, "-c", KILLED, str(tmp_path / "out"), str(one)]
-    done = subprocess.run(killed, check=False, cwd=Path(__file__).parents[3], env=os.environ)
+    done = subprocess.run(killed, check=False, cwd=Path(__file__).parents[4], env=os.environ)
     assert done.returncode == -signal.SIGKILL
     assert not (tmp_path / "out").exists()
     assert (tmp_path / ".out.part").is_dir()

@@ -12,7 +12,7 @@ import zstandard
 from crawler.job import Job
 from crawler.maintenance.rejudge.rejudging import Rejudgement, rejudge
 from crawler.maintenance.verify.directory_checks import CrawlDirectory
-from crawler.maintenance.verify.finding import NoWatch, Watch
+from crawler.maintenance.verify.finding import CheckWatch, NoWatch
 from crawler.pages.judged_documents import unpack
 from crawler.reading.fingerprinting import extract_of
 from crawler.reading.reading import Extract, Reading
@@ -84,7 +84,9 @@ def capture(
             asyncio.run(job.archivist.capture_read(answer, reading))
 
 
-def judge_again(folder: Path, *, dry_run: bool = False, watch: Watch | None = None) -> Rejudgement:
+def judge_again(
+    folder: Path, *, dry_run: bool = False, watch: CheckWatch | None = None
+) -> Rejudgement:
     with closing(CrawlDirectory(folder)) as directory:
         return rejudge(directory, watch or NoWatch(), dry_run=dry_run)
 

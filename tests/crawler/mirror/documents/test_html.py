@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.mirror.documents import (
-    Document,
+    LinkedDocument,
     LinkKind,
     absolute_address,
     read_document,
@@ -16,7 +16,7 @@ PAGES, FRAMES = LinkKind.PAGE, LinkKind.FRAME
 NEEDED, FEED, OTHER = LinkKind.REQUISITE, LinkKind.FEED, LinkKind.OTHER
 
 
-def read(page: str, content_type: str = HTML) -> Document:
+def read(page: str, content_type: str = HTML) -> LinkedDocument:
     document = read_document(page.encode(), PAGE, content_type)
     assert document is not None
     return document

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.evidence import Said
+from crawler.url_rules.learning.evidence import PageContent
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.learning.learner import RuleLearner
 from crawler.url_rules.rule_set import RuleSet
@@ -39,8 +39,8 @@ class Simulation:
         self._queue = deque([self.start])
         self._queued = {self._canonical(self.start)}
         self._contents: dict[str, tuple[int, str]] = {}
-        self._done: list[tuple[Address, Said]] = []
-        self._taken: dict[Address, Said | None] = {}
+        self._done: list[tuple[Address, PageContent]] = []
+        self._taken: dict[Address, PageContent | None] = {}
         self._standing: dict[Address, Address] = {}
         self._links: dict[int, int] = {}
 
@@ -55,7 +55,7 @@ class Simulation:
         self.said.add(text)
         canonical = self._canonical(url)
         number, kept = self._contents.setdefault(text, (self.fetched, canonical))
-        said = Said(text.encode(), number, 1.0, self.fetched, len(links))
+        said = PageContent(text.encode(), number, 1.0, self.fetched, len(links))
         self._links.setdefault(number, len(links))
         address = Address.parse(canonical)
         self._done.append((address, said))

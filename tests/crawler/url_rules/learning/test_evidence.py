@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.url_rules.learning.evidence import (
-    MOST_GROUPS,
+    MAX_GROUPS,
     Evidence,
-    Said,
+    PageContent,
     Sight,
     agreement,
     lower_bound,
 )
 
 
-def said(content: int, similarity: float = 1.0, *, counts: bool = True) -> Said:
-    return Said(content.to_bytes(8, "big"), content, similarity, content, counts=counts)
+def said(content: int, similarity: float = 1.0, *, counts: bool = True) -> PageContent:
+    return PageContent(content.to_bytes(8, "big"), content, similarity, content, counts=counts)
 
 
 def sight(form: object, folded: int, content: int, *, counts: bool = True) -> Sight:
@@ -55,7 +55,7 @@ class TestLowerBound:
 
 
 saids = st.builds(
-    Said,
+    PageContent,
     st.sampled_from([b"a", b"b", b"c"]),
     st.integers(1, 2),
     st.sampled_from([0.8, 0.94, 0.95, 1.0]),
@@ -67,20 +67,20 @@ class TestAgreement:
     @pytest.mark.parametrize(
         ("one", "other", "agree"),
         [
-            (Said(b"a", 1, 1.0, 1), Said(b"a", 2, 0.8, 2), True),
-            (Said(b"a", 1, 1.0, 1), Said(b"b", 2, 1.0, 2), False),
-            (Said(b"a", 1, 1.0, 1), Said(b"b", 1, 0.96, 2), True),
-            (Said(b"a", 1, 1.0, 1), Said(b"b", 1, 0.9, 2), None),
-            (Said(b"a", 1, 0.96, 3), Said(b"b", 1, 0.97, 2), True),
+            (PageContent(b"a", 1, 1.0, 1), PageContent(b"a", 2, 0.8, 2), True),
+            (PageContent(b"a", 1, 1.0, 1), PageContent(b"b", 2, 1.0, 2), False),
+            (PageContent(b"a", 1, 1.0, 1), PageContent(b"b", 1, 0.96, 2), True),
+            (PageContent(b"a", 1, 1.0, 1), PageContent(b"b", 1, 0.9, 2), None),
+            (PageContent(b"a", 1, 0.96, 3), PageContent(b"b", 1, 0.97, 2), True),
         ],
     )
     def test_what_two_pages_say_of_each_other(
-        self, one: Said, other: Said, agree: bool | None
+        self, one: PageContent, other: PageContent, agree: bool | None
     ) -> None:
         assert agreement(one, other) is agree
 
     @given(saids, saids)
-    def test_it_is_mutual(self, one: Said, other: Said) -> None:
+    def test_it_is_mutual(self, one: PageContent, other: PageContent) -> None:
         assert agreement(one, other) is agreement(other, one)
         assert agreement(one, one) is True
 
@@ -160,7 +160,7 @@ class TestEvidenceProperties:
             if found is None:
                 held = evidence._groups.get(key)
                 firsts[key] = held if held is not None else firsts[key]
-            assert len(evidence._groups) <= MOST_GROUPS
+            assert len(evidence._groups) <= MAX_GROUPS
 
     def test_many_groups_are_sampled_by_their_hash(self) -> None:
         evidence = Evidence()
@@ -168,7 +168,7 @@ class TestEvidenceProperties:
         for key in keys:
             evidence.first_of(key, sight("a", 1, 1))
         held = [key for key in keys if evidence.first_of(key, sight("b", 2, 1)) is not None]
-        assert MOST_GROUPS // 4 < len(held) <= MOST_GROUPS
+        assert MAX_GROUPS // 4 < len(held) <= MAX_GROUPS
         assert len({key & 7 for key in held}) == 1
 
     def test_texts_and_values_are_bounded(self) -> None:

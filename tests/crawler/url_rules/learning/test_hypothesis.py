@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.context import Context, Place
-from crawler.url_rules.learning.evidence import CounterExample, Evidence, Said
+from crawler.url_rules.learning.context import AddressInContext, Context
+from crawler.url_rules.learning.evidence import CounterExample, Evidence, PageContent
 from crawler.url_rules.learning.hypothesis import (
-    MOST_EXCEPTIONS,
+    MAX_EXCEPTIONS,
     Hypothesis,
     LearningPolicy,
     Observation,
@@ -36,8 +36,8 @@ def hypothesis(transform: Transform = SID, context: Context = NARROW) -> Hypothe
 
 def seen(target: str, content: int, page: int = 1, host: str = HOST) -> Observation:
     address = Address.parse(f"http://{host}{target}")
-    said = Said(content.to_bytes(4, "big"), content, 1.0, page)
-    return Observation(address, Place.of(address), PathPatterns()(address), said)
+    said = PageContent(content.to_bytes(4, "big"), content, 1.0, page)
+    return Observation(address, AddressInContext.of(address), PathPatterns()(address), said)
 
 
 def pairs(some: Hypothesis, texts: int, path: str = "/x", first: int = 0) -> None:
@@ -75,7 +75,7 @@ class TestBelief:
 
     def test_what_another_rule_does_already_needs_no_rule(self) -> None:
         some = hypothesis()
-        place = Place.of(Address.parse(f"http://{HOST}/x"))
+        place = AddressInContext.of(Address.parse(f"http://{HOST}/x"))
         for number in range(30):
             for sid in range(2):
                 raw = seen(f"/x?id={number}&sid={number}{sid}", number)
@@ -102,13 +102,13 @@ class TestRefutation:
         some = hypothesis()
         some.observe(seen("/x?id=3&sid=a", 3))
         near = seen("/x?id=3&sid=b", 3)
-        said = Said(b"other words", 3, 0.9, 2)
+        said = PageContent(b"other words", 3, 0.9, 2)
         assert not some.observe(near._replace(said=said))
         assert (some.evidence.texts, some.refuted) == (0, None)
 
     def test_the_page_that_counts_instead_is_looked_up(self) -> None:
         some = hypothesis(ReplaceSegments(False, 0, ("print",), ()), Context(HOST, "/print/*"))
-        fetched = {Address.parse(f"http://{HOST}/1"): Said(b"other", 9, 1.0, 9)}
+        fetched = {Address.parse(f"http://{HOST}/1"): PageContent(b"other", 9, 1.0, 9)}
         assert some.observe(seen("/print/1", 1, page=2), fetched.get)
         assert some.refuted == CounterExample(2, 9)
 
@@ -159,7 +159,7 @@ class TestExceptions:
         some = hypothesis(SID, Context(HOST))
         for number in range(30):
             pairs(some, 1, f"/{'abcdefghijklmnopqrstuvwxyzabcd'[: number + 1]}", first=number)
-        for number in range(MOST_EXCEPTIONS + 1):
+        for number in range(MAX_EXCEPTIONS + 1):
             assert some.refuted is None
             some.observe(seen(f"/{'z' * (number + 1)}?sid=1", 100 + 2 * number))
             some.observe(seen(f"/{'z' * (number + 1)}?sid=2", 101 + 2 * number))

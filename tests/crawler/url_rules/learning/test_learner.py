@@ -6,7 +6,7 @@ import pytest
 
 from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.context import Context
-from crawler.url_rules.learning.evidence import CounterExample, Said
+from crawler.url_rules.learning.evidence import CounterExample, PageContent
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.learning.learner import RuleLearner
 from crawler.url_rules.learning.transforms import ReplaceSegments
@@ -17,8 +17,8 @@ from tests.crawler.url_rules.learning.simulation import Simulation
 START = sites.HOST + "/"
 
 
-def said(number: int) -> Said:
-    return Said(number.to_bytes(8), number, 1.0, number)
+def said(number: int) -> PageContent:
+    return PageContent(number.to_bytes(8), number, 1.0, number)
 
 
 def crawl(site: sites.Site, *, learns: bool = True) -> Simulation:

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.context import Place
+from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.patterns import PathPatterns
 from crawler.url_rules.learning.proposals import Proposal, propose
 from crawler.url_rules.learning.transform_relations import about
@@ -54,7 +54,7 @@ def address(target: str) -> Address:
 
 
 def proposals(one: Address, other: Address) -> list[Proposal]:
-    return list(propose(Place.of(one), Place.of(other), PathPatterns()(one)))
+    return list(propose(AddressInContext.of(one), AddressInContext.of(other), PathPatterns()(one)))
 
 
 def make_one(proposal: Proposal, one: Address, other: Address) -> bool:

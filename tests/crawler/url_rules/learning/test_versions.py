@@ -12,9 +12,9 @@ from crawler.url_rules.learning.transforms import (
     ReplaceSegments,
     Rewrite,
 )
-from crawler.url_rules.learning.versions import FEWEST_TEXTS, Versions, swap, takes_names
+from crawler.url_rules.learning.versions import MIN_TEXTS, Versions, swap, takes_names
 
-ENOUGH = range(FEWEST_TEXTS)
+ENOUGH = range(MIN_TEXTS)
 
 
 def names(old: str, new: str, offset: int = 1, *, at_end: bool = False) -> ReplaceSegments:

@@ -11,7 +11,7 @@ from neardup.indexes.columns import no_rows
 from neardup.indexes.files.file_layout import Span
 from neardup.indexes.files.log_format import EMPTY, Batch, LogHeader, batch_bytes
 from neardup.indexes.files.promise import Promise
-from neardup.indexes.files.segment_file import Label, stage_segment
+from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "formats.md"
 IDENTITY = bytes(range(16))
@@ -32,7 +32,7 @@ def rows_of(*entries: tuple[int, int]) -> Rows:
 
 def test_a_segment_is_as_documented(tmp_path: Path) -> None:
     tables = built(rows_of((0x0123456789ABCDEF, 1), (0x0123456789ABCDEE, 2)), no_rows())
-    path = stage_segment(tmp_path / "1.seg", Label(IDENTITY, Span(1, 1)), tables)
+    path = stage_segment(tmp_path / "1.seg", SegmentLabel(IDENTITY, Span(1, 1)), tables)
     data = documented("4e 44 55 50 53 45 47 0a")
     assert len(data) == 0x110
     assert path.read_bytes()[:0x110] == data

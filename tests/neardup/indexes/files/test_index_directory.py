@@ -20,7 +20,7 @@ from neardup.indexes.columns import no_rows
 from neardup.indexes.files.file_layout import LAST_LOG, Span, log_name
 from neardup.indexes.files.log_file import create_log
 from neardup.indexes.files.log_format import LogHeader
-from neardup.indexes.files.segment_file import Label, stage_segment
+from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
 
 REPOSITORY = Path(__file__).parents[4]
 
@@ -259,7 +259,9 @@ def test_a_replaced_file_that_cannot_be_removed_is_no_failure(path: Path) -> Non
 def test_when_the_numbers_of_logs_are_used_up_nothing_is_lost(tmp_path: Path) -> None:
     identity, span = bytes(16), Span(1, LAST_LOG - 1)
     rows = Rows(np.arange(8, dtype=np.uint64), np.arange(8))
-    segment = stage_segment(tmp_path / span.name, Label(identity, span), built(rows, no_rows()))
+    segment = stage_segment(
+        tmp_path / span.name, SegmentLabel(identity, span), built(rows, no_rows())
+    )
     segment.rename(tmp_path / span.name)
     create_log(tmp_path / log_name(LAST_LOG), LogHeader(identity, LAST_LOG))
     with HammingIndex(tmp_path, buffer_size=2, radius=0) as index:

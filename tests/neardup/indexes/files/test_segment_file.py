@@ -10,11 +10,16 @@ from neardup.indexes.arrays import Rows
 from neardup.indexes.building import built
 from neardup.indexes.columns import IDS, Shape, Tables, no_rows
 from neardup.indexes.files.file_layout import Span
-from neardup.indexes.files.segment_file import Label, SegmentWriter, read_segment, stage_segment
+from neardup.indexes.files.segment_file import (
+    SegmentLabel,
+    SegmentWriter,
+    read_segment,
+    stage_segment,
+)
 from neardup.indexes.files.segment_format import sections_of
 
 IDENTITY = bytes(range(16))
-LABEL = Label(IDENTITY, Span(2, 7))
+LABEL = SegmentLabel(IDENTITY, Span(2, 7))
 ROWS = Rows(np.array([0, 5, 5, 2**64 - 1], np.uint64), np.array([3, 1, 2**63 - 1, 0], np.int64))
 REMOVED = Rows(np.array([9], np.uint64), np.array([8], np.int64))
 

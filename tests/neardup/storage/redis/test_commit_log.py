@@ -251,7 +251,7 @@ def test_replies_that_are_lost_change_nothing(
     own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clusters, pages = 12, 8
-    monkeypatch.setattr(waiting, "_LONGEST_WAIT_SECS", 0.01)
+    monkeypatch.setattr(waiting, "_MAX_WAIT_SECS", 0.01)
     monkeypatch.setattr(waiting, "_FIRST_WAIT_SECS", 0.01)
 
     async def use() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neardup import Match, ScanIndex
 from neardup.storage.redis import postings as module
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.postings import Cutting, Place, RedisPostings
+from neardup.storage.redis.postings import Cutting, PostingPlace, RedisPostings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +99,7 @@ class TestCuttingProperties:
 def test_a_common_value_of_a_block_does_not_make_lists_grow_without_end(
     redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "LONGEST_LIST", 3)
+    monkeypatch.setattr(module, "MAX_LIST", 3)
     # All are equal in their lowest block and in their highest, and found by the others.
     held = [(number << 16 | number << 40, number) for number in range(1, 9)]
     for fingerprint, number in held:
@@ -110,4 +110,4 @@ def test_a_common_value_of_a_block_does_not_make_lists_grow_without_end(
 
 def test_the_example_of_the_documentation_is_true() -> None:
     lowest, *_ = Cutting(4).places(0x0123456789ABCDEF)
-    assert lowest == Place(0, 0xC, bytes.fromhex("0def"))
+    assert lowest == PostingPlace(0, 0xC, bytes.fromhex("0def"))

@@ -1,4 +1,4 @@
-from crawler.lab.app.parts.pair_view import MOST_CHARACTERS, pair_texts
+from crawler.lab.app.parts.pair_view import MAX_CHARACTERS, pair_texts
 from crawler.lab.app.side_views import Folded
 from tests.neardup.texts import NEAR, PAGE
 
@@ -12,7 +12,7 @@ def test_changed_word_is_one_place_and_changes_its_shingles() -> None:
 
 
 def test_what_is_beyond_reading_is_not_compared() -> None:
-    long = "a " * MOST_CHARACTERS
+    long = "a " * MAX_CHARACTERS
     found = pair_texts(long, long + "b", 5)
     assert found.is_cut
     assert found.changes == 0

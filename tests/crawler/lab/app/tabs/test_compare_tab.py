@@ -14,7 +14,7 @@ from crawler.lab.sources.open_source import open_sources
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.lab.app.tabs.compare_tab import Found
+    from crawler.lab.app.tabs.compare_tab import EnteredText
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def found(given: str, file: Path) -> Found:
+def found(given: str, file: Path) -> EnteredText:
     sources = open_sources([file])
     session = Session(sources.texts, sources.parameters())
     while pages := sources.read_new():

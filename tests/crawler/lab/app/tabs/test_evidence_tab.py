@@ -1,12 +1,12 @@
 from dataclasses import replace
 
 from crawler.lab.app.tabs.evidence_tab import HEADS, basis_words, cells, curves
-from crawler.lab.distance_evidence import JACCARD, LABELS, Evidence, EvidenceLine
+from crawler.lab.distance_evidence import JACCARD, LABELS, DistanceEvidence, EvidenceLine
 from neardup.evaluation.metrics import wilson
 
 NOTHING = EvidenceLine(0, 0, 0, 4, None, wilson(0, 4))
 SOME = EvidenceLine(1, 1200, 900, 1000, wilson(900, 1200), wilson(900, 1000))
-EVIDENCE = Evidence(LABELS, 38, 30, 0, "pairs", (NOTHING, SOME), (), 1, "1: because")
+EVIDENCE = DistanceEvidence(LABELS, 38, 30, 0, "pairs", (NOTHING, SOME), (), 1, "1: because")
 
 
 def test_cells_stand_under_their_heads() -> None:
