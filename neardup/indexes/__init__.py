@@ -1,4 +1,4 @@
-"""What is near? Indexes of fingerprints."""
+"""Indexes that find stored fingerprints near a given one."""
 
 from neardup.indexes.design import Design
 from neardup.indexes.hamming import HammingIndex

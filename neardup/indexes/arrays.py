@@ -1,4 +1,4 @@
-"""What may enter an index: fingerprints, ids and arrays of both, checked once at the door."""
+"""Check fingerprints, ids and arrays of both before they enter an index."""
 
 import operator
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How a signature is cut into bands, and how often two texts then share one."""
+"""Choose the bands of a signature, and compute how often two texts share one."""
 
 import math
 from typing import NamedTuple
@@ -9,11 +9,11 @@ MAX_BANDS = 1 << 10
 
 
 class Banding(NamedTuple):
-    """So many bands of so many values each; texts that agree in a whole band are candidates.
+    """A division of signatures into bands; texts that agree in a whole band are candidates.
 
     Attributes:
-        bands: Slices of a signature.
-        rows: Values in each.
+        bands: The number of bands, slices of a signature.
+        rows: The number of values in a band.
     """
 
     bands: int
@@ -53,9 +53,9 @@ class Banding(NamedTuple):
 def banding(min_similarity: float, permutations: int, min_recall: float) -> Banding:
     """Choose the bands that find at least ``min_recall`` of the pairs at ``min_similarity``.
 
-    Of the numbers of rows that do it takes the largest, since the curve is the steeper for it and
-    fewer dissimilar texts are looked at, and then all bands that the signature has values for, at
-    most 1,024.
+    The largest number of rows that reaches this recall is taken: it makes the curve steepest, so
+    that the fewest dissimilar texts are candidates. Then come as many bands as the signature has
+    values for, at most 1,024.
 
     Args:
         min_similarity: Jaccard similarity, above 0, up to 1.

@@ -60,7 +60,7 @@ def run_starts(fingerprints: Fingerprints) -> npt.NDArray[np.uint32]:
     """Return where the entries of each distinct one of sorted fingerprints start.
 
     Returns:
-        uint32, (distinct + 1,), of which the last is the number of entries.
+        uint32, (distinct + 1,); the last value is the number of entries.
     """
     changes = np.flatnonzero(fingerprints[1:] != fingerprints[:-1])
     starts = np.zeros(len(changes) + 2, np.uint32)

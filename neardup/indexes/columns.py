@@ -1,4 +1,4 @@
-"""What a segment consists of: twenty columns, in memory or in a file.
+"""The columns of a segment, twenty arrays in memory or in a file.
 
 A segment holds distinct fingerprints, each in four tables. Table t is sorted by the fingerprint
 rotated so that its 16-bit block t comes first (Manku, Jain, Das Sarma, WWW 2007, section 3.1). The
@@ -21,13 +21,13 @@ BLOCKS = 4
 BLOCK_BITS = 16
 MIN_BITS = 8
 ROWS_A_BUCKET = 16
-"""Buckets are so many that about 8 to 16 rows share one, until there are 2**16 of them."""
+"""Rows that may share a bucket: it has about 8 to 16 on average, until there are 2**16 buckets."""
 
 SPARE_ROWS = 16
 """Zeros after the last row: rows are compared sixteen at once."""
 
 MAX_ENTRIES = (1 << 32) - 1
-"""Of one segment: places in it are numbers of 32 bits."""
+"""The largest number of entries of one segment: places in it are numbers of 32 bits."""
 
 IDS, RUNS, FIRST_TABLE = 0, 1, 2
 STARTS, HIGH, LOW, KEYS = 0, 1, 2, 3

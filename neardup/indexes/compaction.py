@@ -67,10 +67,11 @@ class Merge:
         self._steps = self._run()
 
     def step(self, max_rows: int) -> int | None:
-        """Go on for at least so many rows, or to the end.
+        """Merge at least ``max_rows`` further rows, or all that remain.
 
         Returns:
-            How many rows remain of ``max_rows``, 0 or more; None: the merge goes on.
+            The part of ``max_rows`` that the end of the merge left over, 0 or more; None: the merge
+            is not at its end.
 
         Raises:
             OSError: The disk is full, or the like; the merge must be abandoned.
@@ -152,7 +153,7 @@ class Merge:
 
 
 def _without_entries(segment: Segment, dead: Places) -> Fingerprints:
-    """Return the fingerprints of which all entries are dead."""
+    """Return the fingerprints whose entries are all dead."""
     rows, deaths = np.unique(segment.rows_at(dead), return_counts=True)
     if len(segment.tables.runs):
         lengths = segment.tables.runs[rows + 1] - segment.tables.runs[rows]
@@ -179,7 +180,7 @@ class Compaction:
         self._merges: list[Merge] = []
 
     def work(self, max_rows: int) -> None:
-        """Do what the policy asks for, about so many rows of it.
+        """Merge what the policy asks for, about ``max_rows`` rows of it.
 
         Raises:
             OSError: The disk is full, or the like; the segments are as they were.
@@ -195,10 +196,10 @@ class Compaction:
             left = self._advance(left)
 
     def unite(self, max_rows: int | None) -> bool:
-        """Work towards the fewest segments, without deleted entries; return whether they are there.
+        """Merge towards the fewest segments, without deleted entries; return whether it is done.
 
         Args:
-            max_rows: About so many rows of work; None: all of it.
+            max_rows: The approximate number of rows to merge; None: all that there are.
         """
         left = max_rows
         while True:

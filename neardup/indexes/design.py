@@ -1,4 +1,4 @@
-"""How an index of some size and radius goes about a query."""
+"""Describe how an index of a given size and radius answers a query."""
 
 from dataclasses import dataclass
 
@@ -8,19 +8,20 @@ from neardup.indexes.pigeonhole import even_shares, masks
 
 @dataclass(frozen=True)
 class Design:
-    """What a query does in the largest segment of an index, for evenly spread fingerprints.
+    """The work of a query in the largest segment of an index, for evenly spread fingerprints.
 
-    Where the buckets of a query hold far more rows than that, it follows the way of sharing that
-    looks at the fewest, or reads all rows in sequence.
+    Where the buckets of a query hold far more rows than ``expected_rows``, the query chooses the
+    shares that compare the fewest rows, or reads all rows in sequence.
 
     Attributes:
         rows: Distinct fingerprints of the segment.
-        radius: In bits.
+        radius: The largest distance of a match, in bits.
         tables: Sorted copies of the fingerprints.
         block_bits: Bits of the block that each is sorted by first.
         prefix_bits: Bits of a bucket's number.
-        shares: By block: it is asked for all values fewer than so many bits away; together they
-            are radius + 1, so that nothing within the radius is missed.
+        shares: The share of each block: the search visits all values of the block that are fewer
+            bits than this away. The shares add up to radius + 1, so that nothing within the radius
+            is missed.
         probes: Buckets that a query opens.
         expected_rows: Rows that it compares.
 
@@ -45,7 +46,7 @@ class Design:
 
 
 def design_of(rows: int, radius: int) -> Design:
-    """Return the design for a segment of so many distinct fingerprints."""
+    """Return the design for a segment with ``rows`` distinct fingerprints."""
     bits, shares = bucket_bits(rows), even_shares(radius)
     probes = sum(masks(bits).ends[share] for share in shares)
     return Design(

@@ -32,7 +32,9 @@ MAX_BUFFER_SIZE = 1 << 20
 MAX_AT_ONCE = 1 << 31
 
 UNLIMITED = 1 << 40
-"""No index has so many entries; the compiled search adds limits up in 63 bits."""
+"""The limit that stands for none: no index has this many entries, and the compiled search adds
+limits up in 63 bits.
+"""
 
 
 class HammingIndex:
@@ -127,7 +129,7 @@ class HammingIndex:
 
     @property
     def design(self) -> Design:
-        """What a query does in the largest segment; ``str`` makes a sentence of it."""
+        """The work of a query in the largest segment; ``str`` makes a sentence of it."""
         return design_of(self._engine.largest_rows, self._radius)
 
     def add(self, fingerprint: SupportsIndex, id: SupportsIndex) -> None:  # noqa: A002  (the index's word)
@@ -200,13 +202,14 @@ class HammingIndex:
         return self._engine.delete(number)
 
     def merge(self, max_rows: int | None = None) -> bool:
-        """Work towards a single segment without deleted entries, which answers fastest.
+        """Merge towards a single segment without deleted entries, which answers fastest.
 
-        Not needed: adding merges what is worth it. The newest entries stay in the buffer.
+        A call is never needed: adding merges what is worth it. The newest entries stay in the
+        buffer.
 
         Args:
-            max_rows: Do about so many rows of work, each 10 ns, and leave the rest to further
-                calls; None: do everything now.
+            max_rows: The approximate number of rows to merge, each 10 ns; further calls do the
+                rest. None: merge everything now.
 
         Returns:
             Whether there is nothing left to do.
@@ -230,8 +233,9 @@ class HammingIndex:
 
         Args:
             fingerprint: 0..2**64-1.
-            limit: At most so many. A fingerprint shared by 100,000 ids is 100,000 matches, which
-                takes 40 ms to list and 10 microseconds to list the first ten of.
+            limit: The largest number of matches to return; None: all. A fingerprint shared by
+                100,000 ids has 100,000 matches: all of them take 40 ms to list, the first ten 10
+                microseconds.
 
         Raises:
             FingerprintError: The fingerprint does not fit in 64 bits.
@@ -253,7 +257,7 @@ class HammingIndex:
 
         Args:
             fingerprints: Integers of 0..2**64-1, (queries,).
-            limit: At most so many matches of each query.
+            limit: The largest number of matches of each query; None: all.
 
         Raises:
             FingerprintError: A fingerprint does not fit in 64 bits.

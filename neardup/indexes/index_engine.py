@@ -1,4 +1,4 @@
-"""What an index consists of, and the order in which it changes."""
+"""The parts of an index, and the order in which they change."""
 
 from pathlib import Path
 
@@ -146,7 +146,7 @@ class Engine:
             self.search.look_into(self._segments)
 
     def _replay(self, batches: list[Batch]) -> None:
-        """Do again what the files tell of."""
+        """Repeat the changes that the files record."""
         for place, segment in enumerate(self._segments):
             if len(segment.tables.removed.ids):
                 for older in self._segments[:place]:

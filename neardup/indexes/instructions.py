@@ -1,9 +1,9 @@
-"""Instructions that numba has no word for: memory by its address, sixteen rows compared at once.
+"""Instructions that numba lacks: memory by its address, sixteen rows compared at once.
 
-Of use inside functions that ``from neardup.compiled import compiled`` compiles, and only there.
-LLVM turns them into what the processor has, AVX-512 or plain loops. The addresses come from arrays
-that whoever calls must keep alive: numba would take 0.1 microseconds to unpack each of a hundred
-arrays, at every call.
+They are of use inside functions that ``from neardup.compiled import compiled`` compiles, and only
+there. LLVM turns them into what the processor has, AVX-512 or plain loops. The addresses come from
+arrays that the caller must keep alive: numba would take 0.1 microseconds to unpack each of a
+hundred arrays, at every call.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ R = TypeVar("R")
 _function: Any = cgutils.get_or_insert_function
 
 LANES = 16
-"""Rows that are compared at once; arrays end with so many rows to spare."""
+"""The number of rows that are compared at once; arrays end with this many rows to spare."""
 
 
 def part(function: Callable[P, R]) -> Callable[P, R]:
@@ -33,7 +33,7 @@ def part(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _loader(bits: int, result: Any) -> Any:
-    """Return ``load(address, index)``, which reads an element of so many bits."""
+    """Return ``load(address, index)``, which reads an element of ``bits`` bits."""
 
     def load(_typing: Any, _address: Any, _index: Any) -> Any:
         def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -47,7 +47,7 @@ def _loader(bits: int, result: Any) -> Any:
 
 
 def _storer(bits: int) -> Any:
-    """Return ``store(address, index, value)``, which writes an element of so many bits."""
+    """Return ``store(address, index, value)``, which writes an element of ``bits`` bits."""
 
     def store(_typing: Any, _address: Any, _index: Any, _value: Any) -> Any:
         def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:

@@ -53,16 +53,16 @@ class LshCandidates(NamedTuple):
 
 
 class LshIndex:
-    """Finds stored texts of at least some similarity, most of them, by locality-sensitive hashing.
+    """Finds most stored texts of at least a given similarity, by locality-sensitive hashing.
 
     A signature is cut into ``bands`` of ``rows`` values; texts that agree in all values of a band
-    are candidates. Of pairs at ``min_similarity`` at least ``min_recall`` are, of more similar
-    pairs more: :meth:`collision_rate`. Complete in this: every text that shares a band is returned,
-    and of those that share none one in 2**32 a band.
+    are candidates. At least ``min_recall`` of the pairs at ``min_similarity`` are candidates, and
+    more of the more similar pairs: :meth:`collision_rate`. Every text that shares a band is
+    returned, and one in 2**32 a band of those that share none.
 
-    An entry is an id with a signature, of which four bits a value and 32 bits a band are kept; one
-    that is added twice is held and found twice. Entries cannot be removed. Up to 2**28 of them, and
-    not for several threads at once.
+    An entry is an id with a signature; four bits of each value and 32 bits of each band are kept.
+    An entry that is added twice is stored and found twice. Entries cannot be removed. An index
+    holds up to 2**28 entries and serves one thread at a time.
 
     Args:
         min_similarity: Jaccard similarity from which texts are wanted, above 0, up to 1; None: that
@@ -151,14 +151,14 @@ class LshIndex:
             id: 0..2**63-1.
 
         Raises:
-            FingerprintError: It is no signature of so many values.
+            FingerprintError: It is no signature of ``permutations`` values.
             DocumentError: The id is negative or does not fit in 63 bits, or the index is full.
             ClosedError: The index is closed.
             OSError: 8,192 entries wait for a flush, and the disk is full, or the like; nothing was
                 added.
 
         Complexity: O(permutations + bands), also where a band is shared by all; with a path, one
-        call in 8,192 that nobody flushed waits for the disk.
+            call in 8,192 without a flush waits for the disk.
         """
         number, tables = checked_id(id), self._tables
         try:
@@ -178,7 +178,7 @@ class LshIndex:
             ids: Integers of 0..2**63-1, (documents,).
 
         Raises:
-            FingerprintError: They are no signatures of so many values.
+            FingerprintError: They are no signatures of ``permutations`` values.
             DocumentError: An id is negative or does not fit in 63 bits, or the index is full.
             ParameterError: There are more of one than of the other.
             ClosedError: The index is closed.
@@ -205,12 +205,12 @@ class LshIndex:
             signature: uint32, (permutations,).
             min_similarity: Leave out what is estimated below it. An estimate is as often too low
                 as too high: asked for .8 here, half of the pairs at .8 are left out.
-            limit: At most so many, and of each band that more entries share look only at so many,
-                which ones is left open. A page shared by 100,000 entries takes 0.1 s to list, and
-                with a limit of ten 20 microseconds.
+            limit: The largest number of candidates to return, and of entries to look at in a band;
+                it is left open which ones these are. None: all. A page shared by 100,000 entries
+                takes 0.1 s to list, and with a limit of ten 20 microseconds.
 
         Raises:
-            FingerprintError: It is no signature of so many values.
+            FingerprintError: It is no signature of ``permutations`` values.
             ParameterError: ``min_similarity`` is not 0 to 1, or the limit is below 1.
             ClosedError: The index is closed.
 
@@ -245,10 +245,10 @@ class LshIndex:
         Args:
             signatures: uint32, (queries, permutations).
             min_similarity: Leave out what is estimated below it.
-            limit: At most so many of each query, as for :meth:`query`.
+            limit: The largest number of candidates of each query, as for :meth:`query`.
 
         Raises:
-            FingerprintError: They are no signatures of so many values.
+            FingerprintError: They are no signatures of ``permutations`` values.
             ParameterError: ``min_similarity`` is not 0 to 1, or the limit is below 1.
             ClosedError: The index is closed.
         """

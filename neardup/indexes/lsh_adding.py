@@ -1,4 +1,4 @@
-"""How signatures get into the tables, compiled; what ``state`` is, is told in ``lsh_layout``."""
+"""Add signatures to the tables, compiled; ``lsh_layout`` describes ``state``."""
 
 import numpy as np
 import numpy.typing as npt
@@ -129,14 +129,14 @@ def add(state: int, signatures: npt.NDArray[np.uint32], count: int, ids: int, nu
 
 @compiled("void(int64,int64,int64,int64,int64)")
 def restore(state: int, count: int, ids: int, keys: int, sketches: int) -> None:
-    """Hold rows of which all is known; there must be room for them.
+    """Add rows whose keys and sketches are known; there must be room for them.
 
     Args:
-        state: Its address.
-        count: How many.
+        state: The address of the state.
+        count: The number of rows.
         ids: The address of their ids, int64.
-        keys: That of their keys, uint32, (count, bands).
-        sketches: That of their sketches, uint64, (count, words).
+        keys: The address of their keys, uint32, (count, bands).
+        sketches: The address of their sketches, uint64, (count, words).
     """
     work, bands, words = load_i64(state, field.WORK), load_i64(state, field.BANDS), words_in(state)
     for place in range(count):

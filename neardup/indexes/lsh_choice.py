@@ -1,4 +1,4 @@
-"""What an index of signatures is to be, from what is asked for and what its files hold."""
+"""Choose the shape of an index of signatures from the arguments and the files."""
 
 from pathlib import Path
 from typing import NamedTuple

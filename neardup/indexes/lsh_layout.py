@@ -1,14 +1,14 @@
-"""Where the compiled loops of an index of signatures find everything.
+"""The memory layout that the compiled loops of an index of signatures share.
 
 ``state`` is one int64 array: the fields below, then the factors and summands of 64 bits that make
 the keys of bands. Addresses lead to memory that ``LshTables`` keeps alive; it grows by chunks, so
 that no row ever moves. Chunks are listed by their addresses, BUCKETS_A_CHUNK buckets, LINES_A_CHUNK
-lines and ROWS_A_CHUNK rows in each. These numbers stand in what
-``from neardup.compiled import compiled`` has compiled.
+lines and ROWS_A_CHUNK rows in each. The compiled functions
+contain these numbers.
 
-A key has 32 bits: the low 12 are in the number of its bucket, the other 20 are its tag, of which
-the upper 6 are its mark. A chunk of buckets has for each bucket, and in it for each band, a line,
-and behind all lines for each a word with a bit for the mark of each entry: what is not marked is
+A key has 32 bits: the low 12 are in the number of its bucket, the other 20 are its tag. The upper 6
+bits of the tag are its mark. A chunk of buckets has a line for each band of each bucket. Behind all
+lines it has a word for each of them, with a bit for the mark of each entry: what is not marked is
 not looked for. A line is 64 bytes, eight words:
 
 ====  ==================================================================================
@@ -29,7 +29,7 @@ ROWS = 2
 COUNT = 3
 """Rows held."""
 BUCKETS = 4
-"""Of each band."""
+"""The number of buckets of each band."""
 HALF = 5
 """The largest power of two up to that."""
 BEHIND = 6
@@ -50,7 +50,7 @@ CAPACITY = 15
 WORK = 16
 """64-bit numbers for keys and places: 3 * GROUP * bands, and a line."""
 FRESH_KEYS = 17
-"""Takes the keys of rows, 64 bits each; 0: nobody wants them."""
+"""The address that takes the keys of rows, 64 bits each; 0: they are not wanted."""
 FRESH_FROM = 18
 """The row whose keys stand first there."""
 NOTHING_ALIKE = 19
@@ -71,7 +71,7 @@ FIRST_BUCKETS = 1 << 12
 BUCKET_BITS = 15
 LINE_BITS = 20
 ROW_BITS = 20
-"""Buckets, lines and rows come by powers of two: by so many bits of their number."""
+"""The logarithms of the sizes of chunks: a chunk has two to this power buckets, lines or rows."""
 BUCKETS_A_CHUNK = 1 << BUCKET_BITS
 LINES_A_CHUNK = 1 << LINE_BITS
 ROWS_A_CHUNK = 1 << ROW_BITS

@@ -1,4 +1,4 @@
-"""What the tables of an index of signatures are given, and what they find."""
+"""The rows that the tables of an index of signatures take, and the candidates that they return."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from neardup.indexes.arrays import Ids, Positions
 
 
 class StoredRows(NamedTuple):
-    """What files keep of rows.
+    """Rows as the files keep them.
 
     Attributes:
         ids: int64, (rows,).

@@ -1,4 +1,4 @@
-"""How candidates are found, compiled; what ``state`` is, is told in ``lsh_layout``.
+"""Find the candidates of queries, compiled; ``lsh_layout`` describes ``state``.
 
 Some queries go together, step by step: the keys and their marks, then the lines that may hold them,
 then the rows that do. Each step asks for all the memory of the next, so that the processor waits
@@ -43,7 +43,7 @@ from neardup.indexes.lsh_parts import (
 SIGNATURES = types.Array(types.uint32, 1, "C", readonly=True)
 
 LINES_BEYOND = 4
-"""Of a bucket, a query with a limit looks at as many lines as that and so many more."""
+"""A query with a limit reads at most this many lines of a bucket more than its limit."""
 
 _MASK_16 = np.uint64(0xFFFF)
 _MASK_ROW = np.uint64(MAX_ROWS - 1)
@@ -70,7 +70,7 @@ def _slots(line: int, tag: Word) -> Any:
 
 @part
 def _look_up(state: int, values: int, queries: int) -> int:
-    """Put key, line and query of what may be in the tables to WORK, and return how many."""
+    """Put key, line and query of each possible hit to WORK, and return how many hits there are."""
     bands = load_i64(state, field.BANDS)
     keys = load_i64(state, field.WORK)
     places, askers = keys + 8 * GROUP * bands, keys + 16 * GROUP * bands

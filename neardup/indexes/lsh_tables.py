@@ -59,11 +59,11 @@ class Chunks:
 
     @property
     def address(self) -> int:
-        """Of the list of addresses."""
+        """The address of the list of addresses."""
         return int(self._addresses.ctypes.data)
 
     def provide(self, items: int) -> None:
-        """Have so many items at least; memory is taken only where something is written to it."""
+        """Provide at least ``items`` items; memory is taken only where something is written."""
         while len(self._pieces) * self._items < items:
             size = self._items * self._words
             room = np.zeros(size + _ALIGNED_WORDS, np.uint64)
@@ -125,7 +125,7 @@ class LshTables:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of memory in use: of what is set aside for growth, nothing was ever touched."""
+        """Bytes of memory in use, without the untouched memory that is set aside for growth."""
         arrays = (self._state, self._work, self._seen, self._fresh, *self._out)
         bucket = self._bands * 8 * (LINE_WORDS + 1)
         tables = int(self._state[field.BUCKETS]) * bucket
@@ -207,7 +207,7 @@ class LshTables:
         raise ClosedError("the index is closed")
 
     def _steps(self, count: int) -> Iterator[range]:
-        """Cut so many rows into spans, and provide for each before it is asked for."""
+        """Cut ``count`` rows into spans, and provide memory for each span before it is yielded."""
         step = max(1, LINES_A_CHUNK // self._bands)
         for start in range(0, count, step):
             some = range(start, min(count, start + step))
@@ -215,13 +215,13 @@ class LshTables:
             yield some
 
     def _check_room(self, count: int) -> None:
-        """Raise DocumentError when so many more rows might not be held."""
+        """Raise DocumentError when ``count`` more rows might not fit."""
         behind = int(self._state[field.BEHIND]) + count * self._bands // SLOTS
         if len(self) + count > MAX_ROWS or behind + LINES_A_CHUNK > MAX_ROWS:
             raise DocumentError(f"the index is full with {len(self)} documents; begin another one")
 
     def provide(self, count: int = _ROOM) -> None:
-        """Have memory for so many more rows.
+        """Provide memory for ``count`` more rows.
 
         Raises:
             DocumentError: The index is full.
@@ -248,7 +248,7 @@ class LshTables:
         self._state[field.LIMIT], self._state[field.MAX_UNEQUAL] = limit, most_unequal
 
     def _provide_out(self, capacity: int) -> None:
-        """Have room for so many candidates."""
+        """Provide room for ``capacity`` candidates."""
         self._out = QueryHits(*(np.zeros(capacity, np.int64) for _ in range(3)))
         # To read one number from these takes a third of the time that an array takes.
         self.ids, self.unequal = self._out.ids.data, self._out.unequal.data

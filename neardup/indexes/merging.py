@@ -6,12 +6,15 @@ from typing import NamedTuple
 from neardup.indexes.columns import MAX_ENTRIES
 
 RATIO = 4
-"""A segment keeps for itself while it is at least so many times larger than what follows it."""
+"""A segment is left alone while it is at least this many times larger than what follows it."""
 
 WORK = 128
-"""For each new entry or removal at most so many rows are merged, at 10 ns each: a merge counts each
-of its entries, sorts its id in and sorts it into four tables, which is six rows of work. A hundred
-million entries, added one by one, are 9 segments on the average, 19 at times, with half of this."""
+"""For each new entry or removal at most this many rows are merged, at 10 ns each.
+
+A merge counts each of its entries, sorts its id in and sorts it into four tables, which is six rows
+of work. A hundred million entries, added one by one, are 9 segments on the average, 19 at times,
+with half of this.
+"""
 
 
 class MergeSegment(NamedTuple):

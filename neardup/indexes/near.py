@@ -39,16 +39,16 @@ SCAN = 17
 """The share that reaches every bucket: more than a block has bits."""
 
 PROBE_COST = 48
-"""Opening one more bucket takes as long as comparing so many rows of one."""
+"""Opening one more bucket takes as long as comparing this many rows of one."""
 
 PLAN_COST = 16_384
-"""Below so many rows a better plan costs more than it saves."""
+"""A better plan for fewer rows than this costs more than it saves."""
 
 AHEAD = 4
-"""Memory is asked for a query's rows so many queries before."""
+"""Memory for a query's rows is asked for this many queries ahead."""
 
 FETCHED_LINES = 12
-"""Of each bucket; the processor guesses the rest."""
+"""The search asks for this many cache lines of each bucket; the processor guesses the rest."""
 
 MASK16 = np.uint64(0xFFFF)
 MASK32 = np.uint64(0xFFFFFFFF)
@@ -314,16 +314,16 @@ def _fetch(state: State, value: Int, rows: bool) -> None:
 
 @compiled("int64(int64[::1],uint64,int64,int64,int64)")
 def find(state: State, value: Int, limit: Int, buffered: Int, queries: Int) -> Int:
-    """Put out what is near one fingerprint, or near many until those of one have no room.
+    """Put out the matches of one query, or of many until those of one have no room.
 
-    Matches of a query stand nearest first, then by id. Both in one function, since all that it
-    calls would be compiled twice.
+    The matches of a query are sorted by distance, then by id. One function does both, since
+    otherwise all that it calls would be compiled twice.
 
     Args:
         state: Room for the matches included; for many queries also these, and where the matches
             of each end, that of the first one that has no room included.
         value: The fingerprint, for one query.
-        limit: At most so many matches of a query; 0: all.
+        limit: The largest number of matches of a query; 0: all.
         buffered: Entries in the buffer.
         queries: How many; 0: the one.
 

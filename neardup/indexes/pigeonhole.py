@@ -1,4 +1,4 @@
-"""Which buckets must be asked so that nothing within the radius is missed?
+"""Choose the buckets to search so that nothing within the radius is missed.
 
 A fingerprint is cut into 4 blocks of 16 bits. Give each block a share s, 0 or more, such that the
 shares add up to radius + 1. Were two fingerprints s or more bits apart in *every* block, they
@@ -9,7 +9,7 @@ that are at most s - 1 bits from the query's; a block with share 0 is not asked.
 With a radius of 3 and shares (1, 1, 1, 1) these are the four tables of Manku, Jain, Das Sarma
 (WWW 2007), section 3.1. Other shares serve larger radii with the same four tables, as multi-index
 hashing does (Norouzi, Punjani, Fleet, CVPR 2012), and steer around a block whose value is shared
-by everybody (general pigeonhole principle: Qin et al., ICDE 2018).
+by all (general pigeonhole principle: Qin et al., ICDE 2018).
 """
 
 from functools import cache
@@ -25,11 +25,11 @@ MAX_SHARE = 4
 
 
 class Masks(NamedTuple):
-    """What to flip in a bucket's number to reach its neighbours.
+    """The bits to flip in a bucket's number to reach its neighbours.
 
     Attributes:
         flips: uint16, (masks,), those with the fewest set bits first.
-        ends: By share: how many of the masks belong to it, ``(0, 1, 1 + bits, ...)``.
+        ends: The number of masks that belong to each share, ``(0, 1, 1 + bits, ...)``.
     """
 
     flips: npt.NDArray[np.uint16]
@@ -38,7 +38,7 @@ class Masks(NamedTuple):
 
 @cache
 def masks(bits: int) -> Masks:
-    """Return all values of ``bits`` bits of which fewer than MAX_SHARE are set."""
+    """Return all values of ``bits`` bits that have fewer than MAX_SHARE bits set."""
     values = np.arange(1 << bits, dtype=np.uint16)
     set_bits = np.bitwise_count(values)
     order = np.argsort(set_bits, kind="stable")

@@ -27,7 +27,7 @@ class EntryBuffer:
 
     Attributes:
         count: Entries held.
-        flushed: So many of them, from the first on, are durable elsewhere.
+        flushed: The number of entries, from the first on, that are durable elsewhere.
         fingerprints: uint64, (capacity + 16,).
         ids: int64, (capacity,).
     """
@@ -45,7 +45,7 @@ class EntryBuffer:
         return self.fingerprints.nbytes + self.ids.nbytes
 
     def room_for(self, count: int) -> bool:
-        """Whether so many more entries fit."""
+        """Whether ``count`` more entries fit."""
         return self.count + count <= self.capacity
 
     def append(self, fingerprint: int, number: int) -> None:
@@ -105,7 +105,7 @@ class Search:
 
     @property
     def radius(self) -> int:
-        """How far is looked, in bits; may be set."""
+        """The largest distance of a match, in bits; may be set."""
         return int(self._state[field.RADIUS])
 
     @radius.setter
@@ -167,7 +167,7 @@ class Search:
         return Matches(positions, np.concatenate(ids), np.concatenate(distances))
 
     def _make_room(self, count: int) -> None:
-        """Have room for so many matches; a failure changes nothing, an interrupt leaves none."""
+        """Provide room for ``count`` matches; a failure changes nothing, an interrupt leaves 0."""
         ids, distances = np.empty(count, np.int64), np.empty(count, np.uint8)
         self._room = self._state[field.CAPACITY] = 0
         self._ids, self._distances = ids, distances

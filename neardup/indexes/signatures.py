@@ -1,4 +1,4 @@
-"""What may enter an index of signatures: arrays, checked once at the door."""
+"""Check the arrays of signatures before they enter an index."""
 
 from typing import TypeAlias
 

@@ -1,4 +1,4 @@
-"""Where a segment goes while it is being made, and the one that keeps it in memory."""
+"""The destination of a segment while it is made, and the one that keeps it in memory."""
 
 from typing import Protocol
 
@@ -84,10 +84,10 @@ class Home(Protocol):
         """Keep a new, newest segment in place of all batches, and return it as it is kept."""
 
     def open_merge(self, first: int, count: int, shape: Shape) -> Sink:
-        """Begin a segment that shall replace ``count`` others, of which one is the ``first``."""
+        """Begin a segment that shall replace ``count`` others, from the place ``first`` on."""
 
     def settle(self) -> None:
-        """Hear that the index has followed the last change, and let go of what that replaced."""
+        """Hear that the index has followed the last change; let go of what that replaced."""
 
     def close(self) -> None:
         """Let go of everything."""

@@ -54,7 +54,7 @@ def split(values: U64, bits: int, high: U32, low: U16, keys: U8, counts: U32) ->
     )
 )
 def join(starts: U32, high: U32, low: U16, keys: U8, first: int, values: U64) -> None:
-    """Make rotated fingerprints of the rows of a table, of which the first is ``first``.
+    """Make rotated fingerprints of the rows of a table, from the row ``first`` on.
 
     Args:
         starts: That of the table, as are high, low and keys.

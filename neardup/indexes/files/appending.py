@@ -12,7 +12,7 @@ from neardup.indexes.files.durable import write_durably
 from neardup.indexes.files.promise import PROMISE_BYTES, Promise
 
 TAIL = re.compile(r"(.+)\.tail-\d+")
-"""The name of what was set aside, after that of its file."""
+"""The name of a torn tail that was set aside: its file's name, then a number."""
 
 _CHUNK_BYTES = 1 << 20
 
@@ -46,7 +46,7 @@ class AppendingFile:
 
     @property
     def count(self) -> int:
-        """How many entries the file names durably."""
+        """The number of entries that the file holds durably."""
         return self._written.entries
 
     def append_bytes(self, data: bytes, entries: int) -> None:

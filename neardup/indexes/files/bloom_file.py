@@ -1,4 +1,4 @@
-"""How Bloom filters are written; the grammar is in docs/formats.md."""
+"""Read and write files of Bloom filters; the grammar is in docs/formats.md."""
 
 import struct
 from collections.abc import Iterable, Iterator
@@ -47,10 +47,10 @@ class StoredFilter(NamedTuple):
     """One filter of a file.
 
     Attributes:
-        capacity: The keys that it is made for.
-        error_rate: The rate of wrong answers when it holds so many.
-        keys: How many it holds.
-        data: What ``rbloom.Bloom.save_bytes`` returns.
+        capacity: The number of keys that the filter is made for.
+        error_rate: The rate of wrong answers when the filter holds ``capacity`` keys.
+        keys: The number of keys that it holds.
+        data: The bytes that ``rbloom.Bloom.save_bytes`` returns.
     """
 
     capacity: int

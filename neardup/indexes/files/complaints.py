@@ -1,4 +1,4 @@
-"""What is said of a file that cannot be used."""
+"""Word the errors about files that cannot be used."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from neardup.errors import IndexFileError
 REMEDY = "restore it from a copy, or delete the index directory and add its documents again"
 
 ELSEWHERE = "name another path"
-"""The remedy where the files are somebody else's."""
+"""The remedy where the files belong to another program."""
 
 HALF_WAY = (
     "the index failed half way through a write; open it again; "

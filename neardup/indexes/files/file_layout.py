@@ -1,4 +1,4 @@
-"""Which files of an index directory count? Answered from their names alone.
+"""Tell from their names alone which files of an index directory count.
 
 Each log has a number. A segment is named after the first and the last log whose entries it holds:
 ``00000001-00000004.seg``. So the name says what a segment replaces: every file whose logs lie
@@ -25,7 +25,7 @@ _OURS = (".seg", ".log", TEMPORARY_SUFFIX)
 
 
 class Span(NamedTuple):
-    """The logs of which a segment holds the entries, both ends included."""
+    """The logs whose entries a segment holds, both ends included."""
 
     first: int
     last: int
@@ -37,13 +37,13 @@ class Span(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """What an index directory consists of.
+    """The files of an index directory.
 
     Attributes:
         spans: The segments that count, the oldest first.
         log: The number of the log that takes new entries.
-        log_exists: False: it is to be created.
-        obsolete: Names of files that a segment has replaced, or that never were finished.
+        log_exists: Whether that log exists; otherwise it has to be created.
+        obsolete: The names of files that a segment has replaced or that were never finished.
     """
 
     spans: list[Span]
@@ -56,7 +56,7 @@ class LayoutError(Exception):
     """The names contradict one another; the message says how.
 
     Attributes:
-        foreign: No name is that of a segment or log: the files are somebody else's.
+        foreign: Whether the files are another program's: no name is that of a segment or log.
     """
 
     def __init__(self, message: str, *, foreign: bool = False) -> None:

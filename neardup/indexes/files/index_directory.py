@@ -27,11 +27,11 @@ from neardup.indexes.files.segment_format import IDENTITY_BYTES
 
 
 class Content(NamedTuple):
-    """What an index directory holds.
+    """The content of an index directory.
 
     Attributes:
-        segments: Mapped into memory, the oldest first.
-        batches: Those of the log, in the order in which they came.
+        segments: The segments, mapped into memory, the oldest first.
+        batches: The batches of the log, in the order in which they came.
     """
 
     segments: list[Tables]
@@ -39,13 +39,13 @@ class Content(NamedTuple):
 
 
 class IndexDirectory:
-    """The files of an index, in the order in which a crash does no harm.
+    """The files of an index, changed in an order in which a crash does no harm.
 
     Files:
         index.lock: Locked while the directory is open; otherwise without meaning.
         00000001-00000004.seg: Segments; see ``segment_format``.
         00000005.log: What is in no segment yet; see ``log_format``.
-        00000005.log.tail-1: A torn tail of it, which was never promised; for whoever looks.
+        00000005.log.tail-1: A torn tail of the log, which was never promised; kept for inspection.
     """
 
     def __init__(self, path: Path, lock: FileLock) -> None:

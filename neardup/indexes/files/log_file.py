@@ -64,12 +64,12 @@ class LogWriter(AppendingFile):
 
 
 class LogContent(NamedTuple):
-    """What a log holds.
+    """The content of a log.
 
     Attributes:
-        header: Of the log.
-        batches: All that were promised, in the order in which they came.
-        whole: Where the last whole batch ends.
+        header: The header of the log.
+        batches: All batches that were promised, in the order in which they came.
+        whole: The place where the last whole batch ends.
     """
 
     header: LogHeader

@@ -1,4 +1,4 @@
-"""How a log is written; the grammar is in docs/formats.md."""
+"""Encode and decode the parts of a log; the grammar is in docs/formats.md."""
 
 import struct
 from typing import NamedTuple
@@ -18,7 +18,7 @@ _CHECKSUM = struct.Struct("<Q")
 
 HEADER_BYTES = _HEADER.size + _CHECKSUM.size
 EMPTY = Promise(HEADER_BYTES + PROMISE_BYTES, 0)
-"""What a log without entries promises; its first batch begins there."""
+"""The promise of a log without entries: its first batch begins there."""
 
 BATCH_MARK = b"NDB\n"
 BATCH_HEADER_BYTES = _BATCH.size + _CHECKSUM.size
@@ -48,10 +48,10 @@ class LogHeader(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What one call makes durable.
+    """The changes that one call makes durable.
 
     Attributes:
-        removed: Entries that stood before it, in the log or in a segment, and count no more.
+        removed: Earlier entries of the log or of a segment that no longer count.
         added: New entries, in the order in which they came.
     """
 
@@ -60,7 +60,7 @@ class Batch(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """How many entries it names."""
+        """The number of entries that the batch removes and adds."""
         return len(self.removed.ids) + len(self.added.ids)
 
 

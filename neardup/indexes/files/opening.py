@@ -1,4 +1,4 @@
-"""What must hold before an index directory is opened: it is ours, and nobody has it open."""
+"""Check and lock an index directory before it is opened."""
 
 from pathlib import Path
 
@@ -11,10 +11,10 @@ from neardup.indexes.files.file_layout import LOCK_NAME, Layout, LayoutError, la
 
 
 def layout_in(path: Path) -> Layout:
-    """Return of what the index in a directory consists.
+    """Return the files of the index in a directory.
 
     Raises:
-        IndexFileError: There are other files, or one is missing.
+        IndexFileError: The directory holds other files, or one of the index is missing.
     """
     try:
         return layout_of(file.name for file in path.iterdir())

@@ -1,4 +1,4 @@
-"""How much of a file that only grows was promised: a record behind its header.
+"""The promise of a file that only grows: a record of its length, behind its header.
 
 A batch is synced, and the record is written after that: it never promises what is not on the disk.
 It is synced with the next batch, so a power cut may leave it one batch behind; what is whole beyond
@@ -19,11 +19,11 @@ PROMISE_BYTES = _FIELDS.size + _CHECKSUM.size
 
 
 class Promise(NamedTuple):
-    """What a file holds at least.
+    """The least that a file holds.
 
     Attributes:
-        end: Its bytes, up to the end of a batch.
-        entries: Those that it names up to there.
+        end: The length of the file in bytes, up to the end of a batch.
+        entries: The number of entries up to there.
     """
 
     end: int

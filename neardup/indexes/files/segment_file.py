@@ -24,14 +24,16 @@ from neardup.indexes.files.segment_format import (
 )
 
 SYNC_BYTES = 1 << 23
-"""Synced after so many bytes, so that the end of a long merge has little left to wait for."""
+"""The file is synced each time this many bytes were written, so that the end of a long merge has
+little left to wait for.
+"""
 
 
 class SegmentLabel(NamedTuple):
-    """What a segment is, apart from what it holds.
+    """The identity of a segment, apart from its content.
 
     Attributes:
-        identity: Of the index.
+        identity: The identity of the index.
         span: The logs whose entries are in it.
     """
 

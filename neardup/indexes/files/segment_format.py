@@ -1,4 +1,4 @@
-"""How a segment is written; the grammar is in docs/formats.md."""
+"""Encode and decode the header of a segment; the grammar is in docs/formats.md."""
 
 import struct
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ class SegmentHeader(NamedTuple):
 
     Attributes:
         identity: 16 random bytes that all files of one index share.
-        first_log: The log of which the segment holds the oldest entries.
-        last_log: The log of which it holds the newest entries.
-        shape: Its sizes.
+        first_log: The log with the oldest entries of the segment.
+        last_log: The log with the newest entries of the segment.
+        shape: The sizes of the segment.
         max_id: The largest id, -1 where there is none.
         checksums: xxh3_64 of each column with the zeros after it.
     """
@@ -50,12 +50,12 @@ class SegmentHeader(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Where a column stands in the file.
+    """The place of a column in the file.
 
     Attributes:
-        offset: Its first byte.
-        column: Its type and length.
-        end: The first byte of the next one, after zeros.
+        offset: The place of its first byte.
+        column: The type and length of the column.
+        end: The place of the next column's first byte, after zeros.
     """
 
     offset: int

@@ -1,4 +1,4 @@
-"""How documents of an index of signatures are written; the grammar is in docs/lsh_format.md."""
+"""Encode and decode the file of an index of signatures; the grammar is in docs/lsh_format.md."""
 
 import struct
 from typing import NamedTuple
@@ -21,7 +21,7 @@ _CHECKSUM = struct.Struct("<Q")
 
 HEADER_BYTES = _HEADER.size + _CHECKSUM.size
 EMPTY = Promise(HEADER_BYTES + PROMISE_BYTES, 0)
-"""What a file without documents promises; its first batch begins there."""
+"""The promise of a file without documents: its first batch begins there."""
 
 BATCH_MARK = b"NDB\n"
 BATCH_HEADER_BYTES = _BATCH.size + _CHECKSUM.size

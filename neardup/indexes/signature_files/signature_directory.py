@@ -27,7 +27,7 @@ class SignatureDirectory:
     Files:
         index.lock: Locked while the directory is open; otherwise without meaning.
         documents.lsh: All documents, in the order in which they came; see ``format``.
-        documents.lsh.tail-1: A torn tail of it, which was never promised; for whoever looks.
+        documents.lsh.tail-1: A torn tail of it, which was never promised; kept for inspection.
     """
 
     def __init__(self, path: Path, lock: FileLock) -> None:
