@@ -1,4 +1,4 @@
-"""Which requests the learned rules skip, and which of those are made all the same."""
+"""Decide which requests the learned rules skip, and which of those are made all the same."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from crawler.url_rules.url_groups import Fold
 
 EXPLORED_OF = 20
-"""Of so many pages that have other URLs, one is fetched under a second URL all the same."""
+"""One in this many pages with further URLs is fetched under a second URL all the same."""
 
 EXPLORED_OF_IDS = 40
-"""Of so many where rules drop nothing but ids, which no page has twice."""
+"""The same ratio for rules that drop nothing but ids, which no two pages share."""
 
 _DIGESTS = 2**32
 
 Admitted = Skip | Literal["try"] | None
-"""How a request is skipped; TRY where no rule may skip it from then on; None where it is made."""
+"""A way to skip a request; TRY: no rule may skip it from now on; None: it is made."""
 
 
 class Admission:
-    """Decides of each request whether another one stands for its page."""
+    """Decides for each request whether another one stands for its page."""
 
     def __init__(self, state: RuleState, late: LateRequests) -> None:
         self._state = state
@@ -42,12 +42,12 @@ class Admission:
         self._paid: Counter[int] = Counter()
 
     def admit(self, url: str, key: bytes, host: int, *, is_fixed: bool) -> Admitted:
-        """What is to become of a request.
+        """Decide on a request.
 
         Args:
-            url: As it would be requested.
+            url: The URL as it would be requested.
             key: Its request fingerprint.
-            host: The number of the line in which it stands in the queue.
+            host: The number of its line in the queue.
             is_fixed: Whether it is made whatever was learned.
 
         Complexity: O(rules of its host); nothing where there are none.
@@ -58,12 +58,12 @@ class Admission:
         if address.host not in self._rules or not address.is_learnable:
             return None if is_fixed else self._late.trapped(address)
         if host != host_number(address.hostname):
-            # It stands in the line of another name: it would not be found where rules change.
+            # It is in the line of another name: it would not be found where rules change.
             return None if is_fixed else self._late.trapped(self._rules.fold(address))
         return self.decide(address, key, host, is_fixed=is_fixed)
 
     def decide(self, address: Address, key: bytes, host: int, *, is_fixed: bool) -> Admitted:
-        """As ``admit``, of an address."""
+        """Decide on a request, given its address; else as ``admit``."""
         folded = self._rules.fold(address)
         fold = folded.digest()
         known = self._folds.get(fold)
@@ -96,7 +96,7 @@ class Admission:
     def _explores(
         self, rules: Sequence[LearnedRule], address: Address, fold: bytes, known: Fold
     ) -> bool:
-        """Whether a request that rules would skip is made all the same, to try them."""
+        """Decide whether to make a request that rules would skip, in order to try them."""
         place, folded = AddressInContext.of(address), AddressInContext.of(self._rules.fold(address))
         kind = self._state.learner.pattern_of(folded.address)
         pattern = f"{kind}?{'&'.join(sorted(folded.names))}"
@@ -114,7 +114,7 @@ class Admission:
         return True
 
     def _is_chosen(self, rules: Sequence[LearnedRule], fold: bytes, known: Fold) -> bool:
-        """Whether a page is one of those of which a second URL is fetched, wherever it is."""
+        """Return whether a page is one of those fetched under a second URL, wherever it is."""
         is_of_ids = all(rule.has_many_values for rule in rules)
         of = EXPLORED_OF_IDS if is_of_ids else EXPLORED_OF
         return not known.is_explored and int.from_bytes(fold[:4]) * of < _DIGESTS
@@ -122,7 +122,7 @@ class Admission:
     def _is_paid(
         self, rules: Sequence[LearnedRule], *, is_new_ground: bool, is_chosen: bool
     ) -> bool:
-        """Whether new ground was tried instead of a page that is chosen, which then need not be.
+        """Return whether new ground was tried before in place of this page.
 
         Rules of few values are tried on as many pages at the end of the crawl in any case.
         """

@@ -1,4 +1,4 @@
-"""A rule is held against what was fetched of its hosts, before it holds."""
+"""Back-test a rule on the pages of its hosts that were fetched, before it holds."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from crawler.url_rules.rule_state import RuleState
 
 MAX_RECALLED = 5_000
-"""Pages of a host that a rule is held against at once, the newest: some 50 us each. What is older
-is met when the queue is folded."""
+"""Compare at most this many pages of a host at once, the newest ones: some 50 us each.
+
+Older ones are compared when the queue is regrouped.
+"""
 
 _PAGES = """
 SELECT pages.canonical_url, coalesce(iif(words, words_digest, pages.text_digest), payload_digest),
@@ -51,9 +53,9 @@ class History:
         self._state = state
 
     def recall(self, hypothesis: Hypothesis) -> None:
-        """Show a hypothesis the pages that differ where it would make them one.
+        """Show a hypothesis the pages that differ although it would make them one.
 
-        It may be refuted then, or have exceptions.
+        It may be refuted by them, or get exceptions.
 
         Complexity: O(pages of its hosts), ``MAX_RECALLED`` of each at most.
         """
@@ -64,7 +66,7 @@ class History:
                 return
 
     def _objects(self, hypothesis: Hypothesis, pages: list[_Page]) -> bool:
-        """Whether two pages differ that would be one."""
+        """Show a rule two different pages that it makes one; return whether there are any."""
         first: dict[Address, _Page] = {}
         for page in pages:
             other = first.setdefault(hypothesis.folded(page.place), page)

@@ -1,4 +1,4 @@
-"""What stands for the learned rules where nothing is learned."""
+"""A stand-in for the learned rules where nothing is learned."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class NoUrlRules:
-    """Queues every request, and learns nothing; else as ``crawler.url_rules.engine.UrlRules``.
+    """Queues every request and learns nothing; else as ``crawler.url_rules.engine.UrlRules``.
 
     Args:
-        queue: What waits.
-        why: What it takes to learn rules, for who wants to use some.
+        queue: The queue of requests.
+        why: The condition for learning rules, for the message of an error.
     """
 
     is_busy = False
@@ -30,7 +30,7 @@ class NoUrlRules:
         self._why = why
 
     def begin_visit(self, visit: int) -> None:
-        """Nothing was learned in the last one."""
+        """Do nothing: nothing was learned in the last visit."""
 
     def take(self, proposals: Iterable[Proposal], origin: str) -> int:
         """Refuse rules of another crawl.
@@ -56,27 +56,27 @@ class NoUrlRules:
         return True
 
     def lease(self, load: Load) -> QueuedRequest | None:
-        """The next request."""
+        """Lease the next request."""
         return self._queue.lease(load)
 
     def take_shorter(self) -> list[tuple[str, int]]:
-        """Nothing is skipped."""
+        """Return nothing, since nothing is skipped."""
         return []
 
     def fold_some(self) -> None:
-        """Nothing is ever to fold."""
+        """Do nothing, since the queue always agrees with no rules."""
 
     def fold_all(self) -> bool:
-        """Nothing is ever to fold."""
+        """Return False, since the queue always agrees with no rules."""
         return False
 
     @property
     def is_examining(self) -> bool:
-        """There is nothing to try."""
+        """Whether there are requests to examine: never."""
         return False
 
     def try_more(self) -> bool:
-        """There is nothing to try."""
+        """Return False, since there is no rule to try."""
         return False
 
     def observe(
@@ -85,10 +85,10 @@ class NoUrlRules:
         """Learn nothing from a page."""
 
     def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
-        """Nothing was skipped for the sake of what was redirected."""
+        """Do nothing, since no request was skipped."""
 
     def note_failure(self, urls: Iterable[str]) -> None:
-        """Nothing was skipped for the sake of what gave no page."""
+        """Do nothing, since no request was skipped."""
 
     def save_refuted(self) -> None:
-        """Nothing was looked at."""
+        """Do nothing, since no rule was examined."""

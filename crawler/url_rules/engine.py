@@ -1,4 +1,4 @@
-"""The learned rules at work: the one door for what is queued, fetched, failed."""
+"""Apply the learned rules to the requests that are queued, fetched and failed."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from crawler.urls.canonical import Canonicalizer
 
 SLICE = 500
-"""Skipped requests whose depths are looked at between two pages."""
+"""Skipped requests whose depths are compared between two pages."""
 
 _FIRST = (b"", 0)
 
 
 class Substitutes:
-    """Puts skipped requests back that were skipped for the sake of others that came to nothing."""
+    """Puts skipped requests back into the queue where those that stood for them gave no page."""
 
     def __init__(self, state: RuleState) -> None:
         self._state = state
@@ -49,7 +49,7 @@ class Substitutes:
         self._addresses = state.addresses
 
     def replace_each(self, urls: Iterable[str]) -> None:
-        """Let others stand for some URLs; one for several that are the same after the rules."""
+        """Replace some requests by others; one for several that are the same after the rules."""
         folded: dict[Address, tuple[Address, str]] = {}
         for url in urls:
             address = self._addresses.learnable(url)
@@ -59,7 +59,7 @@ class Substitutes:
             self._replace(address, self._state.canonical.key(url))
 
     def _replace(self, address: Address, key: bytes) -> None:
-        """Put one back that was skipped for the sake of a request that came to nothing.
+        """Put one request back that was skipped because of one that gave no page.
 
         Where none was skipped yet, the next one that is met is queued.
         """
@@ -71,10 +71,10 @@ class Substitutes:
             self._folds.note_try(fold)
 
     def note_redirected(self, urls: Sequence[str], folded: Address | None) -> None:
-        """Let others stand for URLs that led elsewhere: to a login perhaps, or the home page.
+        """Replace requests that were redirected elsewhere: to a login perhaps, or the home page.
 
         Args:
-            urls: From which a page was reached.
+            urls: URLs from which a page was reached.
             folded: Its address after the rules; None where there is no page.
         """
         addresses = [(url, self._addresses.learnable(url)) for url in urls]
@@ -83,9 +83,9 @@ class Substitutes:
         )
 
     def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
-        """Let another request stand for a page whose own one led to what was asked for already.
+        """Replace requests that were redirected to a URL which was requested already.
 
-        Where that was only skipped, for the sake of what leads there now, it is the other one.
+        If that request was only skipped because of one of these, it is itself the replacement.
         """
         one, others = self._addresses.learnable(target), []
         for url in sources:
@@ -98,23 +98,23 @@ class Substitutes:
 
 
 class UrlRules:
-    """Learns rules from what is stored, and keeps the queue in agreement with them.
+    """Learns rules from the pages that are stored, and keeps the queue in agreement with them.
 
-    A rule changes by what a page is known, never the URL that is requested. What
-    it skips stays in the queue's table, and goes back into the queue where the
-    rule turns out to be wrong: where two URLs that it takes for one page have
+    A rule changes the key of a page, never the URL that is requested. The
+    requests that it skips stay in the queue's table. They go back into the queue if the
+    rule turns out to be wrong: if two URLs that it takes for one page have
     different texts. To find that out, one page in twenty is fetched under a second
-    URL too, and so is the first of every kind of path and, of a few values, of each.
+    URL too, and so is the first of every kind of path and, for a few values, of each.
 
     Attributes:
-        is_busy: Whether the last ``lease`` gave nothing because it was long enough, so that
-            the next one may give something at once.
+        is_busy: Whether the last ``lease`` returned nothing only because it took long enough, so
+            that the next one may return a request at once.
 
     Args:
         database: The crawl's database.
-        canonicalizer: By which the crawl knows its URLs.
-        queue: What waits.
-        policy: When a rule is believed.
+        canonicalizer: The crawl's canonicalizer of URLs.
+        queue: The queue of requests.
+        policy: The conditions on which a rule is believed.
     """
 
     def __init__(
@@ -137,8 +137,8 @@ class UrlRules:
         self.refolding = Refolding(state, self._admission, self.trial)
         self.is_busy = False
         self._shorter: list[tuple[str, int]] = []
-        # The skipped request whose depth was compared last. All of them, since an earlier process
-        # may have found what it could not act on any more; None where all are.
+        # The skipped request whose depth was compared last. At the start all are compared, since an
+        # earlier process may have found what it could not act on; None where all were.
         self._compared: tuple[bytes, int] | None = _FIRST
         database.before_commit.append(state.store.save_changed)
 
@@ -147,7 +147,7 @@ class UrlRules:
         self.refolding.begin(hosts)
 
     def begin_visit(self, visit: int) -> None:
-        """Begin another visit; the queue of the last one is about to be emptied."""
+        """Begin another visit; the caller then empties the queue of the last one."""
         saved = self._state.skipped.counts()
         for rule in self.rules:
             rule.saved += saved.get(rule.id, 0)
@@ -158,18 +158,18 @@ class UrlRules:
         self.traps.clear()
 
     def take(self, proposals: Iterable[Proposal], origin: str) -> int:
-        """Let rules of another crawl hold; say how many are new.
+        """Adopt rules of another crawl; return how many are new.
 
-        What held here once, and was revoked or forgotten, is not taken again.
+        A rule that held here once, and was revoked or forgotten, is not adopted again.
 
         Args:
             proposals: The rules.
-            origin: Where they come from, as people read it.
+            origin: Their source, as people read it.
         """
         return self.trial.take(proposals, origin)
 
     def let_go(self, proposal: Proposal, reason: str) -> None:
-        """Let go of a rule that ended in another crawl of the fleet; nothing where it is not held.
+        """Revoke a rule that ended in another crawl of the fleet, if it holds here.
 
         Args:
             proposal: The rule.
@@ -188,15 +188,15 @@ class UrlRules:
         depth: int = 0,
         is_fixed: bool,
     ) -> bool:
-        """Queue a request, or note it as one that is skipped; say whether it is queued.
+        """Queue a request, or note it as one that is skipped; return whether it is queued.
 
         Args:
-            host: The number of the line in which it stands in the queue.
-            url: As it would be requested.
-            priority: Lower where pages of its kind are hardly new any more.
-            request: As it is stored.
-            key: Its request fingerprint; None where it holds none, and nothing skips it.
-            depth: How many links lead there from a seed.
+            host: The number of its line in the queue.
+            url: The URL as it would be requested.
+            priority: The wanted priority; lowered where pages of its kind are hardly new any more.
+            request: The encoded request.
+            key: Its request fingerprint; None for a request that nothing skips.
+            depth: Number of links that lead to it from a seed.
             is_fixed: Whether it is made whatever was learned.
 
         Complexity: O(rules of its host).
@@ -221,8 +221,8 @@ class UrlRules:
     def lease(self, load: Load) -> QueuedRequest | None:
         """Lease the next request that is to be made now; None also where ``is_busy`` then.
 
-        Where none waits, what is left to fold may put one back. Where some wait and no host has
-        room, that can wait too: all of it at once may take long.
+        Where none waits, the regrouping that is left may put one back. Where some wait and no host
+        has room, the regrouping can wait too: all of it at once may take long.
         """
         queued = self._late.lease(load)
         if queued is None and self._may_put_back:
@@ -237,11 +237,11 @@ class UrlRules:
 
     @property
     def is_folding(self) -> bool:
-        """Whether requests may be put back into the queue that were skipped, or followed anew."""
+        """Whether requests may still be put back into the queue, or get a smaller depth."""
         return self.refolding.is_pending or self.is_comparing_depths
 
     def fold_some(self) -> None:
-        """Go on bringing the queue into agreement with the rules, where that is to do."""
+        """Continue bringing the queue into agreement with the rules, if needed."""
         if self.refolding.is_pending:
             self.refolding.step()
             self._note_folded()
@@ -252,14 +252,14 @@ class UrlRules:
 
     @property
     def is_comparing_depths(self) -> bool:
-        """Whether ``take_shorter`` has more to look at."""
+        """Whether ``take_shorter`` has more requests to compare."""
         return self._compared is not None
 
     def take_shorter(self) -> list[tuple[str, int]]:
-        """Return the URLs that are nearer to a seed than was known, and how many links lead there.
+        """Return the URLs that are nearer to a seed than was known, with their numbers of links.
 
-        They stand for others that were met nearer, and are not asked themselves. After a change of
-        the rules all that they skip is looked at, a slice with each call.
+        They stand for others that were met nearer and are not requested themselves. After a change
+        of the rules all skipped requests are compared, a slice with each call.
         """
         taken, self._shorter = self._shorter, []
         if self._compared is not None:
@@ -268,7 +268,7 @@ class UrlRules:
         return taken
 
     def fold_all(self) -> bool:
-        """Bring the queue into agreement with the rules; say whether that was to do."""
+        """Bring the queue into agreement with the rules; return whether that was needed."""
         if not self.refolding.is_pending:
             return False
         self.refolding.finish()
@@ -277,7 +277,7 @@ class UrlRules:
 
     @property
     def is_examining(self) -> bool:
-        """Whether it is still to be found out what is to be tried."""
+        """Whether skipped requests are still to be searched for trials of rules."""
         return self._examination.is_under_way
 
     @property
@@ -286,7 +286,10 @@ class UrlRules:
         return self._examination.is_left
 
     def try_more(self) -> bool:
-        """Where nothing waits, let something wait to try rules; say whether to ask again."""
+        """Queue skipped requests as trials of rules; return whether to call again.
+
+        Call it while no request waits.
+        """
         return self._examination.try_more()
 
     def observe(
@@ -295,7 +298,7 @@ class UrlRules:
         """Learn from a page that was stored.
 
         Args:
-            row: Its row; one without a text of its own, or one that it repeats, says nothing.
+            row: Its row; one with no text that repeats none proves nothing.
             kept_url: URL of the page that it repeats.
             redirected: URLs that led to it.
 
@@ -354,15 +357,15 @@ class UrlRules:
             self._state.skipped.put_back_rule(-self.traps.cluster(folded).id)
 
     def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
-        """Note that URLs led, one by the other, to one that was asked for already."""
+        """Note that URLs were redirected to one that was requested already."""
         self.trial.meet_redirect(sources, target)
         self._substitutes.note_filtered_redirect(sources, target)
 
     def note_failure(self, urls: Iterable[str]) -> None:
-        """Let another request stand for a page whose own one gave no page.
+        """Replace requests that gave no page by others for the same page.
 
         Args:
-            urls: Where it was to be, and those that led there.
+            urls: The URL of the page, and those that led there.
         """
         self._substitutes.replace_each(urls)
 
@@ -380,6 +383,6 @@ class UrlRules:
         return None if row is None else int(row[0])
 
     def save_refuted(self) -> None:
-        """Store what spoke for rules that do not hold, and what against: for who asks why."""
+        """Store the evidence for and against rules that do not hold, for ``scrapy rules``."""
         self._examination.note_proven()
         self.trial.save_refuted()

@@ -1,4 +1,4 @@
-"""One learned rule: what it does where, how much speaks for it, and where it was tried."""
+"""One learned rule: its context, its transform, its evidence, and its trials."""
 
 from __future__ import annotations
 
@@ -20,19 +20,24 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.transforms import Transform
 
 Proof = tuple[int, str]
-"""What is proved of a rule: of which of the things that it drops, and of which value; of rules that
-speak of one value only, always ``(0, "")``."""
+"""A part that a rule drops, by number, and a value of it; ``(0, "")`` for a rule about one value.
+
+A proof counts the pages on which that value was tried.
+"""
 
 NOT_EXAMINED, PROVEN, ALL_TRIED, OF_IDS, UNDECIDED = "no", "proven", "all", "ids", "undecided"
-"""How far a rule was examined at the end of a crawl: not at all, or not to the end; as often as
-proves it; on each page that it skips, which are fewer; never, since it drops ids; as often as is
-worth while, where most pages cannot be compared."""
+"""States of the examination of a rule at the end of a crawl.
+
+NOT_EXAMINED: not at all, or not to the end. PROVEN: on enough pages. ALL_TRIED: on each page that
+it skips, which are fewer. OF_IDS: never, since it drops ids. UNDECIDED: as often as is
+worth while, where most pages cannot be compared.
+"""
 
 _TRIES = 1
 _MAX_PATTERNS = 30
 _MAX_VALUES = 20
 OTHER_VALUES = "*"
-"""Stands for all values beyond those that are told apart."""
+"""The value that all values beyond the first twenty of a part are counted under."""
 _MAX_VALUE = 60
 _FEW = re.compile(r"[A-Za-z_/-]{0,20}|[0-9]{1,2}")
 
@@ -43,18 +48,18 @@ class LearnedRule:
 
     Attributes:
         id: Number in the crawl's directory.
-        context: Where it holds.
-        transform: What it does to an address there.
-        positives: Texts that were met under two addresses which it makes one.
-        patterns: Path patterns in which it was tried, and how often.
-        values: What it drops, or replaces, as far as it was tried: of each thing that it speaks of.
-        clusters: Kinds of pages of which it was right.
+        context: The addresses for which it holds.
+        transform: The change that it makes to such an address.
+        positives: Number of texts that were met under two addresses which it makes one.
+        patterns: Path patterns in which it was tried, with the number of trials.
+        values: Values that it dropped or replaced in trials, a set for each part.
+        clusters: Kinds of pages for which it was right.
         saved: Requests that were not made because of it, in the visits before this one.
         explored: Requests that were made all the same, to try it.
         origin: "learned", or the file that it came from.
-        tried: Pages on which each value was tried since the rule holds.
-        asked: Requests that were made at the end of the crawl to try each value.
-        examined: How far the trials at the end of the crawl came.
+        tried: Number of pages on which each value was tried since the rule holds.
+        asked: Number of requests made at the end of the crawl to try each value.
+        examined: State of its examination at the end of the crawl.
     """
 
     id: int
@@ -78,9 +83,9 @@ class LearnedRule:
 
     @property
     def has_many_values(self) -> bool:
-        """Whether it is about arguments with many values each, such as a session id.
+        """Whether it drops arguments with many values each, such as a session id.
 
-        Nobody makes pages for each of those; one of few values may matter on some pages.
+        No site has a page for each of those; an argument of few values may matter on some pages.
         """
         fewest = min(map(len, self.values), default=0)
         return self.drops and fewest >= _MAX_VALUES
@@ -98,30 +103,30 @@ class LearnedRule:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Whose addresses it changes, or what they become."""
+        """The hosts whose addresses it changes, and the host that it changes them to."""
         if isinstance(self.transform, ReplaceHost):
             return self.transform.host, self.transform.new_host
         return (self.context.host,)
 
     @property
     def is_of_ids(self) -> bool:
-        """Whether all that it drops has many values, and most of them look like ids."""
+        """Whether each part that it drops has many values, most of which look like ids."""
         return bool(self.values) and all(map(self.has_ids, range(len(self.values))))
 
     def has_ids(self, thing: int) -> bool:
-        """Whether one of the things that it drops has many values, most of which look like ids."""
+        """Return whether a part that it drops has many values, most of which look like ids."""
         values = self.values[thing] if thing < len(self.values) else set()
         few = sum(map(is_one_of_few, values))
         return is_open(self.transform) and len(values) >= _MAX_VALUES and 2 * few < len(values)
 
     def known_values(self, thing: int) -> int:
-        """Of how many values of a thing it speaks, as far as they were met."""
+        """Return how many values of a part were met."""
         return len(self.values[thing] - {""}) if thing < len(self.values) else 0
 
     def proofs(self, address: Address) -> list[Proof]:
-        """What an address that it changes can prove of it, if it leads to the text of another one.
+        """Return the proofs that an address gives if it leads to the text of another one.
 
-        Values beyond those that are told apart count as one; ids prove nothing.
+        Values beyond the first twenty of a part count as one; ids prove nothing.
         """
         if not is_open(self.transform):
             return [(0, "")]
@@ -145,19 +150,19 @@ class LearnedRule:
             self.values[thing].add(value)
 
     def start_over(self) -> None:
-        """Want to be tried anew: it may be wrong, or speaks of other pages from now on."""
+        """Discard the trials: the rule may be wrong, or be about other pages from now on."""
         self.tried.clear()
         self.asked.clear()
         self.examined = NOT_EXAMINED
 
     def apply(self, place: AddressInContext) -> Address:
-        """The address that counts instead of another one."""
+        """Return the address that replaces another one."""
         if not self.context.holds(place, about(self.transform)):
             return place.address
         return self.transform(place.address)
 
     def is_new_ground(self, place: AddressInContext, pattern: str) -> bool:
-        """Whether it was never tried on such a path, or with such a value."""
+        """Return whether it was never tried on such a path, or with such a value."""
         if len(self.patterns) < _MAX_PATTERNS and self.patterns.get(pattern, 0) < _TRIES:
             return True
         return any(
@@ -166,7 +171,7 @@ class LearnedRule:
         )
 
     def note_try(self, place: AddressInContext, pattern: str) -> None:
-        """Remember where it was tried."""
+        """Remember the path and the values of a trial."""
         if pattern in self.patterns or len(self.patterns) < _MAX_PATTERNS:
             self.patterns[pattern] = self.patterns.get(pattern, 0) + 1
         for value, seen in self._values(place):
@@ -179,12 +184,12 @@ class LearnedRule:
         return zip(map(shown_value, form), self.values, strict=False)
 
     def __str__(self) -> str:
-        """As people read it."""
+        """Return the rule as people read it."""
         return f"{self.context}: {self.transform}"
 
 
 def overlap(one: Proposal, other: Proposal) -> bool:
-    """Whether there are addresses of which two rules say the same."""
+    """Return whether two rules change some addresses in the same way."""
     (here, does), (there, did) = one, other
     if not (here.covers(there) or there.covers(here)):
         return False
@@ -193,16 +198,16 @@ def overlap(one: Proposal, other: Proposal) -> bool:
 
 
 def shown_value(value: object) -> str:
-    """What a rule drops as a short text: the values of an argument, or segments."""
+    """Return a part that a rule drops as a short text: the values of an argument, or segments."""
     parts = value if isinstance(value, tuple) else (value,)
     return "/".join("" if part is None else str(part) for part in parts)[:_MAX_VALUE]
 
 
 def is_one_of_few(value: str) -> bool:
-    """Whether a value may be one of a few, unlike an id, which no page has twice."""
+    """Return whether a value may be one of a few, unlike an id, which no two pages share."""
     return _FEW.fullmatch(value) is not None
 
 
 def weakest(rules: Iterable[LearnedRule]) -> LearnedRule:
-    """Of several rules the one for which the least speaks, of these the newest."""
+    """Return the rule with the least evidence, of several such rules the newest."""
     return min(rules, key=lambda rule: (rule.positives, -rule.id))

@@ -1,4 +1,4 @@
-"""Requests whose pages are hardly ever new: they are made last, or not at all."""
+"""Postpone requests whose pages are hardly ever new, or give them up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_PASSED = 500
 
 
 class LateRequests:
-    """Keeps what is queued in agreement with the traps, when it is queued and when it is leased.
+    """Keeps the queue in agreement with the traps, at queueing and at leasing.
 
     Attributes:
         is_passing: Whether the last call ended at its bound, and the next one may find more.
@@ -40,7 +40,7 @@ class LateRequests:
         self.is_passing = False
 
     def trapped(self, folded: Address) -> Skip | None:
-        """How a request is given up, whose cluster is closed; None where it is made."""
+        """Return the reason to give up a request whose cluster is closed; None where it is made."""
         if folded.host not in self._traps:
             return None
         fold = folded.digest()
@@ -48,7 +48,7 @@ class LateRequests:
         return None if cluster is None else Skip(-cluster, fold)
 
     def priority(self, url: str, wanted: int) -> int:
-        """The priority with which a URL is queued: low where pages of its kind are hardly new."""
+        """Return the priority for a URL: a low one where pages of its kind are hardly new."""
         address = self._addresses.parsed(url) if self._traps else None
         return (
             wanted
@@ -65,7 +65,7 @@ class LateRequests:
     def lease(self, load: Load) -> QueuedRequest | None:
         """Lease the next request of no late cluster; None where none was found in this call.
 
-        Those of a slow cluster go back to wait until nothing else does, those of a
+        Requests of a slow cluster are postponed until nothing else waits, those of a
         closed one are given up; in slices, since there may be a hundred thousand.
         """
         passed: list[QueuedRequest] = []
@@ -91,7 +91,7 @@ class LateRequests:
         return is_closed and not self._skipped.is_fixed(queued.id)
 
     def _pass_over(self, requests: list[QueuedRequest]) -> None:
-        """Let leased requests wait, or give them up."""
+        """Postpone leased requests, or give them up."""
         hosts: dict[int, tuple[list[int], list[tuple[int, Skip]]]] = {}
         for queued in requests:
             waiting, given_up = hosts.setdefault(queued.host, ([], []))

@@ -1,4 +1,4 @@
-"""What pages with one text under several URLs prove of the rules that take the URLs for one."""
+"""Compute which rules are proved by pages with one text under several URLs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 Part = tuple[int, int, str]
-"""What a rule changed in an address: its number, which of the things that it drops, which value."""
+"""The number of a rule, the number of a part that it changed in an address, and the old value."""
 
 Form = frozenset[Part]
-"""How an address differs from the plainest one of its page, but for ids."""
+"""The difference between an address and the plainest one of its page, ids apart."""
 
 
 def gained(form: Form, fetched: Collection[Form]) -> AbstractSet[Part]:
-    """Return what another URL of a page would prove, beside those of it that were fetched.
+    """Return the parts that a further URL of a page would prove.
 
-    A URL is held best against one that has fewer parts, or more: a view of all of a page and one
-    to be printed may say the same, and the plain page something else. Where there is none
-    of that kind, against any.
+    A URL is best compared with one that has fewer parts, or more: a view of all of a page and one
+    to be printed may have the same text, and the plain page another. Where no such URL was fetched,
+    it is compared with all.
+
+    Args:
+        form: The form of the URL.
+        fetched: The forms of the URLs of the page that were fetched.
 
     Complexity: quadratic in the forms of the page that were fetched, which are few.
     """
@@ -34,11 +38,11 @@ def gained(form: Form, fetched: Collection[Form]) -> AbstractSet[Part]:
 
 
 def proved(fetched: Collection[Form], *, are_nested: bool = False) -> Form:
-    """Return what URLs of a page prove that lead to the same text.
+    """Return the parts that are proved by URLs of a page that lead to the same text.
 
     Args:
-        fetched: Their forms.
-        are_nested: Whether only pairs count of which one has all parts of the other.
+        fetched: The forms of the URLs.
+        are_nested: Whether to count only pairs in which one has all parts of the other.
     """
     pairs = combinations(fetched, 2)
     return frozenset[Part]().union(

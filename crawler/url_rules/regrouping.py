@@ -1,4 +1,4 @@
-"""Bringing the queue into agreement with the learned rules, a slice at a time."""
+"""Bring the queue into agreement with the learned rules, a slice at a time."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ if TYPE_CHECKING:
     from crawler.url_rules.skipped import StandingRequest
 
 SLICE = 2_000
-"""Requests that are looked at between two pages."""
+"""Requests that are checked between two pages."""
 
 PENDING = "refolding"
-"""Name in the table ``meta``: the hosts that were begun."""
+"""Name in the table ``meta``: the hosts whose regrouping has begun."""
 
 
 def note_pending(database: Database, hosts: Iterable[str]) -> None:
-    """Let the next process look at some hosts, given with their ports."""
+    """Let the next process regroup some hosts, given with their ports."""
     pending = set(json.loads(database.meta(PENDING) or "[]"))
     database.set_meta(PENDING, json.dumps(sorted(pending.union(hosts))))
 
 
 class _Work(NamedTuple):
-    """Hosts that are looked at together."""
+    """Hosts that are regrouped together."""
 
     hosts: Sequence[str]
     steps: Iterator[None]
 
 
 class _Found(NamedTuple):
-    """What became of some requests: those to skip, those to make."""
+    """The decisions on some requests: those to skip, and those to make."""
 
     skips: list[tuple[int, Skip]]
     wanted: list[int]
 
 
 class Refolding:
-    """Looks at a host's requests anew when a rule began to hold or ceased to.
+    """Regroups the requests of a host when a rule begins to hold or ceases to.
 
-    First those that were handed out, which stand for their addresses from then
-    on; then those that wait, of which only one an address goes on waiting; then
-    those that were skipped, which wait again where nothing else stands for their
-    address, or where what stood for it gave no page. It can be stopped at any
+    First come the requests that were handed out: each stands for its address from then
+    on. Then those that wait: only one for each address continues to wait. Then
+    those that were skipped: they wait again where no other request stands for their
+    address, or where the one that stood for it gave no page. The work can be stopped at any
     moment: a host that was begun is noted in ``crawl.db`` and begun again by the
-    next process. What is queued meanwhile may be fetched once too often, and
+    next process. A request that is queued meanwhile may be fetched once too often, and
     nothing is lost.
     """
 
@@ -82,13 +82,13 @@ class Refolding:
 
     @property
     def is_pending(self) -> bool:
-        """Whether there is more to do."""
+        """Whether there are hosts left to regroup."""
         return bool(self._work)
 
     def begin(self, hosts: Iterable[str]) -> None:
-        """Begin with hosts, given with their ports, or begin anew.
+        """Begin with hosts, given with their ports; start over with those in progress.
 
-        A rule for one of two hosts that are the same speaks of the other one's requests too.
+        A rule that equates two hosts applies to the requests of both.
         """
         together = self._rules.together(hosts)
         numbers = [host_number(Address.parse(f"http://{host}/").hostname) for host in together]
@@ -101,7 +101,7 @@ class Refolding:
         self._is_noted = False
 
     def step(self) -> None:
-        """Look at some requests."""
+        """Check a slice of the requests."""
         work = next(iter(self._work.values()), None)
         if work is None or next(work.steps, _END) is not _END:
             return
@@ -111,7 +111,7 @@ class Refolding:
         self._is_noted = False
 
     def finish(self) -> None:
-        """Look at all that is left."""
+        """Check all requests that are left."""
         while self._work:
             self.step()
 
@@ -159,7 +159,7 @@ class Refolding:
             yield self._skipped.requests(ids[start : start + SLICE], state)
 
     def _claim(self, host: int, row: StandingRequest, *, is_through: bool) -> None:
-        """Let what was handed out stand for its address, with what was found there."""
+        """Let a request that was handed out stand for its address, with the page found there."""
         address = self._addresses.learnable(row.url)
         if address is None:
             return
@@ -182,7 +182,7 @@ class Refolding:
             self._folds.note_failure(fold, self._visit)
 
     def _skip(self, host: int, row: StandingRequest) -> Admitted:
-        """How a request is skipped, or whether it tries a rule; None where it stands for itself."""
+        """Decide how a request is skipped, or whether it tries a rule; None where it is made."""
         address = self._addresses.learnable(row.url)
         if address is None or row.key is None:
             return None

@@ -1,4 +1,4 @@
-"""Rules as files, from one crawl to another."""
+"""Write rules to files, and read them, to move them from one crawl to another."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _ORDER = 100
 
 
 class RuleFileError(ValueError):
-    """It holds no rules; the message says why."""
+    """The file holds no rules; the message says why."""
 
 
 def rules_text(rules: Iterable[Proposal]) -> str:
-    """Rules as JSON, for ``-a rules=FILE``."""
+    """Return rules as JSON, for ``-a rules=FILE``."""
     content = {"format": FORMAT, "rules": [stored(*rule) for rule in rules]}
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_rules(path: Path) -> list[Proposal]:
-    """The rules of a file that ``rules_text`` made.
+    """Read the rules of a file that ``rules_text`` made.
 
     Raises:
-        RuleFileError: It cannot be read, or holds something else.
+        RuleFileError: It cannot be read, or holds no rules.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -56,10 +56,10 @@ def _read(path: Path, number: int, rule: object) -> Proposal:
 
 
 def discarder_text(rules: Iterable[Proposal]) -> tuple[str, list[Proposal]]:
-    """Rules in the form that duplicate-url-discarder reads, and those that it cannot express.
+    """Return rules in the format of duplicate-url-discarder, and those that it cannot express.
 
-    It knows the removal of arguments and of parts of a path, by URL pattern. What it
-    makes one is what the rules make one, but for capital letters in a path and a
+    The format knows the removal of arguments and of parts of a path, by URL pattern. It makes the
+    same addresses one as the rules do, but for capital letters in a path and a
     ``www.`` before the host, which its patterns do not see.
     """
     entries, left = [], []
@@ -76,10 +76,10 @@ def _entry(context: Context, transform: Transform) -> dict[str, Any] | None:
     if context.beside is not None or context.where is not None:
         return None
     if isinstance(transform, DropArguments):
-        # Its asterisk goes beyond a slash.
+        # Its asterisk matches a slash too.
         if "*" in (context.pattern or ""):
             return None
-        # A path alone is the beginning of one, a host alone has subdomains.
+        # A path alone matches as a prefix, a host alone matches its subdomains.
         place = context.host + ("/" if context.pattern is None else f"{context.pattern}|")
         return _written("queryRemoval", transform.names, include=[place])
     if isinstance(transform, ReplaceSegments) and context.pattern is None:
@@ -87,7 +87,7 @@ def _entry(context: Context, transform: Transform) -> dict[str, Any] | None:
         if removed is None:
             return None
         place = f"{context.host}/{transform.old[0]}/"
-        # Where anything stands for a segment, something has to stand there.
+        # A segment that may be anything has to be there.
         exclude = [f"{place}|"] if ANYTHING in transform.old else []
         return _written("subpathRemoval", removed, include=[place], exclude=exclude)
     return None
@@ -105,7 +105,7 @@ def _written(
 
 
 def _removed(transform: ReplaceSegments) -> list[int] | None:
-    """Which segments are taken out, where it is all that is done: ``/print/x``, ``/s/ID/x``."""
+    """Return the segments to remove if the rule does only that: ``/print/x``, ``/s/ID/x``."""
     if transform.at_end or transform.offset or not transform.old[0] or "*" in transform.old[0]:
         return None
     if transform.old[1:] not in {(), (ANYTHING,)}:

@@ -1,4 +1,4 @@
-"""What ``scrapy rules`` says of a crawl's learned rules."""
+"""Report the learned rules of a crawl for ``scrapy rules``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WHERE state != ? ORDER BY coalesce(waiting, 0) DESC, fetched DESC, id LIMIT ?
 """
 
 REFUTED = "refuted_rules"
-"""Name in the table ``meta``: what spoke for rules that do not hold, and what against."""
+"""Name in the table ``meta``: the evidence for and against rules that do not hold."""
 
 
 UNEXAMINED = """
@@ -37,15 +37,15 @@ WHERE state = 1 AND coalesce(json_extract(tried, '$.examined'), 'no') IN ('no', 
 
 @dataclass(frozen=True, slots=True)
 class StoredCluster:
-    """A slow or closed cluster as the directory has it.
+    """A slow or closed cluster in the directory of a crawl.
 
     Attributes:
         name: Host, path pattern and names of arguments.
-        fetched: Pages fetched in this visit.
-        new: Those of them whose text was new.
+        fetched: Number of pages fetched in this visit.
+        new: Number of those whose text was new.
         state: "slow" or "closed".
-        reason: Why.
-        skipped: Requests that are not made because of it.
+        reason: Why the cluster is not open.
+        skipped: Number of requests that are not made because of it.
     """
 
     name: str
@@ -60,7 +60,7 @@ def trap_report(connection: sqlite3.Connection) -> tuple[StoredCluster, ...]:
     """Read the clusters of a crawl that are not open, also while it is running.
 
     Returns:
-        At most 50, those first for which the most requests are not made.
+        At most 50, with the most requests that are not made first.
 
     Complexity: O(requests that are skipped + clusters).
     """
@@ -70,22 +70,22 @@ def trap_report(connection: sqlite3.Connection) -> tuple[StoredCluster, ...]:
 
 @dataclass(frozen=True, slots=True)
 class StoredRule:
-    """A rule as the directory has it.
+    """A rule in the directory of a crawl.
 
     Attributes:
         id: Its number.
-        where: Where it holds.
-        what: What does not matter.
+        where: The addresses for which it holds.
+        what: The part of them that does not matter.
         state: "holds", "revoked" or "forgotten".
-        texts: Texts that were met under two addresses which it makes one.
+        texts: Number of texts that were met under two addresses which it makes one.
         confidence: The share of cases in which it holds at least, with 95 % certainty.
-        saved: Requests that were not made, in all visits.
-        explored: Requests that were made all the same, to try it.
+        saved: Number of requests that were not made, in all visits.
+        explored: Number of requests that were made all the same, to try it.
         origin: "learned", or the file that it came from.
         reason: Why it does not hold any more.
-        examined: Whether enough of what it skips was tried: "proven", "all" (of fewer pages),
-            "ids" (which are not), "undecided" (too many cannot be compared), "no" (not to the end).
-        tried: Pages on which it was tried since it holds, for each of its values.
+        examined: State of its examination: "proven", "all" (tried on all of too few pages), "ids"
+            (not tried), "undecided" (too many pages cannot be compared), "no" (not to the end).
+        tried: Number of pages on which it was tried since it holds, for each of its values.
     """
 
     id: int
@@ -104,7 +104,7 @@ class StoredRule:
 
 @dataclass(frozen=True, slots=True)
 class RefutedRule:
-    """A rule for which something spoke, and that was never believed."""
+    """A rule with some evidence for it that was never believed."""
 
     where: str
     what: str
@@ -115,7 +115,7 @@ class RefutedRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleReport:
-    """Everything that was learned, and what was not."""
+    """The rules of a crawl that hold, that ended, and that were never believed."""
 
     rules: tuple[StoredRule, ...]
     refuted: tuple[RefutedRule, ...]
@@ -125,12 +125,12 @@ class RuleReport:
     """Requests that are skipped now."""
 
     def to_json(self) -> str:
-        """The report as one JSON object."""
+        """Return the report as one JSON object."""
         return json.dumps(asdict(self), indent=2, ensure_ascii=False)
 
 
 def rule_report(connection: sqlite3.Connection) -> RuleReport:
-    """Read what a crawl learned, also while it is running."""
+    """Read the rules that a crawl learned, also while it is running."""
     rows = connection.execute(
         "SELECT id, state, rule, positives, explored, saved, origin, reason, tried"
         " FROM url_rules"

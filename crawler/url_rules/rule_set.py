@@ -1,4 +1,4 @@
-"""Learned rules: by which addresses of a host are one page, and the key that follows from them."""
+"""Apply the learned rules that hold: they decide which addresses of a host are one page."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from crawler.url_rules.proofs import Form
 
 _Way = tuple["Address", "tuple[LearnedRule, ...]"]
-"""What an address becomes, and the rules that make it that."""
+"""An address after the rules, and the rules that changed it."""
 
 _ROUNDS = 3
-"""What one rule made of an address may be where another begins."""
+"""Apply the rules of a host at most this many times, since one may enable another."""
 
 _MAX_WAYS = 2_000
-"""Addresses of which the way through the rules is remembered: most links are met again soon."""
+"""Remember the results for at most this many addresses: most links are met again soon."""
 
 
 @dataclass(slots=True)
@@ -36,13 +36,13 @@ class RuleSet:
     _ways: dict[Address, _Way] = field(default_factory=dict)
 
     def add(self, rule: LearnedRule) -> None:
-        """Take a rule in."""
+        """Add a rule."""
         self._ways.clear()
         for host in rule.hosts:
             self._by_host.setdefault(host, []).append(rule)
 
     def remove(self, rule: LearnedRule) -> None:
-        """Let go of a rule."""
+        """Remove a rule."""
         self._ways.clear()
         for host in rule.hosts:
             rules = self._by_host[host]
@@ -51,7 +51,7 @@ class RuleSet:
                 del self._by_host[host]
 
     def covered(self, context: Context, transform: Transform) -> list[LearnedRule]:
-        """The rules that another one makes superfluous."""
+        """Return the rules that another one makes superfluous."""
         return [
             rule
             for rule in self._by_host.get(context.host, ())
@@ -59,22 +59,22 @@ class RuleSet:
         ]
 
     def covers(self, context: Context, transform: Transform) -> bool:
-        """Whether a rule would be superfluous."""
+        """Return whether a rule would be superfluous."""
         return any(
             rule.context.covers(context) and includes(rule.transform, transform)
             for rule in self._by_host.get(context.host, ())
         )
 
     def __iter__(self) -> Iterator[LearnedRule]:
-        """Each rule once."""
+        """Yield each rule once."""
         return iter({rule.id: rule for rules in self._by_host.values() for rule in rules}.values())
 
     def of(self, host: str) -> Sequence[LearnedRule]:
-        """The rules of a host, in the order in which they are applied."""
+        """Return the rules of a host, in the order in which they are applied."""
         return self._by_host.get(host, ())
 
     def together(self, hosts: Iterable[str]) -> list[str]:
-        """Some hosts with those that rules take for them, and those for these."""
+        """Return some hosts with all those that rules equate with them."""
         found = list(dict.fromkeys(hosts))
         for host in found:  # which grows meanwhile
             others = (other for rule in self.of(host) for other in rule.hosts)
@@ -82,23 +82,23 @@ class RuleSet:
         return found
 
     def __contains__(self, host: object) -> bool:
-        """Whether anything was learned of a host."""
+        """Return whether any rule holds for a host."""
         return host in self._by_host
 
     def fold(self, address: Address, without: Collection[LearnedRule] = ()) -> Address:
-        """The address by which a page is known, after every rule that holds for it.
+        """Return the address of a page after every rule that holds for it.
 
-        Each rule changes it once at most: of ``/s/ID/page`` one that takes out what follows
-        ``/s`` makes ``/s/page``, and must not go on with the page.
+        Each rule changes it once at most: a rule that removes the segment after
+        ``/s`` makes ``/s/page`` of ``/s/ID/page``, and must not remove the page next.
 
-        Complexity: O(rules of the host), once for what is asked again soon.
+        Complexity: O(rules of the host), once for an address that is folded again soon.
         """
         if without:
             return self._follow(address, {rule.id for rule in without})[0]
         return self._followed(address)[0]
 
     def changing(self, address: Address) -> Sequence[LearnedRule]:
-        """The rules that make an address what ``fold`` returns, in the order of their doing."""
+        """Return the rules that change an address in ``fold``, in the order of application."""
         return self._followed(address)[1]
 
     def _followed(self, address: Address) -> _Way:
@@ -129,11 +129,11 @@ class RuleSet:
         return address, tuple(did)
 
     def forget_ways(self) -> None:
-        """Look at every address anew: the context of a rule is another one now."""
+        """Discard the remembered results: the context of a rule has changed."""
         self._ways.clear()
 
     def may_stand_for(self, one: Address, other: Address) -> bool:
-        """Whether the page at one address stands for another; not where it leads to less."""
+        """Return whether the page at one address stands for another; not where it leads to less."""
         rules = [rule for rule in self.of(one.host) if is_one_way(rule.transform)]
         if not rules:
             return True
@@ -142,7 +142,7 @@ class RuleSet:
         return changing.issuperset(one_way & {rule.id for rule in self.changing(one)})
 
     def seen_by(self, rule: LearnedRule, address: Address) -> Address:
-        """An address as it is when a rule is applied to it: after those that came before."""
+        """Return the input of a rule for an address: the address after all earlier rules."""
         for earlier in self.of(address.host):
             if earlier is rule:
                 break
@@ -150,15 +150,15 @@ class RuleSet:
         return address
 
     def blamed(self, one: Address, other: Address) -> LearnedRule | None:
-        """The rule that is to go where two addresses are one and should not be.
+        """Return the rule to revoke where two addresses are one and should not be.
 
-        Of several that for which the least speaks; the others show by themselves.
+        Of several it is the one with the least evidence; the others show by themselves.
         """
         behind = self.behind(one, other)
         return weakest(behind) if behind else None
 
     def needed(self, one: Address, other: Address) -> list[LearnedRule]:
-        """The rules without any of which two addresses would not be one."""
+        """Return the rules without any one of which two addresses would be two."""
         if one == other or self.fold(one) != self.fold(other):
             return []
         did = {rule.id for rule in (*self.changing(one), *self.changing(other))}
@@ -169,9 +169,9 @@ class RuleSet:
         ]
 
     def behind(self, one: Address, other: Address) -> list[LearnedRule]:
-        """The rules because of which two addresses are one.
+        """Return the rules because of which two addresses are one.
 
-        Those that are needed; where several do the same, so that none of them is, all that
+        These are the needed ones; where several rules do the same, so that none is needed, all that
         change one of the addresses.
         """
         if one == other or self.fold(one) != self.fold(other):
@@ -184,7 +184,7 @@ class RuleSet:
         ]
 
     def form(self, address: Address) -> Form:
-        """What rules change in an address, but for ids: what it can prove of them."""
+        """Return the parts that rules change in an address, ids apart: those that it can prove."""
         return frozenset(
             (rule.id, *proof) for rule in self.changing(address) for proof in rule.proofs(address)
         )

@@ -1,4 +1,4 @@
-"""What the parts share that deal with learned rules."""
+"""The state that all parts of the learned rules share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RuledAddresses:
-    """From a URL to its address, and to that by which its page is known."""
+    """Parses URLs into addresses, and applies the rules to them."""
 
     def __init__(
         self, canonicalizer: Canonicalizer, rules: RuleSet, skipped: SkippedRequests
@@ -33,41 +33,41 @@ class RuledAddresses:
         self._skipped = skipped
 
     def parsed(self, url: str) -> Address | None:
-        """The address of a URL; None where it is malformed."""
+        """Return the address of a URL; None where it is malformed."""
         with suppress(MalformedUrl):
             return Address.parse(self._canonical(url))
         return None
 
     def learnable(self, url: str) -> Address | None:
-        """The address of a URL of which something may be learned."""
+        """Return the address of a URL; None where no rule may be learned from it."""
         address = self.parsed(url)
         return address if address is not None and address.is_learnable else None
 
     def folded(self, address: Address) -> Address:
-        """By which the cluster of an address is known, also where no rule is learned of it."""
+        """Return the address by which a cluster is known, also where no rule is learned from it."""
         return self._rules.fold(address) if address.is_learnable else address
 
     def standing(self, known: Fold) -> Address | None:
-        """The address of the request that stands for others."""
+        """Return the address of the request that stands for others."""
         url = self._skipped.url(known.key)
         return None if url is None else self.learnable(url)
 
 
 @dataclass(slots=True)
 class RuleState:
-    """The rules, what they were learned from, and what they skip.
+    """The rules, the pages that they were learned from, and the requests that they skip.
 
     Attributes:
         database: The crawl's database.
-        canonical: By which the crawl knows its URLs.
-        queue: What waits.
-        skipped: What does not.
-        folds: What was found at each address.
+        canonical: The crawl's canonicalizer of URLs.
+        queue: The queue of requests that wait.
+        skipped: The requests that are not made.
+        folds: The pages that were found, by address after the rules.
         store: Every rule that ever held.
-        rules: Those that hold.
-        learner: Who proposes them.
-        addresses: Of URLs.
-        visit: The number of this one.
+        rules: The rules that hold.
+        learner: The learner that proposes rules.
+        addresses: The addresses of URLs.
+        visit: The number of this visit.
     """
 
     database: Database
@@ -89,7 +89,7 @@ class RuleState:
         queue: RequestQueue,
         policy: LearningPolicy,
     ) -> RuleState:
-        """As the last process left it."""
+        """Restore the state that the last process left."""
         skipped, store, rules = SkippedRequests(database, queue), RuleStore(database), RuleSet()
         for rule in store:
             rules.add(rule)

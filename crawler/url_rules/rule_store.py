@@ -1,4 +1,4 @@
-"""Learned rules as they stand in ``crawl.db``, and as one crawl hands them to another."""
+"""Store learned rules in ``crawl.db``, and convert them to JSON for other crawls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 HOLDS, REVOKED, FORGOTTEN = 1, 2, 3
 
 COVERED = "covered by"
-"""So begins the reason of a rule that was not wrong."""
+"""Prefix of the reason of a rule that ended although it was not wrong."""
 
 _PARTS = {"context", "transform"}
 _PLACES = {"host", "pattern", "beside", "where", "apart_from"}
@@ -37,7 +37,7 @@ _MAX_SHOWN = 200
 
 
 def stored(context: Context, transform: Transform) -> dict[str, Any]:
-    """A rule as JSON."""
+    """Return a rule as a dict for JSON."""
     return {"context": _place(context), "transform": to_json(transform)}
 
 
@@ -52,7 +52,7 @@ def _place(context: Context) -> dict[str, Any]:
 
 
 def restored(rule: Any) -> Proposal:
-    """The inverse of ``stored``.
+    """Return the rule of a dict; the inverse of ``stored``.
 
     Raises:
         ValueError: It is no rule; the message says what is wrong.
@@ -70,7 +70,7 @@ def restored(rule: Any) -> Proposal:
 
 
 def _context(place: Any, *, is_exception: bool = False) -> Context:
-    """As far as it has the parts of one; an exception has none of its own."""
+    """Return a context of the given parts; an exception has no exceptions of its own."""
     beside, at, apart_from = place.get("beside"), place.get("where"), place.get("apart_from", [])
     strange = sorted(place.keys() - _PLACES)
     if strange or not isinstance(apart_from, list) or (apart_from and is_exception):
@@ -93,7 +93,7 @@ def _shown(rule: object) -> str:
 
 
 def holding(connection: sqlite3.Connection) -> list[Proposal]:
-    """The rules that hold, in the order in which they are applied."""
+    """Return the rules that hold, in the order in which they are applied."""
     rows = connection.execute("SELECT rule FROM url_rules WHERE state = ? ORDER BY id", (HOLDS,))
     return [restored(json.loads(rule)) for (rule,) in rows]
 
@@ -106,7 +106,7 @@ class RuleStore:
         self._changed: dict[int, LearnedRule] = {}
 
     def __iter__(self) -> Iterator[LearnedRule]:
-        """The rules that hold, oldest first."""
+        """Yield the rules that hold, oldest first."""
         rows = self._database.read(
             "SELECT id, rule, positives, explored, saved, tried, origin FROM url_rules"
             " WHERE state = ? ORDER BY id",
@@ -135,16 +135,16 @@ class RuleStore:
         return LearnedRule(int(cursor.lastrowid or 0), context, transform, origin=origin)
 
     def change(self, rule: LearnedRule) -> None:
-        """Store that a rule speaks of less from now on."""
+        """Store the narrower context of a rule."""
         text = json.dumps(stored(rule.context, rule.transform))
         self._database.write("UPDATE url_rules SET rule = ? WHERE id = ?", (text, rule.id))
 
     def note_change(self, rule: LearnedRule) -> None:
-        """Let what a rule did be stored before the next commit."""
+        """Mark a rule to be stored before the next commit."""
         self._changed[rule.id] = rule
 
     def save_changed(self) -> None:
-        """Store what rules did so far."""
+        """Store the counts and trials of the rules that were marked."""
         for rule in self._changed.values():
             self._save(rule)
         self._changed.clear()
@@ -176,7 +176,7 @@ class RuleStore:
         )
 
     def known(self) -> set[Proposal]:
-        """Every rule that ever held here."""
+        """Return every rule that ever held here."""
         rows = self._database.read("SELECT rule FROM url_rules").fetchall()
         return {restored(json.loads(rule)) for (rule,) in rows}
 
@@ -185,7 +185,7 @@ class RuleStore:
         return self._in_states(REVOKED, FORGOTTEN)
 
     def forgotten(self) -> list[Proposal]:
-        """Rules that the user forgot: nor is anything learned that says the same elsewhere."""
+        """Return the rules that the user forgot: no rule that overlaps one of them is learned."""
         return self._in_states(FORGOTTEN, FORGOTTEN)
 
     def _in_states(self, *states: int) -> list[Proposal]:
@@ -197,7 +197,7 @@ class RuleStore:
 
 
 def forget_rule(folder: Path, number: int) -> int:
-    """Let go of a rule for good; tell how many requests it skipped, which wait again.
+    """Forget a rule for good; return how many requests it skipped, which wait again.
 
     Those that another rule skips too are skipped again by the next crawl.
 

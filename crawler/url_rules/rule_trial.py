@@ -1,4 +1,4 @@
-"""Learned rules on trial: they are adopted, held against each page, narrowed and revoked."""
+"""Put learned rules on trial: adopt them, test them on each page, narrow and revoke them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     from crawler.url_rules.rule_state import RuleState
 
 MAX_TOLD = 50
-"""So many rules that do not hold are told of."""
+"""Report at most this many rules that do not hold."""
 
 MAX_REVOKED = 5
-"""Of a host on which so many rules turned out to be wrong nothing more is learned: what seems to be
-one page there often is not, and each wrong rule costs a look at all that is queued."""
+"""Learn nothing more of a host after this many wrong rules.
+
+Pages that seem to be one there often are not, and each wrong rule costs a check of all that is
+queued.
+"""
 
 _CHOOSES = "names in this place of the path choose versions of a page, such as its language"
 
@@ -49,11 +52,11 @@ class _Met(NamedTuple):
 
 
 class RuleTrial:
-    """Knows which rules hold, and lets go of those that a page proves wrong.
+    """Tracks which rules hold, and revokes those that a page proves wrong.
 
     Args:
-        state: The rules, and what they were learned from.
-        refold: To be called with the hosts of a rule that begins or ceases to hold.
+        state: The rules, and the pages that they were learned from.
+        refold: Called with the hosts of a rule that begins or ceases to hold.
     """
 
     def __init__(self, state: RuleState, refold: Callable[[Iterable[str]], None]) -> None:
@@ -74,11 +77,11 @@ class RuleTrial:
                 self._note_wrong(ended)
 
     def is_given_up(self, host: str) -> bool:
-        """Whether nothing more is learned of a host."""
+        """Return whether nothing more is learned of a host."""
         return len(self._wrong.get(host, ())) >= MAX_REVOKED
 
     def _note_wrong(self, rule: LearnedRule) -> None:
-        """Several rules about one argument, or one place of the path, are one mistake."""
+        """Count a wrong rule; several about one argument, or one place of the path, count once."""
         swapped = swap(rule.transform)
         what = rule.transform if swapped is None else swapped.spot
         names = about(rule.transform) or (str(what),)
@@ -86,13 +89,13 @@ class RuleTrial:
             self._wrong.setdefault(host, set()).add((rule.context.pattern, names))
 
     def take(self, proposals: Iterable[Proposal], origin: str) -> int:
-        """Let rules of another crawl hold; say how many are new.
+        """Adopt rules of another crawl; return how many are new.
 
-        What held here once, and was revoked or forgotten, is not taken again.
+        A rule that held here once, and was revoked or forgotten, is not adopted again.
 
         Args:
             proposals: The rules.
-            origin: Where they come from, as people read it.
+            origin: Their source, as people read it.
         """
         known, taken = self._store.known(), 0
         for proposal in proposals:
@@ -107,12 +110,12 @@ class RuleTrial:
         return taken
 
     def adopt(self, believed: list[Proposal]) -> None:
-        """Let a rule hold, and those that are believed because of it."""
+        """Adopt a rule, and those that are believed because of it."""
         while believed:
             believed = self._adopt(believed[0])
 
     def _adopt(self, proposal: Proposal) -> list[Proposal]:
-        """Let a rule hold; what is believed because of it."""
+        """Adopt a rule; return the rules that are believed because of it."""
         if self._is_contradicted(proposal):
             return self._learner.believed(proposal[0].host)
         hypothesis = self._learner.take(proposal)
@@ -133,12 +136,12 @@ class RuleTrial:
         return self._fold_again(rule)
 
     def drop_doubted(self, host: str) -> None:
-        """Let go of rules that others of their kind, which were wrong, speak against."""
+        """Revoke rules that are doubtful since others of their kind were wrong."""
         while doubted := self._learner.doubted(host):
             self.revoke(doubted[0], _CHOOSES, CounterExample(0, 0))
 
     def _is_contradicted(self, proposal: Proposal) -> bool:
-        """Whether pages that were fetched long ago speak against what is believed."""
+        """Return whether pages that were fetched earlier contradict a rule that is believed."""
         hypothesis = self._learner.hypothesis(proposal)
         for names, kind, example in self._matters:
             if not names.isdisjoint(about(hypothesis.transform)) and _speaks_of(hypothesis, kind):
@@ -147,7 +150,7 @@ class RuleTrial:
         return not self._learner.is_believed(proposal)
 
     def meet(self, address: Address, said: PageContent, row: PageRow, visit: int) -> None:
-        """Hold a page that comes in against the one that is known under the same address.
+        """Compare a page that comes in with the one that is known under the same address.
 
         Each rule that makes them one is right once more, or proved wrong.
         """
@@ -161,7 +164,7 @@ class RuleTrial:
             self._contradict(address, met, row)
 
     def meet_again(self, address: Address, said: PageContent, row: PageRow, visit: int) -> None:
-        """As ``meet``, of a page that was there before the rules: it was evidence, if it agrees."""
+        """Compare a page that was stored before the rules; if it agrees, it was evidence before."""
         met = self._met(address, said, row, visit)
         if met is not None and met.agrees:
             self._note_form(address, met.address, is_trial=False)
@@ -169,7 +172,7 @@ class RuleTrial:
             self._contradict(address, met, row)
 
     def _met(self, address: Address, said: PageContent, row: PageRow, visit: int) -> _Met | None:
-        """The page that is known where another one is, after the rules, and can be compared."""
+        """Return the page that is known under the same address, if the two can be compared."""
         known = self._state.folds.get(self._rules.fold(address).digest())
         if known is None or known.said is None or known.said.page == row.id:
             return None
@@ -183,7 +186,7 @@ class RuleTrial:
         return _Met(other, url, known.said.page, agrees)
 
     def meet_redirect(self, sources: Iterable[str], target: str) -> None:
-        """Hold URLs against the one to which they led, and which was asked for before."""
+        """Compare the URLs that were redirected with a URL that was requested before."""
         other = self._state.addresses.learnable(target)
         for url in sources:
             address = self._state.addresses.learnable(url)
@@ -191,7 +194,7 @@ class RuleTrial:
                 self._note_form(address, other, is_trial=True)
 
     def _note_form(self, address: Address, other: Address, *, is_trial: bool) -> None:
-        """Remember in which forms a page was fetched, so that it is not tried in these again."""
+        """Remember the forms in which a page was fetched, so that none of them is tried again."""
         folded = self._rules.fold(address)
         form, first = self._rules.form(address), self._rules.form(other)
         if form == first or folded != self._rules.fold(other):
@@ -218,7 +221,7 @@ class RuleTrial:
             self._store.note_change(rule)
 
     def _contradict(self, address: Address, met: _Met, row: PageRow) -> None:
-        """Let go of rules until two pages are not one any more."""
+        """Revoke rules until two pages are not one any more."""
         reason = f"{row.url} is another page than {met.url}"
         example = CounterExample(row.id, met.page)
         if len(self._rules.behind(address, met.address)) > 1:
@@ -237,7 +240,7 @@ class RuleTrial:
                     self._object(other, address, f"like rule {blamed.id}: {reason}", example)
 
     def _ask_each_form(self, address: Address) -> None:
-        """Let a page be fetched in every form: one of several rules is wrong of it, or all are."""
+        """Fetch a page in every form: one of several rules is wrong about it, or all are."""
         forms = set()
         for number, host, url in self._state.skipped.of_fold(self._rules.fold(address).digest()):
             other = self._state.addresses.learnable(url)
@@ -248,7 +251,7 @@ class RuleTrial:
                 self._state.skipped.put_back(host, [number])
 
     def _about_the_same(self, rule: LearnedRule, address: Address) -> list[LearnedRule]:
-        """The rules about other values of an argument of a page: they may be wrong there too."""
+        """Return the rules about other values of an argument: they may be wrong there too."""
         if not rule.has_few_values:
             return []
         names = set(about(rule.transform))
@@ -262,14 +265,14 @@ class RuleTrial:
         ]
 
     def _may_speak_of(self, rule: LearnedRule, address: Address) -> bool:
-        """Whether a rule holds for pages of the kind that an address is of, or for some."""
+        """Return whether a rule holds for some pages of the kind of an address."""
         place = AddressInContext.of(self._rules.seen_by(rule, address))
         return replace(rule.context, where=None).holds(place, about(rule.transform))
 
     def _object(
         self, rule: LearnedRule, address: Address, reason: str, example: CounterExample
     ) -> None:
-        """Take a kind of page out of a rule that goes on to hold for others, or let go of it."""
+        """Exclude a kind of page from a rule, or revoke the rule if too few kinds are left."""
         kind = self._cluster(rule, address)
         if rule.has_few_values:
             self._matters.append((frozenset(about(rule.transform)), kind, example))
@@ -290,7 +293,7 @@ class RuleTrial:
             self._adopt(proposal)
 
     def _cluster(self, rule: LearnedRule, address: Address) -> Context:
-        """The kind of pages that an address is of, for a rule."""
+        """Return the kind of page that an address is, for a rule."""
         place = AddressInContext.of(self._rules.seen_by(rule, address))
         pattern = self._learner.pattern_of(place.address)
         return rule.context.at(place, pattern, about(rule.transform))
@@ -300,7 +303,7 @@ class RuleTrial:
         return None if row is None else str(row[0])
 
     def let_go(self, proposal: Proposal, reason: str) -> None:
-        """Let go of a rule that was found wrong elsewhere, or that a better one covers there."""
+        """End a rule that was found wrong elsewhere, or that a better one covers there."""
         context, _ = proposal
         held = list(self._rules.of(context.host))
         for rule in [rule for rule in held if (rule.context, rule.transform) == proposal]:
@@ -312,7 +315,7 @@ class RuleTrial:
                 self.revoke(rule, reason, CounterExample(0, 0))
 
     def revoke(self, rule: LearnedRule, reason: str, example: CounterExample) -> None:
-        """Let go of a rule that is wrong; what it skipped is looked at anew."""
+        """Revoke a rule that is wrong, and reconsider the requests that it skipped."""
         self._rules.remove(rule)
         self._store.end(rule, REVOKED, reason)
         self._learner.refute(rule, example)
@@ -328,7 +331,7 @@ class RuleTrial:
         return [proposal for host in hosts for proposal in self._learner.fold_again(host)][:1]
 
     def save_refuted(self) -> None:
-        """Store what spoke for rules that do not hold, and what against: for who asks why."""
+        """Store the evidence for and against rules that do not hold, for ``scrapy rules``."""
         worth_telling = filter(_is_worth_telling, self._learner.refuted())
         refuted = sorted(worth_telling, key=lambda known: -known.positives)
         told = [_refuted_json(known) for known in refuted[:MAX_TOLD] if known.example.page]
@@ -336,14 +339,14 @@ class RuleTrial:
 
 
 def _speaks_of(hypothesis: Hypothesis, kind: Context) -> bool:
-    """Whether a rule would hold for pages of a kind, or for some of them."""
+    """Return whether a rule would hold for some pages of a kind."""
     context = hypothesis.context
     everywhere = replace(context, where=None, apart_from=())
     return everywhere.covers(kind) and kind not in context.apart_from
 
 
 def _is_worth_telling(known: Refuted) -> bool:
-    """Of two values that one text has once, such as two ids of what is not there, nobody asks."""
+    """Return whether to report a rule; not if one text has two of its values, which may be ids."""
     return known.positives > 1 or is_open(known.transform)
 
 

@@ -1,4 +1,4 @@
-"""Requests that are not made because another one stands for their page."""
+"""Store the requests that are not made because another one stands for their page."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FIXED = "crawl_fixed"
 
 
 class Skip(NamedTuple):
-    """Why a request is not made.
+    """The reason why a request is not made.
 
     Attributes:
         rule: Number of the rule.
-        fold: Digest of the address after the rules, by which it is found again.
+        fold: Digest of its address after the rules, the key to find it by.
     """
 
     rule: int
@@ -31,16 +31,16 @@ class Skip(NamedTuple):
 
 
 TRY: Final = "try"
-"""What is queued to try a rule, or because another URL of its page gave none: none may skip it."""
+"""The decision to queue a request that tries a rule or replaces one, and that no rule may skip."""
 
 
 class StandingRequest(NamedTuple):
-    """A request as the table has it.
+    """A request in the queue's table.
 
     Attributes:
         is_fixed: Whether no rule may skip it.
         rule: The rule that skipped it.
-        fold: Its address after the rules, then.
+        fold: Digest of its address after the rules that held then.
     """
 
     id: int
@@ -52,7 +52,7 @@ class StandingRequest(NamedTuple):
 
     @property
     def skip(self) -> Skip | None:
-        """Why it is not made."""
+        """The reason why it is not made."""
         return None if self.rule is None or self.fold is None else Skip(self.rule, self.fold)
 
 
@@ -61,7 +61,7 @@ class SkippedCandidate(NamedTuple):
 
     Attributes:
         rule: The weakest of the rules that skip it.
-        tested: What is proved of rules at its address, as ``Fold`` has it.
+        tested: The forms that were fetched of its address, in the format of ``Fold.tested``.
         standing: URL of the request that stands for it.
     """
 
@@ -113,9 +113,9 @@ class SkippedRequests:
         self._queue = queue
 
     def ids(self, host: int, state: int) -> array[int]:
-        """Numbers of a host's requests in a state, eight bytes each."""
+        """Return the numbers of a host's requests in a state, eight bytes each."""
         self._queue.write()
-        # What an index holds only in part is found by the very words of its condition.
+        # A partial index is used only if the query has the very words of its condition.
         which = "state = 0" if state == TODO else f"state > 0 AND state = {state:d}"
         rows = self._database.read(
             f"SELECT id FROM requests WHERE host = ? AND {which}",  # noqa: S608
@@ -124,7 +124,7 @@ class SkippedRequests:
         return array("q", sorted(number for (number,) in rows))
 
     def requests(self, ids: Sequence[int], state: int) -> list[StandingRequest]:
-        """Those of some requests that are still in a state."""
+        """Return those of some requests that are still in a state."""
         self._queue.write()
         marks = ",".join("?" * len(ids))
         rows = self._database.read(
@@ -134,16 +134,16 @@ class SkippedRequests:
         return [StandingRequest(*row) for row in rows]
 
     def counts(self) -> dict[int, int]:
-        """How many requests each rule skips."""
+        """Return how many requests each rule skips."""
         return dict(self._database.read(COUNTS).fetchall())
 
     def url(self, key: bytes) -> str | None:
-        """The URL of the request with a fingerprint."""
+        """Return the URL of the request with a fingerprint."""
         row = self._database.read("SELECT url FROM requests WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
 
     def set_aside(self, host: int, skips: Sequence[tuple[int, Skip]]) -> None:
-        """Let waiting requests of a host not be made."""
+        """Set waiting requests of a host aside, so that they are not made."""
         if not skips:
             return
         changed = self._queue.change(
@@ -163,7 +163,7 @@ class SkippedRequests:
         self._queue.count(changed)
 
     def give_up(self, host: int, skips: Sequence[tuple[int, Skip]]) -> None:
-        """Let leased requests of a host not be made."""
+        """Set leased requests of a host aside, so that they are not made."""
         self._queue.change(
             host,
             "UPDATE requests SET state = 4, rule = ?, fold = ? WHERE id = ? AND state = 1",
@@ -171,7 +171,7 @@ class SkippedRequests:
         )
 
     def is_fixed(self, number: int) -> bool:
-        """Whether no rule may skip a request."""
+        """Return whether no rule may skip a request."""
         row = self._database.read("SELECT fixed FROM requests WHERE id = ?", (number,)).fetchone()
         return bool(row[0])
 
@@ -181,7 +181,7 @@ class SkippedRequests:
         self._database.write_many("UPDATE requests SET fixed = 1 WHERE id = ?", rows)
 
     def explain(self, skips: Sequence[tuple[int, Skip]]) -> None:
-        """Note anew why requests are not made, after the rules changed."""
+        """Update the reasons why requests are not made, after the rules changed."""
         self._database.write_many(
             "UPDATE requests SET rule = ?, fold = ? WHERE id = ? AND state = 4",
             [(skip.rule, skip.fold, number) for number, skip in skips],
@@ -199,7 +199,7 @@ class SkippedRequests:
         self._queue.count(changed)
 
     def of_fold(self, fold: bytes) -> list[tuple[int, int, str]]:
-        """Number, host and URL of the first requests that are skipped at an address."""
+        """Return number, host and URL of the first requests that are skipped at an address."""
         self._queue.write()
         rows = self._database.read(
             "SELECT id, host, url FROM requests WHERE state = 4 AND fold = ? LIMIT ?",
@@ -208,14 +208,14 @@ class SkippedRequests:
         return rows.fetchall()
 
     def put_one_back(self, fold: bytes) -> bool:
-        """Let another request for an address wait, for good; say whether one was skipped."""
+        """Let another request for an address wait, for good; return whether one was skipped."""
         row = self._database.read(
             "SELECT id, host FROM requests WHERE state = 4 AND fold = ? LIMIT 1", (fold,)
         ).fetchone()
         return self._put_back_for_good(row)
 
     def put_key_back(self, key: bytes) -> bool:
-        """Let the request with a fingerprint wait, for good; say whether it was skipped."""
+        """Let the request with a fingerprint wait, for good; return whether it was skipped."""
         row = self._database.read(
             "SELECT id, host FROM requests WHERE key = ? AND state = 4", (key,)
         ).fetchone()
@@ -232,15 +232,16 @@ class SkippedRequests:
     ) -> tuple[list[tuple[str, int]], tuple[bytes, int] | None]:
         """Return the URLs of requests that are deeper than one for which they stand.
 
-        A page is as near to a seed as the nearest of its URLs, also of those that are not asked.
+        A page is as near to a seed as the nearest of its URLs, including those that are not
+        requested.
 
         Args:
-            after: The address and the number of a skipped request; those behind it are looked at.
-            most: So many of them are looked at.
+            after: The address and the number of a skipped request; those after it are compared.
+            most: Compare at most this many.
 
         Returns:
-            URLs with the depths that they are to have, and the last that was looked at; None where
-            no more follow.
+            URLs with the depths that they are to have, and the last request that was compared; None
+            where no more follow.
 
         Complexity: O(most * log requests).
         """
@@ -249,7 +250,7 @@ class SkippedRequests:
         return nearer, (rows[-1][0], rows[-1][1]) if len(rows) == most else None
 
     def standing_deeper(self, fold: bytes, depth: int) -> list[tuple[str, int]]:
-        """Return the URL of the request that stands for an address, where it is deeper than this.
+        """Return the URL of the request that stands for an address, if it is deeper than this.
 
         Complexity: O(log requests).
         """
@@ -257,16 +258,16 @@ class SkippedRequests:
         return [] if row is None else [(row[0], depth)]
 
     def candidates(self, after: tuple[bytes, int], most: int) -> list[SkippedCandidate]:
-        """Requests that rules skip, after one that is given by its address and number.
+        """Return requests that rules skip, after one that is given by its address and number.
 
-        They are sorted by the digests of their addresses, which are in no order that pages have.
+        They are sorted by the digests of their addresses, so in random order.
         """
         self._queue.write()
         rows = self._database.read(_CANDIDATES, (*after, most)).fetchall()
         return [SkippedCandidate(*row) for row in rows]
 
     def put_back_rule(self, rule: int) -> int:
-        """Let everything wait again that a rule skipped; tell how much that is."""
+        """Let all requests that a rule skipped wait again; return how many."""
         rows = self._database.read(
             "SELECT host, id FROM requests WHERE state = 4 AND rule = ? ORDER BY host", (rule,)
         ).fetchall()

@@ -1,4 +1,4 @@
-"""Traps of a crawl: which clusters of URLs are asked for last, or not at all any more."""
+"""Find the traps of a crawl: clusters of URLs to request last, or not at all any more."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.address import Address
 
 SLOW_PRIORITY = -100
-"""Below everything that a crawl queues by itself."""
+"""A priority below every other one that a crawl gives by itself."""
 
 MAX_CLUSTERS = 20_000
 
 
 class UrlTraps:
-    """The table ``url_clusters``, of which memory holds what was met lately.
+    """The table ``url_clusters``, with the clusters that were met lately in memory.
 
     Args:
         database: The crawl's database.
         budget: Pages that may be fetched of each cluster in a visit, 0 for any number.
 
     Attributes:
-        reopened: Clusters that a smaller budget had closed: what they gave up is to be put back.
+        reopened: Clusters that a smaller budget had closed; their requests are to be put back.
     """
 
     def __init__(self, database: Database, budget: int) -> None:
@@ -51,7 +51,7 @@ class UrlTraps:
         database.before_commit.append(self._save)
 
     def _reopen(self) -> list[int]:
-        """Open what was closed by a smaller budget than that of today; tell which clusters."""
+        """Open clusters that a smaller budget than the present one closed; return their numbers."""
         rows = self._database.read(
             "SELECT id FROM url_clusters WHERE state = ? AND (barren < ? OR met * ? < barren)"
             " AND (? = 0 OR fetched < ?)",
@@ -64,15 +64,15 @@ class UrlTraps:
         return [number for (number,) in rows]
 
     def __bool__(self) -> bool:
-        """Whether any cluster is not open."""
+        """Return whether any cluster is not open."""
         return bool(self._hosts)
 
     def __contains__(self, host: object) -> bool:
-        """Whether a host has any cluster that is not open."""
+        """Return whether a host has any cluster that is not open."""
         return isinstance(host, str) and self._names.host(host) in self._hosts
 
     def cluster(self, address: Address) -> UrlCluster:
-        """The cluster of an address, after the learned rules."""
+        """Return the cluster of an address, after the learned rules."""
         name = self._names(address)
         cluster = self._clusters.pop(name, None) or self._stored(name)
         self._clusters[name] = cluster
@@ -97,10 +97,10 @@ class UrlTraps:
         return UrlCluster(int(cursor.lastrowid or 0), name)
 
     def note(self, address: Address, verdict: str) -> str | None:
-        """Take a page into account; the former state of its cluster where that is another now.
+        """Take a page into account; return the former state of its cluster if it changed.
 
-        Only what is fetched for the first time in a visit says whether there is anything new:
-        neither what is unchanged since the last one does, nor what failed.
+        Only a page that is fetched for the first time in a visit shows whether there is anything
+        new: neither one that is unchanged since the last visit does, nor one that failed.
         """
         if verdict not in KEPT and verdict not in DUPLICATES:
             return None
@@ -114,7 +114,7 @@ class UrlTraps:
         return before
 
     def note_met(self, address: Address) -> None:
-        """Take a URL into account that is found for the first time, and that no rule skips."""
+        """Count a URL that is found for the first time, and that no rule skips."""
         if address.host not in self:
             return
         cluster = self.cluster(address)
@@ -123,7 +123,7 @@ class UrlTraps:
             self._changed[cluster.id] = cluster
 
     def closed(self, address: Address, fold: bytes) -> int | None:
-        """The number of the closed cluster for which an address is not fetched, or None."""
+        """Return the number of the closed cluster for which an address is not fetched, or None."""
         if address.host not in self:
             return None
         cluster = self.cluster(address)
@@ -132,15 +132,16 @@ class UrlTraps:
         return cluster.id
 
     def priority(self, address: Address, wanted: int) -> int:
-        """The priority with which an address is queued."""
+        """Return the priority with which an address is queued."""
         if address.host not in self or self.cluster(address).state == OPEN:
             return wanted
         return min(wanted, SLOW_PRIORITY)
 
     def clear(self) -> None:
-        """Begin to count anew, for another visit; what is slow or closed stays so.
+        """Reset the counts for another visit; slow and closed clusters stay so.
 
-        But for what is closed because a budget was spent, which each visit has anew.
+        Clusters that were closed because their budget was spent are opened: each visit has a new
+        one.
         """
         self._save()
         self._clusters.clear()

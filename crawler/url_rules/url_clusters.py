@@ -16,30 +16,35 @@ OPEN, SLOW, CLOSED = "open", "slow", "closed"
 
 _LOOKED_AT = 40
 _FEW = 2
-"""A cluster is slow where at most so many of the last pages looked at were new."""
+"""A cluster is slow if at most this many of its last 40 pages were new."""
 
 _MANY = 8
-"""It is open again where more were."""
+"""A slow cluster is open again if more than this many of its last 40 pages are new."""
 
 LONG = 300
-"""It is closed where none of so many was, and their links led on within it."""
+"""A cluster is closed after this many pages in a row that were not new but led to more of it."""
 
 PAGES_A_LINK = 2
-"""Take a cluster for endless where so many barren pages lead to one new URL of it, or fewer do.
-Otherwise those that wait come to an end by themselves, and one of them may be a page yet."""
+"""A cluster is endless if at most this many barren pages lead to one new URL of it.
+
+Otherwise its URLs come to an end by themselves, and one of them may be a page yet.
+"""
 
 _TRIED_OF = 20
-"""Of so many URLs of a closed cluster, one is fetched all the same: a new page opens it again."""
+"""One in this many URLs of a closed cluster is fetched: a new page opens the cluster again."""
 
 _TRIED_OF_BARREN = 15
-"""Of every so many barren pages: the more of them, the fewer URLs are tried. However many links
-lead on from each page of a trap, there come to be less than one that is tried, and it ends."""
+"""Fetch one URL of a closed cluster in ``barren / 15``, if that is fewer than one in 20.
+
+However many links lead on from each page of a trap, there come to be less than one that is
+fetched, and the trap ends.
+"""
 
 _NUMBERED = "#"
-"""Apart from names that are many: what is found out of numbers says nothing of them."""
+"""The pattern of a number, unlike the one of a varying name: the two are learned separately."""
 
 _OFTEN = 3
-"""A path goes round in circles where a segment stands in it so often."""
+"""A path is circular if one segment occurs in it at least this many times."""
 
 _MAX_ARGUMENTS = 12
 
@@ -71,7 +76,7 @@ class UrlCluster:
     reason: str | None = None
 
     def note(self, *, is_new: bool, budget: int = 0) -> bool:
-        """Take a page into account; say whether the state is another one now.
+        """Take a page into account; return whether the state changed.
 
         Args:
             is_new: Whether its text was new.
@@ -101,11 +106,11 @@ class UrlCluster:
         return OPEN, None
 
     def is_tried(self, number: int, budget: int = 0) -> bool:
-        """Whether a URL is fetched although the cluster is closed.
+        """Return whether a URL is fetched although the cluster is closed.
 
         Args:
             number: A hash of the URL.
-            budget: As for ``note``; beyond it nothing is fetched.
+            budget: Pages that may be fetched of each cluster, 0 for any number; then nothing is.
         """
         if budget and self.fetched >= budget:
             return False
@@ -121,7 +126,7 @@ class ClusterNames:
         self.host = HostPatterns(_domain, _NUMBERED)
 
     def remember(self, name: str) -> None:
-        """Go on with the name of a cluster as another process found it."""
+        """Restore the name of a cluster that another process found."""
         host, slash, rest = name.partition("/")
         path, _, names = rest.partition("?")
         self.host.remember(host)
@@ -157,7 +162,7 @@ def _path(patterns: PathPatterns, address: Address) -> str:
 
 
 def _domain(name: str) -> str:
-    """Return the domain that has its own owner, "" of an IP address and of a name alone."""
+    """Return the registered domain of a host name, "" for an IP address and for a single label."""
     labels = name.split(".")
     if not labels[-1].isalpha():
         return ""
@@ -165,7 +170,7 @@ def _domain(name: str) -> str:
 
 
 def _turn(segments: tuple[str, ...]) -> int | None:
-    """Where a path begins to go round in circles: at the first segment that comes again."""
+    """Return the first segment of a circular path that occurs again; None for any other path."""
     counts = Counter(filter(None, segments))
     if not counts or max(counts.values()) < _OFTEN:
         return None

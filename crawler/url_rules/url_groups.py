@@ -1,4 +1,4 @@
-"""Which request stands for each address, after the learned rules; and what was found there."""
+"""Store the request that stands for each address after the learned rules, and the page there."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 MAX_TRIES = 3
-"""So many further URLs of a page are fetched where the first gave no page."""
+"""Fetch at most this many further URLs of a page where the first gave no page."""
 
 
 class Fold(NamedTuple):
     """An address after the rules.
 
     Attributes:
-        key: Of the request that stands for it.
-        said: What was there; None where nothing was fetched yet, or nothing that has a text.
-        visit: In which that was; with nothing said, in which the last request for it gave no page.
-        tries: How many further URLs of it were fetched because the first gave no page.
-        is_explored: Whether a second URL of it was fetched on purpose.
+        key: Request fingerprint of the request that stands for it.
+        said: The content of its page; None before a page with a text was fetched.
+        visit: The visit of that fetch; without content, of the last request that gave no page.
+        tries: Number of further URLs that were fetched because the first gave no page.
+        is_explored: Whether a second URL was fetched on purpose.
         tested: The forms of its URLs that led to one text, as ``forms_json`` writes them; empty
             where it was fetched under one.
     """
@@ -44,7 +44,7 @@ class Fold(NamedTuple):
 
     @property
     def wants_another(self) -> bool:
-        """Whether what was asked for gave no page, and another URL of it may."""
+        """Whether the request gave no page, and another URL of the address may."""
         return self.said is None and self.visit is not None and self.tries < MAX_TRIES
 
 
@@ -55,7 +55,7 @@ class Folds:
         self._database = database
 
     def get(self, fold: bytes) -> Fold | None:
-        """What is known of an address, by the digest of what the rules make of it."""
+        """Return the stored address with a digest, taken after the rules; None if unknown."""
         row = self._database.read(
             "SELECT key, words, kept, similarity, page, links, visit, tries, explored,"
             " tested FROM folds"
@@ -68,7 +68,7 @@ class Folds:
         return Fold(row[0], said, row[6], row[7], bool(row[8]), row[9])
 
     def claim(self, fold: bytes, host: int, key: bytes) -> None:
-        """Let a request stand for an address for which none stands yet."""
+        """Let a request stand for an address that has none yet."""
         self._database.write(
             "INSERT OR IGNORE INTO folds (fold, host, key, tries, explored, tested)"
             " VALUES (?, ?, ?, 0, 0, '')",
@@ -80,7 +80,7 @@ class Folds:
         self._database.write("UPDATE folds SET key = ? WHERE fold = ?", (key, fold))
 
     def note(self, fold: bytes, host: int, key: bytes, said: PageContent, visit: int) -> None:
-        """Note what was found at an address; the request that stands for it stays."""
+        """Store the content found at an address; the request that stands for it stays."""
         self._database.write(
             "INSERT INTO folds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')"
             " ON CONFLICT (fold) DO UPDATE"
@@ -96,7 +96,7 @@ class Folds:
         )
 
     def note_try(self, fold: bytes) -> None:
-        """Note that another URL of an address is tried, of which nothing is known yet."""
+        """Note that another URL of an address is tried, with no result yet."""
         self._database.write(
             "UPDATE folds SET tries = tries + 1, visit = NULL WHERE fold = ? AND words IS NULL",
             (fold,),
@@ -113,33 +113,33 @@ class Folds:
         )
 
     def clear(self) -> None:
-        """Forget everything, for another visit."""
+        """Remove all addresses, for another visit."""
         self._database.empty("folds")
 
     def forget(self, host: int) -> None:
-        """Forget a host's addresses, whose digests mean something else from now on."""
+        """Remove a host's addresses, whose digests have become invalid."""
         self._database.write("DELETE FROM folds WHERE host = ?", (host,))
 
 
 def forms_json(forms: Iterable[Form]) -> str:
-    """Forms of URLs as JSON."""
+    """Return forms of URLs as JSON."""
     return json.dumps(sorted(map(sorted, forms)))
 
 
 def forms_of(tested: str) -> set[Form]:
-    """The inverse of ``forms_json``."""
+    """Return the forms of a JSON text; the inverse of ``forms_json``."""
     return {frozenset(map(tuple, form)) for form in json.loads(tested)} if tested else set()
 
 
 def said_of(row: PageRow, kept_url: str | None = None) -> PageContent | None:
-    """What a stored page said; None where it has no text, and repeats none.
+    """Return the content of a stored page; None where it has no text, and repeats none.
 
-    A file says its bytes. So does a page without words: its text is the digest of them where
-    texts are not read.
+    The content of a file is its bytes. The same holds for a page without words: its text is the
+    digest of them where texts are not read.
 
     Args:
         row: The page.
-        kept_url: Of the page that it repeats; by it those are told apart that other crawls have.
+        kept_url: URL of the page that it repeats, the key of one that another crawl has.
     """
     if is_file(row):
         return None if not row.body_bytes else _said(row, kept_url, row.payload_digest, None)
@@ -150,12 +150,12 @@ def said_of(row: PageRow, kept_url: str | None = None) -> PageContent | None:
 
 
 def number_of(url: str) -> int:
-    """What stands for the id of a page that another crawl has; ids of pages are above 0."""
+    """Return a negative id for a page that another crawl has; ids of own pages are above 0."""
     return -1 - (xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace")) >> 1)
 
 
 def is_file(row: PageRow) -> bool:
-    """Whether what was stored is no page, or repeats what is none."""
+    """Return whether a stored response is no page, or repeats one that is none."""
     repeats = row.verdict in DUPLICATES and row.text_digest is None
     return row.verdict == NOT_HTML or repeats
 

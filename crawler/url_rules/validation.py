@@ -1,4 +1,4 @@
-"""Trying, at the end of a crawl, what may matter on a few pages only."""
+"""Try rules at the end of a crawl on further pages, since a part may matter on a few pages only."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from crawler.url_rules.skipped import SkippedCandidate
 
 ENOUGH = 118
-"""Pages under two URLs each, none of which differed: a rule holds in 39 of 40 cases, with 95 %
-certainty."""
+"""Pages under two URLs each after which a rule without a counterexample is proved.
+
+It holds in 39 of 40 cases then, with 95 % certainty.
+"""
 
 MIN_OF_A_VALUE = 59
 """Pages on which each of several values of an argument is tried: 19 of 20 cases."""
@@ -40,38 +42,38 @@ MAX_OF_AN_ARGUMENT = 590
 """Pages on which the values of one argument are tried, where it has more than ten of them."""
 
 MAX_ASKED = 2
-"""So many times the pages that prove it are asked for where some cannot be compared."""
+"""Request at most this many times the pages that prove a rule, if some cannot be compared."""
 
 SLICE = 500
-"""Skipped requests that are looked at between two pages: some 50 ms."""
+"""Skipped requests that are checked between two pages: some 50 ms."""
 
 _FIRST = (b"", 0)
 
 
 class _Trial(NamedTuple):
-    """A skipped request, and what it proves of rules, or of one of them that it is wrong."""
+    """A skipped request, and the proofs that it gives of rules, or that one of them is wrong."""
 
     request: SkippedCandidate
     proofs: list[tuple[LearnedRule, Proof]]
 
 
 def pages_wanted(values: int) -> int:
-    """On how many pages each value of an argument is to be tried.
+    """Return on how many pages each value of an argument is to be tried.
 
-    One of several may be what a page has without any, which says the same wherever the others
-    matter.
+    One of several values may be the default of the page, which has the same text wherever the
+    others matter.
     """
     least = min(MIN_OF_A_VALUE, MAX_OF_AN_ARGUMENT // values)
     return max(ceil(ENOUGH / max(1, values - 1)), least)
 
 
 class Examination:
-    """Holds rules against more of the pages that they skip, value by value.
+    """Tests rules on more of the pages that they skip, value by value.
 
-    A request is a trial of each rule by which it differs from what was fetched of its page: in a
-    form in which the page was fetched it is not tried again. What spoke for a rule before it held
-    does not count: had one of those pages spoken against it, it would not hold. Rules that
-    drop ids are not examined: nobody makes pages for each of those.
+    A request is a trial of each rule by which it differs from the URLs of its page that were
+    fetched; a form in which the page was fetched is not tried again. Evidence from the time before
+    a rule held does not count: had one of those pages contradicted it, it would not hold. Rules
+    that drop ids are not examined: no site has a page for each of those.
     """
 
     def __init__(self, state: RuleState) -> None:
@@ -82,9 +84,9 @@ class Examination:
         self._coming: Counter[tuple[int, Proof]] = Counter()
         self._is_stale = self._is_news = True
         self.is_under_way = False
-        """Whether some of what rules skip is still to be looked at."""
+        """Whether some of the requests that rules skip are still to be checked."""
         self.is_left = self._was_stopped()
-        """Whether an earlier process ended before it had looked at all that rules skip."""
+        """Whether an earlier process ended before it had checked all requests that rules skip."""
 
     def _was_stopped(self) -> bool:
         unsettled = (
@@ -94,7 +96,7 @@ class Examination:
         return any(unsettled) and any(rule > 0 for rule in self._state.skipped.counts())
 
     def note_change(self) -> None:
-        """Look at everything anew: rules changed, or skipped another request."""
+        """Check all skipped requests again: rules changed, or skipped another request."""
         self._is_stale = True
         if self._is_news:
             self._is_news = False
@@ -103,11 +105,12 @@ class Examination:
                     self._settle(rule, NOT_EXAMINED)
 
     def try_more(self) -> bool:
-        """Let some of what rules skip wait, where nothing else does; say whether there is more.
+        """Queue some skipped requests as trials; return whether to call again.
 
-        A request that several rules skip is a trial of each, so those that prove most come first.
+        Call it while no request waits. A request that several rules skip is a trial of each, so
+        those that prove most come first.
 
-        Complexity: O(``SLICE``), and O(skipped requests) until it says that there is no more.
+        Complexity: O(``SLICE``), and O(skipped requests) until there are no more.
         """
         self._coming.clear()
         if not self.is_under_way:
@@ -133,7 +136,7 @@ class Examination:
         self._folds.clear()
 
     def _end(self) -> None:
-        """Say of rules that are not proved that nothing is left by which they could be."""
+        """Settle the rules that are not proved, since no request is left that could prove them."""
         self._is_news = True
         for rule in self._rules:
             is_undecided = any(
@@ -144,7 +147,7 @@ class Examination:
         self.note_proven()
 
     def note_proven(self) -> None:
-        """Say of rules that they are proved, or need not be."""
+        """Settle the rules that are proved, or need not be."""
         for rule in self._rules:
             if rule.is_of_ids:
                 self._settle(rule, OF_IDS)
@@ -161,20 +164,20 @@ class Examination:
             self._state.store.note_change(rule)
 
     def _proofs(self, rule: LearnedRule) -> Iterable[Proof]:
-        """What is to be proved of a rule, as far as it is known."""
+        """Return the proofs that a rule needs, as far as its values are known."""
         values = enumerate(rule.values) if is_open(rule.transform) else ()
         return [(thing, value) for thing, known in values for value in known if value] or [(0, "")]
 
     def _is_wanting(self, rule: LearnedRule) -> bool:
-        """Whether some of its values are to be tried, or may be met that are."""
+        """Return whether some values of a rule are to be tried, or may yet be met."""
         if is_open(rule.transform):
             return not rule.is_of_ids
         return self._lacks(rule, (0, "")) > 0
 
     def _try_some(self, candidates: Sequence[SkippedCandidate]) -> bool:
-        """Let those of some requests wait that prove something; say whether there are any."""
+        """Queue those of some requests that prove something; return whether there are any."""
         rules = {rule.id: rule for rule in self._rules if self._is_wanting(rule)}
-        # Of one page there may be hundreds.
+        # One page may have hundreds.
         forms = {one.standing: self._form(one.standing) for one in candidates}
         trials = [
             _Trial(one, self._proofs_of(one, forms[one.standing], rules)) for one in candidates
@@ -199,7 +202,7 @@ class Examination:
     def _proofs_of(
         self, request: SkippedCandidate, standing: Form | None, rules: Mapping[int, LearnedRule]
     ) -> list[tuple[LearnedRule, Proof]]:
-        """What a request can prove of rules that is not proved yet, nor of its page."""
+        """Return the proofs that a request gives and that rules still lack."""
         form = self._form(request.url)
         if form is None or standing is None:
             return []
@@ -211,7 +214,7 @@ class Examination:
         return rule.has_ids(proof[0]) or rule.tried[proof] >= self._wanted(rule, proof)
 
     def _lacks(self, rule: LearnedRule, proof: Proof) -> int:
-        """On how many more pages a value is to be tried."""
+        """Return on how many more pages a value is to be tried."""
         wanted = self._wanted(rule, proof)
         if rule.has_ids(proof[0]) or rule.asked[proof] >= MAX_ASKED * wanted:
             return 0
@@ -228,7 +231,7 @@ class Examination:
         return pages_wanted(max(1, values + is_new))
 
     def _about_the_same(self, rule: LearnedRule) -> Iterable[LearnedRule]:
-        """The rules about values of the same argument."""
+        """Yield the rules about values of the same argument."""
         for other in self._rules.of(rule.context.host):
             if isinstance(other.transform, ReplaceValues) and about(other.transform) == about(
                 rule.transform
@@ -249,5 +252,5 @@ class Examination:
 
 
 def _draw(trial: _Trial) -> int:
-    """In the order of arrival it would be one value of all pages, the one that is linked first."""
+    """Return a random rank: by arrival, the value that is linked first would win on all pages."""
     return xxhash.xxh3_64_intdigest(trial.request.url.encode("utf-8", "surrogatepass"))

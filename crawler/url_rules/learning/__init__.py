@@ -1,1 +1,1 @@
-"""Which parts of a site's URLs do not matter: learned from what its pages turned out to say."""
+"""Learn which parts of a site's URLs do not matter, from the contents of its pages."""

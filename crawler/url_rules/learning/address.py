@@ -8,7 +8,7 @@ from typing import NamedTuple
 import xxhash
 
 Argument = tuple[str, str | None]
-"""Name and value as they are written; the value is None where there is no ``=``."""
+"""Name and value as the URL has them; the value is None where there is no ``=``."""
 
 _NAME = "[^=;&/?]+"
 _BY_SEMICOLONS = re.compile(f"{_NAME}(?:=[^;&]*)?(?:[;&]{_NAME}(?:=[^;&]*)?)*")
@@ -19,8 +19,8 @@ class Address(NamedTuple):
     """The parts of a canonical URL; two URLs with the same parts are one page.
 
     ``/a/`` has the segments ``a`` and an empty one, ``/`` only an empty one.
-    Arguments stand in their order, those of a canonical URL by name; ``;``
-    separates like ``&`` where the whole query can be read so.
+    Arguments keep their order, which in a canonical URL is that of their names.
+    ``;`` separates like ``&`` where the whole query can be read so.
     """
 
     scheme: str
@@ -44,26 +44,26 @@ class Address(NamedTuple):
 
     @property
     def names(self) -> frozenset[str]:
-        """Of all arguments."""
+        """The names of all arguments."""
         return frozenset(name for name, _ in self.arguments)
 
     def values(self, name: str) -> tuple[str | None, ...]:
-        """Every value of an argument, in their order."""
+        """Return every value of an argument, in the order of the URL."""
         return tuple([value for other, value in self.arguments if other == name])
 
     def digest(self) -> bytes:
-        """Sixteen bytes by which it is found again, xxh3-128."""
+        """Return the key of the address in the tables: its xxh3-128, 16 bytes."""
         return xxhash.xxh3_128_digest(repr(tuple(self)).encode("utf-8", "surrogatepass"))
 
     def __str__(self) -> str:
-        """The URL as people read it."""
+        """Return the URL as people read it."""
         path = "/".join(self.segments)
         query = "&".join(n if v is None else f"{n}={v}" for n, v in self.arguments)
         return f"{self.scheme}://{self.host}/{path}" + (f"?{query}" if query else "")
 
     @property
     def is_learnable(self) -> bool:
-        """Whether it is so small that looking at all its parts costs little."""
+        """Whether the address has few enough parts to look at all of them."""
         return len(self.segments) <= _MAX_DEPTH and len(self.arguments) <= _MAX_DEPTH
 
 

@@ -1,4 +1,4 @@
-"""Where a rule holds: on a whole host, for a kind of path, beside other arguments."""
+"""The addresses for which a rule holds: a host, a kind of path, certain other arguments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class AddressInContext(NamedTuple):
-    """An address with what contexts ask of it, found once."""
+    """An address with the parts that contexts compare, computed once."""
 
     address: Address
     path: str
@@ -20,7 +20,7 @@ class AddressInContext(NamedTuple):
 
     @classmethod
     def of(cls, address: Address) -> AddressInContext:
-        """Look at an address."""
+        """Compute the parts of an address."""
         return cls(address, "/" + "/".join(address.segments), address.names)
 
 
@@ -29,12 +29,12 @@ class Context:
     """Addresses for which a rule is stated.
 
     Attributes:
-        host: With its port.
-        pattern: Of paths, as ``crawler.url_rules.learning.patterns`` makes them; None for every
-            path.
+        host: The host with its port.
+        pattern: A pattern of paths, as ``crawler.url_rules.learning.patterns`` makes them; None for
+            every path.
         beside: Names of all arguments but those that the rule is about, None for any.
         where: An argument and its value that must be there.
-        apart_from: Narrower contexts of which it does not speak.
+        apart_from: Narrower contexts that are exceptions.
     """
 
     host: str
@@ -44,7 +44,12 @@ class Context:
     apart_from: tuple[Context, ...] = ()
 
     def holds(self, place: AddressInContext, about: tuple[str, ...] = ()) -> bool:
-        """Whether an address is meant; ``about`` are the names that the rule is about."""
+        """Return whether the context includes an address.
+
+        Args:
+            place: The address.
+            about: The names of the arguments that the rule is about.
+        """
         if place.address.host != self.host:
             return False
         if self.pattern is not None and not fits(self.pattern, place.path):
@@ -56,11 +61,11 @@ class Context:
         return not any(other.holds(place, about) for other in self.apart_from)
 
     def at(self, place: AddressInContext, pattern: str, about: tuple[str, ...]) -> Context:
-        """The narrow context of an address: its kind of path beside its other arguments."""
+        """Return the narrow context of an address: its kind of path beside its other arguments."""
         return Context(self.host, pattern, place.names.difference(about))
 
     def apart(self, other: Context) -> Context:
-        """The same without a narrower context."""
+        """Return the same context without a narrower one."""
         return replace(self, apart_from=(*self.apart_from, other))
 
     @property
@@ -69,7 +74,7 @@ class Context:
         return f"{self.pattern}?{'&'.join(sorted(self.beside or ()))}"
 
     def covers(self, other: Context) -> bool:
-        """Whether this one speaks of every address of which the other does."""
+        """Return whether this context includes every address of another one."""
         return (
             self.host == other.host
             and self.pattern in (None, other.pattern)
@@ -79,7 +84,7 @@ class Context:
         )
 
     def __str__(self) -> str:
-        """As people read it."""
+        """Return the context as people read it."""
         where = f"{self.host}{self.pattern or ''}"
         if self.where is not None:
             where += f" with {self.where[0]}={self.where[1]}"

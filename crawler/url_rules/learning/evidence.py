@@ -1,4 +1,4 @@
-"""What speaks for a rule, and what against it."""
+"""The evidence for a rule and against it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ if TYPE_CHECKING:
 
     from crawler.url_rules.learning.transforms import Form
 _DOUBT = 0.05
-"""One in twenty of the bounds that are stated may be too high."""
+"""The probability, 0 to 1, that a bound stated here is too high."""
 
 _VERY_NEAR = 0.95
-"""Measured on gitweb and on SQLite's release notes: redundant arguments leave pages that are .93 to
-1.0 alike, neighbours in a series are .80 to .95."""
+"""Two pages this similar (Jaccard, 0 to 1) are one page although their words differ.
+
+Measured on gitweb and on SQLite's release notes: redundant arguments leave pages that are .93 to
+1.0 alike, neighbours in a series are .80 to .95.
+"""
 
 MAX_GROUPS = 256
 _FEW_LINKS = 2
@@ -28,7 +31,7 @@ _MANY_PATTERNS = 8
 
 
 def lower_bound(positives: int) -> float:
-    """The share of cases in which a rule holds at least, if it held in each that was seen.
+    """Return the least share of cases in which a rule holds, if it held in each that was seen.
 
     The one-sided bound of Clopper and Pearson (1934) without a failure, at 95 %.
 
@@ -40,22 +43,22 @@ def lower_bound(positives: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class CounterExample:
-    """Two captures that a rule takes for one page, and that are not."""
+    """Two captures of different pages that a rule takes for one page."""
 
     page: int
     other: int
 
 
 class PageContent(NamedTuple):
-    """What a page said, as far as two of them can be compared.
+    """The content of a page, as far as two pages can be compared.
 
     Attributes:
-        words: Digest of its words in any order; of a file that is no page of its bytes.
+        words: Digest of its words in any order; for a file that is no page, of its bytes.
         kept: Number of the kept page that it is, or repeats.
-        similarity: Jaccard similarity to that one.
+        similarity: Jaccard similarity to that one, 0 to 1.
         page: Number of the capture.
-        links: How many links there are to follow; None where that is not known.
-        counts: Whether it may speak for a rule.
+        links: Number of links to follow; None where that is not known.
+        counts: Whether it may be evidence for a rule.
         is_file: Whether it is no page.
     """
 
@@ -68,14 +71,14 @@ class PageContent(NamedTuple):
     is_file: bool = False
 
     def leads_to_less_than(self, other: PageContent) -> bool:
-        """Whether a page has clearly fewer links than another, as a print view has."""
+        """Return whether this page has clearly fewer links than another, as a print view has."""
         if self.links is None or other.links is None:
             return False
         return self.links + _FEW_LINKS < _SHARE_OF_LINKS * other.links
 
 
 def agreement(one: PageContent, other: PageContent) -> bool | None:
-    """Whether two pages are the same; None where that cannot be told.
+    """Return whether two pages are the same; None where that cannot be told.
 
     The same words are the same page, whatever they were taken for. Two that are
     nearly the words of a third one are the same where both are *very* nearly so;
@@ -92,9 +95,9 @@ class Sight(NamedTuple):
     """An address as a rule sees it.
 
     Attributes:
-        form: What the rule drops or replaces in it.
+        form: The parts that the rule drops or replaces in it.
         folded: Hash of the address after the rules that hold already.
-        said: What was there.
+        said: The content of its page.
     """
 
     form: Form
@@ -104,24 +107,25 @@ class Sight(NamedTuple):
 
 @dataclass(slots=True)
 class Evidence:
-    """Groups of addresses that a rule would make one, and what their pages said.
+    """Groups of addresses that a rule would make one, and the contents of their pages.
 
-    Each page text speaks once: a thousand addresses that all lead to one
-    "not found" are one piece of evidence. Memory is bounded: of the groups
-    those are held whose hash ends in some zeros, so that a group is either
-    followed from its first address to its last, or not at all.
+    Each page text counts once: a thousand addresses that all lead to one
+    "not found" are one piece of evidence. Memory is bounded: a group is kept
+    only if its hash ends in some zeros, so that it is either followed from
+    its first address to its last, or not at all.
 
     Attributes:
-        spreads: Whether it is stated of every path of a host; then five texts
-            of each of two path patterns, or texts of eight, are wanted before any counts.
-        is_useful: Whether it would make one what no other rule does.
-        clusters: Texts that speak for it, by the kind of path and the names of the
+        spreads: Whether the rule is about every path of a host. None of its texts counts before
+                there are five of each of two path patterns, or texts of eight patterns.
+        is_useful: Whether the rule would make one what no other rule does.
+        clusters: Numbers of texts that support it, by the kind of path and the names of the
             other arguments.
-        poor: How often the one of two addresses that counts as the other led to less,
-            and how often the other one did; of addresses on an equal footing the first
-            number is of both.
-        contents: Numbers of the kept pages that speak for it.
-        files: How many of those are no pages.
+        poor: Two counts of pairs in which one address leads to less. The first counts those where
+            the address that is replaced does, the second those where the other one does. Where the
+            two are on an equal footing, the first counts both.
+        contents: Numbers of the kept pages that support it.
+        values: Distinct forms that were met, by part of the form.
+        files: Number of those contents that are no pages.
     """
 
     spreads: bool = False
@@ -135,11 +139,14 @@ class Evidence:
     _zeros: int = 0
 
     def first_of(self, key: int, sight: Sight) -> Sight | None:
-        """The first address of a group that was fetched; None for that one, and where none is held.
+        """Return the first address of a group that was fetched.
 
         Args:
-            key: Hash of what the rule makes of the address.
-            sight: What the address is.
+            key: Hash of the address after the rule.
+            sight: The address that is fetched now.
+
+        Returns:
+            None where ``sight`` is the first one, and for a group that is not kept.
         """
         if key & ((1 << self._zeros) - 1):
             return None
@@ -156,7 +163,7 @@ class Evidence:
             self._groups = {key: entry for key, entry in self._groups.items() if not key & mask}
 
     def count(self, one: Sight, other: Sight, cluster: str) -> bool:
-        """Take two addresses that the rule makes one, and rightly; say whether that is news."""
+        """Count two addresses with one page that the rule makes one; return whether it is news."""
         if not (one.said.counts and other.said.counts):
             return False
         if any(a == b for a, b in zip(one.form, other.form, strict=True)):

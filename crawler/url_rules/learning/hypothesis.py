@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 _MIN_VALUES = 3
 
 _ONE_IN = 5
-"""Where of so many pairs one is lopsided, what leads to more is never skipped for the other."""
+"""A rule is lopsided if at least one in this many texts leads to more, which it never skips."""
 
 MAX_EXCEPTIONS = 3
-"""Kinds of pages that a rule for a whole host may not speak of."""
+"""Exclude at most this many kinds of pages from a rule for a whole host."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearningPolicy:
-    """When a rule is believed.
+    """The conditions on which a rule is believed.
 
     Attributes:
         confidence: The share of cases in which it must hold at least, with 95 % certainty.
-        largest_cluster: Duplicates of one text from which on nothing is learned: what so many
-            addresses lead to is an error page in disguise.
+        largest_cluster: Number of duplicates of one text above which nothing is learned from it: a
+            text at that many addresses is an error page in disguise.
         cluster_budget: Pages that may be fetched of each cluster of URLs; 0: any number.
     """
 
@@ -50,13 +50,13 @@ class LearningPolicy:
 
 
 class Observation(NamedTuple):
-    """A page that was fetched: where, and what it said.
+    """A page that was fetched, with its address and its content.
 
     Attributes:
         raw: Its address.
-        place: The same after every rule that holds.
-        pattern: Path pattern of that.
-        said: What was there.
+        place: The address after every rule that holds.
+        pattern: Path pattern of ``place``.
+        said: The content of the page.
     """
 
     raw: Address
@@ -66,15 +66,15 @@ class Observation(NamedTuple):
 
 
 Lookup = Callable[[Address], PageContent | None]
-"""What the page at a folded address said, None where none was fetched."""
+"""Looks up the content of the page at a folded address; None where none was fetched."""
 
 
 @dataclass(slots=True)
 class Hypothesis:
     """A rule that may hold.
 
-    One that speaks of a whole host may have exceptions: a page that differs at
-    every fetch says nothing against what holds for all others.
+    A rule about a whole host may have exceptions: a page that differs at
+    every fetch proves nothing against a rule that holds for all others.
     """
 
     context: Context
@@ -83,7 +83,7 @@ class Hypothesis:
     refuted: CounterExample | None = None
 
     def observe(self, seen: Observation, lookup: Lookup | None = None) -> bool:
-        """Take a page into account; say whether that was news."""
+        """Take a page into account; return whether that was news."""
         if not self._speaks_of(seen):
             return False
         address = seen.place.address
@@ -104,7 +104,7 @@ class Hypothesis:
         return self._judge(there, self._sight(seen), seen)
 
     def compare(self, one: Observation, other: Observation) -> bool:
-        """Take two addresses of one page into account; say whether that was news."""
+        """Take two addresses of one page into account; return whether that was news."""
         if not (self._speaks_of(one) and self._speaks_of(other)):
             return False
         if self.transform(one.place.address) != self.transform(other.place.address):
@@ -124,11 +124,11 @@ class Hypothesis:
         return True
 
     def object(self, kind: Context, example: CounterExample) -> None:
-        """Take a kind of page out of which it is wrong, or refute it.
+        """Exclude a kind of page for which the rule is wrong, or refute the rule.
 
         Args:
-            kind: Where it is wrong.
-            example: What shows it.
+            kind: The context in which it is wrong.
+            example: Two pages that prove it.
         """
         if self.context.pattern is None and not takes_names(self.transform):
             self.context = self.context.apart(kind)
@@ -140,18 +140,18 @@ class Hypothesis:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Whose addresses it would change, or what they would become."""
+        """The hosts whose addresses the rule would change, or would change others to."""
         if isinstance(self.transform, ReplaceHost):
             return self.transform.host, self.transform.new_host
         return (self.context.host,)
 
     def folded(self, place: AddressInContext) -> Address:
-        """What it would make of an address, after the rules that hold."""
+        """Return the address after the rule, given one after the rules that hold."""
         holds = self.context.holds(place, about(self.transform))
         return self.transform(place.address) if holds else place.address
 
     def changes(self, place: AddressInContext) -> bool:
-        """Whether that is another address."""
+        """Return whether the rule would change an address."""
         return self.folded(place) != place.address
 
     def _agree(self, one: Sight, other: Sight, cluster: str) -> bool:
@@ -170,7 +170,7 @@ class Hypothesis:
 
     @property
     def oriented(self) -> Transform:
-        """The rule as it may be used: what leads to less counts as what leads to more."""
+        """The rule in the direction in which it may be used: pages with fewer links are skipped."""
         transform, (poor_source, poor_target) = self.transform, self.evidence.poor
         if not isinstance(transform, Pairing) or not self._is_often(poor_source + poor_target):
             return transform
@@ -183,7 +183,7 @@ class Hypothesis:
 
     @property
     def _loses_links(self) -> bool:
-        """Whether pages that are skipped may lead to what the others do not lead to."""
+        """Whether pages that are skipped may have links that the others do not have."""
         poor_source, poor_target = self.evidence.poor
         if isinstance(self.transform, Pairing) and not is_open(self.transform):
             return bool(poor_source and poor_target) and self._is_often(
@@ -192,7 +192,7 @@ class Hypothesis:
         return self._is_often(poor_target if isinstance(self.transform, Pairing) else poor_source)
 
     def _sight(self, seen: Observation) -> Sight:
-        # A shape is told only where nothing that is dropped stands in the way.
+        # A shape is matched against the address after the other rules, which drop what hides it.
         is_shape = isinstance(self.transform, Rewrite)
         form = self.transform.varying(seen.place.address if is_shape else seen.raw)
         return Sight(form, hash(seen.place.address), seen.said)
@@ -201,13 +201,13 @@ class Hypothesis:
         return self.context.holds(seen.place, about(self.transform)) or self._spans(seen)
 
     def _spans(self, seen: Observation) -> bool:
-        """Whether it says that another host is this one."""
+        """Return whether the rule takes another host for the host of this page."""
         transform = self.transform
         return isinstance(transform, ReplaceHost) and transform.new_host == seen.place.address.host
 
     @property
     def _positives(self) -> int:
-        """Texts that speak for it; of a whole host as many are to be pages as are files.
+        """Texts that support the rule; for a whole host, no more than twice those that are pages.
 
         Pages of several languages may share all their pictures.
         """
@@ -217,7 +217,7 @@ class Hypothesis:
         return min(evidence.positives, 2 * (evidence.texts - evidence.files))
 
     def is_believed(self, policy: LearningPolicy) -> bool:
-        """Whether enough was seen that speaks for it, and nothing that speaks against it."""
+        """Return whether there is enough evidence for the rule, and none against it."""
         evidence = self.evidence
         if self.refuted is not None or not evidence.is_useful or self._loses_links:
             return False
@@ -228,7 +228,7 @@ class Hypothesis:
 
 @dataclass(slots=True)
 class Refuted:
-    """A rule that does not hold, and what showed it."""
+    """A rule that does not hold, and two pages that prove it."""
 
     context: Context
     transform: Transform
@@ -237,7 +237,7 @@ class Refuted:
 
 
 def narrowness(proposal: Proposal) -> tuple[int, bool, int, int]:
-    """Rules for whole hosts first, of those that name what they speak of, then of the most."""
+    """Return a sort key: rules for whole hosts, then narrow values, then many arguments first."""
     context, transform = proposal
     parts = (context.pattern, context.beside, context.where)
     count = sum(part is not None for part in parts)

@@ -1,4 +1,4 @@
-"""Learning from the pages of a crawl which of a host's addresses are one page."""
+"""Learn from the pages of a crawl which addresses of a host are one page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MAX_TRIES = 8
 
 @dataclass(slots=True)
 class _Host:
-    """What is being learned of one host."""
+    """The hypotheses about one host, and the pages that they are tried on."""
 
     patterns: PathPatterns = field(default_factory=PathPatterns)
     window: deque[Observation] = field(default_factory=lambda: deque(maxlen=_WINDOW))
@@ -54,7 +54,7 @@ class _Host:
     versions: Versions = field(default_factory=Versions)
 
     def remember(self, seen: Observation) -> None:
-        """Hold a page for what is tried later; of copies of one page the last few are found."""
+        """Keep a page for later hypotheses; of copies of one page only the last few are kept."""
         self.window.append(seen)
         copies = self.alike.pop(seen.said.kept, None) or deque(maxlen=_MAX_ALIKE)
         copies.append(seen)
@@ -67,10 +67,10 @@ class RuleLearner:
     """Finds rules in the pages of a crawl.
 
     Two pages with the same text under two addresses suggest rules by which
-    the addresses would be one. Each is tried on the last pages of its host
+    the addresses would be one. Each rule is tried on the last pages of its host
     and on all that follow: a page that it would take for another one refutes
-    it for good. Where nothing refutes it and enough different texts speak
-    for it, it is believed. What was found wrong on the whole host may still
+    it for good. Where nothing refutes it and enough different texts support
+    it, it is believed. A rule that is wrong on the whole host may still
     be right for one kind of path, or beside certain arguments.
 
     Rules that hold are applied first, so that further ones show.
@@ -99,15 +99,16 @@ class RuleLearner:
 
         Args:
             url: Its canonical URL.
-            said: What was there.
+            said: Its content.
             same_as: Canonical URL of the page that it repeats.
-            same_links: How many links of that are followed, if that is known.
-            suggests: Canonical URLs that are said to be the same page, by a redirect or by
-                rel=canonical: what to try, and no evidence.
-            lookup: What the page at a folded address said, if it was fetched.
+            same_links: Number of links of that page that are followed, if known.
+            suggests: Canonical URLs that a redirect or rel=canonical declares to be the same page.
+                Rules that they suggest are tried; they are no evidence.
+            lookup: Looks up the content of the page at a folded address.
 
         Returns:
-            A rule that is believed from now on, if any: ``take`` it, let it hold, ``fold_again``.
+            At most one rule that is believed from now on. The caller has to ``take`` it, apply it,
+            and call ``fold_again``.
 
         Complexity: O(hypotheses of the host), about a microsecond each, and a lookup for some.
         """
@@ -128,7 +129,7 @@ class RuleLearner:
         return self._believed(host) if news else []
 
     def _compare(self, host: _Host, seen: Observation, same_as: str, links: int | None) -> bool:
-        """Take the page into account of which this one is a copy."""
+        """Compare a page with the one that it repeats; return whether that was news."""
         address = Address.parse(same_as)
         if not address.is_learnable or address == seen.raw:
             return False
@@ -141,7 +142,7 @@ class RuleLearner:
         )
 
     def pattern_of(self, address: Address) -> str:
-        """The path pattern of an address that is folded."""
+        """Return the path pattern of an address that is folded."""
         return self._host(address.host).patterns(address)
 
     def _host(self, name: str) -> _Host:
@@ -178,12 +179,12 @@ class RuleLearner:
             self._try(host, proposal)
 
     def _try_some(self, host: _Host, seen: Observation) -> None:
-        """Begin with what a page suggests, but not with so much that it costs."""
+        """Try the first few rules that a page suggests; more of them would cost too much."""
         for proposal in list(islice(self._proposals(host, seen), _MAX_TRIES)):
             self._try(host, proposal)
 
     def _try(self, host: _Host, proposal: Proposal) -> None:
-        """Begin with a hypothesis: try it on the pages that are remembered."""
+        """Add a hypothesis, and try it on the pages that are remembered."""
         context, transform = proposal
         if proposal in host.hypotheses or proposal in host.refuted:
             return
@@ -199,7 +200,7 @@ class RuleLearner:
                 break
 
     def _observe(self, host: _Host, seen: Observation, lookup: Lookup | None = None) -> bool:
-        """Show a page to every hypothesis; say whether it spoke for one."""
+        """Show a page to every hypothesis; return whether it supports one."""
         strengthened = False
         for proposal, hypothesis in list(host.hypotheses.items()):
             if not hypothesis.observe(seen, lookup):
@@ -222,7 +223,7 @@ class RuleLearner:
             host.refuted.popitem(last=False)
 
     def _believed(self, host: _Host) -> list[Proposal]:
-        """The widest of the rules that are believed now."""
+        """Return the widest of the rules that are believed now, if any."""
         hypotheses = host.hypotheses.items()
         believed = [
             proposal
@@ -234,7 +235,7 @@ class RuleLearner:
         return sorted(believed, key=narrowness)[:1]
 
     def take(self, proposal: Proposal) -> Hypothesis:
-        """A hypothesis that became a rule, with its evidence; those that it covers go with it."""
+        """Remove and return a hypothesis that became a rule; remove those that it covers too."""
         context, transform = proposal
         for host in self._hosts.values():
             covered = [
@@ -251,13 +252,14 @@ class RuleLearner:
         return next(host for host in self._hosts.values() if proposal in host.hypotheses)
 
     def hypothesis(self, proposal: Proposal) -> Hypothesis:
-        """One that is believed."""
+        """Return the hypothesis of a rule that is believed."""
         return self._holder(proposal).hypotheses[proposal]
 
     def is_believed(self, proposal: Proposal) -> bool:
-        """Whether a hypothesis is still believed; one that was refuted is let go for good.
+        """Return whether a hypothesis is still believed; remove one that was refuted for good.
 
-        So is one that, with its exceptions, says no more than the rules: it would come again.
+        One that, given its exceptions, says no more than the rules is removed too: it would come
+        again.
         """
         host = self._holder(proposal)
         hypothesis = host.hypotheses[proposal]
@@ -268,12 +270,12 @@ class RuleLearner:
         return hypothesis.is_believed(self._policy)
 
     def believed(self, hostname: str) -> list[Proposal]:
-        """The widest rule of a host that is believed now, if any."""
+        """Return the widest rule of a host that is believed now, if any."""
         host = self._hosts.get(hostname)
         return [] if host is None else self._believed(host)
 
     def doubted(self, hostname: str) -> list[LearnedRule]:
-        """The rules of a host that take names for one which choose versions of pages."""
+        """Return the rules of a host that equate names which choose versions of pages."""
         host = self._hosts.get(hostname)
         if host is None:
             return []
@@ -281,7 +283,11 @@ class RuleLearner:
         return [rule for rule in rules if host.versions.choose(rule.transform)]
 
     def fold_again(self, hostname: str) -> list[Proposal]:
-        """Look at a host's pages anew, after its rules changed; rules that are believed now."""
+        """Show the pages of a host to its hypotheses again, after its rules changed.
+
+        Returns:
+            At most one rule that is believed now.
+        """
         host = self._hosts.get(hostname)
         if host is None:
             return []
@@ -305,13 +311,13 @@ class RuleLearner:
         host = self._host(rule.context.host)
         known: Refuted | None = Refuted(rule.context, rule.transform, rule.positives, example)
         host.versions.note(rule.transform, range(rule.positives))
-        # As it was proposed: without exceptions, and whichever form counted.
+        # As it was proposed: without exceptions, and in both directions.
         context = replace(rule.context, apart_from=())
         for transform in variants(rule.transform):
             host.refuted[context, transform] = known
             known = None
 
     def refuted(self) -> Iterator[Refuted]:
-        """Rules for which something spoke, and that do not hold."""
+        """Yield the rules that do not hold although there was evidence for them."""
         for host in self._hosts.values():
             yield from filter(None, host.refuted.values())

@@ -1,4 +1,4 @@
-"""Path patterns: which paths of a host are of one kind, told by how many there are."""
+"""Path patterns: the kinds of paths of a host, told apart by the number of names in each folder."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.address import Address
 
 ANY = "*"
-"""Stands for a segment that varies."""
+"""The pattern of a segment that varies."""
 
 REST = "**"
-"""Stands for all segments that follow."""
+"""The pattern of all segments that follow."""
 
 _MAX_NAMES = 40
 _MAX_FOLDERS = 2_000
@@ -28,15 +28,15 @@ _ENDING = re.compile(r"\.[A-Za-z]{1,5}\Z")
 
 
 class PathPatterns:
-    """The paths of one host with what varies in them replaced by ``*``.
+    """The paths of one host with their varying segments replaced by ``*``.
 
     A segment varies where it holds a digit, or where more than forty
-    others stood in the same place. The ending of a file is kept, since it
+    others were met in the same place. The ending of a file is kept, since it
     tells scripts from pages. Memory is bounded: at most 2,000 folders with
     forty names each.
 
     Args:
-        numbered: What stands for a segment that holds a digit.
+        numbered: Replacement for a segment that holds a digit.
     """
 
     def __init__(self, numbered: str = ANY) -> None:
@@ -44,7 +44,7 @@ class PathPatterns:
         self._names: dict[tuple[str, ...], set[str]] = {}
 
     def __call__(self, address: Address) -> str:
-        """The pattern of an address, which may become wider as more are met."""
+        """Return the pattern of an address, which may become wider as more are met."""
         pattern: tuple[str, ...] = ()
         for segment in address.segments[:_MAX_DEPTH]:
             pattern = (*pattern, self._kind(pattern, segment))
@@ -53,22 +53,22 @@ class PathPatterns:
         return "/" + "/".join(pattern)
 
     def argument(self, path: str, name: str) -> str:
-        """Return the kind of an argument's name: numbers in it vary, and names that are many.
+        """Return the kind of an argument's name; numbers in it vary, and so does one of many names.
 
         Args:
             path: Pattern of the path.
-            name: The name as it is written.
+            name: The name as the URL has it.
         """
         shape = _NUMBERS.sub(self._numbered, name)
         return shape if self._is_one_of_few(("?", path), shape) else ANY
 
     def remember_argument(self, path: str, kind: str) -> None:
-        """Go on with the kind of a name that was found before."""
+        """Restore the kind of a name that an earlier process found."""
         if kind == ANY:
             self._fill(("?", path))
 
     def remember(self, pattern: str) -> None:
-        """Go on with a pattern that was found before: what varied in it goes on to vary."""
+        """Restore a pattern that an earlier process found, so that the same segments vary."""
         folder: tuple[str, ...] = ()
         for segment in pattern[1:].split("/")[:_MAX_DEPTH]:
             if segment == REST or (folder not in self._names and len(self._names) >= _MAX_FOLDERS):
@@ -92,7 +92,7 @@ class PathPatterns:
         return segment if self._is_one_of_few(folder, segment) else varying
 
     def _is_one_of_few(self, folder: tuple[str, ...], name: str) -> bool:
-        """Note a name; return whether few others stood in the same place."""
+        """Note a name; return whether few others were met in the same place."""
         if folder not in self._names and len(self._names) >= _MAX_FOLDERS:
             return False
         names = self._names.setdefault(folder, set())
@@ -105,12 +105,12 @@ class HostPatterns:
     """Kinds of hosts: names below one domain, and ports of one name, where there are many.
 
     Up to forty are each of their own kind: a site may have a host for each language.
-    Further ones are told apart by all but their numbers, and where even so there are more
-    than forty, not at all. IP addresses are never of one kind.
+    Further ones are told apart by all but their numbers. Where more than forty are left
+    even so, they are one kind. IP addresses are never of one kind.
 
     Args:
-        domain: Returns the domain that has its own owner, of the name of a host; "" for none.
-        numbered: What stands for a number.
+        domain: Returns the registered domain of a host name; "" for none.
+        numbered: Replacement for a number.
     """
 
     def __init__(self, domain: Callable[[str], str], numbered: str = ANY) -> None:
@@ -143,7 +143,7 @@ class HostPatterns:
         return len(names) <= _MAX_NAMES
 
     def remember(self, kind: str) -> None:
-        """Go on with a kind that was found before: what varied in it goes on to vary."""
+        """Restore a kind that an earlier process found, so that the same parts vary."""
         name, port = kind, ""
         if kind.endswith((f":{ANY}", f":{self._numbered}")):
             name, _, port = kind.rpartition(":")
@@ -165,7 +165,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
     parts = []
     segments = pattern[1:].split("/")
     for place, segment in enumerate(segments, 1):
-        # Nowhere else: several of them, as a stranger may write, could take ages.
+        # Only at the end: several of them, as a stranger may write, could take ages.
         if segment == REST and place == len(segments):
             parts.append(".*")
         elif segment.startswith(ANY):
@@ -176,5 +176,5 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def fits(pattern: str, path: str) -> bool:
-    """Whether a path is of that pattern, which does not depend on what else was met."""
+    """Return whether a path matches a pattern, regardless of other paths that were met."""
     return _expression(pattern).fullmatch(path) is not None

@@ -1,4 +1,4 @@
-"""Which rules two addresses with the same page suggest. Most of them turn out to be wrong."""
+"""Propose rules by which two addresses of the same page are one; most turn out to be wrong."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STARRED = "*"
 
 
 def propose(one: AddressInContext, other: AddressInContext, pattern: str) -> Iterator[Proposal]:
-    """Every rule by which two addresses of the same page would be one.
+    """Yield every rule by which two addresses of the same page would be one.
 
     Args:
         one: An address.
@@ -49,7 +49,7 @@ def propose(one: AddressInContext, other: AddressInContext, pattern: str) -> Ite
         yield from _arguments(one, other, pattern)
     else:
         if a.arguments == b.arguments:
-            # A stretch that stands in both, as of /a//b, is replaced in both.
+            # A stretch that occurs in both, as of /a//b, is replaced in both.
             yield from (found for found in _paths(a, b) if found[1](a) == found[1](b))
         yield from _rewritings(a, b)
 
@@ -79,14 +79,14 @@ def _size(values: tuple[str | None, ...]) -> tuple[int, list[str]]:
 
 
 def _is_small(value: str | None) -> bool:
-    """Whether a value may be one of a few, unlike an id."""
+    """Return whether a value may be one of a few, unlike an id."""
     return not value or _SMALL.fullmatch(value) is not None
 
 
 def _contexts(
     one: AddressInContext, other: AddressInContext, about: tuple[str, ...], pattern: str
 ) -> Iterator[Context]:
-    """From everywhere on the host to this very shape of address."""
+    """Yield contexts from the whole host to this very shape of address."""
     host = one.address.host
     yield Context(host)
     yield Context(host, pattern)
@@ -119,7 +119,7 @@ def _paths(a: Address, b: Address) -> Iterator[Proposal]:
 
 
 def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[int, int]:
-    """How many segments are the same at the start, and at the end."""
+    """Return how many segments are the same at the start, and how many at the end."""
     most = min(len(a), len(b))
     start = 0
     while start < most and a[start] == b[start]:
@@ -133,7 +133,7 @@ def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[int, int]:
 def _varying_segments(
     context: Context, before: tuple[str, ...], old: tuple[str, ...], new: tuple[str, ...]
 ) -> Iterator[Proposal]:
-    """A segment that may be anything, such as a session id: after a given one, or anywhere."""
+    """Yield rules for a segment of any value, like a session id: after a given one, or anywhere."""
     start = len(before)
     if len(old) == len(new) == 1:
         if before:
@@ -150,7 +150,7 @@ def _varying_segments(
 
 
 def _rewritings(a: Address, b: Address) -> Iterator[Proposal]:
-    """The longer address as another shape of the shorter, with what both hold as variables."""
+    """Yield a rule that rewrites the longer address as the shorter; shared parts are variables."""
     source, target = sorted((a, b), key=lambda address: (-len(str(address)), str(address)))
     shapes = templates(source, target)
     if shapes is not None:

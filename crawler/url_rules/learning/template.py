@@ -19,7 +19,7 @@ class Template:
     """A shape of addresses.
 
     Attributes:
-        segments: Of the path.
+        segments: The segments of the path.
         arguments: Names with their values, None for one without ``=``.
     """
 
@@ -33,7 +33,7 @@ class Template:
         return {piece for part in parts if part for piece in part if isinstance(piece, int)}
 
     def match(self, address: Address) -> dict[int, str] | None:
-        """What the variables stand for; None where the address has another shape."""
+        """Return the values of the variables; None where the address has another shape."""
         if len(address.segments) != len(self.segments):
             return None
         if tuple(name for name, _ in address.arguments) != tuple(n for n, _ in self.arguments):
@@ -49,7 +49,7 @@ class Template:
         return found
 
     def fill(self, address: Address, variables: dict[int, str]) -> Address:
-        """An address of this shape, at the host of another."""
+        """Return an address of this shape, at the host of another."""
 
         def text(part: Part) -> str:
             return "".join(variables[p] if isinstance(p, int) else p for p in part)
@@ -59,7 +59,7 @@ class Template:
         return address._replace(segments=segments, arguments=arguments)
 
     def __str__(self) -> str:
-        """As people read it."""
+        """Return the shape as people read it."""
         path = "/" + "/".join(map(_shown, self.segments))
         query = "&".join(n if v is None else f"{n}={_shown(v)}" for n, v in self.arguments)
         return path + (f"?{query}" if query else "")
@@ -71,8 +71,8 @@ def _shown(part: Part) -> str:
 
 @lru_cache(4096)
 def _expression(part: Part) -> re.Pattern[str]:
-    # Never given back what was matched: a text of many numbers would take ages where it does
-    # not fit. What is learned loses nothing by it: beside a variable stands no letter or digit.
+    # Possessive: a text of many numbers that does not match would take ages with backtracking. What
+    # is learned loses nothing by it: no variable is next to a letter or digit.
     variable = "([A-Za-z0-9_%.-]++)" if len(part) == 1 else "([A-Za-z0-9]++)"
     return re.compile("".join(variable if isinstance(p, int) else re.escape(p) for p in part))
 
@@ -92,12 +92,12 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 
 
 def templates(source: Address, target: Address) -> tuple[Template, Template] | None:
-    """Two addresses as shapes, with what both hold as variables; None where they share nothing."""
+    """Return the shapes of two addresses, shared parts as variables; None if they share none."""
     held = _variable_texts(source) & _variable_texts(target)
     while held:
         numbers = {text: number for number, text in enumerate(sorted(held))}
         shapes = _template(source, numbers), _template(target, numbers)
-        # What stands within a longer variable in one of them is none: 7 in x-7-a and /7/x-7-a.
+        # A text within a longer variable in one of them is none: 7 in x-7-a and /7/x-7-a.
         used = shapes[0].variables & shapes[1].variables
         if len(used) == len(held):
             return shapes
@@ -106,7 +106,7 @@ def templates(source: Address, target: Address) -> tuple[Template, Template] | N
 
 
 def _variable_texts(address: Address) -> set[str]:
-    """What may be a variable: values, and of segments what is no plain word."""
+    """Return the texts that may be variables: values, and segments that are no plain words."""
     found = {value for _, value in address.arguments if value}
     for segment in address.segments:
         found.update(_PIECES.findall(segment))

@@ -1,4 +1,4 @@
-"""Transforms as JSON can hold them."""
+"""Write transforms as JSON, and read them back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 def has_shape(value: object, shape: Any) -> bool:
-    """Whether a value is of a type: a plain one, a union, tuple or frozen set, a dataclass.
+    """Return whether a value is of a type: a plain one, a union, tuple or frozen set, a dataclass.
 
     >>> has_shape(("a", None), tuple[str | None, ...]), has_shape(True, int)
     (True, False)
@@ -51,7 +51,7 @@ def has_shape(value: object, shape: Any) -> bool:
 
 
 def wrong_fields(instance: Any) -> list[str]:
-    """The fields of a dataclass that hold something of another type."""
+    """Return the names of the fields of a dataclass that hold a value of another type."""
     hints = get_type_hints(type(instance))
     return [name for name, hint in hints.items() if not has_shape(getattr(instance, name), hint)]
 
@@ -63,15 +63,15 @@ def _has_items(values: tuple[object, ...], shapes: tuple[Any, ...]) -> bool:
 
 
 def to_json(transform: Transform) -> dict[str, Any]:
-    """What JSON can hold; the inverse of ``from_json``."""
+    """Return a transform as a dict for JSON; the inverse of ``from_json``."""
     return {"kind": _NAMES[type(transform)], **asdict(transform)}
 
 
 def from_json(stored: dict[str, Any]) -> Transform:
-    """A transform from what ``to_json`` made.
+    """Return the transform that ``to_json`` made into a dict.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is no transform.
     """
     fields = dict(stored)
     name = fields.pop("kind", None)
@@ -89,7 +89,7 @@ def from_json(stored: dict[str, Any]) -> Transform:
 
 
 def _wrong(transform: Transform) -> list[str]:
-    """The parts of a transform that cannot be what they are."""
+    """Return the names of the fields of a transform that hold impossible values."""
     wrong = wrong_fields(transform)
     if wrong:
         return wrong

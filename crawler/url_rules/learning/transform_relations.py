@@ -1,4 +1,4 @@
-"""What transforms are about, in which direction they work, and which does all that another does."""
+"""Relations between transforms: their arguments, their directions, and which includes which."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def is_one_way(transform: Transform) -> bool:
-    """Whether only addresses of the form that does not count are ever skipped."""
+    """Return whether a transform only ever skips addresses of the form that it replaces."""
     return isinstance(transform, Pairing) and transform.one_way
 
 
 def variants(transform: Transform) -> Iterator[Transform]:
-    """A rule in both directions, whatever is skipped by it: the ways in which it is proposed."""
+    """Yield a rule in each direction in which it is proposed, without its one-way flag."""
     if not isinstance(transform, Pairing):
         yield transform
         return
@@ -35,14 +35,14 @@ def variants(transform: Transform) -> Iterator[Transform]:
 
 
 def is_open(transform: Transform) -> bool:
-    """Whether a rule speaks of values that were never seen, so that several must have been."""
+    """Return whether a rule applies to values never seen; it then needs several that were seen."""
     if isinstance(transform, ReplaceSegments):
         return transform.is_open
     return isinstance(transform, DropArguments)
 
 
 def includes(wide: Transform, narrow: Transform) -> bool:
-    """Whether one rule does all that another does."""
+    """Return whether one rule does all that another does."""
     if wide == narrow:
         return True
     if isinstance(wide, ReplaceSegments) and isinstance(narrow, ReplaceSegments):
@@ -56,7 +56,7 @@ def includes(wide: Transform, narrow: Transform) -> bool:
 
 
 def about(transform: Transform) -> tuple[str, ...]:
-    """The arguments that a rule is about."""
+    """Return the arguments that a rule is about."""
     if isinstance(transform, DropArguments):
         return transform.names
     return (transform.name,) if isinstance(transform, ReplaceValues) else ()

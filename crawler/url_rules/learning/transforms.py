@@ -1,4 +1,4 @@
-"""What a rule does to an address: pure, and the identity where it has nothing to do."""
+"""Changes that rules make to addresses: pure, and the identity where a rule does not apply."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.address import Address
 
 Form = tuple["Hashable", ...]
-"""What a rule drops or replaces in an address, one entry for each thing that it speaks of."""
+"""The parts of an address that a rule drops or replaces, one entry for each thing it is about."""
 
 ANYTHING = None
-"""Stands for any one segment in the old part of ``ReplaceSegments``."""
+"""Matches any one segment in the old part of ``ReplaceSegments``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,27 +27,27 @@ class DropArguments:
     names: tuple[str, ...]
 
     def __call__(self, address: Address) -> Address:
-        """The address without them."""
+        """Return the address without the arguments."""
         kept = tuple(a for a in address.arguments if a[0] not in self.names)
         return address if len(kept) == len(address.arguments) else address._replace(arguments=kept)
 
     def varying(self, address: Address) -> Form:
-        """What is dropped of each name."""
+        """Return the values that are dropped, one tuple for each name."""
         return tuple(address.values(name) for name in self.names)
 
     def __str__(self) -> str:
-        """As people read it."""
+        """Return the rule as people read it."""
         return "any " + ", ".join(f"{name}=" for name in self.names) + " is irrelevant"
 
 
 @dataclass(frozen=True, slots=True)
 class ReplaceValues:
-    """Values of an argument that say the same as other values, or as none.
+    """Values of an argument that are equivalent to other values, or to none.
 
     Attributes:
-        name: Of the argument.
-        old: Its values, in their order.
-        new: What they count as; empty for an argument that is not there.
+        name: The name of the argument.
+        old: The values that are replaced, in their order.
+        new: The values that replace them; empty for an argument that is not there.
         one_way: Whether only the old ones are ever skipped, since their pages lead to less.
     """
 
@@ -57,15 +57,15 @@ class ReplaceValues:
     one_way: bool = False
 
     def is_source(self, form: Form) -> bool:
-        """Whether an address with this form is one that counts as another."""
+        """Return whether an address with this form is one that the rule replaces."""
         return form == (self.old,)
 
     def reversed(self) -> ReplaceValues:
-        """The same rule, with the other values for those that count."""
+        """Return the rule in the other direction."""
         return ReplaceValues(self.name, self.new, self.old)
 
     def __call__(self, address: Address) -> Address:
-        """The address with the other values, in the place of the first."""
+        """Return the address with the new values, in the place of the first old one."""
         if address.values(self.name) != self.old or self.old == self.new:
             return address
         arguments = list(address.arguments)
@@ -76,11 +76,11 @@ class ReplaceValues:
         return address._replace(arguments=tuple(kept))
 
     def varying(self, address: Address) -> Form:
-        """Which values it has."""
+        """Return the values of the argument."""
         return (address.values(self.name),)
 
     def __str__(self) -> str:
-        """As people read it."""
+        """Return the rule as people read it."""
         return f"{self._written(self.old)} {_equals(self.one_way)} {self._written(self.new)}"
 
     def _written(self, values: tuple[str | None, ...]) -> str:
@@ -90,14 +90,14 @@ class ReplaceValues:
 
 @dataclass(frozen=True, slots=True)
 class ReplaceSegments:
-    """A stretch of the path that stands for another, or that does not matter.
+    """A stretch of the path that is equivalent to another, or that does not matter.
 
     Attributes:
         at_end: Whether the place is counted from the end.
-        offset: Segments before the stretch, or behind it.
-        old: What stands there, ``ANYTHING`` for a segment that may be anything.
-        new: What it counts as.
-        one_way: Whether only the old one is ever skipped, since its pages lead to less.
+        offset: Number of segments before the stretch, or after it.
+        old: The segments that are replaced, ``ANYTHING`` for one that may be anything.
+        new: The segments that replace them.
+        one_way: Whether only the old ones are ever skipped, since their pages lead to less.
     """
 
     at_end: bool
@@ -107,14 +107,14 @@ class ReplaceSegments:
     one_way: bool = False
 
     def is_source(self, form: Form) -> bool:
-        """Whether an address with this form is one that counts as another."""
+        """Return whether an address with this form is one that the rule replaces."""
         return form != (None,)
 
     def reversed(self) -> ReplaceSegments:
-        """The same rule, with the other stretch for the one that counts.
+        """Return the rule in the other direction.
 
         Raises:
-            ValueError: It speaks of segments that may be anything.
+            ValueError: The rule replaces segments that may be anything.
         """
         old = tuple(segment for segment in self.old if segment is not None)
         if len(old) != len(self.old):
@@ -122,7 +122,7 @@ class ReplaceSegments:
         return ReplaceSegments(self.at_end, self.offset, self.new, old)
 
     def __call__(self, address: Address) -> Address:
-        """The address with the stretch replaced where it stands there."""
+        """Return the address with the stretch replaced; the same one where it does not occur."""
         found = self._found(address)
         if found is None:
             return address
@@ -140,17 +140,17 @@ class ReplaceSegments:
         return (start, end) if all(o == s or (o is None and s) for o, s in stands) else None
 
     def varying(self, address: Address) -> Form:
-        """What stands there."""
+        """Return the segments in the place of the stretch; None where they do not match."""
         found = self._found(address)
         return (None if found is None else address.segments[found[0] : found[1]],)
 
     @property
     def is_open(self) -> bool:
-        """Whether it speaks of segments that were never seen."""
+        """Whether the rule replaces segments that were never seen."""
         return ANYTHING in self.old
 
     def __str__(self) -> str:
-        """As people read it."""
+        """Return the rule as people read it."""
         old = "/".join(ANY if segment is None else segment for segment in self.old)
         new = "/".join(self.new)
         equals = _equals(self.one_way)
@@ -168,22 +168,22 @@ class LowerPath:
     """Capital letters in the path that do not matter."""
 
     def __call__(self, address: Address) -> Address:
-        """The address with small letters."""
+        """Return the address with small letters in its path."""
         lowered = tuple(segment.lower() for segment in address.segments)
         return address if lowered == address.segments else address._replace(segments=lowered)
 
     def varying(self, address: Address) -> Form:
-        """The path as it is written."""
+        """Return the path as the address has it."""
         return (address.segments,)
 
     def __str__(self) -> str:
-        """As people read it."""
+        """Return the rule as people read it."""
         return "capital letters in the path equal small ones"
 
 
 @dataclass(frozen=True, slots=True)
 class ReplaceHost:
-    """A host, or a scheme, under which the whole of another is served again."""
+    """A host, or a scheme, that serves all pages of another one too."""
 
     scheme: str
     host: str
@@ -192,58 +192,58 @@ class ReplaceHost:
     one_way: bool = False
 
     def is_source(self, form: Form) -> bool:
-        """Whether an address with this form is one that counts as another."""
+        """Return whether an address with this form is one that the rule replaces."""
         return form == ((self.scheme, self.host),)
 
     def reversed(self) -> ReplaceHost:
-        """The same rule, with the other host for the one that counts."""
+        """Return the rule in the other direction."""
         return ReplaceHost(self.new_scheme, self.new_host, self.scheme, self.host)
 
     def __call__(self, address: Address) -> Address:
-        """The address at the other host."""
+        """Return the address at the other host."""
         old, new = (self.scheme, self.host), (self.new_scheme, self.new_host)
         if (address.scheme, address.host) != old or old == new:
             return address
         return address._replace(scheme=self.new_scheme, host=self.new_host)
 
     def varying(self, address: Address) -> Form:
-        """Which of them it is."""
+        """Return the scheme and host of an address."""
         return ((address.scheme, address.host),)
 
     def __str__(self) -> str:
-        """As people read it."""
+        """Return the rule as people read it."""
         new = f"{self.new_scheme}://{self.new_host}"
         return f"{self.scheme}://{self.host} {_equals(self.one_way)} {new}"
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A shape of addresses that says the same as another shape."""
+    """A shape of addresses that is equivalent to another shape."""
 
     source: Template
     target: Template
     one_way: bool = False
 
     def is_source(self, form: Form) -> bool:
-        """Whether an address with this form is one that counts as another."""
+        """Return whether an address with this form is one that the rule replaces."""
         return form == (True,)
 
     def reversed(self) -> Rewrite:
-        """The same rule, with the other shape for the one that counts."""
+        """Return the rule in the other direction."""
         return Rewrite(self.target, self.source)
 
     def __call__(self, address: Address) -> Address:
-        """The address in the other shape."""
+        """Return the address in the other shape."""
         variables = self.source.match(address)
         filled = address if variables is None else self.target.fill(address, variables)
         return address if filled == address else filled
 
     def varying(self, address: Address) -> Form:
-        """Which of the two shapes it has."""
+        """Return whether the address has the shape that is replaced."""
         return (self.source.match(address) is not None,)
 
     def __str__(self) -> str:
-        """As people read it."""
+        """Return the rule as people read it."""
         return f"{self.source} {_equals(self.one_way)} {self.target}"
 
 
@@ -255,4 +255,4 @@ def _equals(one_way: bool) -> str:
 
 
 Pairing = ReplaceValues | ReplaceSegments | ReplaceHost | Rewrite
-"""Rules that have an address counted as one of another form."""
+"""Rules that replace one form of address by another."""

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.transforms import Transform
 
 MIN_TEXTS = 3
-"""Texts under two names that lead to others too: one may be "not found", whatever the name."""
+"""Names choose versions if at least this many texts are shared by two names that differ elsewhere.
+
+One shared text may be "not found", whatever the name.
+"""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 
@@ -24,7 +27,7 @@ _Spot = tuple[bool, int]
 
 
 class _Swap(NamedTuple):
-    """What a rule takes for what in a path.
+    """The part of a path that a rule replaces, and its replacement.
 
     Attributes:
         spot: Whether its place is counted from the end, and how far it is from there.
@@ -36,13 +39,13 @@ class _Swap(NamedTuple):
 
     @property
     def is_of_names(self) -> bool:
-        """Whether both are given and no ids, of which two hardly ever have many pages in common."""
+        """Whether both parts are names; two ids hardly ever have many pages in common."""
         names = (*self.old, *self.new)
         return all(isinstance(name, str) and _NAME.fullmatch(name) for name in names)
 
 
 def swap(transform: Transform) -> _Swap | None:
-    """What a rule takes for what in a path; None where it is about something else."""
+    """Return the part of a path that a rule replaces; None where it replaces something else."""
     if isinstance(transform, ReplaceSegments):
         old, offset = transform.old, transform.offset
         if ANYTHING in old and not transform.at_end:
@@ -52,7 +55,7 @@ def swap(transform: Transform) -> _Swap | None:
 
 
 def _swap(source: Template, target: Template) -> _Swap | None:
-    """The first segment in which two shapes of one length differ."""
+    """Return the first segment in which two shapes of one length differ."""
     if len(source.segments) != len(target.segments):
         return None
     for place, (old, new) in enumerate(zip(source.segments, target.segments, strict=True)):
@@ -62,10 +65,10 @@ def _swap(source: Template, target: Template) -> _Swap | None:
 
 
 def takes_names(transform: Transform) -> bool:
-    """Whether a rule takes given segments of a path for others, so that it has no exceptions.
+    """Return whether a rule replaces given segments of a path, so that it has no exceptions.
 
-    Where two names lead to one text here and to two there, they choose between versions, of
-    which most pages have one only.
+    Two names that lead to one text here and to two there choose between versions, and most pages
+    have only one version.
     """
     if isinstance(transform, ReplaceSegments):
         return not transform.is_open
@@ -77,14 +80,19 @@ class Versions:
     """The places in the paths of one host where names choose versions of pages.
 
     Names are tried in pairs, and one of two may have so few pages of its own that
-    none of those is met. That others in the same place choose says enough.
+    none of those is met. Other names that choose versions in the same place are proof enough.
     """
 
     _texts: dict[_Spot, set[int]] = field(default_factory=dict)
     _names: dict[_Spot, set[_Stretch]] = field(default_factory=dict)
 
     def note(self, transform: Transform, texts: Collection[int]) -> None:
-        """Note a rule that is wrong; ``texts``: numbers of those for which it was right."""
+        """Note a rule that is wrong.
+
+        Args:
+            transform: The rule.
+            texts: Numbers of the texts for which it was right.
+        """
         swapped = swap(transform)
         if swapped is None or not swapped.is_of_names:
             return
@@ -94,7 +102,7 @@ class Versions:
         self._names.setdefault(swapped.spot, set()).update((swapped.old, swapped.new))
 
     def choose(self, transform: Transform) -> bool:
-        """Whether a rule is about such a place, or takes two such names for one."""
+        """Return whether a rule is about such a place, or equates two names of such a place."""
         swapped = swap(transform)
         if swapped is None:
             return False
