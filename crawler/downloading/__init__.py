@@ -1,1 +1,1 @@
-"""Downloading: what an answer may cost before it is a page, and whom a crawl may ask."""
+"""Bound the cost of an answer before it is a page, and guard private networks."""

@@ -1,4 +1,4 @@
-"""The compressed streams of HTTP behind one face: pieces in, what they open to out, bounded."""
+"""Decompress the streams of HTTP piece by piece, with bounded output, behind one interface."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class CompressedStream(Protocol):
     """One compressed stream, from its start to its end.
 
     Attributes:
-        piece_bytes: What may be fed at a time.
-        damage: What was wrong with it, None where nothing was.
+        piece_bytes: Bytes that may be fed at a time.
+        damage: Description of the damage, None without any.
     """
 
     piece_bytes: int
@@ -35,18 +35,18 @@ class CompressedStream(Protocol):
 
     @property
     def is_over(self) -> bool:
-        """Whether its end was reached."""
+        """Whether the end of the stream was reached."""
 
     @property
     def rest(self) -> int:
-        """How many bytes of the last piece stand after its end."""
+        """Number of bytes of the last piece after the end of the stream."""
 
     def feed(self, piece: bytes, room: int) -> bytes:
-        """Open a piece; to not much more than ``room`` bytes, where the rest is lost."""
+        """Decompress a piece to little more than ``room`` bytes; output beyond that is lost."""
 
 
 class ZlibStream:
-    """gzip and deflate."""
+    """A gzip or zlib stream."""
 
     piece_bytes = 2**14
 
@@ -70,7 +70,7 @@ class ZlibStream:
         try:
             return self._stream.decompress(piece, room)
         except zlib.error as error:
-            # It keeps what stands before the damage to itself, unless asked byte by byte.
+            # It withholds the output before the damage unless it is fed byte by byte.
             self.damage = str(error)
             return b"".join(_up_to_damage(before, piece))[:room]
 
@@ -84,7 +84,7 @@ def _up_to_damage(stream: Any, piece: bytes) -> Iterator[bytes]:
 
 
 class ZstdStream:
-    """zstd; a frame that wants a larger window than browsers give is damaged."""
+    """A zstd stream; a frame that wants a larger window than browsers give is damaged."""
 
     # A block of four bytes opens to 128 KiB, and there is no way to ask for less of it.
     piece_bytes = 2**9
@@ -114,10 +114,11 @@ class ZstdStream:
 
 
 class BrotliStream:
-    """brotli, whose decoder takes what follows the end for damage, and keeps the last piece then.
+    """A brotli stream.
 
-    What failed is opened once more, byte by byte, to find where the stream
-    ends: at most twice the work, since that happens once.
+    The decoder takes bytes after the end for damage, and withholds the last piece then. A piece
+    that failed is decompressed once more, byte by byte, to find the end of the stream: at most
+    twice the work, since that happens once.
     """
 
     piece_bytes = 2**14
@@ -143,7 +144,7 @@ class BrotliStream:
         return opened
 
     def _to_the_end(self, piece: bytes, room: int) -> bytes:
-        """Open a piece in which the stream ends, or is damaged, to that place."""
+        """Decompress a piece in which the stream ends or is damaged, up to that place."""
         self._stream = brotli.Decompressor()
         opened = bytearray()
         try:
@@ -173,9 +174,12 @@ OPENERS: dict[str, tuple[Callable[[], CompressedStream], bytes | None]] = {
     "br": (BrotliStream, None),
     "zstd": (ZstdStream, ZSTD_MAGIC),
 }
-"""Of each coding: a new stream, and how a stream that follows another begins, None for never."""
+"""Map each coding to a factory of its stream and to the magic bytes of a further stream.
+
+The magic is None where no further stream may follow.
+"""
 
 
 def raw_deflate() -> CompressedStream:
-    """Deflate without the header of zlib, as some servers send it."""
+    """Return a deflate stream without the header of zlib, as some servers send it."""
     return ZlibStream(-15)

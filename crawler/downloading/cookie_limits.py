@@ -1,4 +1,4 @@
-"""How many cookies are kept, and how many of them are sent."""
+"""Limit the cookies that are kept, and those that are sent."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class _Name(NamedTuple):
 
 
 class BoundedJar(CookieJar):
-    """A jar with a bottom: of one cookie's length, a domain's cookies and all of them.
+    """A cookie jar with limits on a cookie's length, on a domain's cookies and on all of them.
 
     Args:
-        most: Cookies of one domain; the oldest go first.
-        policy: Which cookies are taken at all.
+        most: Maximum number of cookies of one domain; the oldest go first.
+        policy: Policy that decides which cookies are accepted at all.
     """
 
     def __init__(self, most: int, policy: CookiePolicy | None = None) -> None:
@@ -37,7 +37,7 @@ class BoundedJar(CookieJar):
         self._count = 0
 
     def set_cookie(self, cookie: Cookie) -> None:
-        """Keep a cookie, unless it is too long; others may have to go for it."""
+        """Store a cookie unless it is too long, and drop older ones where there are too many."""
         if len(cookie.name) + len(cookie.value or "") > _MAX_COOKIE:
             return
         super().set_cookie(cookie)
@@ -71,7 +71,7 @@ class BoundedJar(CookieJar):
 
 
 def shortened(header: bytes) -> bytes:
-    """Return a ``Cookie`` header with as many of its cookies as servers take, the first ones."""
+    """Return a ``Cookie`` header cut to its first cookies, as many as servers accept."""
     if len(header) <= _MAX_HEADER:
         return header
     return header[: _MAX_HEADER + 1].rpartition(b";")[0]

@@ -1,4 +1,4 @@
-"""Opens compressed bodies at a bounded cost, whatever their bytes are."""
+"""Decompress bodies at a bounded cost, whatever their bytes are."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Opened:
     """A body without its compression.
 
     Attributes:
-        body: What there is of it.
-        is_cut: A stream breaks off, or is damaged from some place on.
-        is_as_it_came: It was declared as gzip and is none.
+        body: The decompressed bytes.
+        is_cut: Whether a stream breaks off, or is damaged from some place on.
+        is_as_it_came: Whether the body was declared as gzip and is none.
     """
 
     body: bytes
@@ -38,9 +38,9 @@ class Opened:
 
 
 def codings(headers: Iterable[str]) -> list[str]:
-    """The codings that ``Content-Encoding`` names, known or not, the first one first.
+    """Return the codings that ``Content-Encoding`` names, known or not, the first one first.
 
-    What says nothing of the bytes is left out: ``identity``, ``none``, ``utf-8``.
+    Values that are no coding are left out: ``identity``, ``none``, ``utf-8``.
     """
     names = (name.strip().lower() for header in headers for name in header.split(","))
     return [name for name in names if name not in _NO_CODINGS and not _is_charset(name)]
@@ -50,15 +50,16 @@ def open_body(body: bytes, layers: Sequence[str], max_bytes: int) -> Opened:
     """Undo codings, the last one first.
 
     Args:
-        body: As it came.
-        layers: As ``codings`` returns them.
-        max_bytes: Of what each of them opens to.
+        body: The bytes as they came.
+        layers: The codings, as ``codings`` returns them.
+        max_bytes: Maximum size of each layer once decompressed.
 
     Raises:
-        DamagedBodyError: Nothing of it can be opened, a coding is not known, or there are too many.
-        TooLargeError: It opens to more than that.
+        DamagedBodyError: Nothing of it can be decompressed, a coding is not known, or there are too
+            many.
+        TooLargeError: A layer decompresses to more than ``max_bytes``.
 
-    Complexity: O(length + what it opens to), whatever the bytes are.
+    Complexity: O(length + decompressed length), whatever the bytes are.
     """
     if len(layers) > _MAX_LAYERS:
         raise DamagedBodyError(f"compressed {len(layers)} times, one within the other")
@@ -79,7 +80,7 @@ def open_body(body: bytes, layers: Sequence[str], max_bytes: int) -> Opened:
 
 
 def _is_charset(name: str) -> bool:
-    """Whether a name is that of a character encoding, which some servers put there."""
+    """Return whether a name is that of a character encoding, which some servers put there."""
     try:
         b"a".decode(name)
     except (LookupError, ValueError):
@@ -110,7 +111,7 @@ def _open(body: bytes, coding: str, max_bytes: int) -> Opened:
 
 
 def _run(stream: CompressedStream, body: bytes, at: int, opened: bytearray, max_bytes: int) -> int:
-    """Feed a stream to its end, or to damage; where it ended."""
+    """Feed a stream to its end or to damage; return the offset where it ended."""
     while at < len(body) and not (stream.is_over or stream.damage):
         piece = body[at : at + stream.piece_bytes]
         opened += stream.feed(piece, max_bytes - len(opened) + 1)

@@ -1,4 +1,4 @@
-"""Why an answer is not taken, or a request not made.
+"""Define the errors of an answer that is not taken, and of a request that is not made.
 
 ::
 
@@ -12,11 +12,11 @@ from __future__ import annotations
 
 
 class RobotsUnreachableError(OSError):
-    """A robots.txt cannot be had now, so that nothing may be asked for.
+    """A robots.txt cannot be fetched now, so that no page of its host may be requested.
 
     Args:
-        reason: Why.
-        wanted_secs: How long its host asks to be left alone, None where it does not say.
+        reason: Cause of the failure.
+        wanted_secs: Seconds for which the host asks to be left alone, or None.
     """
 
     def __init__(self, reason: str, wanted_secs: float | None = None) -> None:
@@ -25,16 +25,16 @@ class RobotsUnreachableError(OSError):
 
 
 class AnswerError(Exception):
-    """Root of what is wrong with an answer; the message says it in a few words."""
+    """The answer is not taken; the message says why in a few words."""
 
 
 class DamagedBodyError(AnswerError):
-    """A body cannot be decompressed."""
+    """The body cannot be decompressed."""
 
 
 class TooLargeError(AnswerError):
-    """A body is larger than allowed when decompressed."""
+    """The body is larger than allowed when decompressed."""
 
 
 class HeadTooLargeError(AnswerError):
-    """What stands before the body is larger than allowed."""
+    """The status line and headers together are larger than allowed."""

@@ -1,4 +1,4 @@
-"""Who may lead a crawl into a private network? What was said so far, and of whom."""
+"""Decide which hosts may lead a crawl into a private network."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 class AddressGuard:
-    """Knows where a crawl started, which names are private, and who may be asked.
+    """Knows where a crawl started, which names are private, and which hosts may be private.
 
-    A crawl whose own start is private may go where it likes: what a request
-    may do is inherited from the host that led to it.
+    A crawl whose own start is private may go where it likes: a request inherits its permission from
+    the host that led to it.
 
     Args:
         starts: Hosts of the seeds, which may be private.
-        private: Names that an earlier process of the crawl found to be private, and might ask.
-        remember: Told of each such name, for the next process: it does not ask for the seeds again.
+        private: Names that an earlier process of the crawl found to be private and allowed.
+        remember: Callback for each such name, for the next process, which skips the seeds.
         public: Names of seeds that were public before, and stay that.
     """
 
@@ -40,41 +40,41 @@ class AddressGuard:
         _guards.add(self)
 
     def add_start(self, host: str) -> None:
-        """Note a host with which the crawl began."""
+        """Add a host with which the crawl began."""
         self._starts.add(host)
 
     def is_private(self, host: str) -> bool:
-        """Whether a host is private by its spelling, or was found out to be."""
+        """Return whether a host is private by its spelling, or was found to be."""
         return host in self._private or is_private(host)
 
     def may_lead(self, source: str | None, host: str) -> bool:
-        """Whether ``host`` may be private where ``source`` led to it.
+        """Return whether ``host`` may be private where ``source`` led to it.
 
         Args:
-            source: None for a page that hides where a link comes from.
-            host: Where the request goes.
+            source: Host of the linking page, or None for a page that hides where a link comes from.
+            host: Host of the request.
         """
         if source is None:
             return bool(self._starts) and all(map(self.is_private, self._starts))
         return (source == host and host in self._starts) or self.is_private(source)
 
     def note_asked(self, host: str, *, allowed: bool) -> None:
-        """Note that a host is asked for, and whether it may be private; once allowed, it is."""
+        """Record that a host is requested, and whether it may be private; a permission stays."""
         self._asked.add(host)
         if allowed:
             self._allowed.add(host)
 
     def note_private(self, host: str) -> None:
-        """Note that a name was resolved to a private address."""
+        """Record that a name was resolved to a private address."""
         if host not in self._private and self.allows(host):
             self._remember(host)
         self._private.add(host)
 
     def note_public(self, host: str) -> bool:
-        """Note that a name is at a public address; say whether it is a seed's, for the first time.
+        """Record that a name has a public address; return whether a seed's name has its first one.
 
-        Whoever owns the name could give it a private address later, and the pages from there
-        would be taken for those of the site.
+        The owner of the name could give it a private address later, and pages from there would be
+        taken for those of the site.
         """
         if host not in self._starts or host in self._public or host in self._private:
             return False
@@ -82,11 +82,11 @@ class AddressGuard:
         return True
 
     def was_public(self, host: str) -> bool:
-        """Whether a name is that of a seed that was public."""
+        """Return whether a name is that of a seed that was public."""
         return host in self._public
 
     def allows(self, host: str) -> bool | None:
-        """Whether a name may be resolved to a private address; None where nothing is known."""
+        """Return whether a name may be resolved to a private address; None if nothing is known."""
         if host in self._public:
             return False
         if host in self._allowed or host in self._starts:
@@ -98,10 +98,10 @@ _guards: WeakSet[AddressGuard] = WeakSet()
 
 
 def may_resolve(host: str, address: str) -> bool:
-    """Whether the answer of a name server may be used.
+    """Return whether the answer of a name server may be used.
 
-    One resolver serves all crawls of a process, and proxies too: what no crawl
-    has asked for is nobody's business here.
+    One resolver serves all crawls of a process, and proxies too: a name that no crawl has requested
+    is not guarded here.
     """
     if is_private(host) or not is_private(address):
         return True

@@ -1,7 +1,7 @@
-"""Which lines of a robots.txt are meant for a crawler?
+"""Select the lines of a robots.txt that are meant for a crawler.
 
-Parsers keep each rule once for each user agent of its group, so that 64 kB of both take seconds
-and hundreds of megabytes. Only the lines that are left here are given to one.
+Parsers keep each rule once for each user agent of its group, so that 64 kB of both take seconds and
+hundreds of megabytes. Only the selected lines are given to a parser.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ class RobotsLines(NamedTuple):
     """The lines of a robots.txt that are meant for a crawler.
 
     Attributes:
-        rules: Of all groups for it, merged into one; none of them twice.
-        site_wide: Of no group, such as ``Sitemap``.
+        rules: Lines of all its groups, merged into one; none of them twice.
+        site_wide: Lines of no group, such as ``Sitemap``.
     """
 
     rules: list[str]
     site_wide: list[str]
 
     def as_text(self) -> str:
-        """Return a robots.txt that says the same to this crawler, as to any other."""
+        """Return a robots.txt with the same meaning for this crawler, addressed to every agent."""
         return "\n".join(["User-agent: *", *self.rules, *self.site_wide])
 
 
@@ -45,15 +45,14 @@ class _Group(NamedTuple):
 def lines_for(text: str, agent: str) -> RobotsLines:
     """Return the lines of a robots.txt that are meant for a crawler.
 
-    The groups of the longest product token that the crawler's name has, whatever its case; those of
-    ``*`` where it has none.
+    The groups of the longest product token in the crawler's name, whatever its case, are chosen;
+    those of ``*`` if there is none.
 
     Args:
         text: The file.
-        agent: What the crawler calls itself, ``crawl-once/0.1`` for example.
+        agent: User agent of the crawler, ``crawl-once/0.1`` for example.
 
-    Complexity: O(len(text)).
-    Reference: RFC 9309, section 2.2.
+    Complexity: O(len(text)). Reference: RFC 9309, section 2.2.
     """
     groups, site_wide = _groups(text)
     name = agent.lower()
@@ -94,7 +93,7 @@ def _groups(text: str) -> tuple[list[_Group], list[str]]:
 
 
 def _tokens(line: str) -> list[str]:
-    """Return the product token of a user-agent line; none where it has no value."""
+    """Return the product token of a user-agent line in a list, empty without a value."""
     value = _USER_AGENT.sub("", line, count=1).lstrip(": \t").lower()
     if value.strip() == _EVERYBODY:
         return [_EVERYBODY]
@@ -103,7 +102,7 @@ def _tokens(line: str) -> list[str]:
 
 
 def _score(token: str, name: str) -> int:
-    """Return how well a token fits a crawler's name: 0 not at all, 1 as everybody."""
+    """Return how well a token fits a crawler's name: 0 not at all, 1 as ``*``."""
     if token == _EVERYBODY:
         return 1
     start = name.find(token)

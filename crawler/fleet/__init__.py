@@ -1,1 +1,1 @@
-"""Many workers, one crawl: what a worker does beside fetching pages."""
+"""Run one crawl with many workers."""

@@ -1,12 +1,12 @@
-"""What all workers of a fleet are to know: its id, parameters, learned rules, moved seeds, pages.
+"""Share the facts of a fleet: its id, parameters, learned rules, moved seeds and page counts.
 
 In Redis, all keys in one slot; F is the fleet's prefix with ``board``, in braces:
 
 - hash F: ``id``; ``parameters``, ``origin``, ``since`` and ``parameters_version``;
   ``rules_version``; ``moved_version``.
-- hash F:rules: a rule as JSON, to ``{"holds": ..., "reason": ...}``.
-- hash F:moved: a seed, to where it was redirected.
-- hash F:pages: a process of a worker, to how many pages it fetched.
+- hash F:rules: a rule as JSON, to ``{"holds": ..., "reason": ...}``. - hash F:moved: a seed, to the
+URL that it was redirected to. - hash F:pages: a process of a worker, to the number of pages that it
+fetched.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _NOTICE = Script.read("crawler.fleet", "notice.lua")
 
 @dataclass(frozen=True, slots=True)
 class Notices:
-    """What stands on the board.
+    """The content of the board at one moment.
 
     Attributes:
-        id: Of the fleet; empty where there is none, or where Redis has lost it.
-        parameters: JSON, as ``crawler.pages.live_parameters`` has it; empty where none were chosen.
-        origin: Who chose them.
-        parameters_version: Rises with each change of them.
-        rules_version: The same of the learned rules.
-        moved_version: The same of the moved seeds.
-        pages: Fetched by all processes of all workers.
-        own_pages: Those of them that the process fetched that reads.
+        id: Id of the fleet, empty if there is none or Redis has lost it.
+        parameters: JSON of ``crawler.pages.live_parameters``, empty if none were chosen.
+        origin: Source of the parameters, such as ``settings`` or ``tune``.
+        parameters_version: Number that rises with each change of the parameters.
+        rules_version: The same for the learned rules.
+        moved_version: The same for the moved seeds.
+        pages: Pages fetched by all processes of all workers.
+        own_pages: Pages fetched by the reading process alone.
     """
 
     id: str = ""
@@ -51,7 +51,7 @@ class Notices:
 
 @dataclass(frozen=True, slots=True)
 class SharedRule:
-    """A learned rule, as ``crawler.url_rules.rule_store`` writes it, and what became of it."""
+    """A learned rule, as ``crawler.url_rules.rule_store`` writes it, and its state."""
 
     rule: str
     holds: bool
@@ -59,7 +59,7 @@ class SharedRule:
 
 
 class Board:
-    """Reads and writes what stands there.
+    """Reads and writes the board of a fleet.
 
     Args:
         server: The fleet's Redis.
@@ -73,16 +73,16 @@ class Board:
         )
 
     async def begin(self) -> str:
-        """The id of the fleet, which begins with this where there was none."""
+        """Return the id of the fleet, and begin the fleet if there is none."""
         await self._server.run("HSETNX", self._key, "id", secrets.token_hex(8))
         found: bytes = await self._server.run("HGET", self._key, "id")
         return found.decode()
 
     async def read(self, process: str = "") -> Notices:
-        """What stands there now.
+        """Return the content of the board.
 
         Args:
-            process: Who reads, as ``count_pages`` was told.
+            process: Name of the reading process, as given to ``count_pages``.
         """
         found, counted = await self._server.pipeline(
             [("HGETALL", self._key), ("HGETALL", self._pages)]
@@ -103,15 +103,15 @@ class Board:
     async def write_parameters(
         self, chosen: str, origin: str, since: float, *, is_first: bool = False
     ) -> int:
-        """Let parameters hold; where they are to be the first ones, only if there are none.
+        """Set the parameters of the fleet; with ``is_first`` only if it has none.
 
         Returns:
-            The version of those that hold.
+            The version of the parameters that hold afterwards.
         """
         return await self._write("parameters", chosen, origin, repr(since), str(int(is_first)))
 
     async def write_rules(self, rules: list[SharedRule]) -> int:
-        """Tell of learned rules; tell the version of all of them."""
+        """Publish learned rules; return the version of all rules."""
         told = (
             (shared.rule, json.dumps({"holds": shared.holds, "reason": shared.reason}))
             for shared in rules
@@ -119,7 +119,7 @@ class Board:
         return await self._write("rules", *(part for pair in told for part in pair))
 
     async def write_moved(self, seed: str, target: str) -> int:
-        """Tell where a seed was redirected to; tell the version of all of them."""
+        """Publish the redirect of a seed; return the version of all moved seeds."""
         return await self._write("moved", seed, target)
 
     async def _write(self, *arguments: str) -> int:
@@ -127,7 +127,7 @@ class Board:
         return int(await self._server.call(_NOTICE, keys, list(arguments)))
 
     async def rules(self) -> list[SharedRule]:
-        """Every rule that any worker told of."""
+        """Return every rule that any worker published."""
         found = await self._server.run("HGETALL", self._rules)
         return [
             SharedRule(rule.decode(), bool(said["holds"]), str(said["reason"]))
@@ -135,17 +135,17 @@ class Board:
         ]
 
     async def moved(self) -> dict[str, str]:
-        """Where seeds were redirected to."""
+        """Return the URL that each redirected seed leads to."""
         found = await self._server.run("HGETALL", self._moved)
         return {seed.decode(): target.decode() for seed, target in _pairs(found)}
 
     async def count_pages(self, process: str, pages: int) -> None:
-        """Tell how many pages a process fetched so far."""
+        """Publish the number of pages that a process has fetched."""
         await self._server.run("HSET", self._pages, process, pages)
 
 
 def _pairs(found: Any) -> list[tuple[bytes, bytes]]:
-    """A hash, which comes as a mapping or, in older protocols, as a flat list."""
+    """Return the pairs of a hash, which is a mapping or, in older protocols, a flat list."""
     if isinstance(found, dict):
         return list(found.items())
     return list(zip(found[::2], found[1::2], strict=True))

@@ -1,4 +1,4 @@
-"""The requests that a worker holds: its own ``crawl.db`` is the buffer before the downloader."""
+"""Hold the requests that a worker has leased, in its own ``crawl.db``."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _WAITING = "SELECT id, host, url, priority, request, depth FROM requests WHERE s
 
 
 def pack(leased: Leased) -> bytes:
-    """The lease and the request; URL, host, priority and depth have columns of their own.
+    """Pack the lease id, tries, key and content of a request; the rest has columns of its own.
 
-    A byte each for the length of the id, for the tries and for the length of the key, then id,
-    key, request.
+    A byte each for the length of the id, for the tries and for the length of the key, then id, key,
+    request.
     """
     key = leased.key or b""
     tries = min(leased.tries, AGAIN - 1) + AGAIN * leased.is_again
@@ -61,10 +61,10 @@ def unpack(queued: QueuedRequest) -> Leased:
 
 
 class Buffer:
-    """Knows which lease of the fleet stands behind each request of the crawl's own queue.
+    """Maps each request of the crawl's own queue to its lease from the fleet.
 
-    What a learned rule skips is parked: it stays in ``crawl.db``, does not count as
-    work that waits, and may be put back by the rules, which then is noticed here.
+    A request that a learned rule skips is parked: it stays in ``crawl.db``, does not count as
+    waiting work, and may be put back by the rules; the buffer notices that.
 
     Attributes:
         moves: In order, leases that are to be parked in the frontier (True), and parked
@@ -87,24 +87,24 @@ class Buffer:
 
     @property
     def waiting(self) -> int:
-        """How many wait for the downloader."""
+        """The number of requests that wait for the downloader."""
         return len(self._waiting)
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is held that is still to be done, or to be told to the frontier."""
+        """Whether no request is held, and nothing is left to report to the frontier."""
         is_told = not (self.moves or self._postponed or any(self._ended.values()))
         return is_told and not (self._waiting or self._under_way)
 
     @property
     def hosts(self) -> Counter[int]:
-        """How many requests of each host wait or are under way; not to be changed."""
+        """The number of waiting and running requests of each host; not to be changed."""
         return self._hosts
 
     def hold(self, leased: Leased, *, is_fixed: bool) -> None:
-        """Take over what was leased; a rule may skip it.
+        """Take over a leased request, or park it if a rule skips it.
 
-        What stands for a page that is under way is taken over when that is through.
+        A lease that replaces one under way is taken over when that one is finished.
         """
         if leased.is_again and self._replace(leased, is_fixed=is_fixed):
             return
@@ -128,7 +128,7 @@ class Buffer:
         self._hosts[leased.host] += 1
 
     def _replace(self, leased: Leased, *, is_fixed: bool) -> bool:
-        """Let a lease stand for one of the same page; say whether that is still under way."""
+        """Replace an earlier lease of the same page; return whether that one is still under way."""
         row = self._database.read(_ROW_OF_KEY, (leased.key,)).fetchone()
         if row is None:
             return False
@@ -145,21 +145,21 @@ class Buffer:
         return False
 
     def hand_out(self, queued: QueuedRequest) -> None:
-        """Note that a request left the queue for the downloader."""
+        """Record that a request left the queue for the downloader."""
         leased = self._waiting.pop(queued.id, None)
         if leased is None:
             leased = self._wake(queued)
         self._under_way[queued.id] = leased
 
     def _wake(self, queued: QueuedRequest) -> Leased:
-        """The lease of a request that a rule skipped, and that was put back."""
+        """Return the lease of a request that a rule skipped and put back."""
         leased = unpack(queued)
         self.moves.append((False, leased))
         self._hosts[leased.host] += 1
         return leased
 
     def end(self, rows: Iterable[int], *, failed: bool) -> None:
-        """Note which requests are through."""
+        """Record that requests are finished."""
         for row in rows:
             leased = self._under_way.pop(row, None)
             if leased is not None:
@@ -170,11 +170,11 @@ class Buffer:
                 self.hold(later, is_fixed=is_fixed)
 
     def put_back(self, row: int) -> None:
-        """Note that a request that was handed out waits here again."""
+        """Record that a request returned from the downloader and waits in the queue."""
         self._waiting[row] = self._under_way.pop(row)
 
     def postpone(self, queued: QueuedRequest) -> None:
-        """Note that a request is to wait in the frontier, with another priority and content."""
+        """Record that a request must wait in the frontier, with another priority and content."""
         leased = self._under_way.pop(queued.id, None)
         if leased is not None:
             changed = leased._replace(priority=queued.priority, request=queued.request)
@@ -182,11 +182,11 @@ class Buffer:
             self._leave(leased.host)
 
     def postponed(self) -> list[Leased]:
-        """What is to wait in the frontier since ``forget_postponed`` was told of it."""
+        """Return the postponed leases that ``forget_postponed`` was not given yet."""
         return list(self._postponed)
 
     def forget_postponed(self, told: Collection[Leased]) -> None:
-        """Let go of what waits in the frontier."""
+        """Forget postponed leases that the frontier has."""
         self._postponed = _without(self._postponed, told)
 
     def _leave(self, host: int) -> None:
@@ -195,25 +195,25 @@ class Buffer:
             del self._hosts[host]
 
     def ended(self) -> tuple[list[Leased], list[Leased]]:
-        """What is through, and what broke, since ``forget_ended`` was told of it."""
+        """Return the finished and the failed leases that ``forget_ended`` was not given yet."""
         return list(self._ended[False]), list(self._ended[True])
 
     def forget_ended(self, done: Collection[Leased], failed: Collection[Leased]) -> None:
-        """Let go of what the frontier was told is through, and of what broke.
+        """Forget ended leases that the frontier has acknowledged.
 
-        All of it may be gone by ``clear`` meanwhile, and other leases have ended.
+        ``clear`` may have removed all of them meanwhile, and other leases may have ended.
         """
         for is_failed, told in ((False, done), (True, failed)):
             self._ended[is_failed] = _without(self._ended[is_failed], told)
 
     def forget_moves(self, told: Collection[tuple[bool, Leased]]) -> None:
-        """Let go of moves that the frontier was told."""
+        """Forget moves that the frontier has recorded."""
         self.moves = _without(self.moves, told)
 
     def compare(self) -> None:
-        """Notice what rules took out of the queue meanwhile, and what they put back.
+        """Compare the leases with the queue: rules may have taken requests out or put them back.
 
-        Complexity: O(1) where nothing changed, else O(requests that wait).
+        Complexity: O(1) if nothing changed, else O(waiting requests).
         """
         if len(self._queue) == len(self._waiting):
             return
@@ -228,19 +228,19 @@ class Buffer:
                 self._waiting[row] = self._wake(queued)
 
     def has_parked(self, host: int) -> bool:
-        """Whether a rule skips requests of a host."""
+        """Return whether a rule skips requests of a host."""
         sql = f"SELECT 1 FROM requests WHERE host = ? AND state > 0 AND state = {SKIPPED:d} LIMIT 1"  # noqa: S608
         return self._database.read(sql, (host,)).fetchone() is not None
 
     def parked(self) -> Iterator[list[Leased]]:
-        """Everything that rules skip, some of it at a time."""
+        """Yield all leases that rules skip, in batches."""
         last = 0
         while rows := self._database.read(_PARKED, (last,)).fetchall():
             last = rows[-1][0]
             yield [unpack(QueuedRequest(*row)) for row in rows]
 
     def take_out(self, hosts: Collection[int] | None = None) -> list[Leased]:
-        """Let go of what waits, of some hosts or of all, to be given back to the frontier."""
+        """Remove the waiting leases of some hosts, or of all, and return them for the frontier."""
         self.compare()
         chosen: dict[int, list[int]] = {}
         for row, leased in self._waiting.items():
@@ -256,7 +256,7 @@ class Buffer:
         return found
 
     def clear(self) -> None:
-        """Forget everything: none of it is this worker's any more."""
+        """Forget every lease: all of them belong to other workers now."""
         self._waiting.clear()
         self._under_way.clear()
         self._later.clear()
@@ -269,6 +269,6 @@ class Buffer:
 
 
 def _without(some: Iterable[T], told: Iterable[T]) -> list[T]:
-    """Those that are none of these very objects; the same lease may be held anew."""
+    """Return the objects that are not among ``told`` by identity: two leases may be equal."""
     those = {id(one) for one in told}
     return [one for one in some if id(one) not in those]

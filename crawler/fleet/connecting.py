@@ -1,4 +1,4 @@
-"""The connection of a worker that begins, to a Redis that was there a moment ago."""
+"""Connect a starting worker to a Redis that was reachable a moment ago."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WAIT_SECS = 0.5
 
 
 async def connect_again(url: str, prefix: str) -> Server:
-    """Connect, and wait for the server where it is away.
+    """Connect, and wait for the server while it is away.
 
     Raises:
         ServerError: It cannot be used.

@@ -1,4 +1,4 @@
-"""What a worker's archivist asks of the texts that the whole fleet keeps."""
+"""Ask the fleet's deduplicator about the pages of a worker."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _FIELDS = OriginalPage.__dataclass_fields__.keys()
 
 
 class FleetVerdicts:
-    """Asks the fleet's deduplicator; ``crawler.pages.shared_verdicts.SharedVerdicts`` says what.
+    """Implements ``crawler.pages.shared_verdicts.SharedVerdicts`` with the fleet's deduplicator.
 
     Args:
-        shared: Keeps the texts of all workers.
+        shared: Deduplicator that keeps the texts of all workers.
     """
 
     def __init__(self, shared: SharedDeduplicator) -> None:
@@ -45,20 +45,20 @@ class FleetVerdicts:
         self._shared.tune(parameters)
 
     async def find_payload(self, digest: bytes, owner: bytes) -> PageVerdict | None:
-        """The kept page that was read from these bytes, another one than the owner."""
+        """Return the kept page that was read from these bytes, unless it is the owner's."""
         return _verdict(await self._ask(self._shared.find_payload(digest, owner)))
 
     async def claim_file(
         self, digest: bytes, owner: bytes, page: OriginalPage
     ) -> PageVerdict | None:
-        """Keep a file that is no page; where another has its bytes already, say which one."""
+        """Keep a file that is no page, or return the one that has its bytes already."""
         about = to_json(page)
         return _verdict(await self._ask(self._shared.claim_payload(digest, owner, about)))
 
     async def judge(
         self, owner: bytes, document: Document, page: OriginalPage, *, keeps: bool = False
     ) -> PageVerdict:
-        """Decide on a text, and keep it where it repeats none."""
+        """Judge a text, and keep it if it repeats none."""
         about = to_json(page)
         found = await self._ask(self._shared.judge(owner, document, about, keeps=keeps))
         verdict = _verdict(found)
@@ -66,7 +66,7 @@ class FleetVerdicts:
         return verdict
 
     async def _ask(self, question: Coroutine[Any, Any, T]) -> T:
-        """Wait for an answer, but not longer than until ``give_up``."""
+        """Await an answer, at most until ``give_up``."""
         if self._is_over:
             question.close()
             raise CrawlStorageError("the fleet is not asked any more")
@@ -81,9 +81,9 @@ class FleetVerdicts:
             raise CrawlStorageError("the fleet does not answer") from None
 
     def give_up(self) -> None:
-        """Let whoever waits for an answer wait no more; what they asked about is fetched again.
+        """Cancel every open question; the pages concerned are fetched again.
 
-        They get a ``CrawlStorageError``, as where a page cannot be stored.
+        The callers get a ``CrawlStorageError``, as if a page could not be stored.
         """
         self._is_over = True
         for task in self._asking:
@@ -91,7 +91,7 @@ class FleetVerdicts:
 
 
 def to_json(page: OriginalPage) -> bytes:
-    """What others learn of a kept page."""
+    """Serialize the facts of a kept page for the other workers."""
     said = {name: getattr(page, name) for name in _FIELDS}
     for name in _DIGESTS:
         said[name] = said[name] and said[name].hex()
@@ -102,7 +102,7 @@ def from_json(about: bytes) -> OriginalPage:
     """Undo ``to_json``.
 
     Raises:
-        StorageError: It was written by something else.
+        CrawlStorageError: It was written by another program.
     """
     try:
         said = json.loads(about)
@@ -121,15 +121,15 @@ def _verdict(found: verdicts.SharedVerdict | None) -> PageVerdict | None:
 
 
 async def kept_texts(url: str, name: str) -> AsyncIterator[FleetKeptText]:
-    """Read them one after the other, each with the page that it is of.
+    """Yield the texts that a fleet keeps, each with its page.
 
     Args:
-        url: Of the Redis.
-        name: Of the fleet.
+        url: URL of the Redis.
+        name: Name of the fleet.
 
     Raises:
         ServerError: The Redis cannot be used.
-        StorageError: It holds pages of something else.
+        CrawlStorageError: It holds pages of another program.
     """
     server = await connect(url, prefix_of(name))
     try:

@@ -1,4 +1,4 @@
-"""A crawl's part in a fleet: everything that it has beside what a crawl has that is alone."""
+"""Let a crawl take part in a fleet."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CLOSE_SECS = 4.0
-"""A worker that ends waits so long for Redis, to give back what it holds."""
+"""Wait at most this many seconds for Redis when a worker ends and gives back its leases."""
 
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """What is to be said when a worker joins.
+    """The state of the fleet that a joining worker reports.
 
     Attributes:
-        counts: What the fleet has.
-        others: Workers beside this one.
-        warnings: What is to be known of the Redis.
+        counts: Counts of the fleet's frontier.
+        others: Number of other workers.
+        warnings: Warnings about the Redis.
     """
 
     counts: Counts
@@ -55,14 +55,14 @@ class Welcome:
 
 
 class Fleet:
-    """Wires a job so that it takes part in a fleet.
+    """Connects a job to a fleet.
 
     Args:
         job: The crawl of this process, with a directory of its own.
-        options: What the worker is told.
+        options: Options of the worker.
 
     Raises:
-        FleetError: The directory holds something else.
+        FleetError: The directory holds another crawl.
     """
 
     def __init__(self, job: Job, options: FleetOptions) -> None:
@@ -85,7 +85,7 @@ class Fleet:
         self.has_left = False
 
     def introduce(self) -> Welcome:
-        """Look, before the crawl begins, whether this worker can take part.
+        """Check, before the crawl begins, whether this worker can take part.
 
         Raises:
             FleetError: The fleet is another one than this worker's.
@@ -112,7 +112,7 @@ class Fleet:
             await server.close()
 
     def join(self, crawl: Crawl) -> None:
-        """Take part from now on; where Redis is away again, as soon as it is back."""
+        """Take part from now on, or as soon as Redis is reachable."""
         self._joining = asyncio.create_task(self._join(crawl))
 
     async def _join(self, crawl: Crawl) -> None:
@@ -166,7 +166,7 @@ class Fleet:
 
     @property
     def _identity(self) -> dict[str, str]:
-        """What all workers of a fleet must have in common."""
+        """The settings that all workers of a fleet must share."""
         features = self._job.archivist.tuned.parameters.fingerprint_features
         return {
             "URLS_DISABLED_RULES": self._job.canonicalizer.version,
@@ -176,13 +176,13 @@ class Fleet:
 
     @property
     def is_away(self) -> bool:
-        """Whether Redis has been waited for so long that a worker that ends waits no longer."""
+        """Whether Redis has been away too long for an ending worker to wait (``CLOSE_SECS``)."""
         since = None if self._server is None else self._server.waited_since
         return since is not None and time.time() - since > CLOSE_SECS
 
     @property
     def progress(self) -> str:
-        """What a line of progress says of the fleet."""
+        """The fleet's part of a progress line."""
         counts = None if self.news is None else self.news.counts
         if counts is None:
             return "joining the fleet"
@@ -190,14 +190,14 @@ class Fleet:
         return f"fleet: {counts.workers:,} workers, {self.pages:,} pages, {queued:,} queued"
 
     def give_up(self) -> None:
-        """Let no page wait for Redis any more; those that do are fetched again."""
+        """Cancel the questions of waiting pages; those pages are fetched again."""
         if self._verdicts is not None:
             self._verdicts.give_up()
 
     async def leave(self) -> None:
-        """Take part no more; ``has_left`` says whether the fleet was told in time.
+        """Leave the fleet; ``has_left`` says whether the fleet was told in time.
 
-        Where it was not, what this worker holds goes back after ``lease_secs``.
+        If it was not, the leases of this worker return to the frontier after ``lease_secs``.
         """
         if self._joining is not None:
             self._joining.cancel()
@@ -219,17 +219,17 @@ class Fleet:
 
     @property
     def is_open(self) -> bool:
-        """Whether requests may be made: it has joined, and the others know that it lives."""
+        """Whether requests may be made: the worker has joined, and its heartbeat is not overdue."""
         return self.worker is not None and not self.worker.is_overdue
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing is left to do, here or anywhere."""
+        """Whether no work is left, here or anywhere."""
         return self.worker is not None and self.worker.is_finished
 
     @property
     def is_dry(self) -> bool:
-        """Whether the frontier had nothing for this worker when it was last asked."""
+        """Whether the frontier had no request for this worker when it was last asked."""
         return self.worker is not None and self.worker.is_dry
 
     @property

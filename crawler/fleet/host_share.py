@@ -1,4 +1,4 @@
-"""Which hosts a worker has, and which of them it is to leave to others."""
+"""Decide which hosts a worker owns, and which it leaves to others."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 IDLE_SECS = 1.0
-"""A host of which nothing came for so long is given back: links to it may be on their way."""
+"""Give back a host after this many idle seconds, since links to it may be on their way."""
 
 PATIENCE = 2
-"""So often in a row a worker is to have too many hosts before it leaves some."""
+"""Give hosts away after this many counts in a row with too many of them."""
 
 
 class HostShare:
     """The hosts that this worker owns.
 
-    Hosts are shared out evenly, so that a worker that joins late gets some: whoever
-    has more than its share fetches no more of the surplus and gives it back.
+    Hosts are shared out evenly, so that a worker that joins late gets some: a worker with more than
+    its share fetches no more from the surplus hosts and gives them back.
 
     Args:
-        most: Hosts that one worker has at a time, at most.
+        most: Maximum number of hosts of one worker.
     """
 
     def __init__(self, most: int) -> None:
@@ -36,15 +36,15 @@ class HostShare:
         return len(self._active)
 
     def reckon(self, hosts: int, workers: int) -> None:
-        """Work out how many hosts each worker is to have."""
+        """Compute the number of hosts that each worker should have."""
         self.share = max(1, min(self._most, math.ceil(hosts / max(workers, 1))))
 
     def note(self, host: int, now: float) -> None:
-        """Note that something of a host came, or is still held."""
+        """Record that requests of a host came, or are still held."""
         self._active[host] = now
 
     def rooms(self, held: Mapping[int, int], most_of: Callable[[int], int]) -> dict[int, int]:
-        """How many more requests of each host are welcome."""
+        """Return for each host the number of further requests that fit."""
         return {
             host: max(0, most_of(host) - held.get(host, 0))
             for host in self._active
@@ -52,12 +52,12 @@ class HostShare:
         }
 
     def surplus(self, held: Mapping[int, int], is_bound: Callable[[int], bool]) -> list[int]:
-        """Hosts that are to be left to others from now on; each is told once.
+        """Choose the hosts that are left to others from now on; each is returned once.
 
         Args:
-            held: Requests of hosts that are here; those with the fewest are left.
-            is_bound: Whether a host has to stay, since this worker alone knows what a
-                learned rule skips of it.
+            held: Number of requests of each host that are here; those with the fewest are left.
+            is_bound: Predicate for a host that must stay, since only this worker knows its
+                requests that a learned rule skips.
         """
         number = len(self._active) - len(self._leaving) - self.share
         self._too_many = self._too_many + 1 if number > 0 else 0
@@ -72,8 +72,8 @@ class HostShare:
     def idle(
         self, held: Mapping[int, int], is_bound: Callable[[int], bool], now: float
     ) -> list[int]:
-        """Hosts that can be given back: nothing of them is here, or will come soon."""
-        # What was leased before a host was to be left may be skipped by a rule: so it stays.
+        """Return the hosts that can be given back: none of their requests is here or due soon."""
+        # A rule may skip a request that was leased before its host was chosen: the host stays then.
         self._leaving = {host for host in self._leaving if not is_bound(host)}
         for host in held:
             self.note(host, now)
@@ -86,12 +86,12 @@ class HostShare:
         ]
 
     def forget(self, hosts: Iterable[int]) -> None:
-        """Own hosts no more."""
+        """Remove hosts that are no longer owned."""
         for host in list(hosts):
             self._active.pop(host, None)
             self._leaving.discard(host)
 
     def clear(self) -> None:
-        """Own nothing."""
+        """Remove all hosts."""
         self._active.clear()
         self._leaving.clear()

@@ -1,4 +1,4 @@
-"""To which fleet a crawl directory belongs, and as which worker."""
+"""Record the fleet and the worker's name of a crawl directory."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 FLEET = "fleet"
-"""Under this name ``meta`` remembers it."""
+"""Name of the row of ``meta`` that stores the membership."""
 
 
 class Membership:
-    """What ``crawl.db`` remembers of it, in ``meta``.
+    """The membership of a crawl directory, stored in ``meta`` of ``crawl.db``.
 
-    A worker keeps its name when it is started again, so that what it held is returned at
-    once. Of a directory that was copied the copy is another worker.
+    A restarted worker keeps its name, so that its earlier leases are returned at once. The copy of
+    a directory is another worker.
 
     Args:
-        database: That of the worker.
-        folder: Its crawl directory.
+        database: Database of the worker.
+        folder: Crawl directory of the worker.
     """
 
     def __init__(self, database: Database, folder: Path) -> None:
@@ -37,7 +37,7 @@ class Membership:
 
     @property
     def name(self) -> str | None:
-        """The name of the fleet; None of a crawl that is alone."""
+        """The name of the fleet, or None for a crawl that is alone."""
         return self._said.get("name")
 
     @property
@@ -46,17 +46,17 @@ class Membership:
 
     @property
     def _is_used(self) -> bool:
-        # A worker says what it is to crawl before it can join.
+        # A worker stores its plan before it can join.
         is_planned = self.name is None and self._database.meta("plan") is not None
         return is_planned or self._database.meta("visit") is not None
 
     def check(self, name: str) -> None:
-        """See that the directory is new, or this fleet's; it is kept for this fleet from now on.
+        """Check that the directory is new or this fleet's, and keep it for this fleet.
 
-        Where the fleet could not be joined so far, it may be had for any other.
+        A directory whose worker never joined its fleet may join any other.
 
         Raises:
-            FleetError: It holds something else.
+            FleetError: It holds another crawl.
         """
         if not self._has_joined and self._is_used:
             raise FleetError(
@@ -72,10 +72,10 @@ class Membership:
             )
 
     def check_alone(self) -> None:
-        """See that the directory is not a worker's, for a crawl that is alone.
+        """Check that the directory is not a worker's, for a crawl that is alone.
 
         Raises:
-            FleetError: It is.
+            FleetError: It is a worker's.
         """
         if self._has_joined:
             raise FleetError(
@@ -84,10 +84,10 @@ class Membership:
             )
 
     def join(self, name: str, fleet_id: str) -> None:
-        """Belong to a fleet from now on.
+        """Join a fleet permanently.
 
         Raises:
-            FleetError: What the directory holds was fetched for another fleet of that name.
+            FleetError: The content of the directory was fetched for another fleet of that name.
         """
         if self._said.get("id", fleet_id) != fleet_id:
             raise FleetError(

@@ -1,4 +1,4 @@
-"""How a fleet is called, in settings and in Redis."""
+"""Name a fleet in settings and in Redis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from crawler.frontier.redis.errors import FleetError
 
 BEGINNING = "crawl-once:"
-"""Of every key of every fleet, but for braces."""
+"""Prefix of every key of every fleet, after the opening brace if there is one."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -16,10 +16,10 @@ _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def checked_name(name: str) -> str:
-    """The name of a fleet, as it stands in keys and paths.
+    """Return the name of a fleet if it fits into keys and paths.
 
     Raises:
-        FleetError: It is none.
+        FleetError: It does not.
     """
     if not _NAME.fullmatch(name):
         raise FleetError(
@@ -29,20 +29,20 @@ def checked_name(name: str) -> str:
 
 
 def name_of_folder(folder: str) -> str:
-    """The name of a fleet whose crawl would go into a folder, were it alone."""
+    """Return the name of a fleet for the folder into which its crawl would go, were it alone."""
     return _UNFIT.sub("-", folder).strip("-._")[:100] or "fleet"
 
 
 def prefix_of(name: str) -> str:
-    """What every key of a fleet begins with, within the braces of its hash tag."""
+    """Return the prefix of every key of a fleet, within the braces of its hash tag."""
     return f"{BEGINNING}{name}:"
 
 
 def shown_url(url: str) -> str:
-    """Where a Redis is, without user and password, as it may be printed.
+    """Return the location of a Redis without user and password, so that it may be printed.
 
     Raises:
-        FleetError: It is no URL; the message has nothing of it.
+        FleetError: It is no URL; the message contains no part of it.
     """
     try:
         parts = urlsplit(url)

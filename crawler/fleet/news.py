@@ -1,4 +1,4 @@
-"""What a worker tells all others, and hears of them."""
+"""Exchange parameters, rules, moved seeds and page counts between a worker and its fleet."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 INTERVAL_SECS = 0.5
-"""So often is told what is not urgent."""
+"""Publish news that is not urgent at most once in this many seconds."""
 
 
 def tune_fleet(
     url: str, name: str | None, changes: Mapping[str, object], origin: str
 ) -> dict[str, Any]:
-    """Change parameters; running workers take them over within a second.
+    """Change parameters; running workers adopt them within a second.
 
     Args:
-        url: Of the Redis.
-        name: Of the fleet; None where there is but one.
-        changes: New values by name; nothing is written where there are none.
-        origin: Who chose them.
+        url: URL of the Redis.
+        name: Name of the fleet, or None if there is only one.
+        changes: New values by name; an empty mapping writes nothing.
+        origin: Source of the change.
 
     Returns:
-        What holds now, by name.
+        The parameters that hold afterwards, by name.
 
     Raises:
         FleetError: There is no such fleet.
@@ -73,9 +73,9 @@ class SharedParameters:
     """Carries parameters between ``crawl.db``, where they are tuned, and the fleet's board.
 
     Args:
-        database: That of the worker.
-        archivist: Judges by what held when the crawl was opened.
-        board: That of the fleet.
+        database: Database of the worker.
+        archivist: Archivist that judges by the parameters of the opened crawl.
+        board: Board of the fleet.
     """
 
     def __init__(self, database: Database, archivist: Archivist, board: Board) -> None:
@@ -86,13 +86,13 @@ class SharedParameters:
         self._told = archivist.tuned.id
 
     async def offer(self) -> None:
-        """Let what holds here hold in the fleet, unless something does already."""
+        """Make this worker's parameters those of the fleet, unless it has some already."""
         tuned = self._archivist.tuned
         chosen = to_json(tuned.parameters)
         await self._board.write_parameters(chosen, tuned.origin, tuned.since, is_first=True)
 
     async def tell(self) -> None:
-        """Let hold in the fleet what this worker was tuned to."""
+        """Publish the parameters that this worker was tuned to."""
         tuned = self._archivist.tuned
         if tuned.id != self._told:
             chosen = to_json(tuned.parameters)
@@ -100,7 +100,7 @@ class SharedParameters:
             self._told = tuned.id
 
     def hear(self, notices: Notices) -> None:
-        """Judge as the fleet does from now on."""
+        """Adopt the parameters of the fleet."""
         held = self._archivist.tuned
         # What was tuned here and is not told yet is newer than what is heard.
         if notices.parameters_version == self._version or held.id != self._told:
@@ -121,10 +121,10 @@ class SharedParameters:
 
 
 class MovedSeeds:
-    """Carries them between ``crawl.db`` and the fleet's board.
+    """Carries redirected seeds between ``crawl.db`` and the fleet's board.
 
-    They are told before the links of their pages, and heard after a lease and before its
-    pages are fetched: no worker takes a link for one that is out of scope.
+    They are told before the links of their pages, and heard after a lease and before its pages are
+    fetched: no worker takes a link for one that is out of scope.
     """
 
     def __init__(self, job: Job, board: Board) -> None:
@@ -134,14 +134,14 @@ class MovedSeeds:
         self._known: dict[str, str] = {}
 
     async def tell(self) -> None:
-        """Tell of those that this worker met."""
+        """Publish the redirected seeds that this worker met."""
         for seed, target in self._job.notes.moved_seeds().items():
             if seed not in self._known:
                 await self._board.write_moved(seed, target)
                 self._known[seed] = target
 
     async def hear(self, notices: Notices) -> None:
-        """Take over those that the others met."""
+        """Adopt the redirected seeds that other workers met."""
         if notices.moved_version == self._version:
             return
         for seed, target in (await self._board.moved()).items():
@@ -152,15 +152,15 @@ class MovedSeeds:
 
 
 class News:
-    """Everything that is shared beside requests and texts.
+    """Exchanges the facts that workers share beside requests and texts.
 
     Args:
-        job: That of the worker.
+        job: Job of the worker.
         server: The fleet's Redis.
 
     Attributes:
-        counts: What the fleet has, as it was last asked; None before that.
-        is_lost: Whether Redis does not know the fleet any more.
+        counts: Counts of the fleet at the last query; None before the first one.
+        is_lost: Whether Redis has lost the fleet.
     """
 
     def __init__(self, job: Job, server: Server) -> None:
@@ -178,18 +178,18 @@ class News:
         self.is_lost = False
 
     async def begin(self) -> None:
-        """Join the fleet that the board is of, or begin it; judge as it does."""
+        """Join the fleet of the board, or begin it, and adopt its parameters."""
         self.id = await self.board.begin()
         await self._parameters.offer()
         await self.hear()
 
     @property
     def pages(self) -> int:
-        """Pages that the fleet fetched so far, with those of this worker that it was not told."""
+        """Pages that the fleet fetched so far, with those that this worker has not reported yet."""
         return self._notices.pages - self._notices.own_pages + self._job.pages
 
     async def tell(self, *, is_last: bool = False) -> None:
-        """Tell what is new here."""
+        """Publish the news of this worker."""
         await self._moved.tell()
         # Before their requests are through: where the fleet is finished, all pages are counted.
         if self._job.pages != self._told_pages:
@@ -202,13 +202,13 @@ class News:
         await self._rules.tell()
 
     async def count_pages(self) -> None:
-        """Tell how many pages this process fetched."""
+        """Publish the number of pages that this process fetched."""
         pages = self._job.pages
         await self.board.count_pages(self._process, pages)
         self._told_pages = pages
 
     async def hear(self) -> None:
-        """Take over what is new at the others."""
+        """Adopt the news of the other workers."""
         notices = await self.board.read(self._process)
         if notices.id != self.id:
             self.is_lost = True

@@ -1,4 +1,4 @@
-"""Links on their way from a worker to the frontier that the fleet shares."""
+"""Hold links on their way from a worker to the frontier that the fleet shares."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 N = TypeVar("N")
 
 BATCH = 500
-"""Links that are sent at a time."""
+"""Send at most this many links at a time."""
 
 MAX_WAITING = 5_000
-"""Whoever can wait adds no more while so many wait."""
+"""Ask producers to pause while at least this many links wait."""
 
 
 class Outbox(Generic[N]):
     """Holds links until the frontier has them, in the order in which they were found.
 
-    A lease is acknowledged only after everything was sent that was in here when its
-    page was through: a worker that dies before loses links, and not their page.
+    A lease is acknowledged only after every link that was here when its page was finished has been
+    sent: a worker that dies before loses links, but not their page.
 
     Attributes:
-        added: Links that were ever added.
+        added: Number of links that were ever added.
     """
 
     def __init__(self) -> None:
@@ -38,8 +38,8 @@ class Outbox(Generic[N]):
         """Add a link.
 
         Args:
-            link: What is to be queued.
-            note: Given back by ``flush`` where the fleet had it already.
+            link: Link that is to be queued.
+            note: Value that ``flush`` returns if the fleet had the link already.
         """
         self._links.append((link, note))
         self.added += 1
@@ -47,13 +47,14 @@ class Outbox(Generic[N]):
     async def flush(
         self, push: Callable[[Sequence[QueuedLink]], Awaitable[Sequence[bool]]]
     ) -> list[N]:
-        """Send what is there; one that is stopped in the middle loses nothing.
+        """Send the waiting links; an interrupted call loses none.
 
         Args:
-            push: Queues links, and says of each whether it was new; may do so twice.
+            push: Function that queues links and returns of each whether it was new; it may queue
+                a link twice.
 
         Returns:
-            The notes of those that were not new.
+            The notes of links that were not new.
         """
         known = []
         for _ in range(-(-len(self._links) // BATCH)):
@@ -67,7 +68,7 @@ class Outbox(Generic[N]):
 
     @property
     def is_full(self) -> bool:
-        """Whether whoever can wait is to add no more."""
+        """Whether producers that can pause should add no more links."""
         return len(self._links) >= MAX_WAITING
 
     def __len__(self) -> int:

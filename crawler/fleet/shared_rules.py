@@ -1,4 +1,4 @@
-"""Learned URL rules, one set for all workers: what holds at one holds at all."""
+"""Share learned URL rules among all workers: a rule holds everywhere or nowhere."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class SharedRules:
     A rule that ended anywhere ends everywhere, and holds nowhere again.
 
     Args:
-        database: That of the worker.
-        url_rules: Those of the worker; nothing is shared where it learns nothing.
-        board: That of the fleet.
+        database: Database of the worker.
+        url_rules: Rules of the worker; nothing is shared if it learns none.
+        board: Board of the fleet.
     """
 
     def __init__(self, database: Database, url_rules: UrlRules | NoUrlRules, board: Board) -> None:
@@ -42,7 +42,7 @@ class SharedRules:
         self._told: dict[str, bool] = {}
 
     async def tell(self) -> None:
-        """Tell of the rules that this worker learned, narrowed or revoked."""
+        """Publish the rules that this worker learned, narrowed or revoked."""
         rows = [] if self._rules is None else self._database.read(_ALL).fetchall()
         news = self._news(rows)
         if news:
@@ -60,7 +60,7 @@ class SharedRules:
         return [one for one in news.values() if self._told.get(one.rule) != one.holds]
 
     async def hear(self, notices: Notices) -> None:
-        """Let hold what holds at the others, and let go of what ended there."""
+        """Adopt the rules that hold at the others, and drop those that ended there."""
         if self._rules is None or notices.rules_version == self._version:
             return
         for shared in await self._board.rules():

@@ -1,19 +1,19 @@
-"""What somebody in the fleet has queued already, as far as this worker remembers."""
+"""Remember the keys and spellings that this worker sent to the fleet lately."""
 
 from __future__ import annotations
 
 from crawler.urls.recent import RecentUrls
 
 GENERATION = 200_000
-"""Keys of two generations of this size are held, about 90 bytes each."""
+"""Hold keys of two generations of this size, at about 90 bytes a key."""
 
 
 class RecentKeys:
-    """Stands where a crawl that is alone has ``crawler.frontier.seen``.
+    """Replaces ``crawler.frontier.seen`` of a crawl that is alone.
 
-    The exact set is in Redis, where it is asked and added to in one step. This one
-    knows keys that were sent there, or are about to be: nearly every link of a page
-    was met a moment ago. What it has forgotten is sent once more, and dropped there.
+    The exact set is in Redis, where it is asked and added to in one step. This one knows keys that
+    were sent there, or are about to be: nearly every link of a page was met a moment ago. A
+    forgotten key is sent once more, and dropped there.
     """
 
     def __init__(self, generation: int = GENERATION) -> None:
@@ -26,14 +26,14 @@ class RecentKeys:
         return self.depth(key) is not None
 
     def depth(self, key: bytes) -> int | None:
-        """Return how many links lead to a page, as far as it is known here; None: not met."""
+        """Return the number of links that lead to a page, as far as it is known here, or None."""
         depth = self._young.get(key)
         if depth is None and (depth := self._old.get(key)) is not None:
             self.lower(key, depth)
         return depth
 
     def add(self, key: bytes, depth: int = 0) -> bool:
-        """Add a key, and how many links lead to its page; say whether it is new here."""
+        """Add a key with the number of links to its page; return whether it is new here."""
         if key in self:
             return False
         self.lower(key, depth)
@@ -41,20 +41,20 @@ class RecentKeys:
         return True
 
     def lower(self, key: bytes, depth: int) -> None:
-        """Remember a key that the fleet has, and how many links lead to its page."""
+        """Remember a key that the fleet has, and the number of links that lead to its page."""
         self._young[key] = depth
         if len(self._young) >= self._generation:
             self._old, self._young = self._young, {}
 
     def take(self, key: bytes) -> bytes | None:
-        """The key, for its request that is sent next; None where it was added before."""
+        """Return the key for the next request that is sent, or None if it was added before."""
         if key not in self._untaken:
             return None
         self._untaken.remove(key)
         return key
 
     def discard(self, key: bytes) -> None:
-        """Make a key new again that was just added, whose request cannot be sent."""
+        """Make a key new again that was just added, because its request cannot be sent."""
         if self.take(key) is not None:
             self._young.pop(key, None)
             self._old.pop(key, None)
@@ -66,30 +66,30 @@ class RecentKeys:
         self._untaken.clear()
 
     def save(self) -> None:
-        """Nothing of it is kept: a process that was killed may not have sent what it added."""
+        """Save nothing: a process that was killed may not have sent the keys that it added."""
 
     def __len__(self) -> int:
         return len(self._young.keys() | self._old.keys())
 
 
 class RecentSpellings:
-    """Stands where a crawl that is alone has ``crawler.frontier.spellings.StoredSpellings``.
+    """Replaces ``crawler.frontier.spellings.StoredSpellings`` of a crawl that is alone.
 
     Spellings are stored in Redis beside the queue, in the step in which one is chosen. This one
-    knows which were sent there lately.
+    remembers the spellings that were sent there lately.
     """
 
     def __init__(self) -> None:
         self._recent = RecentUrls()
 
     def is_wanted(self, key: bytes, url: str) -> bool:
-        """Whether a spelling is to be sent: Redis decides what becomes of it."""
+        """Return whether a spelling should be sent; Redis decides whether it is requested."""
         return self._recent.is_new(url, 0)
 
     def note_asked(self, key: bytes, url: str) -> bool:
-        """Let Redis tell whether it was asked before."""
+        """Return True: Redis knows whether the spelling was requested before."""
         return True
 
     def clear(self) -> None:
-        """Forget what was sent."""
+        """Forget the spellings that were sent."""
         self._recent = RecentUrls()

@@ -1,4 +1,4 @@
-"""What can be said of a fleet by whoever reaches its Redis."""
+"""Read the status of a fleet from its Redis."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _BATCH = 1_000
 
 @dataclass(frozen=True, slots=True)
 class FleetStatus:
-    """How a fleet stands.
+    """The status of a fleet.
 
     Attributes:
-        name: Of the fleet.
-        identity: What all its workers have in common.
-        counts: Requests and hosts.
-        workers: What each worker holds, by name.
-        notices: Parameters and pages.
+        name: Name of the fleet.
+        identity: Settings that all its workers share.
+        counts: Counts of requests and hosts.
+        workers: Counts of each worker, by name.
+        notices: Parameters and page counts.
         rules: Learned URL rules that hold.
-        memory_bytes: Of the whole Redis, whatever else it holds; of one node in a cluster.
+        memory_bytes: Memory of the whole Redis, other data included; of one node in a cluster.
     """
 
     name: str
@@ -46,7 +46,7 @@ class FleetStatus:
     memory_bytes: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``scrapy fleet --json`` prints it."""
+        """Return the output of ``scrapy fleet --json``."""
         return {
             "name": self.name,
             "identity": self.identity,
@@ -60,7 +60,7 @@ class FleetStatus:
 
 
 async def names(server: Server) -> list[str]:
-    """The fleets that a Redis holds.
+    """Return the names of the fleets that a Redis holds.
 
     Complexity: O(keys of the Redis).
     """
@@ -75,7 +75,7 @@ async def _keys(server: Server, pattern: str) -> AsyncIterator[bytes]:
 
 
 async def look(server: Server, name: str) -> FleetStatus:
-    """See how the fleet of the server's prefix stands.
+    """Read the status of the fleet of the server's prefix.
 
     Raises:
         FleetError: There is none.
@@ -100,7 +100,7 @@ async def look(server: Server, name: str) -> FleetStatus:
 
 
 async def forget(server: Server) -> int:
-    """Delete everything of the fleet of the server's prefix; tell how many keys that were.
+    """Delete every key of the fleet of the server's prefix; return the number of keys.
 
     Complexity: O(keys of the Redis).
     """
@@ -122,15 +122,15 @@ async def _delete(server: Server, keys: list[bytes]) -> int:
 
 
 def at(url: str, name: str | None, act: Callable[[Server, str], Awaitable[Any]]) -> Any:
-    """Do something with a fleet, from where no event loop is running.
+    """Call a coroutine function with a fleet, where no event loop is running.
 
     Args:
-        url: Of the Redis.
-        name: Of the fleet; None where there is but one.
-        act: Takes the server with the fleet's prefix, and the fleet's name.
+        url: URL of the Redis.
+        name: Name of the fleet, or None if there is only one.
+        act: Function that takes the server with the fleet's prefix, and the fleet's name.
 
     Raises:
-        FleetError: There is no such fleet, or several of which one is to be named.
+        FleetError: There is no such fleet, or there are several and none is named.
         ServerError: The Redis cannot be used.
     """
 

@@ -1,4 +1,4 @@
-"""The loop of a worker: what is found goes out, what is through is acknowledged, more comes in."""
+"""Run the loop of a worker: send links, acknowledge finished requests, lease more."""
 
 from __future__ import annotations
 
@@ -29,18 +29,20 @@ _AGAIN_SECS = 1.0
 TICK_SECS = 0.1
 COUNT_SECS = 1.0
 ASK_AGAIN_SECS = 0.5
-"""A frontier that had less than it was asked for is left alone for so long, by this worker: a
-hundred of them that ask in each tick would keep Redis busy."""
+"""Ask the frontier again after this many seconds if it had less than was asked for.
+
+A hundred workers that ask in each tick would keep Redis busy.
+"""
 WATCH_SECS = 0.5
 BEATS = 6
-"""Signs of life within the time after which a silent worker is taken for dead."""
+"""Send this many heartbeats within the time after which a silent worker is taken for dead."""
 
 
 class RepeatingTasks:
-    """Tasks that each do one thing at intervals; none of them dies in silence.
+    """Repeats tasks at intervals, and reports each failure.
 
     Args:
-        fail: Told once why a task cannot go on.
+        fail: Callback for the reason why a task cannot go on.
     """
 
     def __init__(self, fail: Callable[[str], None]) -> None:
@@ -49,16 +51,16 @@ class RepeatingTasks:
         self._is_over = False
 
     def start(self, act: Callable[[], Awaitable[None]], secs: float) -> None:
-        """Do something from now on, each time after so many seconds."""
+        """Run a function repeatedly, with this pause in seconds between two runs."""
         self._tasks.append(asyncio.create_task(self._repeat(act, secs)))
 
     async def stop(self) -> None:
-        """Do nothing more; what was under way may be done or not."""
+        """Stop all tasks; a run under way may be completed or not."""
         self._is_over = True
         while self._tasks:
             for task in self._tasks:
                 task.cancel()
-            # Again, where one did not notice.
+            # Cancelled once more if a task did not notice.
             _, left = await asyncio.wait(self._tasks, timeout=_AGAIN_SECS)
             self._tasks = list(left)
 
@@ -67,7 +69,7 @@ class RepeatingTasks:
             await asyncio.sleep(secs)
 
     async def _attempt(self, act: Callable[[], Awaitable[None]]) -> bool:
-        """Do something; say whether it can be done again."""
+        """Run a function once; return whether it can be run again."""
         try:
             await act()
         except CrawlStorageError:  # the job remembers it, and the crawl ends
@@ -85,21 +87,21 @@ class RepeatingTasks:
 class Worker:
     """Moves requests between the fleet's frontier and the crawl of this process.
 
-    In each tick, in this order: it is noted which requests are through; ``crawl.db``
-    is committed; every link that was found goes to the frontier; those requests are
-    acknowledged. Whenever the process is killed, what is not acknowledged is fetched
-    again by somebody, and what is acknowledged has its links in the frontier.
+    In each tick, in this order: the finished requests are recorded; ``crawl.db`` is committed;
+    every link that was found goes to the frontier; those requests are acknowledged. Whenever the
+    process is killed, requests that are not acknowledged are fetched again by another worker, and
+    those that are have their links in the frontier.
 
     Args:
-        frontier: That of the fleet, opened.
-        buffer: What this worker holds.
-        outbox: Where the crawl puts the links that it finds.
-        news: What all workers are to know.
-        options: What the worker is told.
-        crawl: The one who fetches.
+        frontier: Frontier of the fleet, opened.
+        buffer: Leases of this worker.
+        outbox: Links that the crawl found.
+        news: Facts that all workers share.
+        options: Options of the worker.
+        crawl: Crawl that fetches the requests.
 
     Attributes:
-        is_dry: Whether the frontier had nothing for this worker when it was last asked.
+        is_dry: Whether the frontier had no request for this worker when it was last asked.
     """
 
     def __init__(  # it is what holds them together
@@ -126,7 +128,7 @@ class Worker:
         self.is_dry = False
 
     def start(self) -> None:
-        """Begin to work."""
+        """Start the tasks of the worker."""
         beat_secs = self._options.lease_secs / BEATS
         for act, secs in (
             (self._tick, TICK_SECS),
@@ -143,15 +145,15 @@ class Worker:
             await self._give_back_hosts()
 
     async def deliver(self) -> bool:
-        """Tell the frontier what was found and what is through; False where nothing can be saved.
+        """Send links and finished requests to the frontier; return False if nothing can be saved.
 
-        May be stopped in the middle, and is then done again from the start.
+        An interrupted call is repeated from the start.
         """
         self._crawl.note_through()
         self._buffer.compare()
         await self._leave_alone()
         done, failed = self._buffer.ended()
-        # Noted before the links are sent: what is found from here on belongs to later pages.
+        # Read before the links are sent: links found from here on belong to later pages.
         if (done or failed or self._outbox) and not self._crawl.save():
             return False
         await self._news.tell()
@@ -170,14 +172,14 @@ class Worker:
         return True
 
     async def _leave_alone(self) -> None:
-        """Tell the fleet which hosts refused, first of all: it is to hold if this worker dies."""
+        """Publish the hosts that refused before all else, so that their pauses outlive a crash."""
         pauses = self._crawl.changed_pauses()
         if pauses:
             await self._frontier.pause(pauses)
             self._crawl.forget_changed(pauses)
 
     async def _move(self) -> None:
-        """Tell the frontier what rules took out of this worker's queue, and put back into it."""
+        """Report the requests that rules took out of this worker's queue or put back into it."""
         moves = list(self._buffer.moves)
         for is_parked, group in groupby(moves, key=lambda move: move[0]):
             leases = [leased for _, leased in group]
@@ -188,7 +190,7 @@ class Worker:
         self._buffer.forget_moves(moves)
 
     async def _refill(self) -> None:
-        """Lease what there is room for."""
+        """Lease as many requests as there is room for."""
         if not self._crawl.wants_more or self._frontier.is_overdue:
             await self._give_back(self._buffer.take_out())
             return
@@ -203,7 +205,7 @@ class Worker:
             self._ask_again = time.monotonic() + ASK_AGAIN_SECS
         self.is_dry = not leased and not self._buffer.waiting
         if leased:
-            # What led to these pages, such as a seed that was redirected, is known by then.
+            # The board knows by now what led to these pages, such as a redirected seed.
             await self._news.hear()
             if incarnation is not None and incarnation == self._frontier.incarnation:
                 self._take(leased)
@@ -211,7 +213,7 @@ class Worker:
                 await self._let_go(leased)
 
     async def _let_go(self, leased: list[Leased]) -> None:
-        """Give back what was leased while this worker was taken for dead: some may be held."""
+        """Give back leases of a time when this worker was taken for dead: some may be held."""
         await self._give_back(leased)
         hosts = {one.host for one in leased}
         await self._frontier.release({host: self._crawl.rest_secs(host) for host in hosts})
@@ -228,13 +230,13 @@ class Worker:
             await self._frontier.give_back(leased)
 
     async def _give_back_resting(self) -> None:
-        """Keep nothing waiting of hosts that rest: whoever is free then may have them."""
+        """Give back the waiting requests of resting hosts, so that a free worker may have them."""
         resting = {host for host in self._buffer.hosts if self._crawl.is_resting(host)}
         if resting:
             await self._give_back(self._buffer.take_out(resting))
 
     async def _give_back_hosts(self) -> None:
-        # What rules put back while this task waited binds a host: its lease is not known yet.
+        # A request put back by rules while this task waited binds its host: its lease is unknown.
         self._buffer.compare()
         idle = self._hosts.idle(self._buffer.hosts, self._buffer.has_parked, time.monotonic())
         if idle:
@@ -253,7 +255,7 @@ class Worker:
         self._crawl.watch()
 
     async def _count(self) -> None:
-        """See how the fleet stands: whether it is finished, and how many hosts are whose."""
+        """Read the counts of the fleet, and compute this worker's share of hosts and its end."""
         added, is_idle = self._outbox.added, self._is_idle
         counts = await self._frontier.counts()
         await self._news.hear()
@@ -271,9 +273,9 @@ class Worker:
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing is left to do, here or anywhere, and nothing was found since.
+        """Whether no work is left, here or anywhere, and no link was found since.
 
-        A worker that is not dry has not tried its rules by what they skip, as the last thing.
+        A worker that is not dry has not yet tested its rules on skipped URLs, which comes last.
         """
         return self._finished_at == self._outbox.added and self._is_idle and self.is_dry
 
@@ -283,23 +285,23 @@ class Worker:
 
     @property
     def is_overdue(self) -> bool:
-        """Whether others may soon take this worker for dead, and ask the hosts that it owns."""
+        """Whether others may soon take this worker for dead, and request from the hosts it owns."""
         return self._frontier.is_overdue
 
     async def leave(self) -> None:
-        """Say what there is to say, and give back what was not begun."""
+        """Deliver all results, and give back the requests that were not begun."""
         await self.deliver()
         if self.is_finished:
             for parked in self._buffer.parked():
                 await self._frontier.finish(parked, ())
         await self._news.tell(is_last=True)
         await self._news.hear()
-        # A host may have to rest for longer than those of a worker that died: by its robots.txt.
+        # By its robots.txt a host may have to rest for longer than the hosts of a dead worker.
         rests = {host: self._crawl.rest_secs(host) for host in self._frontier.owned}
         await self._frontier.release(rests)
         await self._frontier.close()
         self._news.counts = await self._frontier.counts()
 
     async def stop(self) -> None:
-        """Work no more; what was under way in Redis may be done or not."""
+        """Stop working; a call to Redis under way may be completed or not."""
         await self._repeating.stop()

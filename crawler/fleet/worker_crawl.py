@@ -1,4 +1,4 @@
-"""What a worker of a fleet needs of the crawl in its own process."""
+"""Define the options of a worker, and what it requires of the crawl in its process."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FleetOptions:
-    """Everything a worker is told by its settings.
+    """The options that a worker is given by its settings.
 
     Attributes:
-        url: Of the Redis that the fleet shares.
-        name: Of the fleet.
-        lease_secs: A worker that says nothing for so long is taken for dead.
-        shards: Parts of the frontier, fixed when the fleet begins.
-        max_hosts: Hosts that one worker asks at a time, at most.
-        max_leased: Requests that one worker holds at a time, at most.
-        delay_secs: Between two requests to a host that has no pace of its own.
-        jitter: Which part of a delay it may be longer or shorter.
+        url: URL of the Redis that the fleet shares.
+        name: Name of the fleet.
+        lease_secs: Silence in seconds after which a worker is taken for dead.
+        shards: Number of parts of the frontier, fixed when the fleet begins.
+        max_hosts: Maximum number of hosts that one worker owns at a time.
+        max_leased: Maximum number of requests that one worker holds at a time.
+        delay_secs: Pause between two requests to a host that has no pace of its own.
+        jitter: Fraction of a delay by which it may be longer or shorter.
     """
 
     url: str
@@ -36,55 +36,55 @@ class FleetOptions:
 
     @property
     def rest_secs(self) -> float:
-        """How long a host is left alone whose worker died."""
+        """Seconds for which the hosts of a dead worker are left alone."""
         return self.delay_secs * (1 + self.jitter)
 
 
 class Crawl(Protocol):
-    """The one who fetches: everything here is done at once, in the thread of the event loop."""
+    """The crawl that fetches; its methods return at once, in the thread of the event loop."""
 
     @property
     def wants_more(self) -> bool:
-        """Whether further requests are welcome: it is neither ending nor at a limit."""
+        """Whether further requests are welcome: the crawl is neither ending nor at a limit."""
 
     def watch(self) -> None:
-        """Let no page wait for a Redis that is away, where the crawl is ending."""
+        """Let no page wait for a Redis that is away, if the crawl is ending."""
 
     def note_through(self) -> None:
-        """Tell the buffer which requests are through."""
+        """Report the finished requests to the buffer."""
 
     def save(self) -> bool:
-        """Make durable what was fetched; False where that failed."""
+        """Make the fetched pages durable; return False if that failed."""
 
     def is_fixed(self, leased: Leased) -> bool:
-        """Whether a request is made whatever was learned of its URL."""
+        """Return whether a request is made whatever was learned of its URL."""
 
     def note_known(self, note: Any) -> None:
-        """Hear of a link that the fleet had already."""
+        """Take the note of a link that the fleet had already."""
 
     def most_of_a_host(self, host: int) -> int:
-        """How many requests of a host are worth holding."""
+        """Return the number of requests of a host that are worth holding."""
 
     def rest_secs(self, host: int) -> float:
-        """How long nobody is to ask a host after this worker did."""
+        """Return for how many seconds no worker may request from a host after this one did."""
 
     def is_resting(self, host: int) -> bool:
-        """Whether a host is to be left alone, because it refused or did not answer."""
+        """Return whether a host is to be left alone, because it refused or did not answer."""
 
     def changed_pauses(self) -> dict[int, SharedPause | None]:
-        """Hosts whose pauses the fleet is to know, None for one that has answered well since."""
+        """Return the hosts whose pauses changed; None marks one that has answered well since."""
 
     def forget_changed(self, pauses: dict[int, SharedPause | None]) -> None:
-        """The fleet was told of these."""
+        """Forget changed pauses that the fleet has."""
 
     def take_over(self, host: int, pause: SharedPause | None) -> None:
-        """Hear of the pauses of a host that this worker owns from now on."""
+        """Take over the pauses of a host that this worker owns from now on."""
 
     def wake(self) -> None:
-        """There is something to fetch."""
+        """Resume fetching: new requests have come."""
 
     def lose_all(self) -> None:
-        """Forget what waits: it is another worker's now."""
+        """Forget the waiting requests: they are another worker's now."""
 
     def fail(self, reason: str) -> None:
-        """End, because the fleet cannot go on."""
+        """End the crawl, because the fleet cannot go on."""

@@ -1,4 +1,4 @@
-"""Writing to ``crawl.db`` beside the process that crawls."""
+"""Write to ``crawl.db`` beside the process that crawls."""
 
 from __future__ import annotations
 
@@ -16,24 +16,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PATIENCE_SECS = 20.0
-"""A crawl leaves a gap some times a second; what repairs or judges anew, at its end."""
+"""Wait at most this many seconds for a gap between two transactions of another process.
+
+A crawl leaves a gap several times a second; a repair or a rejudgement only at its end.
+"""
 
 _TRY_INTERVAL_SECS = 0.0002
-"""The gap is open for a millisecond or less: SQLite's own waiting, of up to 100 ms at a time, would
-miss nearly all of them."""
+"""Retry after this many seconds: a gap is open for a millisecond or less.
+
+SQLite's own busy timeout sleeps for up to 100 ms at a time, and would miss nearly every gap.
+"""
 
 
 @contextmanager
 def beside(folder: Path) -> Iterator[sqlite3.Connection]:
     """Write to a crawl's database, whether or not a crawl is running.
 
-    A crawl has the lock for writing nearly all the time, but for the moments between its commits:
-    it is asked for again and again until it is had. What is written within is committed as one at
-    the end, and rolled back where an exception leaves. The crawl waits meanwhile: be quick.
+    A crawl holds the write lock nearly all the time, except between its commits: the lock is
+    requested repeatedly until it is granted. All writes within the context are committed together
+    at its end, and rolled back when an exception leaves it. The crawl waits meanwhile: be quick.
 
     Raises:
-        JobError: There is no crawl in the folder, it cannot be written, or nobody let go of it.
-        JobVersionError: It has another schema.
+        JobError: The folder holds no crawl, it cannot be written, or another process kept the
+            lock for ``PATIENCE_SECS``.
+        JobVersionError: The database has another schema.
     """
     open_for_reading(folder).close()  # complains of what is no crawl
     path = folder / FILE_NAME

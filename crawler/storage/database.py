@@ -1,4 +1,4 @@
-"""The connection to ``crawl.db``: opened, checked, and committed in groups."""
+"""Open, check and commit ``crawl.db``, the database of a crawl."""
 
 from __future__ import annotations
 
@@ -16,28 +16,37 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMMIT_INTERVAL_SECS = 0.1
-"""How often is asked whether a commit is due."""
+"""Check this often, in seconds, whether a commit is due."""
 
 COMMIT_AFTER_SECS = 0.3
-"""It is when the last one is so old."""
+"""Commit when the last commit is this many seconds old."""
 
 COMMIT_AT_LATEST_SECS = 0.4
-"""It waits so long for a moment in which no page is half done. With the interval: at most half a
-second of work is done again after a kill."""
+"""Commit at this age in seconds even while a page is half done.
+
+Up to this age a commit that is due by age waits for a moment in which no page is half done. With
+the check interval, at most half a second of work is repeated after a kill.
+"""
 
 COMMIT_PAGES = 20
-"""And it is when so many pages are through,"""
+"""Commit early when this many pages are through."""
 
 COMMIT_APART_SECS = 0.01
-"""but not sooner after the last one, which no crawl of fewer than 2,000 pages a second notices,"""
+"""Leave at least this many seconds between two early commits.
+
+Only a crawl of more than 2,000 pages a second is delayed by it.
+"""
 
 MAX_PAGES = 200
-"""unless it is so many."""
+"""Commit at once when this many pages are through, however recent the last commit is."""
 
 CACHE_KB = 32 * 1024
 LOG_PAGES = 16_384
-"""SQLite copies its log into the file when it has so many pages of 4 kB. With its own 1,000 the
-pages of the indexes, which are written all over, are copied several times as often."""
+"""Let SQLite copy its log into the file once the log has this many pages of 4 kB.
+
+With SQLite's default of 1,000, the pages of the indexes, which are written in random order, are
+copied several times as often.
+"""
 
 FILE_NAME = "crawl.db"
 
@@ -45,9 +54,9 @@ FILE_NAME = "crawl.db"
 class Database:
     """One writer's connection to a crawl's database.
 
-    Writes open a transaction, which ``commit`` ends; ``commit_if_due`` does so
-    at intervals, because a commit for each page costs more than the page.
-    What stands in ``before_commit`` writes what its owner has put off.
+    Writes open a transaction, which ``commit`` ends; ``commit_if_due`` does so at intervals,
+    because a commit for each page costs more than the page. The functions in ``before_commit``
+    write what their owners have deferred.
 
     Args:
         folder: The crawl directory, or None for a private temporary database
@@ -55,18 +64,17 @@ class Database:
 
     Files:
         crawl.db, crawl.db-wal, crawl.db-shm: SQLite in WAL mode. With
-        ``synchronous=NORMAL`` what was committed survives a killed process;
-        a power failure may take the last commits, never the consistency.
+        ``synchronous=NORMAL`` committed data survives a killed process;
+        a power failure may lose the last commits, never the consistency.
 
-    A write that fails (a full disk) ends everything: SQLite may have rolled the
-    transaction back, or a part of it, while queue and seen set remember all of
-    it. So no later write or commit is let through, and what stands on the disk
-    is the last commit, whole.
+    A write that fails (a full disk) ends everything: SQLite may have rolled the transaction back,
+    or a part of it, while queue and seen set remember all of it. Every later write or commit
+    therefore fails too, and the disk keeps the last commit, whole.
 
     Raises:
         JobError: The file is not ours, damaged, or cannot be written.
         JobVersionError: It has another schema.
-        StorageError: Of every write and commit, once one of them has failed.
+        CrawlStorageError: A write or commit failed, now or earlier.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -94,11 +102,11 @@ class Database:
 
     @property
     def failure(self) -> str | None:
-        """Why nothing can be written any more, or None."""
+        """The reason why nothing can be written any more, or None."""
         return self._failure
 
     def fail(self, reason: str) -> None:
-        """Let nothing be written from now on; the first reason given stays."""
+        """Refuse every later write; the first reason given stays."""
         self._failure = self._failure or reason
 
     def _prepare(self) -> None:
@@ -118,7 +126,7 @@ class Database:
         check_schema(self._connection, self.path)
 
     def read(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
-        """Run a query; what this connection wrote is seen before its commit."""
+        """Run a query; it sees the uncommitted writes of this connection."""
         return self._connection.execute(sql, parameters)
 
     def write(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
@@ -131,7 +139,7 @@ class Database:
             self._give_up(error)
 
     def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
-        """Run a statement once a row inside the open transaction; tell how many rows it changed."""
+        """Run a statement once a row in the open transaction; return how many rows it changed."""
         self._check()
         try:
             self._begin()
@@ -148,7 +156,7 @@ class Database:
             raise CrawlStorageError(self._failure)
 
     def _give_up(self, error: sqlite3.Error) -> NoReturn:
-        """Let nothing be written from now on."""
+        """Refuse every later write, and raise."""
         if isinstance(
             error, sqlite3.ProgrammingError
         ):  # our own mistake, such as a closed database
@@ -171,17 +179,17 @@ class Database:
 
     @property
     def data_version(self) -> int:
-        """A number that is another one whenever somebody else has committed since; cheap."""
+        """A number that differs whenever another connection has committed since; cheap."""
         return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     @property
     def is_written_to(self) -> bool:
-        """Whether there is something to commit."""
+        """Whether a transaction is open."""
         return self._connection.in_transaction
 
     @property
     def rows_written(self) -> int:
-        """Rows that were inserted, updated or deleted since it was opened."""
+        """Rows that were inserted, updated or deleted since the database was opened."""
         return self._connection.total_changes
 
     def commit(self) -> None:
@@ -198,15 +206,15 @@ class Database:
         self._work = 0
 
     def count_work(self, pages: int) -> None:
-        """Note that pages are through, which is lost until the next commit."""
+        """Count finished pages, whose work is lost if the process dies before the next commit."""
         self._work += pages
 
     def commit_if_due(self, *, is_half_done: bool = False) -> bool:
-        """Commit where the last one is long enough ago; say whether it did.
+        """Commit if the last commit is long enough ago; return whether it did.
 
         Args:
-            is_half_done: A page is stored and its links are not, or it is not acknowledged: this
-                can wait a little, so that all of it becomes durable as one.
+            is_half_done: A page is stored without its links, or it is not acknowledged: the
+                commit can wait a little, so that all of it becomes durable at once.
         """
         age_secs = time.monotonic() - self._committed_at
         wait_secs = COMMIT_AT_LATEST_SECS if is_half_done else COMMIT_AFTER_SECS

@@ -1,4 +1,4 @@
-"""A crawl's directory: one process at a time, and none whose keys mean something else."""
+"""Lock a crawl directory for one process, and refuse keys made with other settings."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 PATIENCE_SECS = 0.2
-"""Who only wants to know whether a crawl is running has the lock for a moment."""
+"""Wait at most this many seconds for the lock: ``is_in_use`` holds it for a moment."""
 
 _FOREIGN = ("requests.queue", "requests.seen")
 
 
 def locked(folder: Path | None) -> FileLock | None:
-    """Make a crawl directory where it is missing, and let no other process write to it.
+    """Create a crawl directory if it is missing, and lock out every other writer.
 
     Returns:
-        The lock, to be released; None where there is no directory.
+        The lock, to be released, or None without a directory.
 
     Raises:
         JobInUseError: Another process writes to it.
-        JobVersionError: It is one of Scrapy's own scheduler.
+        JobVersionError: It belongs to Scrapy's own scheduler.
         JobError: It is no directory, or cannot be written.
     """
     if folder is None:
@@ -52,7 +52,7 @@ def locked(folder: Path | None) -> FileLock | None:
 
 
 def is_in_use(folder: Path) -> bool:
-    """Whether another process writes to a crawl directory."""
+    """Return whether another process writes to a crawl directory."""
     file = folder / "lock"
     if not file.exists():
         return False
@@ -66,7 +66,7 @@ def is_in_use(folder: Path) -> bool:
 
 
 def identity_of(url_rules: str, features: object) -> dict[str, str]:
-    """What the keys and the fingerprints of a directory depend on, by names that people read."""
+    """Return the settings on which keys and fingerprints depend, under names that people read."""
     return {
         "URL rules (URLS_DISABLED_RULES)": url_rules,
         "features (NEARDUP_FEATURES)": str(features),
@@ -74,15 +74,15 @@ def identity_of(url_rules: str, features: object) -> dict[str, str]:
 
 
 def check_identity(database: Database, identity: Mapping[str, str], folder: Path | None) -> None:
-    """Note what a directory is made with, or compare it with what it was made with.
+    """Record the settings that a directory is made with, or check them against the recorded ones.
 
     Args:
-        database: That of the directory.
-        identity: What it is made with today, by names that people understand.
+        database: The database of the directory.
+        identity: The settings of today, under names that people understand.
         folder: The directory, for messages.
 
     Raises:
-        JobVersionError: It was made with something else.
+        JobVersionError: The directory was made with other settings.
     """
     for name, wanted in identity.items():
         found = database.meta(name)

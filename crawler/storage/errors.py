@@ -1,9 +1,11 @@
-"""What can be wrong with a crawl directory.
+"""Define the errors of a crawl directory.
 
-JobError
-├── JobInUseError
-├── JobVersionError
-└── StorageError
+::
+
+    JobError
+    ├── JobInUseError
+    ├── JobVersionError
+    └── CrawlStorageError
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The tables of ``crawl.db``, the one file that holds the truth of a crawl.
+"""Define the tables of ``crawl.db``, the one file that holds the truth of a crawl.
 
-Grammar and an example stand in ``docs/formats.md``.
+``docs/formats.md`` has the grammar and an example.
 """
 
 from __future__ import annotations
