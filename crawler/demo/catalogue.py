@@ -1,4 +1,4 @@
-"""What the handbook contains: its chapters, in the order of their links."""
+"""The chapters of the handbook, in the order of their links."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ class DemoServer:
 
     @property
     def url(self) -> str:
-        """Where the site begins, with the final slash."""
+        """The URL of the site, with the final slash."""
         return f"{self._server.url}/"
 
     @property

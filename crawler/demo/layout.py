@@ -1,4 +1,4 @@
-"""How a text becomes HTML: the site's chrome, its plain print version, lists of links."""
+"""Turn texts into HTML: the site's chrome, its plain print version, lists of links."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def redirect(location: str) -> DemoPage:
 
 
 def missing(path: str) -> DemoPage:
-    """What the server says for a path that the site has not."""
+    """Return the answer for a path that the site does not have."""
     text = f"<!DOCTYPE html><title>Not found</title><p>Nothing is kept at {escape(path)}.</p>"
     return DemoPage(text.encode(), {"Content-Type": HTML}, 404)
 
@@ -105,7 +105,7 @@ class Anchor:
 
 @dataclass(frozen=True)
 class PageFrame:
-    """What a page has around its text.
+    """The parts of a page around its text.
 
     ``head`` and ``tail`` are markup, put at the end of the head and of the main part.
     """

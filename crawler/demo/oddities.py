@@ -1,4 +1,4 @@
-"""The planted pages, made from the table of what is planted."""
+"""Make the planted pages from the table of planted things."""
 
 from __future__ import annotations
 

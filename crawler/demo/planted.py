@@ -86,7 +86,7 @@ PLANTED = (
 )
 
 EXPECTED: Mapping[str, int] = Counter(planted.kind for planted in PLANTED)
-"""How many of each kind the site hides."""
+"""The number of planted things of each kind."""
 
 DUPLICATE_KINDS = ("exact_duplicate", "text_duplicate", "near_duplicate")
 

@@ -1,4 +1,4 @@
-"""Which pairs teach most? Those on which the bounds are least sure."""
+"""Rank the pairs from which a label teaches most: those on which the bounds are least sure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try."""
+"""A choice of parameters to try, with the method that finds near texts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Choice:
             raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
 
     def within(self, distance: int) -> Choice:
-        """Return the choice of a sweep's line: nothing beyond so many bits is looked at.
+        """Return the choice of a sweep's line, which looks at nothing beyond ``distance`` bits.
 
         Both ``max_distance`` and ``candidate_distance`` are the distance. While candidates are
         looked at farther out and confirmed, ``max_distance`` alone drops no page more or less: it

@@ -1,4 +1,4 @@
-"""What would be one page, and why."""
+"""Find the clusters of pages that a choice makes one page, and the reasons."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.proposals import Proposal
 
 MAX_ADDRESSES = 200
-"""Of a cluster that are looked at: what more would teach is the same."""
+"""At most this many URLs of a cluster are looked at: further ones would teach nothing new."""
 
 _canonical = Canonicalizer()
 
@@ -80,11 +80,11 @@ class ClusterMember:
     """A page that repeats the representative.
 
     Attributes:
-        place: Of the page.
+        place: The place of the page.
         layer: One of ``LAYERS``.
-        distance: In bits; -1: none.
-        similarity: 0 to 1; None: not known.
-        why: The same in words.
+        distance: The distance in bits; -1: none.
+        similarity: The similarity, 0 to 1; None: not known.
+        why: The distance and the similarity in words.
     """
 
     place: int
@@ -99,9 +99,9 @@ class LabCluster:
     """A kept page with those that repeat it.
 
     Attributes:
-        representative: Place of the kept page.
-        size: Pages in it, the representative among them.
-        members: The others in crawl order; of very many the first ones.
+        representative: The place of the kept page.
+        size: The number of its pages, the representative among them.
+        members: The other pages in crawl order, at most the first 1,000.
     """
 
     representative: int

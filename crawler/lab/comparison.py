@@ -41,12 +41,13 @@ _BITS = 64
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What is known of one of the texts.
+    """The measures of one of the two texts.
 
     Attributes:
-        words: Its tokens.
-        digest: 16 bytes.
-        fingerprint: By the features of the parameters; None for a text that has none of them.
+        words: The number of its tokens.
+        digest: The digest of the text, 16 bytes.
+        fingerprint: The fingerprint, by the features of the parameters; None for a text that has
+            none of them.
     """
 
     words: int
@@ -56,12 +57,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class VerdictAt:
-    """What would be said of the second text, had the first been kept.
+    """The verdict on the second text if the first had been kept.
 
     Attributes:
-        max_distance: In bits.
-        confirmed: Where the similarity confirms, also of candidates.
-        alone: Where the distance decides alone, by the same fingerprints.
+        max_distance: The largest distance of a match, in bits.
+        confirmed: The verdict where similarity confirms matches and candidates.
+        alone: The verdict where distance alone decides, by the same fingerprints.
     """
 
     max_distance: int
@@ -115,7 +116,7 @@ class Comparison:
     verdicts: tuple[VerdictAt, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON takes it."""
+        """Return the comparison as a dict that JSON can hold."""
         return {
             "first": _side_dict(self.first, self.own_of_first),
             "second": _side_dict(self.second, self.own_of_second),

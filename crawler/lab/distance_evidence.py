@@ -1,4 +1,4 @@
-"""How good is a bound? Precision and recall over all of them, from labels or from Jaccard."""
+"""Precision and recall of every bound, from labels or from Jaccard."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ LABELS, JACCARD = "labels", "jaccard"
 MIN_COUNT = 20
 """Labelled pairs from which a suggestion is made."""
 _SHARE_BELOW = 0.01
-"""Of pairs, how many may be on the wrong side where Jaccard stands for labels."""
+"""The share of pairs that may be on the wrong side where Jaccard stands for labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceLine:
-    """What one bound finds.
+    """The pairs that one bound finds.
 
     Attributes:
         bound: The largest distance, in bits, or the least similarity.
-        found: Pairs within it.
-        right: Of these, duplicates.
-        duplicates: Of all pairs, duplicates.
-        precision: Of ``right`` among ``found``; None: nothing was found.
-        recall: Of ``right`` among ``duplicates``; None: there are none.
+        found: The number of pairs within the bound.
+        right: The number of duplicates among them.
+        duplicates: The number of duplicates among all pairs.
+        precision: The share of ``right`` in ``found``; None: nothing was found.
+        recall: The share of ``right`` in ``duplicates``; None: there are no duplicates.
     """
 
     bound: float
@@ -43,23 +43,24 @@ class EvidenceLine:
 
 @dataclass(frozen=True)
 class DistanceEvidence:
-    """What speaks for which distance.
+    """The evidence for each distance and similarity.
 
     Attributes:
         basis: ``labels``, or ``jaccard`` where there are none.
         pairs: Pairs that count: within 8 bits, and labelled, or of known similarity.
-        duplicates: Of these, duplicates: labelled so, or of at least ``min_similarity``.
+        duplicates: The number of duplicates among them: labelled so, or of at least
+            ``min_similarity``.
         beyond: Labelled pairs that do not count: farther apart than 8 bits, or of texts without a
             fingerprint or that are not here.
-        population: In words, what recall is a share of.
-        by_distance: For each distance 0 to 8: whatever lies within it counts as found.
-        by_similarity: For similarities from .5 to 1: of the pairs within the radius of the choice
-            those found that are at least so similar. Empty without labels.
+        population: The pairs that recall is a share of, in words.
+        by_distance: A line for each distance 0 to 8: all pairs within it count as found.
+        by_similarity: A line for each similarity from .5 to 1: those pairs within the radius of the
+            choice count as found that have at least this similarity. Empty without labels.
         suggestion: A distance, for ``choice.within``: where similarity confirms, ``max_distance``
             alone decides nothing. None: it cannot be told.
-        reason: Of the suggestion, or why there is none.
+        reason: The reason of the suggestion, or why there is none.
         similarity: A ``min_similarity``; None: it cannot be told, or there are no labels.
-        similarity_reason: Of it, or why there is none; empty without labels.
+        similarity_reason: The reason of it, or why there is none; empty without labels.
     """
 
     basis: str

@@ -7,11 +7,11 @@ def in_bits(distance: int) -> str:
 
 
 def measures_of(distance: int, similarity: float | None) -> str:
-    """How near two texts are, as far as it is known.
+    """Return the distance and the similarity of two texts in words, as far as they are known.
 
     Args:
-        distance: In bits; -1: none.
-        similarity: 0 to 1; None or NaN: none.
+        distance: The distance in bits; -1: none.
+        similarity: The similarity, 0 to 1; None or NaN: none.
     """
     known = []
     if distance >= 0:

@@ -1,4 +1,4 @@
-"""What is drawn, and the lines of a sweep."""
+"""The data of the charts, and the lines of a sweep."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Histogram:
-    """How far it is from each distinct text to the one nearest to it, earlier or later.
+    """The distances from each distinct text to the one nearest to it, earlier or later.
 
     Attributes:
-        counts: int64, (65,): texts by bits.
-        texts: Texts that were asked for.
+        counts: int64, (65,): the number of texts at each distance in bits.
+        texts: The number of texts that were measured.
         sampled: Whether these are a sample of all.
     """
 
@@ -48,20 +48,20 @@ class Scatter:
 
 @dataclass(frozen=True)
 class SweepLine:
-    """What one distance does: ``choice.within(max_distance)``.
+    """The outcome of one distance: ``choice.within(max_distance)``.
 
     Attributes:
-        max_distance: In bits.
-        choice: What was judged with.
-        kept: Pages.
-        dropped: Pages.
-        layers: How many pages each layer decided.
-        now_kept: Pages that the running parameters drop.
-        now_dropped: Pages that the running parameters keep.
-        precision: Of the pairs of texts within so many bits, the share of at least
-            ``min_similarity``; None where there is no pair.
-        recall: Of the pairs within 8 bits that are so similar, the share within so many bits; None
-            where there is no pair.
+        max_distance: The largest distance of a match, in bits.
+        choice: The choice that judged.
+        kept: The number of pages kept.
+        dropped: The number of pages dropped.
+        layers: The number of pages that each layer decided.
+        now_kept: The number of pages kept that the running parameters drop.
+        now_dropped: The number of pages dropped that the running parameters keep.
+        precision: The share of pairs with at least ``min_similarity`` among those within
+            ``max_distance`` bits; None where there is no pair.
+        recall: The share of pairs within ``max_distance`` bits among those within 8 bits that have
+            at least ``min_similarity``; None where there is no pair.
     """
 
     max_distance: int

@@ -1,4 +1,4 @@
-"""What a choice of parameters does with each page."""
+"""The verdicts of a choice of parameters on each page."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Judgement:
         similarity: float32, (pages,): 1 for equal ones, NaN: none, or not known.
         layer: uint8, (pages,): a place in ``LAYERS``.
         body_bytes: int64, (pages,).
-        unknown: Pages that had to be compared with a near one although the text of one of both is
-            not held, so that their verdict rests on what the crawl stored of them.
+        unknown: The number of pages that are near another one while the text of one of them is not
+            stored. Their verdict rests on what the crawl stored of them.
     """
 
     kept: NDArray[np.bool_]

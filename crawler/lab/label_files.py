@@ -54,7 +54,7 @@ def import_labels(lines: Iterable[str], name: str) -> Iterator[Label]:
 
 
 def label_file(path: Path) -> Path:
-    """Where the labels of a file or folder stand: beside it."""
+    """Return the path of the labels of a file or folder: beside it."""
     whole = path.resolve()
     return whole.with_name(f"{whole.name}.labels.jsonl")
 

@@ -49,9 +49,9 @@ def read_labels(source: PageSource) -> list[Label]:
 
 
 def store_label(source: PageSource, label: Label) -> None:
-    """Keep a label, in place of what was said of the pair before, also beside a running crawl.
+    """Store a label, in place of the pair's earlier one, also beside a running crawl.
 
-    Where a source consists of several, each of them keeps it.
+    Where a source consists of several, each of them stores it.
 
     Raises:
         SourceError: It cannot be written.
@@ -60,7 +60,7 @@ def store_label(source: PageSource, label: Label) -> None:
 
 
 def store_labels(source: PageSource, labels: Iterable[Label]) -> None:
-    """Keep several labels, all or none of each source.
+    """Store several labels, all or none in each source.
 
     Raises:
         SourceError: They cannot be written.

@@ -27,8 +27,11 @@ MAX_PAGES = 5_000
 _SLICE = 5_000
 _SHARE_OF_TIME = 50
 _MIN_SECS = 3.0
-"""What is counted over all pages is counted again no sooner than fifty times as long as it took,
-and than this: the lab takes no more than a fiftieth of a core for it, however large the crawl."""
+"""The least time between two counts of all pages, in seconds.
+
+A count also waits until fifty times as long has passed as the last one took: the lab takes no more
+than a fiftieth of a core for it, however large the crawl.
+"""
 
 _ROWS = f"""
 SELECT id, url, title, verdict, reason, words, distance, similarity, fetched_at, body_bytes,
@@ -163,7 +166,7 @@ class LiveCrawl:
             self._series.add(at, int(kept), int(dropped))
 
     def _count(self, connection: sqlite3.Connection) -> None:
-        """Count everything anew: what was judged again, or found unchanged, has no new row."""
+        """Count all pages: those that were judged again, or found unchanged, have no new row."""
         started = time.monotonic()
         self._tally = make_tally(connection, self._visit)
         self._since.clear()

@@ -35,7 +35,7 @@ def loaded(paths: Sequence[Path], watch: Watch) -> Iterator[Loaded]:
 
     Args:
         paths: As ``open_source`` takes them.
-        watch: Told how much is done, 0 to 1, and of what.
+        watch: Called with the share that is done, 0 to 1, and words for what is being done.
 
     Raises:
         SourceError: One cannot be read, or there is no page in any.

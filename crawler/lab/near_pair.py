@@ -1,4 +1,4 @@
-"""Two pages that somebody may look at, and what was said of them."""
+"""Two near pages to look at, with the label that they have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class LabelLike(Protocol):
-    """What a person said of two texts, named by their digests in any order."""
+    """A label on two texts, named by their digests in any order."""
 
     @property
     def first(self) -> bytes: ...
@@ -24,12 +24,12 @@ class NearPair:
     """A pair of distinct texts.
 
     Attributes:
-        first: Place of the earlier page.
-        second: Place of the later page.
-        distance: In bits; -1 where no fingerprints are compared.
-        similarity: 0 to 1; None: a text is not held.
-        label: What a person said: True, duplicates; None: nothing yet.
-        why: What can be learned from it.
+        first: The place of the earlier page.
+        second: The place of the later page.
+        distance: The distance in bits; -1 where no fingerprints are compared.
+        similarity: The similarity, 0 to 1; None: a text is not stored.
+        label: The label that a person gave: True, duplicates; None: no label yet.
+        why: The reason to label it, in words.
     """
 
     first: int

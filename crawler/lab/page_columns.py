@@ -46,7 +46,7 @@ _REPEATS = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE})
 
 
 class PageColumns:
-    """What pages have in common gets numbers, what they measure gets columns.
+    """Columns of all pages, with numbers for the texts that they share.
 
     Attributes:
         pages: All of them, in crawl order.
@@ -99,7 +99,7 @@ class PageColumns:
         return columns._replace(texts=np.where(is_long, self.mains.values, self._shown.values))
 
     def read_main(self, place: int, digest: bytes | None) -> None:
-        """Take the digest of a main text that was ``UNREAD``; None: nobody holds it."""
+        """Set the digest of a main text that was ``UNREAD``; None: the text is not stored."""
         shown = self._shown.values[place]
         self.mains.values[place] = shown if digest is None else self._equal_to(digest)
 
@@ -160,7 +160,7 @@ class PageColumns:
         return self._equal_to(page.text_digest)
 
     def _equal_to(self, digest: bytes) -> int:
-        """Return the number of what is equal, be it a text or all that a page shows."""
+        """Return the number of equal content, be it a text or all that a page shows."""
         if digest == EMPTY_DIGEST:
             return -1
         return self._equal.setdefault(digest, len(self._equal))

@@ -1,4 +1,4 @@
-"""What is to be seen of a pair of pages."""
+"""The details of a pair of pages, to be looked at."""
 
 from __future__ import annotations
 

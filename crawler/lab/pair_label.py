@@ -1,4 +1,4 @@
-"""What a person said of two texts."""
+"""Labels: whether two texts are duplicates, as a person said."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from crawler.lab.lab_page import LabPage
 
 DUPLICATE, DIFFERENT = NAMES = ("duplicate", "different")
-"""How labels are written."""
+"""The written names of the two labels."""
 
 
 class LabelError(ValueError):
@@ -19,15 +19,15 @@ class LabelError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Whether two texts say the same, for whoever looked at them.
+    """A person's decision whether two texts say the same.
 
     Attributes:
-        first: Text digest, 16 bytes, the smaller one.
-        second: The other one.
-        is_duplicate: What was said.
-        first_url: A page that says the first text.
-        second_url: A page that says the second.
-        labelled_at: Seconds since 1970.
+        first: The smaller of the two text digests, 16 bytes.
+        second: The larger text digest, 16 bytes.
+        is_duplicate: Whether the two texts are duplicates.
+        first_url: The URL of a page with the first text.
+        second_url: The URL of a page with the second text.
+        labelled_at: The time of the label, in seconds since 1970.
     """
 
     first: bytes
@@ -39,12 +39,12 @@ class Label:
 
     @property
     def pair(self) -> tuple[bytes, bytes]:
-        """By which it is known."""
+        """The key of the label: both digests."""
         return self.first, self.second
 
     @property
     def name(self) -> str:
-        """How it is written."""
+        """The written name of the label."""
         return DUPLICATE if self.is_duplicate else DIFFERENT
 
 
@@ -52,7 +52,7 @@ def label_of(one: LabPage, other: LabPage, *, is_duplicate: bool) -> Label:
     """Label two pages, in either order, now.
 
     Raises:
-        LabelError: Their texts are equal, of which nothing is to be said.
+        LabelError: Their texts are equal, so that no label is needed.
     """
     if one.text_digest == other.text_digest:
         raise LabelError(f"{one.url} and {other.url} say the same, word for word")

@@ -1,4 +1,4 @@
-"""What is drawn of near lists: kept for as long as pages and bounds are the same."""
+"""Draw histograms and scatters from near lists."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def scatter(of: WeighedPairs, most: int) -> Scatter:
 
 
 def shares(available: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Share so many out among the distances: as evenly as what there is allows."""
+    """Share ``most`` out among the distances, as evenly as the available pairs allow."""
     given = np.zeros_like(available)
     left, waiting = most, list(np.argsort(available, kind="stable"))
     while waiting:

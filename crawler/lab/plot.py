@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from neardup import Parameters
 
 ENDINGS = (".png", ".svg", ".pdf")
-"""Of files that can be drawn."""
+"""The endings of files that can be drawn."""
 
 _INK, _SOFT, _GRID = "#22272e", "#6b7480", "#e4e7eb"
 _WITHIN, _REACHED, _BEYOND, _MARK = "#c2571a", "#e3a67f", "#9fb0c3", "#22272e"

@@ -1,4 +1,4 @@
-"""What is found once, and serves whichever bounds are tried."""
+"""Near lists that are found once and serve all bounds that are tried."""
 
 from __future__ import annotations
 
@@ -28,18 +28,21 @@ if TYPE_CHECKING:
 
 _PAGES_AT_ONCE = 1000
 _MIN_WORDS = 10
-"""Texts of so many words stand in the lists whatever is asked for, so that bounds from here on are
-tried at once. Of shorter ones most are near to many."""
+"""Texts of at least this many words are in the lists whatever is asked for, so that bounds from
+here on are tried at once.
+
+Most shorter texts are near to many.
+"""
 
 
 class Key(NamedTuple):
-    """What makes near lists differ.
+    """The kind of near lists: those of one kind serve the same choices.
 
     Attributes:
-        method: ``simhash`` or ``minhash``.
-        features: Of the fingerprints; for MinHash those that nothing is made of.
-        shingle_size: Of the similarity.
-        min_words: Texts of fewer words are in no list.
+        method: The method, ``simhash`` or ``minhash``.
+        features: The features of the fingerprints; MinHash does not use them.
+        shingle_size: The words of a shingle, for the similarity.
+        min_words: The fewest words of a text in the lists.
     """
 
     method: str

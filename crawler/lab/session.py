@@ -1,4 +1,4 @@
-"""What other parameters would do with the pages of a crawl: arrays and plain values out."""
+"""Try other parameters on the pages of a crawl, and return arrays and plain values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ R = TypeVar("R")
 _MAX_PREPARED = 3
 _MAX_REMEMBERED, _MIN_REMEMBERED = 32, 6
 _PAGES_REMEMBERED = 6_000_000
-"""Of all answers together, each of which takes some 16 bytes a page."""
+"""The pages of all remembered answers together, at most; each takes some 16 bytes a page."""
 
 
 def place_of(pages: Sequence[LabPage], url: str) -> int:
@@ -230,11 +230,11 @@ class Session:
         """Return pairs of distinct texts, those first from which a label teaches most.
 
         Args:
-            choice: At the border of its bounds pairs teach most.
-            distances: Of these pairs, each 0 to 8.
-            limit: At most so many.
-            offset: Without the first so many.
-            labels: Pairs that have one come last.
+            choice: The choice at whose bounds pairs teach most.
+            distances: The distances of the pairs, each 0 to 8 bits.
+            limit: The largest number of pairs to return.
+            offset: The number of first pairs to leave out.
+            labels: The labels; pairs that have one come last.
         """
         of, what = self._judged(choice), ("pairs", choice, tuple(distances))
         ranked = self._once(what, choice, lambda: ranked_pairs(of, choice, distances))

@@ -1,4 +1,4 @@
-"""Which shingles stand in one of two texts alone?"""
+"""Find the shingles that only one of two texts has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_SHINGLES = 20
-"""Of each text that are named."""
+"""At most this many shingles of each text are named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_BYTES = 32 * 1024 * 1024
-"""Of a file."""
+"""The largest size of a file, in bytes."""
 
 _ENDINGS = (".html", ".htm", ".xhtml")
 

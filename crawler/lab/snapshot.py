@@ -1,4 +1,4 @@
-"""What was known of a crawl at one look: it does not change any more, whoever reads it."""
+"""Snapshots of a crawl: each is what one look found, and does not change."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ RATE_SECS = 10.0
 
 
 class Step(NamedTuple):
-    """What had been counted by a moment.
+    """The counts up to a moment.
 
     Attributes:
-        at: Seconds since 1970.
-        kept: Pages kept until then.
-        dropped: Pages dropped until then.
+        at: The moment, in seconds since 1970.
+        kept: The number of pages kept until then.
+        dropped: The number of pages dropped until then.
     """
 
     at: float
@@ -91,7 +91,7 @@ class LivePage:
 
     @property
     def host(self) -> str:
-        """Of its URL; empty where that has none."""
+        """The host of its URL; empty where that has none."""
         try:
             return urlsplit(self.url).netloc
         except ValueError:

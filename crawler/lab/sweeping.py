@@ -1,4 +1,4 @@
-"""What each distance does, with the candidates of a choice where that is asked for."""
+"""Compute the lines of a sweep over distances, with a candidate distance where one is given."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 def sweep_lines(
     session: Session, choice: Choice, distances: Sequence[int], candidate_distance: int | None
 ) -> list[SweepLine]:
-    """A line for each ``max_distance``.
+    """Return a line for each ``max_distance``.
 
     Args:
-        session: What is judged.
-        choice: Everything else that is tried.
+        session: The session whose pages are judged.
+        choice: All other parameters that are tried.
         distances: Values of ``max_distance``, 0 to 8.
-        candidate_distance: How far candidates are looked for; None: no farther than the distance
-            of the line, as in ``Session.sweep``.
+        candidate_distance: The largest distance of candidates, in bits; None: no farther than the
+            distance of the line, as in ``Session.sweep``.
     """
     lines = session.sweep(choice, distances)
     if candidate_distance is None:

@@ -1,4 +1,4 @@
-"""What is made of texts, each read as seldom as can be."""
+"""Shingle sets, fingerprints and signatures of texts, made with as few reads as possible."""
 
 from __future__ import annotations
 

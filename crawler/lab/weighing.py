@@ -1,4 +1,4 @@
-"""What labels say of near pairs, or Jaccard where there are none."""
+"""Weigh near pairs by their labels, or by Jaccard where there are none."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where the lab's pages come from: crawl directories, files of texts, archives."""
+"""Sources of the lab's pages: crawl directories, files of texts, archives."""

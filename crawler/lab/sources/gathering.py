@@ -77,15 +77,15 @@ class TemporaryTexts:
 
 
 class Told(NamedTuple):
-    """What a file says of a page.
+    """A page as a file describes it.
 
     Attributes:
-        url: Empty where it says none.
-        title: Empty where it says none; that of the HTML counts then.
-        text: The text to judge, or
-        body: HTML to read it from.
-        content_type: Of the body.
-        fetched_at: Seconds since 1970, 0.0 where it is not known.
+        url: The URL; empty where the file names none.
+        title: The title; where it is empty, that of the HTML counts.
+        text: The text to judge; None: it is read from ``body``.
+        body: The HTML to read the text from.
+        content_type: The content type of the body.
+        fetched_at: The time of the fetch in seconds since 1970; 0.0: not known.
     """
 
     url: str
@@ -97,7 +97,7 @@ class Told(NamedTuple):
 
 
 class _Measured(NamedTuple):
-    """What the lab needs to know of a text."""
+    """The measures of a text that the lab needs."""
 
     digest: bytes
     shown: bytes | None
@@ -108,7 +108,7 @@ class _Measured(NamedTuple):
 
 
 class Gathering:
-    """Makes ``LabPage`` of what files say, numbered from 1, and keeps the texts on disk."""
+    """Makes a ``LabPage`` of each page in files, numbered from 1, and stores the texts on disk."""
 
     def __init__(self) -> None:
         self._texts = TemporaryTexts()
@@ -119,7 +119,7 @@ class Gathering:
 
     @property
     def notes(self) -> list[str]:
-        """How many pages could not be read, by the cause."""
+        """The number of pages that could not be read, a line for each cause."""
         return [f"pages left out: {count:,}: {why}" for why, count in self._unread.most_common()]
 
     def take(self, told: Iterable[Told]) -> list[LabPage]:
@@ -134,7 +134,7 @@ class Gathering:
         return [page for batch in _batches(told) for page in self._take(batch)]
 
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
-        """What pages say."""
+        """Yield the texts of pages by their ids."""
         return self._texts.texts([self._digests[number - 1] for number in ids])
 
     def close(self) -> None:

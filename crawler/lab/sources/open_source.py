@@ -1,4 +1,4 @@
-"""Which source is for which path?"""
+"""Open the source of pages that a path names."""
 
 from __future__ import annotations
 

@@ -43,12 +43,12 @@ class Sources:
 
     @property
     def path(self) -> Path:
-        """Of the first one."""
+        """The path of the first source."""
         return self.parts[0].path
 
     @property
     def folder(self) -> Path | None:
-        """Of the first one."""
+        """The folder of the first source."""
         return self.parts[0].folder
 
     @property
@@ -65,7 +65,7 @@ class Sources:
         return sum(part.progress for part in self.parts) / len(self.parts)
 
     def parameters(self) -> Parameters:
-        """Those of the first one."""
+        """Return the parameters of the first source."""
         return self.parts[0].parameters()
 
     def read_new(self) -> list[LabPage]:
@@ -85,7 +85,7 @@ class Sources:
         return (next(found[self._part[number]]) for number in ids)
 
     def of(self, number: int) -> tuple[PageSource, int]:
-        """The source of a page, and its id there."""
+        """Return the source of a page, and its id there."""
         return self.parts[self._part[number]], self._number[number]
 
     def is_superseded(self) -> bool:

@@ -1,4 +1,4 @@
-"""What the lab asks of a place where pages come from."""
+"""The contract of a source of pages."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class PageSource(Protocol):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name of the source, for people."""
 
     @property
     def path(self) -> Path:
-        """What was opened."""
+        """The path that was opened."""
 
     @property
     def folder(self) -> Path | None:
-        """Of a crawl, else None."""
+        """The folder of a crawl; None for any other source."""
 
     @property
     def parts(self) -> Sequence[PageSource]:
@@ -40,38 +40,39 @@ class PageSource(Protocol):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was left out so far, and why, a line each."""
+        """The pages left out so far, a line for each reason."""
 
     @property
     def progress(self) -> float:
-        """How much of what is there was read, 0 to 1."""
+        """The share of the source that was read, 0 to 1."""
 
     def parameters(self) -> Parameters:
-        """Those that verdicts are made with now.
+        """Return the parameters that verdicts are made with now.
 
         Raises:
             SourceError: It cannot be read.
         """
 
     def read_new(self) -> list[LabPage]:
-        """What came since the last call, in crawl order; the first calls give all, in slices.
+        """Return the pages that came since the last call, in crawl order.
 
         Returns:
-            At most some 10,000 pages; none where there are no more for now.
+            At most some 10,000 pages; none where there are no more for now. The first calls return
+            all pages of the source, slice by slice.
 
         Raises:
             SourceError: It cannot be read.
         """
 
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
-        """The texts of pages, in the order asked for; None for one that nobody holds.
+        """Yield the texts of pages, in the order asked for; None for one that is not stored.
 
         Raises:
             SourceError: It cannot be read.
         """
 
     def is_superseded(self) -> bool:
-        """Whether a page that was given out is no newest capture any more: open it anew."""
+        """Whether a returned page has a newer capture by now, so that the source is to be reopened."""
 
     def close(self) -> None:
         """Free what it holds; closing twice is allowed."""

@@ -40,7 +40,7 @@ _NOT_TO_KEEP = frozenset({"noindex", "none"})
 _CANONICALIZER = Canonicalizer()
 
 MAX_BYTES = 32 * 1024 * 1024
-"""Of a body, also after decompression; the same as DOWNLOAD_MAXSIZE of the profile."""
+"""The largest size of a body in bytes, also after decompression: the profile's DOWNLOAD_MAXSIZE."""
 
 
 class WarcSource:
