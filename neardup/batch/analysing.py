@@ -26,14 +26,14 @@ READ = (
     "is_main boolean, digest binary, fingerprint long, sketch0 long, sketch1 long, sketch2 long, "
     "sketch3 long, signature binary, text string, left_out string, count long"
 )
-"""Rows of pages; and of what was left out, with the reason and how often."""
+"""The columns of a row: of a page, or of pages left out, with the reason and their count."""
 
 _PARTS = "number long, path string, format string, start long, end long"
 _NAMES = tuple(column.split()[0] for column in READ.split(", "))
 _ROWS_AT_ONCE = 512
 _CHARACTERS_AT_ONCE = 1 << 23
 _MAX_TASKS = 50_000
-"""Of a stage, of which a driver with a few gigabytes keeps account."""
+"""The largest number of tasks in a stage: a driver with a few gigabytes keeps account of it."""
 _SIGN = 1 << 63
 
 Row = dict[str, Any]

@@ -22,7 +22,7 @@ _ROOTS = "id long, root long"
 
 
 class _State(NamedTuple):
-    """What two rounds that changed nothing have in common."""
+    """The number and the checksum of edges, equal for two rounds when nothing changed."""
 
     edges: int
     checksum: int
@@ -41,7 +41,7 @@ def components(
         spark: The session.
         pairs: ``first``, ``second``, different ones, each pair in whatever order.
         keep: Writes rows under a name and reads them back, so that no round is done twice.
-        few: So many pairs are joined by the driver, in no round.
+        few: The largest number of pairs that the driver joins by itself, in no round.
 
     Returns:
         ``id``, ``root``: the smallest id of the component, which has a row too.

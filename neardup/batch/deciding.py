@@ -1,4 +1,4 @@
-"""Which texts are kept: each that no kept text before it is near to.
+"""Decide which texts are kept: each that no kept text before it is near to.
 
 As online, texts are taken in the order of their ids, so that every text that is dropped has a kept
 one that it was compared with, and no chain of small differences ends far from what is kept. A
@@ -34,8 +34,8 @@ def verdicts(documents: "DataFrame", originals: "DataFrame", parameters: Paramet
 
     Args:
         documents: ``id``, ``text_id``, ``words``; ``text_id`` is null of an empty text.
-        originals: Of those whose text is near a kept one.
-        parameters: Of these, ``min_words`` and ``max_distance`` count.
+        originals: The nearest kept text of each document whose text is dropped.
+        parameters: The parameters; ``min_words`` and ``max_distance`` count.
     """
     found = documents.join(originals, "id", "left")
     is_near, is_copy = "duplicate_of IS NOT NULL", "text_id <> id"

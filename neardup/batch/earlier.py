@@ -1,4 +1,4 @@
-"""What earlier runs hold: texts that new ones are compared with."""
+"""The texts of earlier runs, which new ones are compared with."""
 
 from dataclasses import fields
 from functools import reduce
@@ -16,15 +16,15 @@ _FEATURES = "fingerprint_features"
 
 
 class Earlier:
-    """All runs that a run goes on from, each of which holds only what was new to it.
+    """The runs that a run goes on from; each stores only the texts that were new to it.
 
     Args:
         spark: The session.
-        path: The last one; the others are where it says. None: there are none.
-        parameters: Of the run that goes on.
+        path: The last run, which names the paths of the others; None: there are none.
+        parameters: The parameters of the run that goes on.
 
     Raises:
-        InputError: One is missing, or of texts that were judged otherwise.
+        InputError: A run is missing, or judged its texts by other parameters.
     """
 
     def __init__(self, spark: "SparkSession", path: str | None, parameters: Parameters) -> None:
@@ -45,11 +45,11 @@ class Earlier:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Where they are."""
+        """The paths of the runs."""
         return tuple(folder.full_path for folder in self.folders)
 
     def documents(self) -> "DataFrame":
-        """All documents, of all runs."""
+        """Return all documents, of all runs."""
         columns = (
             "id long, text_id long, digest binary, fingerprint long, sketch0 long, sketch1 long, "
             "sketch2 long, sketch3 long, verdict string"
@@ -57,24 +57,24 @@ class Earlier:
         return self._union("documents", columns)
 
     def texts(self) -> "DataFrame":
-        """Each text once: what ``documents`` has, without ``text_id``."""
+        """Return each text once: the columns of ``documents``, without ``text_id``."""
         return self.documents().where("id = text_id").drop("text_id")
 
     def signatures(self) -> "DataFrame":
-        """``id``, ``signature``."""
+        """Return ``id`` and ``signature`` of the texts."""
         return self._union("signatures", "id long, signature binary")
 
     def contents(self) -> "DataFrame":
-        """``id``, ``text`` of every text."""
+        """Return ``id`` and ``text`` of every text."""
         kept = self._union("kept", "id long, text string")
         return kept.unionByName(self._union("near_texts", "id long, text string"))
 
     def pairs(self) -> "DataFrame":
-        """All pairs."""
+        """Return the pairs of all runs."""
         return self._union("pairs", "first long, second long, distance short, similarity double")
 
     def clusters(self) -> "DataFrame":
-        """``id``, ``representative``, as the last run that touched a cluster has it."""
+        """Return ``id`` and ``representative``, as the last run that touched a cluster has it."""
         columns = "id long, representative long"
         runs = [
             folder.read("clusters").selectExpr("id", "representative", f"{number} AS run")

@@ -1,4 +1,4 @@
-"""Which files a word names, and into which parts they are cut for tasks."""
+"""Find the files that an argument names, and cut them into parts for tasks."""
 
 import gzip
 import zlib
@@ -40,14 +40,15 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class InputPart:
-    """What one task reads at once.
+    """The part of a file that one task reads at once.
 
     Attributes:
-        number: Of the file, among all files of all runs; the order of ids.
-        path: Of the file.
-        format: Of the file.
-        start: The first byte; a line belongs to the part in which it begins. 0 of what is not cut.
-        end: The byte behind the last.
+        number: The number of the file among all files of all runs; it orders the ids.
+        path: The path of the file.
+        format: The format of the file.
+        start: The first byte; a line belongs to the part in which it begins. 0 for files that are
+            not cut.
+        end: The byte behind the last one.
     """
 
     number: int

@@ -22,7 +22,7 @@ _LIMITS = _uniform(types.int64, 5, Limits)
 
 @part
 def _unequal(different: np.uint64) -> int:
-    """How many of 32 values of two bits differ."""
+    """Return how many of 32 values of two bits differ."""
     return int(set_bits((different | different >> np.uint64(1)) & _LOWER))
 
 
@@ -60,12 +60,12 @@ def near_in_runs(
     """Compare each row from ``begin`` on with those of its key before it.
 
     Args:
-        rows: By key, then by id.
+        rows: The rows, sorted by key, then by id.
         begin: The first row that was not compared yet.
-        masks: Of the tables; a pair is found in the first one only in which it meets.
-        limits: Of the search.
-        earlier: int64: takes the places of what is found, the smaller of each pair.
-        later: int64: the larger; both have room for 2 * most_found a row.
+        masks: The masks of the tables; only the first table in which a pair meets finds it.
+        limits: The limits of the search.
+        earlier: int64: takes the smaller place of each pair that is found.
+        later: int64: takes the larger one; both have room for 2 * most_found a row.
 
     Returns:
         How many pairs were found.

@@ -49,15 +49,15 @@ class JoinRows(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What makes two texts candidates, and how many of a key are looked at.
+    """The limits within which two texts are candidates, and of the texts looked at under a key.
 
     Attributes:
-        radius: Bits between fingerprints.
-        unequal: Values of sketches that differ.
-        first_new: The least id that is asked; others are only answers.
-        most_compared: Texts of a key that one is compared with from each end: the first ones, and
-            the last ones before it.
-        most_found: Candidates that are taken of each of these.
+        radius: The largest distance of their fingerprints, in bits.
+        unequal: The largest number of values in which their sketches differ.
+        first_new: The smallest id to search for; texts with smaller ids are only found.
+        most_compared: The number of texts of a key that one is compared with from each end: the
+            first ones, and the last ones before it.
+        most_found: The number of candidates that are taken from each end.
     """
 
     radius: int

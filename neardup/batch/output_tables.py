@@ -23,17 +23,17 @@ _PATIENCE_SECS, _QUIET_SECS = 15.0, 1.0
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a run says of itself.
+    """The description of a run.
 
     Attributes:
         run: A name that no other run has.
-        input: As it was given.
-        parameters: By which its texts were judged.
+        input: The input, as it was given.
+        parameters: The parameters by which its texts were judged.
         first_file: The number of its first file.
-        end_file: Of the file behind its last.
+        end_file: The number after that of its last file.
         against: Paths of the runs that it went on from, the first one first.
-        runs: Their names.
-        counts: What came of it, by name.
+        runs: The names of these runs.
+        counts: The counts of its results, by name.
     """
 
     run: str
@@ -88,7 +88,7 @@ class Folder:
 
     @property
     def final_path(self) -> str:
-        """Where it is to be moved when it is whole."""
+        """The path to which the folder is moved when it is whole."""
         return self.full_path.removesuffix(_UNFINISHED)
 
     def exists(self, name: str = "") -> bool:

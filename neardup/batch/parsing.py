@@ -14,8 +14,10 @@ from neardup.batch.web_page import LeftOut, Reader, WebPage
 from neardup.command_line.errors import InputError
 
 GROUP = "neardup.readers"
-"""The entry points that name a ``Reader`` for a format, such as ``warc``: text extraction of pages
-is the business of crawlers, of which this library knows none."""
+"""The group of entry points, each of which names a ``Reader`` for a format, such as ``warc``.
+
+Text extraction of pages is the business of crawlers, and this library knows none.
+"""
 
 _ROWS_AT_ONCE = 256
 _MAX_LINE_BYTES = 1 << 28
@@ -42,7 +44,7 @@ def reader_of(format_name: str) -> Reader:
 
 
 class Fields(NamedTuple):
-    """What the fields of rows are called."""
+    """The names of the fields of rows."""
 
     text: str = "text"
     name: str = "url"
@@ -51,10 +53,10 @@ class Fields(NamedTuple):
 
 
 def read_part(part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
-    """Yield what stands in a part; what is damaged is left out with a word, and nothing raised.
+    """Yield the pages of a part, and a ``LeftOut`` for each damaged record, without raising.
 
     Raises:
-        InputError: Nobody here reads the format.
+        InputError: No installed reader reads the format.
     """
     try:
         yield from _pages(part, fields)
@@ -96,7 +98,7 @@ def _lines(file: Any, part: InputPart, fields: Fields) -> Iterator[WebPage | Lef
 
 
 def _read_over(stream: BinaryIO, most: int | None = None) -> int:
-    """Read to the end of a line, in bounded memory, or over so many bytes; say how many it were."""
+    """Read to the end of a line, or over ``most`` bytes, in bounded memory; return their number."""
     length = 0
     while most is None or length < most:
         piece = stream.readline(_PIECE_BYTES)

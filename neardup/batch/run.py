@@ -34,16 +34,16 @@ _REASONS = 10
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a run is to do.
+    """The task of a run.
 
     Attributes:
-        input: As it was given.
-        files: Of the input, in order.
-        parameters: What counts as the same.
-        fields: What the fields of rows are called.
+        input: The input, as it was given.
+        files: The files of the input, in order.
+        parameters: The parameters that decide which texts are the same.
+        fields: The names of the fields of rows.
         against: The run that this one goes on from, if any.
         join: One of ``JOINS``.
-        few: Pairs whose components the driver finds.
+        few: The largest number of pairs whose components the driver finds by itself.
     """
 
     input: str
@@ -57,7 +57,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What is known when all texts are compared."""
+    """The tables when all texts were compared."""
 
     documents: "DataFrame"
     pairs: "DataFrame"

@@ -27,7 +27,9 @@ _MAX_A_KEY = 1 << 13
 on (``MAX_COMPARED`` from both ends) not all of a key are compared."""
 
 _MAX_TIMES = 4.0
-"""Blocks find everything, bands nearly everything: so much more time is that worth."""
+"""Bands replace blocks where blocks take more than this many times as long: blocks find all pairs,
+bands nearly all.
+"""
 
 
 class Scheme(Protocol):
@@ -50,14 +52,14 @@ class Scheme(Protocol):
 
 @dataclass(frozen=True)
 class Blocks:
-    """Permuted blocks: all that is within ``radius`` bits meets in at least one table.
+    """Permuted blocks: all fingerprints within ``radius`` bits meet in at least one table.
 
-    Fingerprints are cut into blocks, of which at most ``radius`` can differ: so the others are
+    Fingerprints are cut into blocks, and at most ``radius`` of them can differ. The others are
     equal, and each choice of that many blocks is a table.
 
     Attributes:
-        radius: Bits.
-        blocks: More than ``radius``.
+        radius: The largest distance to find, in bits.
+        blocks: The number of blocks, above ``radius``.
 
     Reference: Manku, Jain, Das Sarma, WWW 2007, section 3.1.
     """
@@ -72,7 +74,7 @@ class Blocks:
 
     @property
     def bits(self) -> float:
-        """Of a key, on average."""
+        """The bits of a key, on average."""
         return _BITS * (self.blocks - self.radius) / self.blocks
 
     @cached_property
@@ -132,19 +134,20 @@ def bands_for(min_similarity: float) -> Bands:
 
 
 def cheapest_blocks(radius: int, texts: int) -> Blocks:
-    """Return the number of blocks that costs the least for so many texts."""
+    """Return the number of blocks that costs the least for ``texts`` texts."""
     choices = [Blocks(radius, count) for count in range(radius + 1, _MAX_BLOCKS)]
     short = [scheme for scheme in choices if texts <= _MAX_A_KEY * 2**scheme.bits]
     return min(short or choices[-1:], key=lambda scheme: _secs(scheme, texts))
 
 
 def cheapest(radius: int, min_similarity: float | None, texts: int) -> Blocks | Bands:
-    """Return the blocks for so many texts, or bands where blocks cost several times as much.
+    """Return the cheapest blocks for a join, or bands where blocks cost several times as much.
 
     Args:
-        radius: Bits.
-        min_similarity: Of pairs; None where distances decide alone, which only blocks know.
-        texts: How many are to be joined.
+        radius: The largest distance to find, in bits.
+        min_similarity: The least similarity of pairs; None where distance alone decides, which only
+            blocks find.
+        texts: The number of texts to join.
     """
     blocks = cheapest_blocks(radius, texts)
     if min_similarity is None or min_similarity < 0.5:

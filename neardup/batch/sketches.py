@@ -9,7 +9,7 @@ from neardup.fingerprints.b_bit import b_bit
 from neardup.fingerprints.estimate import Signature
 
 PERMUTATIONS = 128
-"""Values of the signatures of a run, two bits of each of which are in a sketch."""
+"""The number of values in a signature of a run; a sketch has two bits of each."""
 
 WORDS = ("sketch0", "sketch1", "sketch2", "sketch3")
 """The columns of a sketch, 64 bits each."""

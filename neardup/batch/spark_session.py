@@ -153,7 +153,7 @@ def _prepare_workers() -> None:
 
 
 def _local(master: str | None, memory: str | None) -> dict[str, str]:
-    """What one machine needs to be told, and of a cluster what was asked for."""
+    """Return the settings that one machine needs, and for a cluster those that were asked for."""
     where = master or "local[*]"
     is_seen = sys.stderr is not None and sys.stderr.isatty()
     found = {"spark.master": where, "spark.ui.showConsoleProgress": str(is_seen).lower()}

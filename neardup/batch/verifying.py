@@ -52,7 +52,7 @@ def _compared(parameters: Parameters) -> Callable[[Iterator[Any]], Iterator[Any]
 
 
 class _Similarity:
-    """What a text needs is computed once while it stands in one pair after the other."""
+    """The similarity of two texts, which keeps what it computed of a text for its next pair."""
 
     def __init__(self, parameters: Parameters) -> None:
         self._verifier = JaccardVerifier(parameters.verify_shingle_size)

@@ -1,4 +1,4 @@
-"""What a reader of files yields: pages, and what it left out."""
+"""Pages that a reader of files yields, and records that it left out."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,14 +10,15 @@ class WebPage:
     """A text of a file, with what its page says of itself.
 
     Attributes:
-        position: Where it stands in its file; pages of a file have ascending ones.
-        name: What people call it, such as its URL.
-        text: The one to judge and to keep.
+        position: The place in its file; it ascends from page to page.
+        name: The name for people, such as its URL.
+        text: The text to judge and to store.
         is_main: Whether a fingerprint may stand for it; else only equality counts.
         visible_digest: ``text_digest`` of all that the page shows, which is what counts where no
             fingerprint stands for the text; None: the text is all there is.
-        title: None where it says none.
-        date: When it was fetched or published, as its source writes it; None where nobody knows.
+        title: The title; None where the page has none.
+        date: The time at which it was fetched or published, as its source writes it; None where it
+            is not known.
     """
 
     position: int

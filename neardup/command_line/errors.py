@@ -1,4 +1,4 @@
-"""What a user can mend."""
+"""Errors that a user can mend."""
 
 
 class InputError(Exception):

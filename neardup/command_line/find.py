@@ -39,11 +39,11 @@ _ID_NAMES = ("url", "id")
 """Fields that are the id where none is named; the first that the first row has."""
 
 _MAX_NAMED = 10
-"""Ids of more than one text are named up to so many."""
+"""Ids of more than one text are named, at most this many."""
 
 
 class Ledger:
-    """Which text was kept, and which repeats which.
+    """The verdicts of a run: each text with the kept text that it repeats.
 
     Files:
         ``path``: SQLite, for one run; nothing is made durable.
@@ -116,7 +116,7 @@ class Ledger:
         """Return ids that more than one text has, as JSON, and how many such ids there are.
 
         Args:
-            limit: Return at most so many, those of the first texts.
+            limit: The largest number of ids to return, those of the first texts.
 
         Raises:
             InputError: The disk is full.
@@ -151,7 +151,7 @@ def find(options: Namespace) -> None:
     """Judge the texts of a file in its order, and write a line for each cluster.
 
     Texts and verdicts lie in a temporary folder while it works, so memory stays small: about 40
-    bytes a text for the index. Where the input cannot be read on, the clusters of what came before
+    bytes a text for the index. Where the input cannot be read on, the clusters of the texts before
     are written all the same: to standard output, or to ``OUT.partial``.
 
     Raises:

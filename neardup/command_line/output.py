@@ -1,4 +1,4 @@
-"""Where results go: standard output, or a file that is whole or not there."""
+"""Open the place of results: standard output, or a file that is whole or not there."""
 
 import json
 import os

@@ -20,13 +20,13 @@ _GZIP = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class InputStream:
-    """Bytes, unpacked, and how far their reader is.
+    """Bytes, unpacked, with the progress of their reader.
 
     Attributes:
-        name: What messages call it.
+        name: The name in messages.
         file: The bytes, unpacked where they were gzip.
         raw: The bytes as they are stored.
-        total: Bytes stored; None where nobody knows.
+        total: The number of bytes stored; None where it is not known.
     """
 
     name: str
@@ -35,7 +35,7 @@ class InputStream:
     total: int | None
 
     def position(self) -> int:
-        """Return how many of the stored bytes were read; 0 where nobody knows."""
+        """Return how many of the stored bytes were read; 0 where their number is not known."""
         return 0 if self.total is None else self.raw.tell()
 
 

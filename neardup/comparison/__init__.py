@@ -1,1 +1,1 @@
-"""How do two texts differ? Containment, edits, and a diff for people to read."""
+"""Comparison of two texts: containment, edits, and a diff for people to read."""

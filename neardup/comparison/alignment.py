@@ -1,4 +1,4 @@
-"""Which words of two texts belong together: their longest common subsequence."""
+"""Align the words of two texts by their longest common subsequence."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -13,7 +13,7 @@ from rapidfuzz.distance import LCSseq
 _FREQUENT = 16
 
 _RUN = 5
-"""Words in a row; as many as a shingle of the verification has."""
+"""The words of a run, as many as a shingle of the verification has."""
 
 Run = tuple[int, ...]
 
@@ -61,7 +61,7 @@ def _lengths(first: Sequence[int], second: Sequence[int]) -> NDArray[np.int64]:
 
 
 class _Masks:
-    """For each word an integer with a bit set wherever it stands."""
+    """An integer for each word, with a bit set wherever the word occurs."""
 
     def __init__(self, words: Sequence[int]) -> None:
         self._places: defaultdict[int, list[int]] = defaultdict(list)
@@ -88,7 +88,7 @@ class _Masks:
 
 
 def anchors(first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
-    """Return where both have the same run of five words, which occurs once in either.
+    """Return the places at which both have the same run of five words, which occurs once in either.
 
     Of anchors that cross, as many are left as rise together in both.
 
@@ -136,9 +136,9 @@ class Block(NamedTuple):
     """Words that both texts have, one after the other.
 
     Attributes:
-        first: Place of the first of them in the first text.
-        second: The same in the second text.
-        length: How many.
+        first: The place of the first of them in the first text.
+        second: The place of the first of them in the second text.
+        length: The number of words.
     """
 
     first: int

@@ -1,4 +1,4 @@
-"""What was taken out of a text, and what was put in."""
+"""Diff two texts: the words that were removed, and those that were added."""
 
 import re
 from collections import defaultdict

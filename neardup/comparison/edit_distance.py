@@ -6,7 +6,7 @@ from neardup.errors import DocumentError
 from neardup.features.folding import fold
 
 MAX_CHARACTERS = 100_000
-"""Of either text: two of this length take half a second."""
+"""The largest number of characters of a text: two of this length take half a second."""
 
 
 def edit_ratio(first: str, second: str) -> float:

@@ -1,1 +1,1 @@
-"""How good are the verdicts? Labelled pairs, and errors counted in crawl order."""
+"""Evaluation of verdicts: labelled pairs, and errors counted in crawl order."""

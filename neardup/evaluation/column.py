@@ -29,7 +29,7 @@ class Column(Generic[T]):
         return self.room[: self.count]
 
     def provide(self, more: int) -> None:
-        """Have room for so many more values; amortised O(1) for each."""
+        """Provide room for ``more`` further values; amortised O(1) for each."""
         wanted = self.count + more
         if wanted > len(self.room):
             grown = np.empty(max(wanted, len(self.room) * 3 // 2, 1024), self.room.dtype)

@@ -8,12 +8,12 @@ from neardup.evaluation.judging_arrays import Bounds, Columns, Near, Verdicts
 
 
 class Judged(NamedTuple):
-    """What came of a crawl.
+    """The outcome of judging a crawl.
 
     Attributes:
-        verdicts: On each place.
-        not_compared: Places whose verdict rests on less than it should, since a text is not held:
-            their own, so that there is no fingerprint, or that of a kept place near them.
+        verdicts: The verdicts on all places.
+        not_compared: The number of places whose verdict lacks a comparison, since a text is not
+            stored: their own, so that there is no fingerprint, or that of a kept place near them.
     """
 
     verdicts: Verdicts

@@ -9,20 +9,20 @@ from neardup.evaluation.near_arrays import Lists, Members
 from neardup.evaluation.shingle_sets import SetArrays
 
 LAYERS = ("new", "too_short", "changed", "payload", "text", "simhash", "candidate", "minhash")
-"""What decided on a place, by number; the first three keep it."""
+"""The layers that decide on a place, by number; the first three keep it."""
 
 NEW, TOO_SHORT, CHANGED, PAYLOAD, TEXT, SIMHASH, CANDIDATE, MINHASH = range(len(LAYERS))
 
 
 class Columns(NamedTuple):
-    """What is known of each place before it is judged.
+    """The properties of each place before it is judged.
 
     Attributes:
-        texts: int32, (places,): number of what must be equal; -1 for an empty text.
-        payloads: int32, (places,): number of the bytes; -1: not known.
+        texts: int32, (places,): the number that places of equal text share; -1 for an empty text.
+        payloads: int32, (places,): the number that places of equal bytes share; -1: not known.
         words: int32, (places,).
         is_main: bool, (places,): whether a fingerprint may stand for the text.
-        is_changed: bool, (places,): the layer of one that is kept is ``CHANGED``.
+        is_changed: bool, (places,): whether the layer of the place is ``CHANGED`` if it is kept.
     """
 
     texts: NDArray[np.int32]
@@ -33,12 +33,12 @@ class Columns(NamedTuple):
 
 
 class Near(NamedTuple):
-    """What was found once.
+    """The near lists of all places, found once for all bounds.
 
     Attributes:
-        members: The places by what they share.
-        lists: What is near each.
-        sets: The shingles of what is compared.
+        members: The places that share a class or a text.
+        lists: The near places of each place.
+        sets: The shingles of the texts that are compared.
         fingerprints: uint64, (classes,).
     """
 
@@ -49,14 +49,14 @@ class Near(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """With what is judged.
+    """The bounds of a verdict.
 
     Attributes:
-        radius: Bits within which texts are looked at; -1: none is.
-        max_distance: Bits within which it is the layer ``SIMHASH`` that decides.
-        min_words: Texts of fewer words are compared by equality alone.
-        verify: Whether ``min_similarity`` has to confirm.
-        min_similarity: 0 to 1.
+        radius: The distance in bits within which texts are looked at; -1: none is.
+        max_distance: The distance in bits within which the layer ``SIMHASH`` decides.
+        min_words: The number of words below which texts are compared by equality alone.
+        verify: Whether a similarity of ``min_similarity`` has to confirm.
+        min_similarity: The least similarity, 0 to 1.
         by_minhash: Whether lists are those of MinHash: no distance counts, none is cut.
     """
 
@@ -69,7 +69,7 @@ class Bounds(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """What became of each place.
+    """The verdict on each place.
 
     Attributes:
         kept: bool, (places,).
@@ -87,19 +87,19 @@ class Verdicts(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What is kept so far and has a fingerprint, by classes.
+    """The kept places so far that have a fingerprint, by classes.
 
     Attributes:
         counts: int64, (2,): classes with a kept place; entries of the pool.
-        classes: int32, (classes,): those, in the order in which they came.
-        fingerprints: uint64, (classes,): theirs.
+        classes: int32, (classes,): the classes with a kept place, in the order in which they came.
+        fingerprints: uint64, (classes,): the fingerprints of these.
         first: int32, (classes,): the first kept place of a class; ``NONE``.
         last: int32, (classes,): the last one.
         next: int32, (places,): the next one of the same class; ``NONE``.
         is_odd: bool, (classes,): holds a place that is not the first of its text, and so in no
             list.
-        scanned: int32, (classes,): with so many kept classes a class was compared.
-        near: int64, (classes,): where in the pool the near ones begin; -1.
+        scanned: int32, (classes,): the number of kept classes that a class was compared with.
+        near: int64, (classes,): the place in the pool at which the near ones begin; -1: none.
     """
 
     counts: NDArray[np.int64]

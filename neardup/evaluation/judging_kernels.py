@@ -46,12 +46,12 @@ from neardup.evaluation.search_kernels import (
 
 
 class Walked(NamedTuple):
-    """What the list of a place says.
+    """The result of walking the list of a place.
 
     Attributes:
-        found: What it repeats.
+        found: The place that it repeats.
         goes_on: Whether the list is not enough, and a search has to go on behind ``start``.
-        start: Of that search.
+        start: The start of that search.
     """
 
     found: Repeated

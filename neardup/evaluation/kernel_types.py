@@ -1,4 +1,4 @@
-"""The types of what compiled loops of evaluation take."""
+"""Types of the arguments of compiled loops."""
 
 from typing import Any, TypeAlias
 

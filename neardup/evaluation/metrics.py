@@ -9,7 +9,7 @@ from neardup.evaluation.labelled import Similar
 from neardup.verdict import Verdict
 
 _QUANTILE = 1.959963984540054
-"""Of the normal distribution, for 95 %."""
+"""The quantile of the normal distribution for intervals of 95 %."""
 
 Pair: TypeAlias = tuple[int, int]
 """Two ids, in either order."""
@@ -46,13 +46,14 @@ def wilson(right: int, of: int) -> Interval | None:
 
 @dataclass(frozen=True, slots=True)
 class CrawlOutcome:
-    """What became of the texts, and what of it was wrong.
+    """The numbers of verdicts on texts, and of the wrong ones.
 
     Attributes:
-        kept: Texts that were kept.
-        dropped: Texts whose verdict was a duplicate.
-        wrong_drops: Of the dropped, those that no text kept before them resembles: pages lost.
-        missed: Of the kept, those that a text kept before them resembles: work not saved.
+        kept: The number of texts that were kept.
+        dropped: The number of texts whose verdict was a duplicate.
+        wrong_drops: The number of dropped texts that no text kept before them resembles: pages
+            lost.
+        missed: The number of kept texts that a text kept before them resembles: work not saved.
     """
 
     kept: int
@@ -62,7 +63,7 @@ class CrawlOutcome:
 
 
 def count_errors(verdicts: Iterable[tuple[int, Verdict]], similar: Similar) -> CrawlOutcome:
-    """Hold verdicts, in the order in which they fell, against what is known of the texts.
+    """Count the wrong ones among verdicts, taken in the order in which they fell.
 
     Args:
         verdicts: Ids of texts with their verdicts.
@@ -83,12 +84,12 @@ def count_errors(verdicts: Iterable[tuple[int, Verdict]], similar: Similar) -> C
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Found pairs held against labelled ones.
+    """Found pairs compared with labelled ones.
 
     Attributes:
-        right: Pairs that were found and are labelled.
-        found: Pairs that were found.
-        labelled: Pairs that are labelled, so should be found.
+        right: The number of pairs that were found and are labelled.
+        found: The number of pairs that were found.
+        labelled: The number of pairs that are labelled, so should be found.
     """
 
     right: int

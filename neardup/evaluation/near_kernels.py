@@ -11,7 +11,7 @@ from neardup.evaluation.shingle_sets import SetArrays
 from neardup.evaluation.similarity_kernel import UNKNOWN, similarity_of
 
 _SURE = 8.0
-"""Texts in a list, as good as equal, of which one will have been kept: the list may end."""
+"""A list may end after this many texts that are as good as equal: one of them will be kept."""
 
 _FEW, _SOME = 32, 64
 _MANY, _TOO_MANY = 1 << 22, 1 << 24
@@ -78,7 +78,7 @@ def _is_full(listed: Int, sure: float, pairs: Int) -> bool:
 
 @compiled(types.int64(NEAR_CLASSES, types.int64))
 def _complete_end(near: NearClasses, row: Int) -> Int:
-    """Return where the distances of a row end of which all classes are known."""
+    """Return the end of the distances of a row whose classes are all known."""
     end = near.starts[row + 1]
     if near.is_cut[row]:
         farthest = near.distances[end - 1]

@@ -26,8 +26,8 @@ class NearLists:
     """Grows with a crawl; finds each pair once, with its similarity.
 
     Places share a class where they share a fingerprint, and only the first place of each text is
-    listed. A list ends after 1,000 texts, as a deduplicator's search does, and sooner where so much
-    of it is nearly equal that one will have been kept, or where there are too many pairs.
+    listed. A list ends after 1,000 texts, as a deduplicator's search does, and sooner where enough
+    of them are nearly equal for one to have been kept, or where there are too many pairs.
 
     Memory: 13 bytes a pair, at most some 220 MB, and 45 bytes a place.
     """

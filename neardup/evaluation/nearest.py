@@ -1,4 +1,4 @@
-"""How far it is from each text to the one nearest to it."""
+"""Measure the distance from each text to the one nearest to it."""
 
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ def count_nearest(fingerprints: NDArray[np.uint64]) -> NearestCounts:
     Args:
         fingerprints: uint64, (texts,), one for each distinct text.
 
-    Complexity: O(texts * asked), of which there are at most a hundred million.
+    Complexity: O(texts * asked), at most a hundred million distances.
     """
     texts = len(fingerprints)
     if texts < 2:

@@ -1,4 +1,4 @@
-"""How far it is to the nearest other fingerprint."""
+"""Compute the distance to the nearest other fingerprint."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""What would other parameters have done? Fingerprints are compared once for all of them."""
+"""Sweep parameters over judged texts; fingerprints are compared once for all of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,11 +34,11 @@ class NearPairs(NamedTuple):
 
 
 def near_pairs(fingerprints: Mapping[int, int], max_distance: int) -> NearPairs:
-    """Find every pair of fingerprints within so many bits.
+    """Find every pair of fingerprints within ``max_distance`` bits.
 
     Args:
-        fingerprints: By id, in the order in which the texts are judged.
-        max_distance: 0 to 8.
+        fingerprints: The fingerprints by id, in the order in which the texts are judged.
+        max_distance: The largest distance of a pair, 0 to 8 bits.
 
     Raises:
         FingerprintError: A fingerprint does not fit in 64 bits.
@@ -58,17 +58,17 @@ def near_pairs(fingerprints: Mapping[int, int], max_distance: int) -> NearPairs:
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """What one choice of parameters does.
+    """The outcome of one choice of parameters.
 
     Attributes:
-        max_distance: In bits.
-        min_similarity: What confirms a candidate; None where the distance decides alone.
-        kept: Texts that are kept, judged in crawl order.
-        dropped: Texts that are dropped.
-        wrong_drops: Of the dropped, those that no text kept before them resembles.
-        missed: Of the kept, those that a text kept before them resembles.
-        precision: Of all pairs within both bounds, the share that is labelled.
-        recall: Of the labelled pairs, the share within both bounds.
+        max_distance: The largest distance of a match, in bits.
+        min_similarity: The similarity that confirms a candidate; None where distance alone decides.
+        kept: The number of texts that are kept, judged in crawl order.
+        dropped: The number of texts that are dropped.
+        wrong_drops: The number of dropped texts that no text kept before them resembles.
+        missed: The number of kept texts that a text kept before them resembles.
+        precision: The share of labelled pairs among all pairs within both bounds.
+        recall: The share of pairs within both bounds among the labelled ones.
         f1: Their harmonic mean.
     """
 

@@ -1,4 +1,4 @@
-"""Where a list is not enough: a search among all that is kept so far."""
+"""Search all kept places where a near list is not enough."""
 
 from typing import Any, NamedTuple
 
@@ -15,13 +15,13 @@ from neardup.indexes.instructions import set_bits
 
 
 class Repeated(NamedTuple):
-    """What a place repeats.
+    """The kept place that a place repeats.
 
     Attributes:
-        place: -1: nothing.
-        distance: In bits.
-        similarity: -1: not known.
-        unknown: Kept places that could not be compared.
+        place: The kept place; -1: none.
+        distance: The distance in bits.
+        similarity: The similarity, 0 to 1; -1: not known.
+        unknown: The number of kept places that could not be compared.
     """
 
     place: Int
@@ -31,7 +31,7 @@ class Repeated(NamedTuple):
 
 
 class Start(NamedTuple):
-    """Behind which place of which distance a search goes on, and how many it looked at before."""
+    """The place and distance after which a search goes on, and the number of places seen before."""
 
     distance: Int
     place: Int
@@ -118,13 +118,13 @@ def search(
 
     Args:
         near: Fingerprints and sets.
-        kept: What is kept so far.
-        pool: What ``near_kept`` returned for the class of the place.
-        bounds: With what is judged.
-        place: Which one.
-        start: Behind what the list of the place ended.
+        kept: The places kept so far.
+        pool: The pool that ``near_kept`` returned for the class of the place.
+        bounds: The bounds of the verdict.
+        place: The place to judge.
+        start: The point at which the list of the place ended.
 
-    Complexity: O(near classes * places looked at), of which there are 1,000 at most.
+    Complexity: O(near classes * places looked at), the latter at most 1,000.
     """
     number, seen, unknown = near.members.classes[place], start.seen, 0
     heads = np.empty(kept.counts[0], np.int32)

@@ -11,7 +11,7 @@ from neardup.features.shingles import shingle_set
 from neardup.whole import split_whole
 
 NOT_ASKED, NOT_HELD = -2, -1
-"""In the place of the size of a set that is not there."""
+"""These stand for the size of a set that is missing: not asked for, or of a text not stored."""
 
 
 class SetArrays(NamedTuple):
@@ -68,7 +68,7 @@ class ShingleSets:
         )
 
     def grow(self, texts: int) -> None:
-        """Know of so many texts, those that are new without a set."""
+        """Make room for ``texts`` texts; new ones have no set."""
         self._starts.fill(texts, 0)
         self._sizes.fill(texts, NOT_ASKED)
         self._whole_starts.fill(texts, 0)

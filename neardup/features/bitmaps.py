@@ -1,4 +1,4 @@
-"""At most how similar can two sets of shingles be? Told by a bit for each shingle."""
+"""Bound the similarity of two sets of shingles from above, by a bit for each shingle."""
 
 from collections.abc import Callable
 from functools import cache
@@ -9,18 +9,20 @@ import numpy as np
 from neardup.features.hashing import Hashes
 
 BITS_A_SHINGLE = 8
-"""A set has at least so many bits a value, and less than twice as many: of two sets of 1,000 at a
-similarity of 0.7 it is told that they are below 0.75."""
+"""A set has at least this many bits a value, and less than twice as many.
+
+Two sets of 1,000 at a similarity of 0.7 are told to be below 0.75.
+"""
 
 _MIN_BITS = 64
 
 
 class Bitmap(NamedTuple):
-    """A set of hashes, of which each has set the bit that its lowest bits name.
+    """A set of hashes: the lowest bits of each hash name the bit that it sets.
 
     Attributes:
-        size: How many there are.
-        words: uint64, a power of two of them.
+        size: The number of hashes.
+        words: uint64; their number is a power of two.
     """
 
     size: int

@@ -16,7 +16,7 @@ _PLACES = types.Array(types.int64, 1, "C")
 
 @compiled(types.int64(types.int64))
 def _slots_for(count: int) -> int:
-    """Return the size of a table that so many values fill by half at most."""
+    """Return the size of a table that ``count`` values fill by half at most."""
     slots = 16
     while slots < 2 * count:
         slots *= 2
@@ -83,16 +83,16 @@ def _number_words(
 
 @compiled(types.int64(HASHES, types.int64, types.int64, types.uint64))
 def _number_pairs(numbers: NDArray[np.uint64], count: int, apart: int, salt: int) -> int:
-    """Replace each number by one for the pair of it and the one so far behind it.
+    """Replace each number by one for the pair of it and the number ``apart`` places behind it.
 
     Args:
         numbers: uint64, below 2**32, changed in place.
-        count: So many of them begin a pair.
-        apart: How far behind the second of a pair is.
+        count: The number of values that begin a pair.
+        apart: The number of places from the first of a pair to the second.
         salt: A random odd number; the result does not depend on it.
 
     Returns:
-        The number of distinct pairs; theirs are from 1 on.
+        The number of distinct pairs; they are numbered from 1 on.
     """
     table = np.zeros(_slots_for(count), np.uint64)
     last = U64(len(table) - 1)
@@ -128,10 +128,10 @@ def similarity(data: bytes, boundary: int, size: int, salt: int) -> float:
     Args:
         data: The words of the first text, a space and the words of the second, with one or more
             spaces between them: fewer than 2**32 words.
-        boundary: Where the second text begins.
+        boundary: The place at which the second text begins.
         size: Words of a shingle. A text of fewer is one shingle.
-        salt: A random odd number; the result does not depend on it, but the time that a text takes
-            which somebody wrote to make words share a slot.
+        salt: A random odd number. It does not change the result, but keeps fast a text that was
+            written to make words share a slot.
 
     Complexity: O(bytes + words * log size) on average.
     """

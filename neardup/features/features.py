@@ -1,4 +1,4 @@
-"""What a fingerprint is made of: words or characters, so many in a row, weighed in a way."""
+"""Features of a text: weighted shingles of words or characters, of which fingerprints are made."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ _LARGEST = 1e300
 
 @runtime_checkable
 class Idf(Protocol):
-    """How rare features are in a corpus; :class:`~neardup.features.idf_table.IdfTable` is one.
+    """Rarity of features in a corpus; :class:`~neardup.features.idf_table.IdfTable` gives it.
 
     Attributes:
-        unit: Of the features that were counted, ``word`` or ``character``.
-        size: So many units in a row were a feature.
+        unit: The unit of the features that were counted, ``word`` or ``character``.
+        size: The number of units in a row that were a feature.
         identity: A word that no other table has: fingerprints by two tables cannot be compared.
     """
 
@@ -63,9 +63,9 @@ class Features:
     Attributes:
         unit: ``word`` or ``character``: words as ``tokens`` finds them, characters of the folded
             text with its single spaces.
-        size: So many in a row, 1 to 16.
-        weight: ``set``, each distinct shingle counts once; ``count``; ``log_count``, 1 + ln(count);
-            ``tf_idf``, count times ``idf``.
+        size: The number of units in a row that make a feature, 1 to 16.
+        weight: The weight of a feature: ``set``, each distinct shingle counts once; ``count``;
+            ``log_count``, 1 + ln(count); ``tf_idf``, count times ``idf``.
         idf: The inverse document frequencies, for ``tf_idf`` alone, of the same unit and size.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What each character folds to, where that does not depend on its neighbours."""
+"""Foldings of single characters, for text where they do not depend on their neighbours."""
 
 from functools import cache
 from unicodedata import combining, normalize

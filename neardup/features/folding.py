@@ -83,7 +83,7 @@ def _order_long_runs(text: str) -> str:
 
 
 def _has_long_run(text: str) -> bool:
-    """Look at every _LONG_RUN-th character, one of which each long run covers."""
+    """Return whether marks surround any _LONG_RUN-th character, as they do in each long run."""
     half = _LONG_RUN // 2
     return any(
         all(map(combining, text[place : place + half]))

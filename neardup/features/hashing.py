@@ -1,4 +1,4 @@
-"""How the bits of numbers are scattered."""
+"""Scatter the bits of numbers."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -16,11 +16,11 @@ class DocumentCounter:
     beside its count, a feature has the number of documents in which it may have been dropped
     before. When more than ``max_features`` are held, the bound is raised to the least number at
     which dropping every feature whose both numbers sum to no more makes room. So a count is never
-    above the true frequency, and never more than ``max_undercount`` below it; a feature that is
-    not held occurred in at most so many documents.
+    above the true frequency, and never more than ``max_undercount`` below it; a feature that is not
+    held occurred in at most ``max_undercount`` documents.
 
     Args:
-        max_features: So many are held at most between two merges, 1 or more.
+        max_features: The largest number of features held between two merges, 1 or more.
 
     Memory: 24 bytes a feature held, 8 for each that waits to be merged: as many as are held, at
     least a million; twice that during a merge.

@@ -1,4 +1,4 @@
-"""How a table of document frequencies is written; the grammar is in docs/formats.md."""
+"""Encode and decode the file of a table of document frequencies, as docs/formats.md has it."""
 
 import struct
 from typing import NamedTuple
@@ -22,13 +22,13 @@ Frequencies = NDArray[np.int64]
 
 
 class StoredTable(NamedTuple):
-    """What a table holds.
+    """The content of a table of document frequencies.
 
     Attributes:
-        unit: "word" or "character".
-        size: So many of them are a feature.
-        documents: Texts that were counted.
-        max_undercount: A frequency is at most so much below the true one.
+        unit: The unit of features, "word" or "character".
+        size: The number of units in a row that are a feature.
+        documents: The number of texts that were counted.
+        max_undercount: The largest number by which a frequency may be below the true one.
         hashes: uint64, (features,), ascending.
         frequencies: int64, (features,), the documents that hold each, 1 to ``documents``.
     """

@@ -167,12 +167,12 @@ class IdfTable:
         Args:
             texts: A sample of the texts that are to be weighed. A text counts a feature once.
             unit: "word" or "character".
-            size: So many units in a row are a feature, as of :class:`Features`.
+            size: The number of units in a row that are a feature, as of :class:`Features`.
             min_documents: Features of fewer texts are left out in the end, 1 or more. With 2 a
                 table is smaller by all that stands in one text alone, which then weighs a tenth
                 more than it should in a corpus of 1,000 texts.
-            max_features: When more are held, the rarest are dropped by lossy counting, and
-                ``max_undercount`` says how far frequencies may be off; 1 or more.
+            max_features: The largest number of features held, 1 or more. Beyond it lossy counting
+                drops the rarest ones, and ``max_undercount`` says how far frequencies may be off.
 
         Raises:
             ParameterError: An argument is out of range, or ``texts`` is one text.
@@ -263,12 +263,12 @@ class IdfTable:
 
     @property
     def unit(self) -> str:
-        """What features are made of, "word" or "character"."""
+        """The unit of features, "word" or "character"."""
         return self._table.unit
 
     @property
     def size(self) -> int:
-        """So many units in a row are a feature."""
+        """The number of units in a row that are a feature."""
         return self._table.size
 
     @property
@@ -286,7 +286,7 @@ class IdfTable:
 
     @property
     def max_undercount(self) -> int:
-        """A frequency is at most so many documents below the true one, and never above it."""
+        """The largest number by which a frequency may be below the true one; none is above it."""
         return self._table.max_undercount
 
     def document_frequencies(self, hashes: Hashes) -> Frequencies:

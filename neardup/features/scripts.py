@@ -1,4 +1,4 @@
-"""What a character is to the tokenizer: a separator, part of a word, a token itself, a mark."""
+"""Classify characters for the tokenizer: a separator, part of a word, a token itself, a mark."""
 
 import unicodedata
 from functools import cache

@@ -70,13 +70,13 @@ def shingles(data: bytes, characters: bool, size: int) -> tuple[NDArray[np.uint6
 def distinct(hashes: NDArray[np.uint64], count: int, salt: int) -> int:
     """Move the distinct ones among the first values to the front, in the order of the text.
 
-    By a table with open addressing, half full at most. Where a value goes in it depends on the
-    salt, which nobody knows who writes texts: otherwise one could write a text all of whose
-    shingles want the same place, and the time would grow with the square of its length.
+    The values go into a table with open addressing, half full at most. The place of a value in it
+    depends on the salt, which the author of a text cannot know. Without it all shingles of a text
+    could be made to want the same place, and the time would grow with the square of its length.
 
     Args:
         hashes: uint64, changed in place.
-        count: So many of them count.
+        count: The number of values, from the first on, that count.
         salt: A random odd number; the result does not depend on it.
 
     Returns:

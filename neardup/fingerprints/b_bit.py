@@ -24,8 +24,8 @@ class BBitSignature:
     Attributes:
         data: The bits of one value after the other, the lowest first, in
             ceil(permutations * bits / 8) bytes.
-        bits: Of each value, 1 to 16.
-        permutations: Values.
+        bits: The bits of each value, 1 to 16.
+        permutations: The number of values.
 
     Raises:
         FingerprintError: ``data`` has another length.
@@ -76,14 +76,14 @@ class BBitSignature:
 
 
 def b_bit(signature: Signature, bits: int = 8) -> BBitSignature:
-    """Return the signature with so many bits of each value.
+    """Return the signature cut to ``bits`` bits of each value.
 
     128 values of 8 bits are 128 bytes in the place of 512, and estimate nearly as well; 512 values
     of 2 bits are as many bytes, and at a similarity of .8 the error is .021 in the place of .036.
 
     Args:
         signature: uint32, (permutations,), as ``minhash`` returns it.
-        bits: Of each value, 1 to 16.
+        bits: The bits of each value, 1 to 16.
 
     Raises:
         FingerprintError: It is no signature.

@@ -75,7 +75,7 @@ class BottomK:
         known whole altogether.
 
         Raises:
-            FingerprintError: The sizes differ, or the other set is so much larger that the sample
+            FingerprintError: The sizes differ, or the other set is larger by so far that the sample
                 is empty.
 
         Complexity: O(size).
@@ -105,7 +105,7 @@ def bottom_k(text: str, *, size: int = BOTTOM_SIZE, shingle_size: int = SHINGLE_
 
     Args:
         text: Any text; folding is part of it.
-        size: At most so many hashes, 1 to 65,536.
+        size: The largest number of hashes to return, 1 to 65,536.
         shingle_size: Words in a row that make one feature, 1 to 16.
 
     Raises:

@@ -11,7 +11,7 @@ DIGEST_BYTES = 16
 def text_digest(text: str) -> bytes:
     """Return 16 bytes that are the same for texts that fold alike: xxh3-128 of the folded text.
 
-    Not a cryptographic hash: whoever wants two texts to collide can make such texts.
+    Not a cryptographic hash: two texts can be made to collide on purpose.
     """
     return folded_digest(fold(text))
 

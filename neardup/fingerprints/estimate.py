@@ -1,4 +1,4 @@
-"""How similar are two texts, by their signatures, and how sure is that?"""
+"""Estimate the similarity of two texts from their signatures, with its standard error."""
 
 import math
 from typing import NamedTuple, TypeAlias
@@ -16,9 +16,10 @@ class Estimate(NamedTuple):
     """An estimated Jaccard similarity.
 
     Attributes:
-        similarity: 0 to 1.
-        standard_error: Of the same unit. Taken at a similarity moved a little inwards
-            (:func:`share_of`), since 128 values of 128 that agree do not prove that all would.
+        similarity: The estimate, 0 to 1.
+        standard_error: The standard error of the similarity, in the same unit. It is taken at a
+            similarity moved a little inwards (:func:`share_of`), since 128 values of 128 that agree
+            do not prove that all would.
     """
 
     similarity: float

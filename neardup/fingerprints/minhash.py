@@ -1,4 +1,4 @@
-"""MinHash: the shingle set of a text in so many values, of which two texts share their Jaccard."""
+"""MinHash: the shingle set of a text as a signature; two texts share as many values as shingles."""
 
 from collections.abc import Callable, Iterable
 from functools import cache

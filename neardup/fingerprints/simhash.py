@@ -1,4 +1,4 @@
-"""SimHash: a set of features in 64 bits, few of which differ where few features do."""
+"""SimHash: a set of features in 64 bits; where few features differ, few bits do."""
 
 import math
 import secrets

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class SentenceEmbeddings:
     """A model of sentence-transformers.
 
-    A transformer reads so many tokens and no more (often 256 or 512), and leaves out the rest of a
-    text without a word. Here a longer text is read in pieces of that length, and its vector is the
-    mean of theirs, each weighed by its tokens.
+    A transformer reads a bounded number of tokens (often 256 or 512), and leaves out the rest of a
+    text without an error. Here a longer text is read in pieces of that length, and its vector is
+    the mean of theirs, each weighed by its tokens.
 
     Args:
         model: As ``SentenceTransformer`` makes it.

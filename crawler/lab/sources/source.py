@@ -72,7 +72,7 @@ class PageSource(Protocol):
         """
 
     def is_superseded(self) -> bool:
-        """Whether a returned page has a newer capture by now, so that the source is to be reopened."""
+        """Whether a returned page has a newer capture, so that the source is to be reopened."""
 
     def close(self) -> None:
         """Free what it holds; closing twice is allowed."""

@@ -78,13 +78,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RowSource:
-    """Rows, and how far their reader is.
+    """Rows, with the progress of their reader.
 
     Attributes:
-        name: What messages call it.
-        rows: Read one after the other, once.
-        position: Tells how much of ``total`` was read.
-        total: Bytes or rows; None where nobody knows.
+        name: The name in messages.
+        rows: The rows, to be read one after the other, once.
+        position: Returns how much of ``total`` was read.
+        total: The number of bytes or rows; None where it is not known.
     """
 
     name: str
@@ -101,7 +101,7 @@ def listed(names: Iterable[object]) -> str:
 
 
 def either(names: Sequence[str]) -> str:
-    """Name fields of which one is wanted."""
+    """Name fields, one of which is wanted."""
     return " or ".join(f'"{name}"' for name in names)
 
 

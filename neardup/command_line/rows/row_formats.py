@@ -1,4 +1,4 @@
-"""Which reader is for which file?"""
+"""Read the rows of JSON lines, CSV and parquet files."""
 
 import csv
 import json
