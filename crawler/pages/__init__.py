@@ -1,1 +1,1 @@
-"""What was fetched, what was said of it, and which copy is kept."""
+"""Judge fetched pages, and store each capture with its verdict."""

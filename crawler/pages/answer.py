@@ -1,4 +1,4 @@
-"""An answer that was read, with what stands in it for verdicts."""
+"""Combine an answer with its reading, and make rows of ``pages`` from it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def row_of_reading(
     number: int, fetched: Fetched, payload: bytes, reading: Reading, visit: int
 ) -> PageRow:
-    """The row of an answer that was read; ``payload`` is the digest of its bytes."""
+    """Return the row of an answer that was read; ``payload`` is its payload digest."""
     row = blank_row(number, fetched, visit)
-    if not fetched.is_cut:  # they are those of the whole
+    if not fetched.is_cut:  # they belong to the whole page
         row.etag, row.last_modified = fetched.etag, fetched.last_modified
     row.title, row.author, row.date = reading.title, reading.author, reading.date
     row.language, row.declared_url = reading.language, reading.canonical_url
@@ -32,7 +32,7 @@ def row_of_reading(
 
 
 def blank_row(number: int, fetched: Fetched, visit: int) -> PageRow:
-    """The row of an answer, or of none."""
+    """Return a row with the facts of an answer, or of a failed request."""
     now = time.time()
     return PageRow(
         id=number,
@@ -53,29 +53,29 @@ def blank_row(number: int, fetched: Fetched, visit: int) -> PageRow:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came for a URL, its ``payload_digest``, and what it was read to."""
+    """An answer with its payload digest and its reading."""
 
     fetched: Fetched
     payload: bytes
     reading: Reading
 
     def says(self, word: str) -> bool:
-        """Whether the page, or who sent it, has a directive for robots."""
+        """Return whether the page or its HTTP header has a directive for robots."""
         return bool({word, "none"} & (self.fetched.robots | set(self.reading.robots)))
 
     def left_out(self) -> Iterator[str]:
-        """Which links of the page were not taken, and why."""
+        """Yield a sentence for each limit that cut the links of the page."""
         if self.reading.links_cut:
             yield f"{self.reading.links_cut:,} links beyond READING_MAX_LINKS not taken"
         if self.reading.links_too_long:
             yield f"{self.reading.links_too_long:,} links longer than URLLENGTH_LIMIT not taken"
 
     def row(self, number: int, visit: int) -> PageRow:
-        """The row of the answer before anything is said of it."""
+        """Return the row of the answer without a verdict."""
         return row_of_reading(number, self.fetched, self.payload, self.reading, visit)
 
     def described(self, row: PageRow, previous: PageRow | None, min_words: int) -> Document | None:
-        """Fill in what a row says of the text; the text, None where none was read."""
+        """Fill in a row's columns of the text; return the text, or None if none was read."""
         document, extract = self.reading.document(min_words), self.reading.extract
         if document is None or extract is None:
             return None

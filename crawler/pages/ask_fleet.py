@@ -1,4 +1,4 @@
-"""What a crawl asks its fleet about an answer, and when it need not."""
+"""Ask the fleet about an answer if this crawl cannot decide alone."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Asks for a verdict where what is held here does not decide.
+    """Asks the fleet for a verdict if the pages of this crawl do not decide.
 
-    What this crawl keeps, the fleet keeps as well: that need not be asked about.
+    The fleet keeps every page that this crawl keeps: those need no question.
     """
 
     shared: SharedVerdicts
@@ -32,7 +32,7 @@ class Asking:
     judge: Judge
 
     async def payload(self, fetched: Fetched, digest: bytes) -> PageVerdict | None:
-        """The page that has the very bytes, and stands in another crawl."""
+        """Return the page of another crawl that has the same bytes, or None."""
         store = self.held.store
         is_new = bool(fetched.body) and store.previous(fetched.key) is None
         if not is_new or store.find_payload(digest) is not None:
@@ -42,15 +42,15 @@ class Asking:
     async def settle(
         self, answer: Answer, visit: int, known: PageVerdict | None
     ) -> PageVerdict | None:
-        """What the fleet says of an answer, as it is to be stored without a further ``await``.
+        """Return the fleet's verdict on an answer, to be stored without a further ``await``.
 
         Args:
-            answer: What came.
-            visit: Of this crawl.
-            known: What ``payload`` said of it.
+            answer: The answer.
+            visit: Number of the visit of this crawl.
+            known: Result of ``payload`` for the answer.
 
         Returns:
-            None where what is held here decides.
+            The verdict, or None if the pages of this crawl decide.
         """
         asked: FleetQuestion | None = None
         said: PageVerdict | None = None
@@ -61,17 +61,17 @@ class Asking:
         return known if asked is None and self._does(answer, known) else said
 
     async def tell(self, promoted: Iterable[Promoted]) -> None:
-        """Say of pages that they are kept, of which the fleet knew as duplicates."""
+        """Report pages as kept that the fleet had recorded as duplicates."""
         for row, document in promoted:
             await self.shared.judge(row.key, document, OriginalPage.of(row), keeps=True)
 
     def _does(self, answer: Answer, known: PageVerdict | None) -> bool:
-        """Whether a page was found by its bytes alone, and still is nothing but that."""
+        """Return whether a page was found by its bytes alone, and no reading contradicts that."""
         is_new = self.held.store.previous(answer.fetched.key) is None
         return known is not None and is_new and answer.reading.not_html is None
 
     def _question(self, answer: Answer, known: PageVerdict | None) -> FleetQuestion | None:
-        """What is to be asked; None for nothing."""
+        """Return the question to ask, or None if there is none."""
         previous = self.held.store.previous(answer.fetched.key)
         if answer.reading.failure is not None or self._is_decided(previous, answer):
             return None
@@ -102,7 +102,7 @@ class Asking:
         return await self.shared.judge(owner, document, OriginalPage.of(row))
 
     def _owner(self, fetched: Fetched) -> bytes:
-        """The page whose text it is: of a further item of one page, the first."""
+        """Return the key of the text's owner: of several items of one page, the first one's."""
         first = min(fetched.apart_from, default=None)
         page = None if first is None else self.held.store.get(first)
         return fetched.key if page is None else page.key

@@ -1,4 +1,4 @@
-"""A page's way from the bytes that came to the stored verdict."""
+"""Take an answer from its bytes to a stored verdict."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ STAGES = ("download", "parse", "extract", "judge and store")
 class Archivist:
     """Reads, judges and stores answers, cheapest layer first.
 
-    The judgement and the store are one step without an ``await`` between
-    them, so that of two equal pages read at the same time one is kept. In a
-    fleet the judgement is one step of all crawls, and the store comes after.
+    The judgement and the store are one step without an ``await`` between them, so that of two equal
+    pages read at the same time one is kept. In a fleet the judgement is one step of all crawls, and
+    the store comes after.
 
     Args:
-        elsewhere: Which pages of other crawls are the originals of duplicates.
-        tuned: The parameters of verdicts.
-        keep_versions: Texts of a page that are kept, its newest one among them; 0 keeps all.
-        keep_near_texts: Store what near-duplicates say.
-        keep_links: Store where pages lead, for visits in which they are not sent again.
+        elsewhere: Originals of duplicates that other crawls have.
+        tuned: Parameters of verdicts.
+        keep_versions: Number of texts of a page that are kept, its newest included; 0 keeps all.
+        keep_near_texts: Whether the texts of near-duplicates are stored.
+        keep_links: Whether the links of pages are stored, for visits in which a page is not sent.
     """
 
     store: PageStore
@@ -77,10 +77,10 @@ class Archivist:
         self._promotion = Promotion(self.store, self.deduplicator)
 
     def settle(self) -> None:
-        """Let a duplicate be kept for each text that only an older version of its original holds.
+        """Promote a duplicate for each text that only an older version of its original holds.
 
-        For the end of a visit: until then such a duplicate may still be asked for, and say
-        something else as well.
+        Call it at the end of a visit: until then such a duplicate may still be requested, and its
+        text may have changed too.
         """
         for promoted in self._promotion.settle(self.tuned.id, self.keep_versions):
             self._note_promoted(promoted)
@@ -93,7 +93,7 @@ class Archivist:
         """Judge by other parameters from now on.
 
         Raises:
-            ParameterError: Their features are other ones.
+            ParameterError: They name other features.
         """
         self._judge.tune(tuned.parameters)
         if self._asking is not None:
@@ -107,12 +107,12 @@ class Archivist:
         obey_robots_meta: bool = True,
         turn: Awaitable[object] | None = None,
     ) -> Captured:
-        """Carry one answer through to its verdict and store it.
+        """Read, judge and store one answer.
 
         Args:
             fetched: The answer.
-            obey_robots_meta: False for what is not a robot's to keep or not, such as an item.
-            turn: To be awaited between reading and judging, where pages are to be judged in order.
+            obey_robots_meta: Whether robots directives count; False for an item, for example.
+            turn: Awaitable between reading and judging, for pages that are judged in order.
         """
         payload = payload_digest(fetched.body)
         known = await self._asking.payload(fetched, payload) if self._asking else None
@@ -122,7 +122,7 @@ class Archivist:
         if turn is not None:
             await turn
         if links_only and not self._held.is_enough(fetched, payload, elsewhere=is_known):
-            # Another request captured this very page in the meantime.
+            # Another request captured the same page in the meantime.
             reading = await self._read(fetched, links_only=False)
         if not obey_robots_meta:
             reading = replace(reading, metadata=reading.metadata._replace(robots=()))
@@ -156,7 +156,7 @@ class Archivist:
         )
 
     async def capture_read(self, fetched: Fetched, reading: Reading) -> Captured:
-        """Judge and store what was read by somebody else, such as the text of an item."""
+        """Judge and store an answer with a given reading, such as the text of an item."""
         return await self._settle(Answer(fetched, payload_digest(fetched.body), reading), None)
 
     async def _settle(self, answer: Answer, known: PageVerdict | None) -> Captured:
@@ -175,15 +175,15 @@ class Archivist:
         """Judge and insert, with nothing awaited in between.
 
         Args:
-            answer: What came.
-            said: The verdict of a fleet; None where it was not asked.
+            answer: The answer.
+            said: Verdict of a fleet, or None if it was not asked.
         """
         fetched, reading = answer.fetched, answer.reading
         previous = self.store.previous(fetched.key)
         row = answer.row(self.store.new_id(), self.visit)
         if previous is not None and self._held.is_unchanged(previous, answer):
             return self._unchanged(previous, row, answer)
-        # Unpacked once: it is judged, and compared with what the page said before.
+        # Unpacked once: it is judged, and compared with the page's last version.
         document = reading.document(self._judge.min_words)
         original = self._original(previous, answer, said)
         asks = self._held.asks(answer)
@@ -200,13 +200,13 @@ class Archivist:
             describe(row, previous, document, reading.extract)
             self._judge.judge(row, previous, document, fetched.apart_from, said)
         else:
-            # Loudly, so that the request is tried again: a row without a verdict is a lost page.
+            # An error makes Scrapy retry the request: a row without a verdict is a lost page.
             raise RuntimeError(f"{fetched.url}: read for its links alone, and its text is not held")
         kept = self._name_kept(row, said)
         return self._insert(row, answer, document, kept)
 
     def _name_kept(self, row: PageRow, said: PageVerdict | None) -> PageRow | OriginalPage | None:
-        """The original of a duplicate, after it was named where it stands in another crawl."""
+        """Name the original of a duplicate if another crawl has it; return the original."""
         if row.duplicate_of is not None:
             return self.store.get(row.duplicate_of)
         if said is None or said.original is None or row.verdict not in verdicts.DUPLICATES:
@@ -217,7 +217,7 @@ class Archivist:
     def _original(
         self, previous: PageRow | None, answer: Answer, said: PageVerdict | None
     ) -> PageRow | OriginalPage | None:
-        """The kept page of which an answer has the very bytes, here or in another crawl."""
+        """Return the kept page with the same bytes, from here or from another crawl, or None."""
         if said is not None and said.verdict.kind == verdicts.EXACT_DUPLICATE:
             return said.original
         return self._held.original(previous, answer)
@@ -259,9 +259,9 @@ class Archivist:
         return Captured(row, row.verdict, reading.links, nofollow=nofollow, kept_url=kept_url)
 
     def _supersede(self, previous: PageRow) -> None:
-        """Let the duplicates of a page that says something else wait until they are asked for.
+        """Let the duplicates of a changed page wait until they are requested.
 
-        In a fleet they do not: it asks for each page once.
+        In a fleet they are settled at once, because it requests each page only once.
         """
         if self.store.supersede(previous.id) and self._asking is not None:
             self.settle()
@@ -273,7 +273,7 @@ class Archivist:
             self.links.put(fetched.key, reading.links, nofollow=nofollow)
 
     def _unchanged(self, previous: PageRow, row: PageRow, answer: Answer) -> Captured:
-        if answer.fetched.is_cut:  # what it says is held, and not all that the page says perhaps
+        if answer.fetched.is_cut:  # its text is stored, but may not be all of the page
             part = Outcome(outcomes.FAILED, outcomes.ONLY_A_PART)
             return self._still(
                 previous, part, answer.reading.links, nofollow=answer.says("nofollow")
@@ -287,11 +287,11 @@ class Archivist:
         return self._still(previous, Outcome(outcomes.UNCHANGED), links, nofollow=nofollow)
 
     def not_modified(self, fetched: Fetched) -> Captured | None:
-        """Take "not modified" (HTTP 304) for an answer: a page says what it said, and leads there.
+        """Handle a "not modified" answer (HTTP 304): text and links of the page are unchanged.
 
         Returns:
-            None where that is not enough, because what the page said is no longer held as it was
-            when it was asked for: it is to be asked for as a whole.
+            None if the page must be requested as a whole, because its text or its links are no
+            longer stored as they were when it was requested.
         """
         previous = self.store.previous(fetched.key)
         asks = self.obey_robots_meta and bool({"noindex", "none"} & fetched.robots)
@@ -304,7 +304,7 @@ class Archivist:
         return self._still(previous, outcome, links, nofollow=nofollow)
 
     def stored_links(self, key: bytes) -> Captured | None:
-        """Return a page's newest capture with its links; None where these are not stored."""
+        """Return a page's newest capture with its links, or None if these are not stored."""
         row = self.store.previous(key)
         found = self.links.get(key)
         if row is None or (found is None and row.links):
@@ -314,7 +314,7 @@ class Archivist:
         return Captured(row, row.verdict, links, nofollow=nofollow)
 
     def validators(self, key: bytes) -> Validators | None:
-        """By what a server can tell whether a page is still the same; None to ask for all of it."""
+        """Return the validators for a conditional request, or None to request the whole page."""
         previous = self.store.previous(key)
         if previous is None or not self._may_stay(previous):
             return None
@@ -322,7 +322,7 @@ class Archivist:
         return found if any(found) else None
 
     def _may_stay(self, row: PageRow) -> bool:
-        """Whether what a page said is held, and where it leads, so that it need not be sent."""
+        """Return whether a page's text and links are stored, so that it need not be sent."""
         if not row.has_own_words or row.verdict == verdicts.NOINDEX:
             return False
         is_repeated_file = row.duplicate_of is not None and row.text_digest is None
@@ -336,7 +336,7 @@ class Archivist:
         self, previous: PageRow, outcome: Outcome, links: tuple[Link, ...], *, nofollow: bool
     ) -> Captured:
         now = time.time()
-        # It was stored and not acknowledged when a process was killed: only now its item goes
+        # A killed process stored it but did not acknowledge it: its item is sent only now.
         # on its way.
         is_left = previous.visit == self.visit and self.store.is_of_earlier_process(previous)
         row = previous if self.store.is_held(previous) else self._confirm(previous)
@@ -363,19 +363,19 @@ class Archivist:
             self._promoted.append(promoted)
 
     def store_failure(self, fetched: Fetched, verdict: str, reason: str) -> Captured:
-        """Store that a URL gave no page, and why; ``fetched.status`` is 0 where no answer came."""
+        """Store why a URL gave no page; ``fetched.status`` is 0 without an answer."""
         row = blank_row(self.store.new_id(), fetched, self.visit)
         row.verdict, row.reason = verdict, reason
         self.store.insert(row)
         self.store.forget_failures(row.key, row.id)
         kind = outcomes.outcome_of_failure(fetched.status, reason)
-        # Seeds, robots.txt and sitemaps are asked for in every visit, due or not.
+        # Seeds, robots.txt and sitemaps are requested in every visit, due or not.
         if fetched.depth or row.key in self.known:
             self.known.note(row.key, self.visit, Outcome(kind, reason), row.fetched_at)
         return Captured(row, verdict)
 
     def note_moved(self, key: bytes, target: str, *, status: int, permanent: bool) -> None:
-        """Note that a known page sends the reader elsewhere; its text stays as it was."""
+        """Record that a known page redirects; its text stays as it was."""
         if self.store.previous(key) is not None:
             reason = f"HTTP {status}" if permanent else f"for now (HTTP {status})"
             outcome = Outcome(outcomes.MOVED, reason, moved_to=target)

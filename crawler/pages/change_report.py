@@ -1,4 +1,4 @@
-"""What a visit found changed, in counts and the foremost examples."""
+"""Report what changed between two visits, in counts and the foremost examples."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 LISTED = 20
-"""URLs that a report names of each outcome."""
+"""Name at most this many URLs of each outcome in a report."""
 
-# Of URLs that were never read, such as broken links, nothing can have changed.
+# A URL that was never read, such as a broken link, cannot have changed.
 _PAGES = "known JOIN pages USING (key) WHERE pages.latest = 1 AND known.visit = ?"
 _READ_ONCE = "pages.verdict NOT IN ('failed', 'unreadable')"
 
@@ -31,12 +31,12 @@ AND known.outcome = ? AND {_READ_ONCE} ORDER BY known.since DESC, pages.id LIMIT
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A page that says something else than at its last visit.
+    """A page whose text differs from that of its last visit.
 
     Attributes:
-        distance: To its own last version, in bits; None where that cannot be told.
-        similarity: The same as Jaccard, 0 to 1.
-        is_near: Whether so little changed, such as a clock, that it counts as nothing.
+        distance: Hamming distance to its last version in bits, or None if it is unknown.
+        similarity: Jaccard similarity to its last version, 0 to 1, or None if it is unknown.
+        is_near: Whether the change is so small, such as a clock, that it counts as none.
     """
 
     url: str
@@ -48,7 +48,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """A page that was not got: why, where it moved to, and the visit since which that is so."""
+    """A page that was not fetched: why, where it moved to, and since which visit."""
 
     url: str
     reason: str | None
@@ -58,18 +58,18 @@ class Away:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What became of the pages that were known, and how many are new.
+    """Counts and examples of the changes of a visit.
 
     Attributes:
-        outcomes: URLs by outcome, of those that this visit asked for.
-        nearly_unchanged: Of the changed, those of which next to nothing changed.
-        not_sent: Of the unchanged, those that were not sent again (HTTP 304).
-        not_sent_bytes: What they would have had, going by their last versions.
-        back: Of the changed and unchanged, those that had been away.
-        changed: The most changed ones first.
-        away: By outcome, the newest first.
-        not_asked: Known pages that this visit did not ask for.
-        next_due_at: When the next of all is due, in seconds since 1970.
+        outcomes: Requested URLs of this visit by outcome.
+        nearly_unchanged: Changed pages with next to no difference.
+        not_sent: Unchanged pages that were not sent again (HTTP 304).
+        not_sent_bytes: Size of their last versions.
+        back: Changed and unchanged pages that had been away.
+        changed: Changed pages, the most changed ones first.
+        away: Pages that are away, by outcome, the newest first.
+        not_asked: Known pages that this visit did not request.
+        next_due_at: Time at which the next known page is due, in seconds since 1970.
     """
 
     outcomes: dict[str, int]
@@ -84,7 +84,7 @@ class Changes:
 
 
 def find_changes(connection: sqlite3.Connection, visit: int) -> Changes:
-    """Read what changed. Complexity: O(URLs)."""
+    """Read the changes of a visit. Complexity: O(URLs)."""
     outcomes = dict.fromkeys(OUTCOMES, 0)
     counted = connection.execute(
         f"SELECT outcome, count(*) FROM {_PAGES} AND {_READ_ONCE} GROUP BY 1",  # noqa: S608

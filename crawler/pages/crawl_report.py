@@ -1,4 +1,4 @@
-"""What a crawl found: counts, clusters of duplicates, time by stage, what was saved."""
+"""Report a crawl: counts, clusters of duplicates, seconds by stage, savings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SELECT (SELECT count(*) FROM requests WHERE state = 0)
 _DUPLICATES = ", ".join(f"'{verdict}'" for verdict in sorted(DUPLICATES))
 
 LARGEST = 10
-"""Clusters, and URLs of each, that a report names."""
+"""Name at most this many clusters, and this many URLs of each, in a report."""
 
 _LARGEST = """
 SELECT duplicate_of, NULL, count(*) FROM pages WHERE latest = 1 AND duplicate_of IS NOT NULL
@@ -56,10 +56,10 @@ class Tally:
     """Counts of one visit.
 
     Attributes:
-        verdicts: Pages by verdict, all verdicts, 0 included.
+        verdicts: Number of pages by verdict, with every verdict, zeros included.
         queued: Requests that are still to be made.
-        saved_bytes: Of bodies that repeat a kept page.
-        fetched_bytes: Of all bodies that came.
+        saved_bytes: Size of the bodies that repeat a kept page.
+        fetched_bytes: Size of all bodies that came.
     """
 
     verdicts: dict[str, int]
@@ -69,7 +69,7 @@ class Tally:
 
 
 def make_tally(connection: sqlite3.Connection, visit: int) -> Tally:
-    """Count a visit, within the transaction that is open.
+    """Count a visit, within the open transaction.
 
     Complexity: O(pages and requests).
     """
@@ -95,7 +95,7 @@ def _count_verdicts(connection: sqlite3.Connection, visit: int) -> dict[str, int
 
 
 def _sum_bytes(connection: sqlite3.Connection, visit: int, condition: str) -> int:
-    """The bytes of bodies that came in a visit; a page that was not sent again had none."""
+    """Return the bytes of bodies that came in a visit; a page that was not sent again had none."""
     return scalar(
         connection,
         f"SELECT coalesce(sum(body_bytes), 0) FROM pages WHERE seen_visit = ?1 AND {condition}"  # noqa: S608
@@ -105,13 +105,13 @@ def _sum_bytes(connection: sqlite3.Connection, visit: int, condition: str) -> in
 
 
 def scalar(connection: sqlite3.Connection, sql: str, *parameters: Any) -> int:
-    """The one whole number that a query returns."""
+    """Return the one whole number of a query."""
     return int(connection.execute(sql, parameters).fetchone()[0])
 
 
 @dataclass(frozen=True, slots=True)
 class PageCluster:
-    """A kept page and the URLs that gave it again."""
+    """A kept page and the URLs that repeat it."""
 
     kept: str
     size: int
@@ -120,19 +120,22 @@ class PageCluster:
 
 @dataclass(frozen=True, slots=True)
 class RestedHost:
-    """A host that refused or did not answer in the last visit, and what was waited for it."""
+    """A host that refused or did not answer in the last visit, with its pauses."""
 
     name: str
     pauses: int
     secs: float
     reason: str
     left_secs: float
-    """Until its last pause is over, 0 where it is."""
+    """Seconds until its last pause is over, 0 after that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What ``scrapy report`` says; counts of the last visit, except ``kept`` and ``clusters``."""
+    """The report of ``scrapy report``.
+
+    All counts are those of the last visit, except ``kept`` and ``clusters``.
+    """
 
     visit: int
     fetched: int
@@ -149,29 +152,28 @@ class Report:
     saved_extractions: int
     fetched_bytes: int
     changes: Changes | None
-    """Of a visit that is not the first."""
+    """Changes since the visit before, or None in the first visit."""
     url_rules: int
-    """Learned URL rules that hold."""
+    """Number of learned URL rules that hold."""
     unexamined_rules: int
-    """Those of them of which too little of what they skip was tried."""
+    """Number of learned URL rules whose skipped URLs were tested too little."""
     skipped: int
-    """Requests that they made superfluous."""
+    """Number of requests that learned URL rules made superfluous."""
     file_links: dict[str, int]
-    """Links by their ending that were not asked for, since many of their kind were files."""
+    """Links not requested because many of their kind were files, by their ending."""
     file_links_to_ask: dict[str, int]
-    """Links by their ending that were put aside, and are asked for when the crawl goes on."""
+    """Links set aside until the crawl goes on, by their ending."""
     traps: tuple[StoredCluster, ...]
     """Kinds of URLs whose pages stopped being new."""
     no_robots: dict[str, list[str]]
-    """Hosts, the first of them, whose robots.txt answered so that nothing is forbidden, by the
-    answer."""
+    """The first hosts whose robots.txt came as an answer that forbids nothing, by that answer."""
     refused_links: dict[str, int]
-    """Links that were not followed, as often as they were met, by what kept them out."""
+    """Links that were not followed, counted at each occurrence, by the reason."""
     rested: tuple[RestedHost, ...]
-    """Hosts that were waited for, those that rest still and the longest ones first."""
+    """Hosts with pauses: those that still rest first, then the longest ones."""
 
     def to_json(self) -> str:
-        """The report as one JSON object."""
+        """Return the report as one JSON object."""
         return json.dumps(asdict(self), indent=2, ensure_ascii=False)
 
 
@@ -259,7 +261,7 @@ def _clusters(connection: sqlite3.Connection) -> tuple[PageCluster, ...]:
 def _cluster(
     connection: sqlite3.Connection, kept: int | None, key: bytes | None, count: int
 ) -> PageCluster:
-    """A cluster by the id of its kept page, or by its key where another crawl has it."""
+    """Return a cluster by the id of its kept page, or by its key if another crawl has it."""
     originals, members = (_HERE, _MEMBERS) if key is None else (_THERE, _MEMBERS_OF_THERE)
     named = kept if key is None else key
     url = connection.execute(originals, (named,)).fetchone()

@@ -1,4 +1,4 @@
-"""Rows of the page store as people read them."""
+"""Export rows of the page store in a readable form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KEPT_FILTER = "kept"
-"""A filter for every verdict under which the text is held."""
+"""Name of the filter for every verdict that keeps the text."""
 
 _ROWS = """
 SELECT pages.*, coalesce(kept.url, elsewhere.url) AS kept_url
@@ -28,12 +28,12 @@ ORDER BY pages.id
 def export_pages(
     connection: sqlite3.Connection, verdict: str | None = None
 ) -> Iterator[dict[str, Any]]:
-    """One mapping a URL, its newest capture, in the order in which pages were captured.
+    """Yield one mapping a URL, its newest capture, in the order of captures.
 
     Args:
-        connection: As ``open_for_reading`` gives it.
-        verdict: Only these; ``kept`` for all whose text is held; None for all. A page that
-            was found unchanged counts under the verdict that it had as well.
+        connection: Connection from ``open_for_reading``.
+        verdict: Verdict to export; ``kept`` for all pages with a text, None for all. A page that
+            was found unchanged counts under its earlier verdict as well.
     """
     for row in connection.execute(_ROWS):
         page = page_of(row)
@@ -43,7 +43,7 @@ def export_pages(
 
 
 def page_of(row: sqlite3.Row) -> dict[str, Any]:
-    """The fields of ``crawler.items.Page`` for a row of ``pages`` with ``kept_url``."""
+    """Return the fields of ``crawler.items.Page`` for a row of ``pages`` with ``kept_url``."""
     unchanged = row["seen_visit"] > row["visit"]
     return {
         "url": row["url"],
@@ -69,15 +69,15 @@ def page_of(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def iso_time(seconds: float) -> str:
-    """Seconds since 1970 as ISO 8601 in UTC."""
+    """Return seconds since 1970 as ISO 8601 in UTC."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
 
 
 def hex_digest(digest: bytes | None) -> str | None:
-    """A digest as hexadecimal digits."""
+    """Return a digest as hexadecimal digits."""
     return None if digest is None else digest.hex()
 
 
 def hex_fingerprint(fingerprint: int | None) -> str | None:
-    """A fingerprint as 16 hexadecimal digits."""
+    """Return a fingerprint as 16 hexadecimal digits."""
     return None if fingerprint is None else f"{fingerprint:016x}"

@@ -1,4 +1,4 @@
-"""What goes into a capture and what comes out of it."""
+"""Define the input and the result of a capture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """An answer of a server, without anything of Scrapy's."""
+    """An answer of a server, without any object of Scrapy."""
 
     url: str
     canonical_url: str
@@ -27,13 +27,13 @@ class Fetched:
     last_modified: str | None = None
     robots: frozenset[str] = frozenset()
     apart_from: frozenset[int] = frozenset()
-    """Captures of this very thing under another name, of which it is no duplicate."""
+    """Ids of captures of the same page under another name, which never are its originals."""
     is_cut: bool = False
-    """Whether the body is known to be a part of the page only."""
+    """Whether the body is known to be only a part of the page."""
 
 
 class Validators(NamedTuple):
-    """What a server gave to recognise a version of a page by."""
+    """The validators by which a server recognises a version of a page."""
 
     etag: str | None
     last_modified: str | None
@@ -41,7 +41,7 @@ class Validators(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What became of an answer: the stored row, and where the page leads."""
+    """The result of a capture: the stored row, and the links of the page."""
 
     row: PageRow
     verdict: str
@@ -51,5 +51,5 @@ class Captured:
 
     @property
     def is_duplicate(self) -> bool:
-        """Whether another page holds what this one says, also where it is unchanged."""
+        """Whether another page holds the text of this one, also if it is unchanged."""
         return self.row.verdict in DUPLICATES

@@ -1,4 +1,4 @@
-"""What is to be said of a page's text: by what this crawl keeps, or by what all of a fleet keep."""
+"""Judge a page's text against the pages of this crawl, or by the verdict of a fleet."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 def is_better(candidate: PageRow, kept: PageRow | OriginalPage) -> bool:
-    """Whether a later copy would have been the better one, in the order of Apache Nutch.
+    """Return whether a later copy would have been the better one, in the order of Apache Nutch.
 
-    Nutch compares score, then fetch time, then https before http, then the
-    length of the URL. Our score is the nearness to a seed. Copies of one visit
-    count as fetched at one time: that one was met a second later says nothing.
+    Nutch compares score, then fetch time, then https before http, then the length of the URL. Our
+    score is the nearness to a seed. Copies of one visit count as fetched at the same time: a second
+    between them means nothing.
     """
     return _rank(candidate) < _rank(kept)
 
@@ -36,7 +36,7 @@ def _rank(row: PageRow | OriginalPage) -> tuple[int, int, bool, int]:
 
 
 class FleetQuestion(Enum):
-    """What a fleet is to be asked about a page."""
+    """A question to the fleet about a page."""
 
     TEXT = "does the text repeat a kept one"
     FILE = "are these the bytes of a kept file"
@@ -44,12 +44,12 @@ class FleetQuestion(Enum):
 
 @dataclass(slots=True)
 class Judge:
-    """Judges texts against what is kept.
+    """Judges texts against the kept ones.
 
     Args:
-        store: Where the captures stand.
-        known: What became of the URLs.
-        deduplicator: Of what this crawl keeps.
+        store: Page store with the captures.
+        known: Outcomes of the known URLs.
+        deduplicator: Deduplicator of the kept texts of this crawl.
     """
 
     store: PageStore
@@ -62,14 +62,14 @@ class Judge:
 
     @property
     def min_words(self) -> int:
-        """Words below which a text is compared by equality alone."""
+        """Minimum number of words of a text that is compared by its fingerprint."""
         return self.deduplicator.parameters.min_words
 
     def tune(self, parameters: Parameters) -> None:
         """Judge by other parameters from now on.
 
         Raises:
-            ParameterError: Their features are other ones.
+            ParameterError: They name other features.
         """
         self.deduplicator.tune(parameters)
         self.comparer = Comparer(self.store, self.known, parameters)
@@ -81,7 +81,7 @@ class Judge:
         document: Document,
         apart_from: frozenset[int],
     ) -> FleetQuestion | None:
-        """What is to be asked about a text; None where what is held here decides."""
+        """Return the question to ask about a text, or None if this crawl's pages decide."""
         if document.digest == EMPTY_DIGEST:
             return None
         own = _own(previous, apart_from)
@@ -97,17 +97,17 @@ class Judge:
         apart_from: frozenset[int],
         answer: PageVerdict | None = None,
     ) -> None:
-        """Say in a row what its text is to all others, and keep it where it repeats none.
+        """Write the verdict on a text into its row, and keep the text if it repeats none.
 
-        A page that was kept with another text has no privilege: where another page holds what it
-        says now, it becomes a duplicate of that one.
+        A page that was kept with another text has no privilege: if another page holds its present
+        text, it becomes a duplicate of that one.
 
         Args:
-            row: As ``describe`` left it.
-            previous: The last version of the page.
-            document: The text.
-            apart_from: Captures of which it is no duplicate.
-            answer: What the fleet says of it; None where it was not asked.
+            row: Row filled in by ``describe``.
+            previous: Last version of the page.
+            document: Text of the page.
+            apart_from: Ids of captures that are never its originals.
+            answer: Verdict of the fleet, or None if it was not asked.
         """
         if answer is None:
             verdict = self._judge_here(row, document, _own(previous, apart_from))
@@ -140,9 +140,10 @@ class Judge:
         row.distance, row.similarity = self.comparer.measure(previous, document)
 
     def _twin(self, row: PageRow, excluded: frozenset[int]) -> PageRow | None:
-        """A kept page that shows the same, and was judged by another digest of it.
+        """Return a kept page with the same visible text, judged by another digest of it, or None.
 
-        Before ``min_words`` changed, a text of so many words was too short, or was not.
+        If ``min_words`` changed, a text of this length was too short before and is not now, or vice
+        versa.
         """
         if row.visible_digest is None or not row.is_main:
             return None
@@ -151,7 +152,7 @@ class Judge:
 
 
 def describe(row: PageRow, previous: PageRow | None, document: Document, extract: Extract) -> None:
-    """Fill in what a row says of its text."""
+    """Fill in a row's columns of the text."""
     row.is_main = int(extract.is_main)
     row.last_text_digest = _last_digest(previous, document, extract)
     row.words, row.text_digest = document.words, document.digest
@@ -160,7 +161,7 @@ def describe(row: PageRow, previous: PageRow | None, document: Document, extract
 
 
 def repeat(row: PageRow, original: PageRow | OriginalPage) -> None:
-    """Say of a page that it is an original's bytes again."""
+    """Fill in a row as an exact duplicate of an original."""
     row.verdict, row.distance, row.similarity = verdicts.EXACT_DUPLICATE, 0, 1.0
     row.text_digest, row.fingerprint = original.text_digest, original.fingerprint
     row.last_text_digest = original.text_digest
@@ -174,10 +175,10 @@ def _own(previous: PageRow | None, apart_from: frozenset[int]) -> frozenset[int]
 
 
 def _last_digest(previous: PageRow | None, document: Document, extract: Extract) -> bytes:
-    """The digest of what a page said, by which it can be told from what it says next time.
+    """Return the digest of a page's text for the comparison at its next visit.
 
-    Of a text as long as ``min_words`` it is another one than of a shorter one, and that may have
-    changed since the last version: which said the same where it has either.
+    A text of at least ``min_words`` has another digest than a shorter one, and that bound may have
+    changed since the last version: the last digest stays if it is either of the two.
     """
     last = None if previous is None else previous.last_text_digest
     return last if last is not None and last in extract.digests else document.digest

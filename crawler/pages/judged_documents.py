@@ -1,4 +1,4 @@
-"""The page store as the place where neardup finds judged texts."""
+"""Give neardup access to the texts of the page store."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
 
 
 class PageDocuments:
-    """neardup's ``Documents`` over the page store.
+    """Implements neardup's ``Documents`` with the page store.
 
-    Only a page's newest capture can be found, and only where its text is
-    stored, so that nothing is dropped for the sake of what nobody holds.
+    Only a page's newest capture can be found, and only if its text is stored: a page is never
+    dropped in favour of a text that is gone.
     """
 
     def __init__(self, store: PageStore) -> None:
         self._store = store
 
     def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
-        """The first kept capture whose judged text has this digest."""
+        """Return the id of the first kept capture whose judged text has this digest."""
         return self._store.find_text(digest, exclude)
 
     def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
-        """The first kept capture of these bytes."""
+        """Return the id of the first kept capture of these bytes."""
         row = self._store.find_payload(digest)
         return None if row is None or row.id in exclude else row.id
 
     def text(self, id: int) -> str | None:  # noqa: A002  # neardup's name for it
-        """The text of a kept capture."""
+        """Return the text of a kept capture."""
         packed = self._store.text(id)
         return None if packed is None else unpack_judged(packed)
 
     def add(self, id: int, document: Document) -> None:  # noqa: A002
-        """Nothing: the capture is inserted with its verdict, in the same transaction."""
+        """Do nothing: the capture is inserted with its verdict, in the same transaction."""
 
 
 def unpack(packed: bytes) -> str:

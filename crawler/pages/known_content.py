@@ -1,4 +1,4 @@
-"""What is held already of an answer, so that it need not be judged."""
+"""Find known content, so that an answer need not be judged."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KnownContent:
-    """Looks into the page store.
+    """Looks up answers in the page store.
 
     Args:
-        store: Where the captures stand.
+        store: Page store with the captures.
         obey_robots_meta: Whether a page may ask not to be kept.
     """
 
@@ -27,24 +27,24 @@ class KnownContent:
     obey_robots_meta: bool
 
     def is_enough(self, fetched: Fetched, payload: bytes, *, elsewhere: bool) -> bool:
-        """Whether the bytes alone decide.
+        """Return whether the bytes alone decide the verdict.
 
         Args:
-            fetched: What came.
-            payload: The digest of its bytes.
+            fetched: The answer.
+            payload: Payload digest of the answer.
             elsewhere: Whether another crawl of the fleet has a page of these bytes.
         """
         if not fetched.body:
             return False
         previous = self.store.previous(fetched.key)
         if previous is not None:
-            # What has no digest was a file, asked not to be kept, or is to be read anew.
+            # A row without digest is a file, a noindex page, or a page that must be read once more.
             same = previous.payload_digest == payload and previous.text_digest is not None
             return same and self.store.holds_text_of(previous)
         return elsewhere or self.store.find_payload(payload) is not None
 
     def original(self, previous: PageRow | None, answer: Answer) -> PageRow | None:
-        """The kept page of which an answer has the very bytes."""
+        """Return the kept page with the same bytes, or None."""
         if previous is not None or not answer.fetched.body:
             return None
         # The same bytes can be a page here and, by another Content-Type, a file there.
@@ -53,11 +53,11 @@ class KnownContent:
         return self.store.find_payload(answer.payload)
 
     def asks(self, answer: Answer) -> bool:
-        """Whether a page asks not to be kept, and that counts."""
+        """Return whether a page asks not to be kept, and that is obeyed."""
         return self.obey_robots_meta and answer.says("noindex")
 
     def is_unchanged(self, previous: PageRow | None, answer: Answer) -> bool:
-        """Whether a page says what it said, and that is still held, by itself or its original."""
+        """Return whether a page's text is the same and still stored, with it or its original."""
         if previous is None or self.asks(answer) != (previous.verdict == verdicts.NOINDEX):
             return False
         if not previous.has_own_words:

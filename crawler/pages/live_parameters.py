@@ -1,4 +1,4 @@
-"""With which parameters verdicts are made: the table ``parameters``, whose newest row holds."""
+"""Store the parameters of verdicts in the table ``parameters``, whose newest row holds."""
 
 from __future__ import annotations
 
@@ -30,10 +30,13 @@ if TYPE_CHECKING:
     Execute = Callable[[str, Sequence[Any]], sqlite3.Cursor]
 
 SETTINGS = "settings"
-"""The origin of parameters that the settings of a crawl named."""
+"""Origin of parameters that come from the settings of a crawl."""
 
 TUNABLE = ("max_distance", "candidate_distance", "min_similarity", "min_words", "verify")
-"""What may change while a crawl goes on; fingerprints of other features cannot be compared."""
+"""Names of the parameters that may change while a crawl goes on.
+
+The features may not: fingerprints of other features cannot be compared.
+"""
 
 _SELECT = "SELECT id, since, origin, chosen FROM parameters ORDER BY id"
 
@@ -43,10 +46,10 @@ class Tuned:
     """Parameters of a crawl.
 
     Attributes:
-        id: Which verdicts name, as ``pages.parameters``.
-        parameters: Their features are always named.
-        since: When they began to hold, seconds since 1970.
-        origin: Who chose them: ``settings``, ``tune``, ``lab``.
+        id: Id that verdicts name as ``pages.parameters``.
+        parameters: The parameters, with their features named.
+        since: Time from which they hold, in seconds since 1970.
+        origin: Source of the parameters: ``settings``, ``tune`` or ``lab``.
     """
 
     id: int
@@ -56,7 +59,7 @@ class Tuned:
 
 
 def current(connection: sqlite3.Connection) -> Tuned | None:
-    """The parameters that hold; None where no crawl ever opened the directory.
+    """Return the parameters that hold, or None if no crawl ever opened the directory.
 
     Raises:
         JobError: They were not written by this program.
@@ -65,22 +68,22 @@ def current(connection: sqlite3.Connection) -> Tuned | None:
 
 
 def history(connection: sqlite3.Connection) -> list[Tuned]:
-    """All that ever held, the first ones first."""
+    """Return all parameters that ever held, the first ones first."""
     return [_tuned(*row) for row in connection.execute(_SELECT)]
 
 
 def tune(folder: Path, changes: Mapping[str, object], origin: str) -> Tuned:
-    """Change the parameters of a crawl, which takes them over within a second if it is running.
+    """Change the parameters of a crawl; a running one adopts them within a second.
 
-    They hold for pages to come, also of later processes.
+    They hold for later pages, also those of later processes.
 
     Args:
         folder: The crawl directory.
         changes: New values by the names in ``TUNABLE``; the others stay.
-        origin: Who chose them, such as ``tune``.
+        origin: Source of the change, such as ``tune``.
 
     Returns:
-        What holds now; what held before where that is the same.
+        The parameters that hold afterwards, unchanged if the new values are the same.
 
     Raises:
         ParameterError: A name or a value is wrong, or two do not go together.
@@ -99,10 +102,10 @@ def tune(folder: Path, changes: Mapping[str, object], origin: str) -> Tuned:
 
 
 def check_name(name: str) -> None:
-    """Refuse what is no parameter that may change.
+    """Check that a name is that of a parameter that may change.
 
     Raises:
-        ParameterError: It is none; the message says what was meant.
+        ParameterError: It is not; the message suggests one.
     """
     if name in {"features", "verify_shingle_size"}:
         raise ParameterError(f"{name} is fixed for a crawl directory; crawl into a new one")
@@ -113,13 +116,13 @@ def check_name(name: str) -> None:
 
 
 def newest(read: Execute) -> Tuned | None:
-    """``current``, by whatever runs a query."""
+    """Return the parameters that hold, by a function that runs a query; see ``current``."""
     row = read(f"{_SELECT} DESC LIMIT 1", ()).fetchone()
     return None if row is None else _tuned(*row)
 
 
 def add(write: Execute, parameters: Parameters, origin: str) -> Tuned:
-    """Let other parameters hold, by whatever runs a statement."""
+    """Store new parameters by a function that runs a statement; they hold from now on."""
     since = time.time()
     row = (since, origin, to_json(parameters))
     sql = "INSERT INTO parameters (since, origin, chosen) VALUES (?, ?, ?)"
@@ -129,7 +132,7 @@ def add(write: Execute, parameters: Parameters, origin: str) -> Tuned:
 
 
 def to_json(parameters: Parameters) -> str:
-    """Parameters as they are stored."""
+    """Serialize parameters as they are stored."""
     values = {name: getattr(parameters, name) for name in TUNABLE}
     return json.dumps({"features": str(parameters.fingerprint_features), **values})
 
@@ -148,14 +151,14 @@ def _tuned(number: int, since: float, origin: str, chosen: str) -> Tuned:
 
 
 _META = "settings_parameters"
-"""What the settings said when the crawl was last opened."""
+"""Name of the row of ``meta`` that stores the settings of the last start."""
 
 
 def settle(database: Database, settings: Parameters) -> Tuned:
-    """Say what holds from now on, and remember what the settings say.
+    """Return the parameters that hold from now on, and remember the settings.
 
-    What a crawl was tuned to goes on holding, but for the settings that are other ones than when
-    it was last opened: they win, since the user has changed them last.
+    Tuned parameters stay in force, except for settings that changed since the crawl was last
+    opened: these win, since the user has changed them last.
     """
     held, remembered = newest(database.read), database.meta(_META)
     if to_json(settings) != remembered:
@@ -176,7 +179,7 @@ def settle(database: Database, settings: Parameters) -> Tuned:
 def _with(held: Parameters, changed: dict[str, object], settings: Parameters) -> Parameters:
     try:
         return replace(held, **changed)  # type: ignore[arg-type]  # names and values of Parameters
-    except ParameterError:  # what was tuned does not go together with it; the settings' do
+    except ParameterError:  # the tuned values conflict with it, the settings do not
         return replace(settings, features=held.features)
 
 
@@ -189,7 +192,7 @@ def _changes(before: Parameters, after: Parameters) -> dict[str, object]:
 
 
 def in_words(before: Parameters, after: Parameters) -> str:
-    """What changes from one to the other: ``max_distance 3 -> 5, verify True -> False``."""
+    """Return the changes in words: ``max_distance 3 -> 5, verify True -> False``."""
     found = (
         f"{name} {getattr(before, name)} -> {value}"
         for name, value in _changes(before, after).items()
@@ -198,11 +201,11 @@ def in_words(before: Parameters, after: Parameters) -> str:
 
 
 class Takeover:
-    """Hands parameters that somebody else wrote into ``crawl.db`` to who judges the pages.
+    """Hands parameters that another process wrote into ``crawl.db`` to the archivist.
 
     Args:
-        database: That of the running crawl.
-        archivist: Judges by what held when the crawl was opened.
+        database: Database of the running crawl.
+        archivist: Archivist that judges by the parameters of the opened crawl.
     """
 
     def __init__(self, database: Database, archivist: Archivist) -> None:
@@ -211,9 +214,10 @@ class Takeover:
         self._seen = -1
 
     def look(self) -> None:
-        """Take over what is new; to be called often, and right after a commit of the crawl's own.
+        """Adopt new parameters; call it often, and right after each commit of the crawl.
 
-        Commits of others can be seen only between its own. Nothing is read where there was none.
+        Commits of other processes are visible only between the crawl's own. Without one, no row is
+        read.
         """
         version = self._database.data_version
         if version == self._seen:
@@ -241,18 +245,18 @@ WHERE latest = 1 AND parameters IS NOT NULL GROUP BY parameters
 
 @dataclass(frozen=True, slots=True)
 class TuningReport:
-    """What ``scrapy tune`` says.
+    """The report of ``scrapy tune``.
 
     Attributes:
         history: All parameters that ever held; the last ones hold.
-        pages: Newest captures that were judged with each, in the same order.
+        pages: Number of newest captures judged with each, in the same order.
     """
 
     history: tuple[Tuned, ...]
     pages: tuple[int, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``scrapy tune --json`` prints it."""
+        """Return the output of ``scrapy tune --json``."""
         rows = [
             {
                 "id": tuned.id,
@@ -267,7 +271,7 @@ class TuningReport:
 
 
 def tuning_report(connection: sqlite3.Connection) -> TuningReport:
-    """Read it from a crawl's database.
+    """Read the report from a crawl's database.
 
     Complexity: O(pages).
     """

@@ -1,4 +1,4 @@
-"""What became of a URL in a visit, seen from what was known of it before."""
+"""Define the outcomes of a URL in a visit, relative to the visit before."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ OUTCOMES: dict[str, str] = {
     FORBIDDEN: "robots.txt forbids it now; its last text stays",
     FAILED: "nothing, an error or a part came, not the page; its last text stays",
 }
-"""Every outcome with its meaning, in the order of reports."""
+"""Map every outcome to its meaning, in the order of reports."""
 
 READ = frozenset({NEW, UNCHANGED, CHANGED})
-"""Outcomes of pages that were got."""
+"""Outcomes of pages that were fetched."""
 
 AWAY = frozenset({MOVED, GONE, FORBIDDEN, FAILED})
 """Outcomes of URLs that gave no page."""
 
 ONLY_A_PART = "only a part of it came"
-"""Reason of a page that has failed because it did not come as a whole."""
+"""Reason for the outcome of a page that came only in part."""
 
 _GONE_STATUSES = frozenset({404, 410})
 _FORBIDDEN = "forbidden by robots.txt"
 
 
 def outcome_of_failure(status: int, reason: str) -> str:
-    """What a failure says of a page that was there before.
+    """Return the outcome of a failure for a page that was there before.
 
     Args:
-        status: That of the answer, 0 where none came: that says nothing of the page.
-        reason: Why there was no page.
+        status: HTTP status, or 0 without an answer: that says nothing about the page.
+        reason: Cause of the failure.
     """
     if reason == _FORBIDDEN:
         return FORBIDDEN

@@ -1,4 +1,4 @@
-"""Where pages lead, for the visit in which a page is not sent again."""
+"""Store the links of pages, for the visit in which a page is not sent again."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 _MARK = "!"
 
 DICTIONARY_BYTES = 112_640
-"""URLs that the first pages link to, in front of which every later list is compressed; zstd looks
-back no farther at its usual level."""
+"""Collect this many bytes of URLs from the first pages as the dictionary of later lists.
+
+At its usual level zstd looks back no farther.
+"""
 
 _RECENT_KEYS = 20_000
 
@@ -28,8 +30,8 @@ class LinkPacker:
     """Packs and unpacks lists of links.
 
     Args:
-        dictionary: URLs that many pages link to, or nothing. What was packed
-            with one is unpacked with the same.
+        dictionary: URLs that many pages link to, or nothing. A list is unpacked with the
+            dictionary that it was packed with.
     """
 
     def __init__(self, dictionary: bytes = b"") -> None:
@@ -48,7 +50,7 @@ class LinkPacker:
         return self._compressor.compress("\n".join(lines).encode("utf-8", "surrogatepass"))
 
     def unpack(self, packed: bytes) -> tuple[list[tuple[str, bool]], bool]:
-        """The links of a page, and whether it wants none of them followed."""
+        """Return the links of a page, and whether it wants none of them followed."""
         text = self._decompressor.decompress(packed).decode("utf-8", "surrogatepass")
         first, *lines = text.split("\n")
         links = [(line.removeprefix(_MARK), line.startswith(_MARK)) for line in lines]
@@ -56,16 +58,16 @@ class LinkPacker:
 
 
 class LinkStore:
-    """The links of each page's newest capture, as they stood on the page.
+    """The links of each page's newest capture, as they were on the page.
 
-    Measured on the manuals of Python, PostgreSQL, OpenJDK and Apache, 11 to 43 links a page: 5.8
-    to 7.2 bytes a link, 10 to 16 without the dictionary; ids of URLs would take 1.6, and the table
-    behind them 14 to 24. On disk come 60 to 80 bytes a page for the row and its index. Storing
-    takes 12 to 23 us a page, reading 14 to 38.
+    Measured on the manuals of Python, PostgreSQL, OpenJDK and Apache, 11 to 43 links a page: 5.8 to
+    7.2 bytes a link, 10 to 16 without the dictionary; ids of URLs would take 1.6, and the table
+    behind them 14 to 24. The row and its index take 60 to 80 bytes a page more. Storing takes 12 to
+    23 us a page, reading 14 to 38.
 
     Args:
         database: The crawl's database.
-        known_as: Gives the key of a URL; those of the links that many pages have are remembered.
+        known_as: Function that returns the key of a URL; recent results are cached.
     """
 
     def __init__(self, database: Database, known_as: Callable[[str], Known]) -> None:
@@ -80,7 +82,7 @@ class LinkStore:
             self._shared = LinkPacker(row[0])
 
     def put(self, key: bytes, links: Sequence[Link], *, nofollow: bool) -> None:
-        """Store the links of a page in place of those that it had."""
+        """Store the links of a page in place of its earlier ones."""
         packer = self._shared or self._plain
         packed = packer.pack(list(distinct_urls(links)), nofollow=nofollow)
         row = (self._shared is not None, packed)
@@ -110,9 +112,9 @@ class LinkStore:
         return row is not None
 
     def get(self, key: bytes) -> tuple[tuple[Link, ...], bool] | None:
-        """The links of a page, and whether it wants none followed; None where none were stored.
+        """Return the links of a page and whether none may be followed, or None if none are stored.
 
-        Spellings of one URL are links of their own here.
+        Spellings of one URL are separate links here.
         """
         row = self._database.read("SELECT shared, urls FROM links WHERE key = ?", (key,)).fetchone()
         if row is None:

@@ -1,4 +1,4 @@
-"""One capture of a page, as it stands in the table ``pages``."""
+"""Define one capture of a page, a row of the table ``pages``."""
 
 from __future__ import annotations
 
@@ -54,21 +54,21 @@ class PageRow:
 
     @property
     def has_own_words(self) -> bool:
-        """Whether the digests, and the text, are of what the page itself answered.
+        """Whether the digests and the text come from the page's own answer.
 
-        They are not where it took over what its original had said, to which it was only near.
+        They do not if a near-duplicate took over the text of its original.
         """
         return self.payload_digest is not None
 
     def says_what_it_said(self, previous: PageRow) -> bool:
-        """Whether an answer is that of the page's last version, whoever holds what that said."""
+        """Return whether an answer repeats the page's last version, whichever page has its text."""
         if previous.last_text_digest is None:
             return False
         same_payload = self.last_payload_digest == previous.last_payload_digest
         return same_payload or self.last_text_digest == previous.last_text_digest
 
     def values(self) -> tuple[object, ...]:
-        """The row as SQLite takes it: the fingerprint as a signed number."""
+        """Return the row for SQLite, with the fingerprint as a signed number."""
         row = [getattr(self, name) for name in COLUMNS]
         row[_FINGERPRINT] = to_signed(self.fingerprint)
         return tuple(row)
@@ -86,7 +86,7 @@ def row_of(values: tuple[object, ...]) -> PageRow:
 
 
 def to_signed(fingerprint: int | None) -> int | None:
-    """Read 64 bits as SQLite's signed integer."""
+    """Return 64 bits as SQLite's signed integer."""
     if fingerprint is None or fingerprint < _SIGN_BIT:
         return fingerprint
     return fingerprint - _WRAP

@@ -1,4 +1,4 @@
-"""The page store: every capture with its verdict, the text of those that are kept."""
+"""Store every capture with its verdict, and the texts of the kept ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ORIGINALS = "verdict IN ('new', 'changed', 'too_short', 'not_html')"
 
 
 class StoredUrl(NamedTuple):
-    """A URL that has a row in ``pages``, with what its newest capture says of it."""
+    """A URL that has a row in ``pages``, with facts of its newest capture."""
 
     id: int
     key: bytes
@@ -36,19 +36,19 @@ class StoredUrl(NamedTuple):
 
     @property
     def is_page(self) -> bool:
-        """Whether something was ever read there."""
+        """Whether a page was ever read there."""
         return self.verdict not in {FAILED, UNREADABLE}
 
 
 class TextGroup(NamedTuple):
-    """Duplicates of one capture that say the same; ``first`` has its text beside it if any has."""
+    """Duplicates of one capture with the same text; ``first`` has its text beside it if any has."""
 
     digest: bytes | None
     first: int
 
 
 class PageStore:
-    """Reads and writes the table ``pages``; all on the one connection of the crawl."""
+    """Reads and writes the table ``pages``, on the one connection of the crawl."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -58,18 +58,18 @@ class PageStore:
         self._noted_visit = 0
 
     def new_id(self) -> int:
-        """An id for the next capture, never given twice."""
+        """Return an id for the next capture, never given twice."""
         self._next_id += 1
         return self._next_id - 1
 
     def insert(self, row: PageRow, *, in_place: bool = True) -> None:
         """Store a capture; it becomes the latest under its key.
 
-        What holds nothing never takes the place of a capture that holds something.
+        A capture without content never replaces a capture with content.
 
         Args:
             row: The capture.
-            in_place: False for a part of a page, which takes no whole one's place either.
+            in_place: False for a part of a page, which never replaces an earlier capture.
         """
         previous = self.previous(row.key)
         if previous is not None and (_says_less(row, previous) or not in_place):
@@ -93,19 +93,19 @@ class PageStore:
         )
 
     def keep_near_text(self, page_id: int, text: bytes | None) -> None:
-        """Store what the newest capture of a near-duplicate says, zstd, beside what it repeats."""
+        """Store the text of a near-duplicate's newest capture, zstd, beside its original's."""
         if text is not None:
             self._database.write("INSERT INTO near_texts VALUES (?, ?)", (page_id, text))
 
     def near_text(self, page_id: int) -> bytes | None:
-        """The text, zstd, that is held beside a duplicate."""
+        """Return the text, zstd, that is stored beside a duplicate."""
         sql = "SELECT text FROM near_texts WHERE page = ?"
         row = self._database.read(sql, (page_id,)).fetchone()
         return None if row is None else row[0]
 
     @property
     def last_visit(self) -> int:
-        """The last visit in which something was captured or found unchanged."""
+        """The last visit in which a page was captured or found unchanged."""
         return int(self._database.meta("last_visit") or 0)
 
     def _note_visit(self, visit: int) -> None:
@@ -114,15 +114,14 @@ class PageStore:
             self._noted_visit = visit
 
     def previous(self, key: bytes) -> PageRow | None:
-        """The latest capture under a key that was read, or None."""
+        """Return the latest capture under a key that was read, or None."""
         row = self._row(f"{_SELECT} WHERE key = ? AND latest = 1", (key,))
         return None if row is None or row.verdict in {FAILED, UNREADABLE} else row
 
     def is_held(self, row: PageRow) -> bool:
-        """Whether what a capture said is still stored: with it, or with its original.
+        """Return whether a capture's text or file is still stored, with it or with its original.
 
-        The original of a duplicate may say something else since; then the
-        duplicate is the one to keep.
+        The original of a duplicate may have changed since; then the duplicate is the one to keep.
         """
         if row.duplicate_of is None:
             return True
@@ -133,10 +132,10 @@ class PageStore:
         return held.fetchone() is not None
 
     def holds_text_of(self, row: PageRow) -> bool:
-        """Return whether what a capture said is stored anywhere.
+        """Return whether the text of a capture is stored anywhere.
 
-        As ``is_held``, and also where its original says something else by now: the text is then
-        that of an older version, or stands beside the duplicate.
+        As ``is_held``, but also true if its original has changed: the text is then that of an older
+        version, or is stored beside the duplicate.
         """
         if self.is_held(row):
             return True
@@ -145,7 +144,7 @@ class PageStore:
         return self.near_text(row.id) is not None or self.find_said(row.text_digest) is not None
 
     def touch(self, row: PageRow, visit: int, now: float) -> None:
-        """Note that a page was found unchanged."""
+        """Record that a page was found unchanged."""
         self._database.write(
             "UPDATE pages SET seen_visit = ?, seen_at = ?, payload_digest = ?,"
             " last_payload_digest = ?, etag = ?, last_modified = ? WHERE id = ?",
@@ -162,19 +161,19 @@ class PageStore:
         self._note_visit(visit)
 
     def note(self, page_id: int, reason: str | None) -> None:
-        """Store what was odd about a capture."""
+        """Store a remark about a capture."""
         self._database.write("UPDATE pages SET reason = ? WHERE id = ?", (reason, page_id))
 
     def get(self, page_id: int) -> PageRow | None:
-        """The capture with an id."""
+        """Return the capture with an id."""
         return self._row(f"{_SELECT} WHERE id = ?", (page_id,))
 
     def find_payload(self, digest: bytes) -> PageRow | None:
-        """The first kept page of exactly these bytes."""
+        """Return the first kept page of exactly these bytes."""
         return self._find_bytes(digest, "verdict <> 'not_html'")
 
     def find_file(self, digest: bytes) -> PageRow | None:
-        """The first file that is no page of exactly these bytes."""
+        """Return the first file that is no page of exactly these bytes."""
         return self._find_bytes(digest, "verdict = 'not_html'")
 
     def _find_bytes(self, digest: bytes, condition: str) -> PageRow | None:
@@ -185,7 +184,7 @@ class PageStore:
         )
 
     def supersede(self, page_id: int) -> bool:
-        """Note a capture that is not its page's newest any more, where it has duplicates."""
+        """Record a capture that is no longer its page's newest, if it has duplicates."""
         noted = self._database.write(
             "INSERT OR IGNORE INTO superseded SELECT ?1 WHERE EXISTS"
             " (SELECT 1 FROM pages WHERE duplicate_of = ?1 AND latest = 1)",
@@ -194,12 +193,12 @@ class PageStore:
         return noted.rowcount > 0
 
     def superseded(self) -> list[int]:
-        """Return the ids of the captures that ``supersede`` noted."""
+        """Return the ids of the captures that ``supersede`` recorded."""
         rows = self._database.read("SELECT page FROM superseded ORDER BY page")
         return [int(page_id) for (page_id,) in rows]
 
     def forget_superseded(self, page_id: int) -> None:
-        """Take a capture away from those that ``supersede`` noted."""
+        """Remove a capture from those that ``supersede`` recorded."""
         self._database.write("DELETE FROM superseded WHERE page = ?", (page_id,))
 
     def texts_of_duplicates(self, page_id: int) -> list[TextGroup]:
@@ -213,7 +212,7 @@ class PageStore:
         return [TextGroup(*row) for row in rows]
 
     def name_original(self, row: PageRow) -> None:
-        """Store whom a duplicate repeats from now on, and how nearly."""
+        """Store the new original of a duplicate, with the distance and similarity."""
         self._database.write(
             "UPDATE pages SET duplicate_of = ?, verdict = ?, distance = ?, similarity = ?,"
             " parameters = ? WHERE id = ?",
@@ -223,7 +222,7 @@ class PageStore:
     def move_duplicates(
         self, old_id: int, new_id: int, digest: bytes, verdict: Verdict, parameters: int
     ) -> None:
-        """Name another capture as the original of all duplicates of one that have a text."""
+        """Set another original for all duplicates of a capture that have a given text."""
         self._database.write(
             "UPDATE pages SET duplicate_of = ?1, verdict = CASE WHEN verdict = 'exact_duplicate'"
             " AND ?2 = 'text_duplicate' THEN verdict ELSE ?2 END, distance = ?3, similarity = ?4,"
@@ -240,7 +239,10 @@ class PageStore:
         )
 
     def move_unknown(self, old_id: int, new_id: int, *, read_anew: bool) -> None:
-        """Name another capture as the original of all duplicates that one is left with."""
+        """Set another original for all remaining duplicates of a capture.
+
+        With ``read_anew`` their digests are cleared, so that each is read at its next visit.
+        """
         forget = ", payload_digest = NULL, text_digest = NULL" if read_anew else ""
         self._database.write(
             f"UPDATE pages SET duplicate_of = ?{forget}"  # noqa: S608
@@ -249,9 +251,9 @@ class PageStore:
         )
 
     def note_moved(self, moved: Sequence[tuple[int, int]]) -> None:
-        """Tell the learned URL rules of captures that have other ids now: (old, new).
+        """Update the ids of captures in the groups of the learned URL rules: (old, new).
 
-        Complexity: O(addresses), once for all of them.
+        Complexity: O(groups), once for all of them.
         """
         self._database.write(
             "UPDATE folds SET page = moved.new FROM (SELECT value ->> 0 AS old, value ->> 1 AS new"
@@ -260,13 +262,13 @@ class PageStore:
         )
 
     def note_depth(self, key: bytes, depth: int) -> None:
-        """Note a shorter way from a seed to a page."""
+        """Record a shorter path from a seed to a page."""
         self._database.write(
             "UPDATE pages SET depth = ?1 WHERE key = ?2 AND latest = 1 AND depth > ?1", (depth, key)
         )
 
     def forget_failures(self, key: bytes, before: int) -> None:
-        """Delete the failures of a page with smaller ids, but for its newest capture."""
+        """Delete the failures of a page with smaller ids, except for its newest capture."""
         self._database.write(
             "DELETE FROM pages WHERE key = ? AND id < ? AND latest = 0"
             " AND verdict IN ('failed', 'unreadable')",
@@ -274,9 +276,9 @@ class PageStore:
         )
 
     def drop_texts(self, key: bytes, keep: int) -> None:
-        """Drop the texts of a page's older versions, but for the newest so many.
+        """Drop the texts of a page's older versions, except for the newest ``keep``.
 
-        One that a duplicate of today still has, or names as its original, stays.
+        A text that a present duplicate has, or whose capture is its original, stays.
         """
         self._database.write(
             "UPDATE pages SET text = NULL, html = NULL WHERE id IN (SELECT id FROM pages"
@@ -289,7 +291,7 @@ class PageStore:
         )
 
     def urls_after(self, page_id: int, limit: int) -> list[StoredUrl]:
-        """The next URLs after a capture, each one's newest capture, in the order of captures."""
+        """Return the next URLs after a capture, each with its newest capture, by id."""
         rows = self._database.read(
             "SELECT id, key, url, depth, verdict FROM pages WHERE id > ? AND latest = 1"
             " ORDER BY id LIMIT ?",
@@ -298,23 +300,23 @@ class PageStore:
         return [StoredUrl(*row) for row in rows]
 
     def forget(self, page_id: int) -> None:
-        """Take away a duplicate's capture when a kept one stands in its place."""
+        """Delete a duplicate's capture that a kept one replaces."""
         self._database.write("DELETE FROM near_texts WHERE page = ?", (page_id,))
         self._database.write("DELETE FROM pages WHERE id = ? AND text IS NULL", (page_id,))
 
     def find_said(self, digest: bytes) -> PageRow | None:
-        """A capture, the newest of its page or not, that holds the text with a digest."""
+        """Return a capture with the text of a digest, be it the newest of its page or not."""
         return self._row(
             f"{_SELECT} WHERE text_digest = ? AND text IS NOT NULL ORDER BY latest DESC LIMIT 1",
             (digest,),
         )
 
     def is_of_earlier_process(self, row: PageRow) -> bool:
-        """Whether a capture was there when this process opened the store."""
+        """Return whether a capture was there when this process opened the store."""
         return row.id < self._first_own_id
 
     def find_visible(self, digest: bytes) -> PageRow | None:
-        """The first kept capture with exactly this visible text."""
+        """Return the first kept capture with exactly this visible text."""
         return self._row(
             f"{_SELECT} WHERE visible_digest = ? AND text IS NOT NULL ORDER BY id LIMIT 1",
             (digest,),
@@ -323,12 +325,12 @@ class PageStore:
     def find_shown(
         self, row: PageRow, *, is_long: bool, exclude: Collection[int]
     ) -> PageRow | None:
-        """The first kept page that shows the same as one with a main text, and has as many words.
+        """Return the first kept page with the same visible text and number of words, or None.
 
         Args:
-            row: The page.
-            is_long: Whether that one was judged by its fingerprint.
-            exclude: Ids of pages that are not meant.
+            row: Page with a main text.
+            is_long: Whether the wanted page was judged by its fingerprint.
+            exclude: Ids of pages that are not wanted.
         """
         rows = self._database.read(
             f"{_SELECT} WHERE visible_digest = ? AND text IS NOT NULL AND latest = 1"
@@ -338,7 +340,7 @@ class PageStore:
         return next((found for found in map(row_of, rows) if found.id not in exclude), None)
 
     def find_text(self, digest: bytes, exclude: Collection[int]) -> int | None:
-        """The id of the first kept capture with this digest of its judged text."""
+        """Return the id of the first kept capture with this digest of its judged text."""
         rows = self._database.read(
             "SELECT id FROM pages WHERE text_digest = ? AND latest = 1 AND text IS NOT NULL"
             " ORDER BY id",
@@ -347,14 +349,14 @@ class PageStore:
         return next((int(page_id) for (page_id,) in rows if page_id not in exclude), None)
 
     def text(self, page_id: int) -> bytes | None:
-        """The text, zstd, of a capture that is its page's newest; None for any other."""
+        """Return the text, zstd, of a capture that is its page's newest; None for any other."""
         row = self._database.read(
             "SELECT text FROM pages WHERE id = ? AND latest = 1", (page_id,)
         ).fetchone()
         return None if row is None else row[0]
 
     def fingerprints(self, skip: int = 0) -> Iterator[tuple[int, int]]:
-        """(fingerprint, id) of every capture whose text was kept and has a fingerprint, by id."""
+        """Yield (fingerprint, id) of every capture with a fingerprint and a kept text, by id."""
         rows = self._database.read(
             f"SELECT fingerprint, id FROM pages WHERE {_INDEXED}"  # noqa: S608
             " ORDER BY id LIMIT -1 OFFSET ?",
@@ -364,14 +366,14 @@ class PageStore:
             yield to_unsigned(fingerprint) or 0, int(page_id)
 
     def count_fingerprints(self) -> int:
-        """How many ``fingerprints`` yields."""
+        """Return the number of pairs that ``fingerprints`` yields."""
         row = self._database.read(
             f"SELECT count(*) FROM pages WHERE {_INDEXED}"  # noqa: S608
         ).fetchone()
         return int(row[0])
 
     def highest_id(self, first: int) -> int:
-        """The highest id of the first so many ``fingerprints``, -1 where there is none."""
+        """Return the highest id of the first ``first`` pairs of ``fingerprints``, or -1."""
         row = self._database.read(
             f"SELECT id FROM pages WHERE {_INDEXED}"  # noqa: S608
             " ORDER BY id LIMIT 1 OFFSET ?",
@@ -385,7 +387,7 @@ class PageStore:
 
 
 def _says_less(row: PageRow, previous: PageRow) -> bool:
-    """Whether a new capture holds nothing where the last one holds something."""
+    """Return whether a new capture has no content while the last one has some."""
     if row.verdict in {FAILED, UNREADABLE}:
         return True
     empty = row.verdict == NOT_HTML or (row.verdict in KEPT and not row.words)

@@ -1,4 +1,4 @@
-"""Promotes duplicates of a page that says something else by now, so that no text is lost."""
+"""Promote duplicates of a page that has changed, so that no text is lost."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ class Promoted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """Judges the texts of duplicates anew whose original was superseded.
+    """Judges the texts of duplicates whose original was superseded.
 
-    The old capture of the original keeps its text (``superseded``) until each of its duplicates
-    has been asked for, or the visit ends. A duplicate that still says the same is judged when it
-    is asked for; the others are judged once a text when the visit ends. A duplicate that changes
-    as well never takes the old text over, so a visit costs one judgement a page.
+    The old capture of the original keeps its text (``superseded``) until each of its duplicates has
+    been requested, or the visit ends. A duplicate with the same text is judged when it is
+    requested; the others are judged once a text when the visit ends. A duplicate that changes as
+    well never takes the old text over, so a visit costs one judgement a page.
 
     Args:
         store: The page store.
-        deduplicator: Judges the texts, and learns those of promoted duplicates.
+        deduplicator: Deduplicator that judges the texts and learns those of promoted duplicates.
     """
 
     store: PageStore
     deduplicator: Deduplicator
 
     def confirm(self, row: PageRow, parameters: int) -> PageRow | Promoted:
-        """Judge a duplicate that was found unchanged while its original is not held any more.
+        """Judge a duplicate that was found unchanged after its original changed.
 
         Args:
-            row: The newest capture of the duplicate; its text is stored somewhere.
-            parameters: ``parameters.id`` of those of the deduplicator.
+            row: Newest capture of the duplicate; its text is stored somewhere.
+            parameters: ``parameters.id`` of the deduplicator's parameters.
 
         Returns:
-            The capture with its new original, or what stands in its place as a kept page.
+            The capture with its new original, or the kept capture that replaces it.
         """
         source = self._source(row)
         assert source is not None
@@ -64,11 +64,11 @@ class Promotion:
         return row
 
     def settle(self, parameters: int, keep_versions: int) -> Iterator[Promoted]:
-        """Judge all that superseded captures still hold for duplicates; yield what is kept now.
+        """Judge all texts that superseded captures hold for duplicates; yield promoted pages.
 
         Args:
-            parameters: ``parameters.id`` of those of the deduplicator.
-            keep_versions: Texts of a page that are kept, its newest one among them; 0 keeps all.
+            parameters: ``parameters.id`` of the deduplicator's parameters.
+            keep_versions: Number of texts of a page that are kept, with its newest; 0 keeps all.
 
         Complexity: O(duplicates), and one judgement for each distinct text.
         """
@@ -108,9 +108,10 @@ class Promotion:
             yield from self._settle_unknown(old, parameters)
 
     def _settle_unknown(self, old: PageRow, parameters: int) -> Iterator[tuple[int, Promoted]]:
-        """Let a duplicate stand for all whose own text is stored nowhere, with what they repeated.
+        """Promote one duplicate without a stored text of its own, with the text of its original.
 
-        Each of them is read anew when it is asked for next.
+        If a kept page repeats that text, it becomes the original of all such duplicates, and each
+        is read at its next visit.
         """
         groups = self.store.texts_of_duplicates(old.id)
         first = self.store.get(min(group.first for group in groups)) if groups else None
@@ -125,7 +126,7 @@ class Promotion:
             self.store.move_unknown(old.id, verdict.duplicate_of, read_anew=True)
 
     def _source(self, row: PageRow) -> PageRow | None:
-        """Return a capture with the text of a duplicate: its own one, or one that says the same."""
+        """Return a capture with the text of a duplicate: its own or one with the same text."""
         near = self.store.near_text(row.id)
         if near is not None:
             return replace(row, text=near)
@@ -147,7 +148,7 @@ class Promotion:
         document: Document,
         parameters: int,
     ) -> Promoted:
-        """Put a kept capture in the place of a duplicate's one."""
+        """Replace a duplicate's capture with a kept one."""
         is_long = document.words >= self.deduplicator.parameters.min_words
         kept = replace(
             row,

@@ -1,4 +1,4 @@
-"""Duplicates whose original stands in another crawl directory: the table ``elsewhere``."""
+"""Store the originals that other crawl directories have: the table ``elsewhere``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Elsewhere:
-    """Remembers of duplicates which page of another crawl of the fleet is the kept one."""
+    """Remembers the original of each duplicate that another crawl of the fleet keeps."""
 
     def __init__(self, database: Database, store: PageStore) -> None:
         self._database = database
         self._store = store
 
     def name(self, row: PageRow, original: OriginalPage) -> None:
-        """Name the original of a duplicate: by its id where it stands here, else in the table."""
+        """Store the original of a duplicate: by its id if it is here, else in the table."""
         here = self._store.previous(original.key)
         if here is not None and _holds(here, original, row):
             row.duplicate_of = here.id
@@ -32,10 +32,10 @@ class Elsewhere:
         )
 
     def take_home(self, row: PageRow) -> None:
-        """Name a kept page by its id in the rows of its duplicates that came before it.
+        """Set the id of a kept page in the rows of duplicates that were stored before it.
 
-        Of two equal pages that are asked about at the same time the answer on the second may be
-        there first.
+        If two equal pages are asked about at the same time, the answer on the second may come
+        first.
         """
         is_file = row.verdict == NOT_HTML
         found = self._database.read(
@@ -49,7 +49,7 @@ class Elsewhere:
             self._database.write("DELETE FROM elsewhere WHERE page = ?", (page,))
 
     def kept_url(self, row: PageRow) -> str | None:
-        """The URL of a duplicate's original, wherever it stands; None for what is no duplicate."""
+        """Return the URL of a duplicate's original, here or elsewhere, or None."""
         if row.duplicate_of is not None:
             kept = self._store.get(row.duplicate_of)
             return None if kept is None else kept.url

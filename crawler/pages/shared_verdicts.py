@@ -1,4 +1,4 @@
-"""Verdicts that many crawls make together: what a crawl asks of whoever knows all their texts."""
+"""Define verdicts that many crawls make together."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OriginalPage:
-    """A kept page, whichever crawl directory has it; names as in ``PageRow``.
+    """A kept page of any crawl directory; the names are those of ``PageRow``.
 
     Attributes:
-        text_digest: Of the text that it was kept with; None for a file that is no page.
+        text_digest: Digest of its kept text, or None for a file that is no page.
     """
 
     key: bytes
@@ -33,7 +33,7 @@ class OriginalPage:
 
     @classmethod
     def of(cls, row: PageRow) -> OriginalPage:
-        """What a row says of it."""
+        """Return the facts of a row."""
         return cls(
             key=row.key,
             url=row.url,
@@ -52,9 +52,9 @@ class OriginalPage:
 
 @dataclass(frozen=True, slots=True)
 class PageVerdict:
-    """A verdict, and the page that it names; None where it names none.
+    """A verdict with the page that it names, or None if it names none.
 
-    The number that the verdict has for that page means nothing to a crawl.
+    The id in the verdict means nothing to a crawl.
     """
 
     verdict: Verdict
@@ -62,32 +62,32 @@ class PageVerdict:
 
 
 class SharedVerdicts(Protocol):
-    """Decides for many crawls at once; asked twice, for a lost answer, it says the same again.
+    """Decides for many crawls at once, and answers a repeated question as before.
 
-    A page is named by its owner: its own key, or that of the page of which it is a part. It is
-    never a duplicate of what it said itself. The page told with it is what others learn of it
-    where they are its duplicates.
+    A page is named by its owner: its own key, or that of the page that it is a part of. It is never
+    a duplicate of its own earlier text. The page given with it is stored for the crawls that have
+    its duplicates.
     """
 
     def tune(self, parameters: Parameters) -> None:
         """Judge by other parameters from now on."""
 
     async def find_payload(self, digest: bytes, owner: bytes) -> PageVerdict | None:
-        """The kept page that was read from these bytes, another one than the owner."""
+        """Return the kept page that was read from these bytes, unless it is the owner's."""
 
     async def claim_file(
         self, digest: bytes, owner: bytes, page: OriginalPage
     ) -> PageVerdict | None:
-        """Keep a file that is no page; where another has its bytes already, say which one."""
+        """Keep a file that is no page, or return the one that has its bytes already."""
 
     async def judge(
         self, owner: bytes, document: Document, page: OriginalPage, *, keeps: bool = False
     ) -> PageVerdict:
-        """Decide on a text, and keep it where it repeats none.
+        """Judge a text, and keep it if it repeats none.
 
         Args:
-            owner: The page.
-            document: Its text.
-            page: What is to be known of it where it is kept.
-            keeps: It is kept without asking: a duplicate that was promoted.
+            owner: Key of the owner.
+            document: Text of the page.
+            page: Facts of the page for other crawls, stored if it is kept.
+            keeps: Whether it is kept without a judgement: a promoted duplicate.
         """

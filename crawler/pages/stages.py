@@ -1,4 +1,4 @@
-"""What is added up in a visit beside its pages, for reports and for those who look on."""
+"""Add up the running totals of a visit, for reports and live views."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 INTERVAL_SECS = 1.0
-"""It is written this often, with what is written anyway."""
+"""Write the totals at most once in this many seconds, together with other writes."""
 
 SECONDS_BY_STAGE = "stages"
-"""Name of the total of what the stages of a crawl took."""
+"""Name of the total of seconds by stage of a crawl."""
 
 REFUSED_LINKS = "refused_links"
-"""Name of the total of links that were not followed, by what kept them out."""
+"""Name of the total of links that were not followed, by reason."""
 
 
 class RunningTotal:
     """Adds the sums of this process to those of earlier ones in the same visit.
 
     Args:
-        database: Of the crawl.
-        name: Under which it stands in ``meta``.
-        sums: By what is summed up, as they grow.
+        database: Database of the crawl.
+        name: Name of the total in ``meta``.
+        sums: Live sums by name, read at each write.
     """
 
     def __init__(self, database: Database, name: str, sums: Mapping[str, float]) -> None:
@@ -38,19 +38,19 @@ class RunningTotal:
         self._noted = time.monotonic()
 
     def begin_visit(self) -> None:
-        """Count from nothing."""
+        """Reset the total."""
         self._database.set_meta(self._name, "{}")
         self._before = {}
 
     def note_if_due(self) -> None:
-        """Write them now and then; never only for their own sake."""
+        """Write the total now and then, if a transaction is open anyway."""
         now = time.monotonic()
         if now - self._noted >= INTERVAL_SECS and self._database.is_written_to:
             self._noted = now
             self.note()
 
     def note(self) -> None:
-        """Write them."""
+        """Write the total."""
         names = {**self._before, **self._sums}
         total = {name: self._sums.get(name, 0) + self._before.get(name, 0) for name in names}
         self._database.set_meta(self._name, json.dumps(total))

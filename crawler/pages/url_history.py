@@ -1,4 +1,4 @@
-"""The URLs that were asked for: what became of each at its last visit, and when it is due."""
+"""Store the outcome of each URL at its last visit, and the time at which it is due."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ _KEYS_AND_DEPTHS = (
     "SELECT key, coalesce("
     "(SELECT depth FROM pages WHERE pages.key = known.key AND latest = 1), 0) AS depth FROM known"
 )
-# That a page is not there is no failure.
+# A missing page is no failure.
 _FAILED = "outcome = 'failed'"
 
 LATER = f"{_KEYS_AND_DEPTHS} WHERE due_at > ?"
-"""The keys and depths of what is not due at a moment, in seconds since 1970."""
+"""Query for the keys and depths of URLs that are not due at a moment, in seconds since 1970."""
 
 SETTLED = f"{_KEYS_AND_DEPTHS} WHERE NOT {_FAILED}"
-"""The keys and depths of what has not failed."""
+"""Query for the keys and depths of URLs that have not failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalPolicy:
-    """How the time between two visits of a page follows its changes.
+    """The rule by which the time between two visits of a page follows its changes.
 
     The rule of Apache Nutch's ``AdaptiveFetchSchedule``: multiply by a factor below one after a
-    change and by one above it where there was none. There a change is any other digest; here a
-    near-equal text is none. The interval comes to rest where the chance of a change at a visit
-    is ``log(1 + longer) / (log(1 + longer) - log(1 - shorter))``: 0.49 with the defaults, so that
-    about every other visit finds something new.
+    change and by one above it without a change. There a change is any other digest; here a
+    near-equal text is none. The interval comes to rest where the chance of a change at a visit is
+    ``log(1 + longer) / (log(1 + longer) - log(1 - shorter))``: 0.49 with the defaults, so that
+    about every other visit finds a change.
 
     Attributes:
-        first_secs: Of a page that was just found.
-        min_secs: Never shorter.
-        max_secs: Never longer.
-        shorter: How much of the interval a change takes away, 0 to 1.
-        longer: How much of it is added where nothing changed.
+        first_secs: Interval of a page that was just found.
+        min_secs: Minimum interval.
+        max_secs: Maximum interval.
+        shorter: Fraction of the interval that a change takes away, 0 to 1.
+        longer: Fraction of the interval that is added without a change.
 
     Raises:
         ValueError: The values contradict one another.
@@ -69,36 +69,36 @@ class IntervalPolicy:
             raise ValueError(f"longer must be finite and at least 0, got {self.longer}")
 
     def first(self) -> float:
-        """The interval of a page that was just found, in seconds."""
+        """Return the interval of a page that was just found, in seconds."""
         return self.bounded(self.first_secs)
 
     def after(self, interval_secs: float, *, changed: bool) -> float:
-        """The interval that follows one, in seconds."""
+        """Return the interval that follows one, in seconds."""
         return self.bounded(interval_secs * self._factor(changed=changed))
 
     def before(self, interval_secs: float, *, changed: bool) -> float:
-        """The interval that one followed, in seconds; too short where a bound cut that one off."""
+        """Return the interval before one, in seconds; too short if a bound cut that one off."""
         return interval_secs / self._factor(changed=changed)
 
     def _factor(self, *, changed: bool) -> float:
         return 1 - self.shorter if changed else 1 + self.longer
 
     def bounded(self, secs: float) -> float:
-        """An interval that is neither too short nor too long."""
+        """Return an interval within the bounds, in seconds."""
         return min(max(secs, self.min_secs), self.max_secs)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a URL in a visit.
+    """The outcome of a URL in a visit.
 
     Attributes:
-        kind: One of ``crawler.pages.outcomes``.
-        reason: Why there was no page, or what is to be said besides.
-        moved_to: Where it redirects.
-        distance: Of a changed page, in bits, to its own last version; None where one of both has
-            no fingerprint.
-        similarity: Of a changed page to its own last version; None where that text is not held.
+        kind: Outcome, a constant of ``crawler.pages.outcomes``.
+        reason: Reason for a missing page, or a remark.
+        moved_to: Target of a redirect.
+        distance: Hamming distance of a changed page to its last version in bits; None if one of
+            both has no fingerprint.
+        similarity: Similarity of a changed page to its last version; None if that text is gone.
         is_near: Whether a change is so small that it counts as none.
         not_sent: Whether the server said that the page is unchanged, and sent nothing.
     """
@@ -114,7 +114,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """How many URLs are due at a moment, how many are not, and when the next of those is."""
+    """Counts of the URLs that are due and that are not, and the time when the next one is due."""
 
     due: int
     later: int
@@ -129,12 +129,12 @@ class KnownUrls:
         self._policy = policy
 
     def note(self, key: bytes, visit: int, outcome: Outcome, now: float) -> None:
-        """Store what became of a URL, and when it is to be asked for again.
+        """Store the outcome of a URL, and the time of its next visit.
 
-        Within one visit a page that was got stays got, and a changed one changed:
-        what a killed process did is done again, and finds it unchanged. Of
-        several notes the last one alone moves the interval: a redirect that only
-        sets a cookie leads back to the page.
+        Within one visit a page that was fetched stays fetched, and a changed one changed: the work
+        of a killed process is repeated, and finds the page unchanged. If there are several calls,
+        only the last one moves the interval: a redirect that only sets a cookie leads back to the
+        page.
         """
         row = self._database.read(
             "SELECT visit, outcome, since, interval_secs, is_near, was_away FROM known"
@@ -165,7 +165,7 @@ class KnownUrls:
         return self._policy.after(interval_secs, changed=changed)
 
     def _undone_secs(self, kind: str, interval_secs: float, *, was_near: bool) -> float:
-        """The interval as it was before an outcome moved it."""
+        """Return the interval as it was before an outcome moved it."""
         if kind in {NEW, FAILED}:
             return interval_secs
         return self._policy.before(interval_secs, changed=kind == CHANGED and not was_near)
@@ -201,10 +201,10 @@ class KnownUrls:
         )
 
     def note_redirects(self, visit: int, now: float) -> None:
-        """Take over from a visit that ended which URLs do nothing but redirect.
+        """Store the URLs that only redirected in a finished visit.
 
-        The pages behind them are known by their own URLs, so that no link need
-        be followed to the former until a page may stand there.
+        The pages behind them are known by their own URLs, so that no link need be followed to the
+        former until a page may be there.
         """
         secs = self._policy.first()
         self._database.write(
@@ -214,13 +214,13 @@ class KnownUrls:
         )
 
     def was_file(self, page: PageRow, row: PageRow) -> bool:
-        """Whether a page's last answer before a capture was a file, of the same bytes as that.
+        """Return whether a page's answer before a capture was a file of the same bytes.
 
-        A file does not take the place of a page that was read, so that the store
-        names the page as the newest.
+        A file does not replace a page that was read, so that the store names the page as the
+        newest.
 
         Args:
-            page: What was read there last.
+            page: Last page that was read there.
             row: The capture.
         """
         answer = self._database.read(
@@ -235,12 +235,12 @@ class KnownUrls:
         return row is not None
 
     def failed(self) -> int:
-        """Count what has failed, of what has a row in ``pages``. Complexity: O(URLs)."""
+        """Count the failed URLs that have a row in ``pages``. Complexity: O(URLs)."""
         sql = f"SELECT count(*) FROM known WHERE {_FAILED} AND key IN (SELECT key FROM pages)"  # noqa: S608
         return int(self._database.read(sql).fetchone()[0])
 
     def agenda(self, now: float) -> Agenda:
-        """Count what is due, of what has a row in ``pages``. Complexity: O(URLs)."""
+        """Count the due URLs that have a row in ``pages``. Complexity: O(URLs)."""
         due, later, next_at = self._database.read(
             "SELECT count(*) FILTER (WHERE due_at <= ?1), count(*) FILTER (WHERE due_at > ?1),"
             " min(due_at) FILTER (WHERE due_at > ?1) FROM known"

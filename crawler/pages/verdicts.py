@@ -1,4 +1,4 @@
-"""What can be said of a fetched page, and what follows from it."""
+"""Define the verdicts on fetched pages, and groups of them."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ VERDICTS: dict[str, str] = {
     UNREADABLE: "an answer came and could not be read",
     FAILED: "no page came: an HTTP error, no connection, forbidden by robots.txt",
 }
-"""Every verdict with its meaning, in the order of reports."""
+"""Map every verdict to its meaning, in the order of reports."""
 
 NOT_COMPARED = "not compared with all kept texts that are near: they were too many or too long"
-"""Reason of a kept page for which the budget of comparisons was spent."""
+"""Reason of a kept page whose comparison budget was spent."""
 
 KEPT = frozenset({NEW, CHANGED, TOO_SHORT})
-"""Verdicts under which the text is stored and the item goes on."""
+"""Verdicts that store the text and pass the item on."""
 
 DUPLICATES = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE, NEAR_DUPLICATE})
 """Verdicts that name another page as the kept one."""
 
 OF_TEXTS = KEPT | DUPLICATES
-"""Verdicts that say what a text, or the bytes it was taken from, is to all others."""
+"""Verdicts on a text, or on its bytes, relative to all others."""

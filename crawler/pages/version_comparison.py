@@ -1,4 +1,4 @@
-"""How far is what a page says now from what it said at its last visit?"""
+"""Compare a page with its last version."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Comparer:
     """Compares a page with its own last version.
 
     Args:
-        store: Where the last versions stand.
-        known: What else was answered since.
-        parameters: What makes a near-duplicate makes a change next to none.
+        store: Page store with the last versions.
+        known: Later answers of known URLs.
+        parameters: Parameters whose bound for near-duplicates also marks a change as near none.
     """
 
     store: PageStore
@@ -33,14 +33,14 @@ class Comparer:
     parameters: Parameters
 
     def measure(self, previous: PageRow, document: Document) -> tuple[int | None, float | None]:
-        """Hamming distance in bits and Jaccard similarity of a page to its own last version.
+        """Return Hamming distance in bits and Jaccard similarity of a page to its last version.
 
         Args:
-            previous: The last version.
-            document: What the page says now.
+            previous: Last version of the page.
+            document: Present text of the page.
 
         Returns:
-            None for what cannot be told: a text without fingerprint, a text not held.
+            None for an unknown value: a text has no fingerprint, or is not stored.
         """
         distance = similarity = None
         if document.fingerprint is not None and previous.fingerprint is not None:
@@ -54,7 +54,7 @@ class Comparer:
         return distance, similarity
 
     def _text(self, row: PageRow) -> bytes | None:
-        """What a version said, also where another page holds it."""
+        """Return the text of a version, also if another page holds it."""
         if row.text is not None or row.text_digest is None:
             return row.text
         said = self.store.find_said(row.text_digest)
@@ -63,13 +63,13 @@ class Comparer:
     def outcome(
         self, previous: PageRow | None, row: PageRow, document: Document | None, *, is_cut: bool
     ) -> Outcome:
-        """What became of a page.
+        """Return the outcome of a page.
 
         Args:
-            previous: Its last version, None for a page that was not known.
-            row: The capture, with its verdict; "changed" with its measures.
-            document: What it says, None for what is no text.
-            is_cut: Whether a part of it came only.
+            previous: Last version of the page, or None if it was not known.
+            row: Capture with its verdict; a changed one with its distance and similarity.
+            document: Text of the page, or None without a text.
+            is_cut: Whether only a part of it came.
         """
         if row.verdict == verdicts.NOT_HTML and previous is not None and not is_cut:
             return self._outcome_of_file(previous, row)
@@ -88,7 +88,7 @@ class Comparer:
         return outcome_of_change(*measures, self.parameters)
 
     def _outcome_of_file(self, previous: PageRow, row: PageRow) -> Outcome:
-        """What became of what is no page now: its bytes alone can be compared."""
+        """Return the outcome of a page that is a file now: only its bytes can be compared."""
         was_file = previous.last_text_digest is None and previous.verdict != verdicts.NOINDEX
         is_same = was_file and previous.last_payload_digest == row.last_payload_digest
         if is_same or self.known.was_file(previous, row):
@@ -99,10 +99,10 @@ class Comparer:
 def outcome_of_change(
     distance: int | None, similarity: float | None, parameters: Parameters
 ) -> Outcome:
-    """What a measured change is: one of the text, or of next to nothing.
+    """Return the outcome of a measured change: a new text, or one that is near the old.
 
-    The same bounds make a near-duplicate. The similarity decides where it is
-    known, since it was counted on the texts; the distance elsewhere.
+    The bounds are those of a near-duplicate. The similarity decides if it is known, since it was
+    computed on the texts; else the distance.
     """
     if similarity is not None:
         is_near = similarity >= parameters.min_similarity
