@@ -24,11 +24,14 @@ from neardup.indexes.files.bloom_file import (
 )
 
 GROWTH = 2
-"""Each filter of a stack is made for so many times the keys of the one before it."""
+"""Each filter of a stack is made for this many times the keys of the one before it."""
 
 TIGHTENING = 0.5
-"""Its error rate is so much of the one before it; the rates then add up to less than the first
-one divided by 1 - TIGHTENING (Almeida et al., section 3)."""
+"""The error rate of each filter of a stack, as a share of the one before it.
+
+The rates then add up to less than the first one divided by 1 - TIGHTENING (Almeida et al., section
+3).
+"""
 
 MAX_BITS = 1 << 43
 """One tebibyte."""

@@ -32,7 +32,7 @@ def compiled(signature: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     modules with such functions are imported where they are needed and not before.
 
     The code is kept beside the package, or in the user's cache folder where that cannot be written;
-    where neither can, every process compiles anew. ``NUMBA_CACHE_DIR`` names another folder.
+    where neither can, every process compiles for itself. ``NUMBA_CACHE_DIR`` names another folder.
 
     Args:
         signature: The types of arguments and result, as ``numba.njit`` takes them: given, so that
@@ -52,7 +52,7 @@ def compiled(signature: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def is_complete() -> bool:
-    """Whether somebody noted that all of it is compiled and kept."""
+    """Whether it was noted that all of it is compiled and kept."""
     folder = _folder()
     return folder is not None and (folder / _COMPLETE).exists()
 

@@ -35,27 +35,27 @@ class Deduplicator:
     not empty. A duplicate is never kept: verdicts name originals, not chains. No text is lost to
     the index alone: a match whose text is not stored makes no verdict.
 
-    An id stands for one text, be it kept or dropped. Judged again with the same text (after a
-    crash, say), a kept id gets its verdict again and nothing changes, and a dropped one is judged
-    anew; with another text it is an error. An id is never its own duplicate. Whoever passes
-    ``documents`` sees to that there.
+    An id stands for one text, be it kept or dropped. When an id is judged again with the same text
+    (after a crash, say), a kept one gets its verdict again and nothing changes, and a dropped one
+    is judged like a new one; with another text it is an error. An id is never its own duplicate. A
+    caller that passes ``documents`` ensures this there.
 
     One owner: neither threads nor processes may share it.
 
     Files:
         ``path/documents.sqlite``: the kept texts, the truth; ``documents.sqlite-promise`` beside
             it says how many there are at least.
-        ``path/index/``: fingerprints; made anew from the texts when it is damaged or missing.
+        ``path/index/``: fingerprints; rebuilt from the texts when it is damaged or missing.
 
     Args:
-        parameters: What counts as the same.
+        parameters: The parameters that decide which texts are the same.
         path: A directory, made where there is none; None for memory.
-        documents: Where kept texts live, instead of ``path``. Whoever passes it makes it durable
-            and closes it.
-        index: The fingerprints of ``documents``, instead of ``path``. Whoever passes it keeps it
-            in step with ``documents`` and closes it.
-        verifier: What confirms a candidate; None: the Jaccard similarity of word shingles of
-            ``verify_shingle_size``.
+        documents: The store of kept texts, instead of ``path``. The caller makes it durable and
+            closes it.
+        index: The fingerprints of ``documents``, instead of ``path``. The caller keeps it in step
+            with ``documents`` and closes it.
+        verifier: The measure that confirms candidates; None: the Jaccard similarity of word
+            shingles of ``verify_shingle_size``.
 
     Raises:
         ParameterError: ``path`` together with ``documents`` or ``index``, an index of a smaller
@@ -117,7 +117,7 @@ class Deduplicator:
 
     @property
     def parameters(self) -> Parameters:
-        """What counts as the same; :meth:`tune` changes it."""
+        """The parameters that decide which texts are the same; :meth:`tune` changes them."""
         return self._parameters
 
     def tune(self, parameters: Parameters) -> None:
@@ -195,9 +195,9 @@ class Deduplicator:
         return self.judge_document(number, document, exclude=exclude)
 
     def find_payload(self, digest: bytes, *, exclude: Collection[int] = ()) -> Verdict | None:
-        """Return the verdict on what was taken from bytes with this ``payload_digest``, if known.
+        """Return the verdict on a text from bytes with this ``payload_digest``, if they are known.
 
-        The cheapest layer, for whoever wants to ask before there is a text. The digest of no bytes
+        This is the cheapest layer, to be asked before there is a text. The digest of no bytes
         is never known.
 
         Raises:

@@ -1,4 +1,4 @@
-"""What a verdict needs to know about a text."""
+"""A text with all that a verdict needs: words, digest, fingerprint."""
 
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ class Document:
     Where ``neardup.whole.with_whole`` made the text, words and fingerprint are of its first part.
 
     Attributes:
-        words: Number of its tokens.
+        words: The number of its tokens.
         digest: Its ``text_digest``, 16 bytes.
         fingerprint: Its SimHash; None for a text of fewer than ``min_words`` words.
         text: The text as it came.

@@ -1,4 +1,4 @@
-"""What decides that two texts are the same: every number in one place, with its default."""
+"""The parameters that decide when two texts are the same, each with its default."""
 
 from dataclasses import dataclass
 
@@ -25,17 +25,17 @@ class Parameters:
     wrong drops that are left, so for them only equality counts.
 
     Attributes:
-        features: What a fingerprint is made of; None: what suits ``verify``
+        features: The features of a fingerprint; None: those that suit ``verify``
             (:attr:`fingerprint_features`). Fingerprints of different features cannot be compared.
-        max_distance: Bits within which two fingerprints match, 0 to 8.
-        candidate_distance: Bits within which two texts are looked at where ``verify`` is on, from
-            ``max_distance`` to 8.
-        min_words: Texts of fewer words are compared by equality alone, at least 1.
+        max_distance: The distance within which two fingerprints match, 0 to 8 bits.
+        candidate_distance: The distance within which two texts are candidates where ``verify`` is
+            on, from ``max_distance`` to 8 bits.
+        min_words: The number of words below which texts are compared by equality alone, at least 1.
         verify: Whether matches and candidates are confirmed by ``min_similarity`` before they make
             a verdict. Without it ``max_distance`` decides alone.
-        min_similarity: Similarity that confirms a candidate, 0 to 1.
-        verify_shingle_size: Words in a row that make one element of the sets whose Jaccard
-            similarity that is, 1 to 16.
+        min_similarity: The similarity that confirms a candidate, 0 to 1.
+        verify_shingle_size: The words in a row that make one element of the sets whose Jaccard
+            similarity is computed, 1 to 16.
 
     Raises:
         ParameterError: A value lies outside its range.
@@ -69,10 +69,10 @@ class Parameters:
 
     @property
     def fingerprint_features(self) -> Features:
-        """What a fingerprint is made of.
+        """The features of a fingerprint.
 
-        Where candidates are confirmed, what finds the most of them; where a distance decides
-        alone, what errs the least.
+        Where candidates are confirmed, these features find the most duplicates. Where distance
+        alone decides, they err the least.
         """
         if self.features is not None:
             return self.features
@@ -80,7 +80,7 @@ class Parameters:
 
     @property
     def radius(self) -> int:
-        """How far matches and candidates are looked for, in bits."""
+        """The largest distance of matches and candidates, in bits."""
         return self.candidate_distance if self.verify else self.max_distance
 
 

@@ -12,14 +12,14 @@ _NOTICE_SECS = 2.0
 
 
 def prepare(notice: Callable[[], object] | None = None) -> None:
-    """Load the compiled loops of what a ``Deduplicator`` uses by itself.
+    """Load the compiled loops that a ``Deduplicator`` uses by itself.
 
-    Those of SimHash, ``HammingIndex`` and ``JaccardVerifier``. Those of MinHash and ``LshIndex``
-    are loaded at their first use.
+    These are the loops of SimHash, ``HammingIndex`` and ``JaccardVerifier``. Those of MinHash and
+    ``LshIndex`` are loaded at their first use.
 
-    Takes about a second, and some ten where they were never compiled on this machine. Not needed:
-    what is not loaded is loaded at its first use. For whoever gives a text a time limit, or wants
-    to tell somebody what is going on.
+    It takes about a second, and some ten where they were never compiled on this machine. A call is
+    never needed, since all loops are loaded at their first use. It serves callers that give a text
+    a time limit or tell a user about the wait.
 
     Args:
         notice: Called once, from another thread, when it takes longer than 2 seconds because

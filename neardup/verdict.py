@@ -16,19 +16,20 @@ CANDIDATE_TIER = "candidate"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a text is, held against those that were kept before it.
+    """The decision on a text, compared with those that were kept before it.
 
     Attributes:
-        kind: ``new``; ``exact_duplicate``, made from the very bytes of a kept one;
+        kind: The decision: ``new``; ``exact_duplicate``, made from the very bytes of a kept one;
             ``text_duplicate``, equal to a kept text after folding; ``near_duplicate``, near one;
             ``too_short``, of fewer than ``min_words`` words and equal to none. A crawler adds kinds
             of its own.
-        duplicate_of: Id of the kept text that this one repeats; None where it repeats none.
-        distance: Bits between the two fingerprints; 0 for equal texts.
-        similarity: How similar the two texts are by what confirms a candidate, 0 to 1; 1.0 for
-            equal ones, None where it was not computed.
-        left_out: Candidates with which the text was not compared, since there were too many or too
-            long ones (``neardup.candidates``): it may repeat one of them, and is kept all the same.
+        duplicate_of: The id of the kept text that this one repeats; None where it repeats none.
+        distance: The distance of the two fingerprints, in bits; 0 for equal texts.
+        similarity: The similarity of the two texts by the verifier, 0 to 1; 1.0 for equal ones,
+            None where it was not computed.
+        left_out: The number of candidates with which the text was not compared, since there were
+            too many or too long ones (``neardup.candidates``): it may repeat one of them, and is
+            kept all the same.
         tier: The layer that decided, from the cheapest: ``payload``, ``text``, ``simhash`` (within
             ``max_distance``), ``candidate`` (farther out, within ``candidate_distance``). None
             where it repeats none.

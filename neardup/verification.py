@@ -19,8 +19,8 @@ _SALT = secrets.randbits(64) | 1
 class JaccardVerifier:
     """Confirms candidates by the ``jaccard`` of their texts.
 
-    A similarity of one half and more, which may decide, is counted in words, so that nobody can
-    forge it. Below that hashes of the shingles tell it, in a third of the time.
+    A similarity of one half and more, which may decide, is counted in words, so that it cannot be
+    forged. Below that hashes of the shingles tell it, in a third of the time.
 
     Args:
         shingle_size: Words in a row that make one element of the sets.
@@ -68,7 +68,8 @@ class JaccardComparison:
     def by_hashes(self, shingles: Hashes) -> float:
         """Return the similarity of another text by the hashes of its shingles.
 
-        It is the exact one, unless somebody made a text whose shingles have the hashes of others.
+        It is exact, unless a text was made on purpose so that its shingles have the hashes of
+        others.
 
         Complexity: O(shingles).
         """

@@ -1,4 +1,4 @@
-"""The contract of what confirms a candidate."""
+"""The contract of a verifier, which confirms candidates."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -7,10 +7,10 @@ from neardup.whole import split_whole
 
 
 class Verifier(Protocol):
-    """Says how similar two texts are, for a deduplicator to hold against ``min_similarity``.
+    """Measures how similar two texts are, for a deduplicator to compare with ``min_similarity``.
 
     Attributes:
-        measure: What it measures, in a word or two, for reports: "jaccard", "tf-idf cosine".
+        measure: The name of the measure, in a word or two, for reports: "jaccard", "tf-idf cosine".
     """
 
     measure: str

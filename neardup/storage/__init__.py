@@ -1,1 +1,1 @@
-"""Where the kept texts live, and how the index is kept in step with them."""
+"""Stores of the kept texts, and the means to keep the index in step with them."""

@@ -25,7 +25,7 @@ class Postings(Protocol):
         """Return how many fingerprints the store holds."""
 
     def highest_id(self, first: int) -> int:
-        """Return the highest id of the first so many fingerprints, -1 where there is none."""
+        """Return the highest id of the first ``first`` fingerprints, -1 where there is none."""
 
     def fingerprints(self, skip: int = 0) -> Iterator[tuple[int, int]]:
         """Yield each fingerprint with its id, in order, but for the first ``skip``."""
@@ -36,20 +36,20 @@ def open_index(
 ) -> HammingIndex:
     """Open an index that holds all fingerprints of a store and no other.
 
-    An index that is flushed only after its store holds the first fingerprints of the store; the
-    rest is added here. One that holds anything else is made anew: it was damaged, or it ran ahead
-    of what a killed process had not stored yet.
+    An index that is flushed only after its store holds the first fingerprints of the store, and the
+    rest is added here. An index that holds anything else is rebuilt: it was damaged, or it holds
+    fingerprints that a killed process had not stored yet.
 
     Args:
         folder: The directory of the index, made where there is none.
-        postings: The truth.
-        radius: That of the index.
+        postings: The fingerprints of the store, which count.
+        radius: The radius of the index, in bits.
 
     Raises:
         IndexLockedError: The index is open in another process.
         IndexFileError: ``folder`` holds files that are none of an index.
 
-    Complexity: O(n) to count, and O(n log n) to make anew.
+    Complexity: O(n) to count, and O(n log n) to rebuild.
     """
     folder = Path(folder)
     try:

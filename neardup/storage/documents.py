@@ -7,10 +7,10 @@ from neardup.document import Document
 
 
 class Documents(Protocol):
-    """Where a deduplicator finds the texts that were kept.
+    """A store of the texts that a deduplicator kept.
 
-    The truth of a deduplicator: whatever its index says, a text that is not stored here makes no
-    verdict. An id stands for one text and never for another.
+    The store is the truth: whatever the index says, a text that is not stored makes no verdict. An
+    id stands for one text and never for another.
     """
 
     def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:

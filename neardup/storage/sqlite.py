@@ -141,7 +141,7 @@ class SqliteDocuments:
         return int(self._ask(f"SELECT count(*) {_POSTINGS}")[0][0])
 
     def highest_id(self, first: int) -> int:
-        """Return the highest id of the first so many fingerprints, -1 where there is none. O(n)."""
+        """Return the highest id of the first ``first`` fingerprints, -1 if there is none. O(n)."""
         query = f"SELECT max(id) FROM (SELECT id {_POSTINGS} ORDER BY seq LIMIT ?)"  # noqa: S608  (a constant)
         highest = self._ask(query, first)[0][0]
         return -1 if highest is None else int(highest)

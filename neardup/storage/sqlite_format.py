@@ -2,10 +2,10 @@
 
 ::
 
-    about      name, value              what the fingerprints were made of: features, min_words
+    about      name, value              the recipe of the fingerprints: features, min_words
     documents  seq                      1, 2, ... in the order in which they were added
                id, digest, words        digest: 16 bytes, xxh3-128 of the folded text
-               payload                  16 bytes, xxh3-128 of what the text was taken from, or NULL
+               payload                  16 bytes, xxh3-128 of the bytes behind the text, or NULL
                fingerprint              64 bits, signed as SQLite wants it; NULL for short texts
                text                     a zstd frame of UTF-8 (lone surrogates as surrogatepass)
     dropped    id, digest               texts that were judged and not stored
@@ -80,7 +80,7 @@ class PromisedCount:
             raise DocumentsFileError(str(error)) from None
 
     def write(self, count: int) -> None:
-        """Promise so many from now on.
+        """Promise ``count`` documents from now on.
 
         Raises:
             OSError: It cannot be written.
@@ -106,9 +106,9 @@ def open_database(path: Path, features: str, min_words: int, promised: int) -> s
 
     Args:
         path: The file.
-        features: Those of its fingerprints.
-        min_words: Texts of fewer words have none.
-        promised: So many documents it holds at least.
+        features: The features of its fingerprints.
+        min_words: The number of words below which a text has no fingerprint.
+        promised: The least number of documents that it must hold.
 
     Raises:
         DocumentsFileError: Foreign, of another version, of other features, or it holds fewer

@@ -17,7 +17,7 @@ def open_directory(
 
     Files:
         ``path/documents.sqlite``: the texts, the truth.
-        ``path/index/``: their fingerprints; made anew from the texts where they disagree.
+        ``path/index/``: their fingerprints; rebuilt from the texts where they disagree.
 
     Raises:
         DocumentsFileError: The file of texts is damaged, foreign, of other features or

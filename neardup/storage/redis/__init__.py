@@ -1,4 +1,4 @@
-"""What many processes keep in one Redis, alone or as a cluster.
+"""Texts that many processes keep in one Redis, alone or as a cluster.
 
 Raises:
     ServerError: On import, where Redis' client is not installed.

@@ -31,7 +31,9 @@ _POSTED = Script.read(_PACKAGE, "posted.lua")
 _WINDOW = Script.read(_PACKAGE, "window.lua")
 
 _KEPT_HEADS = 20_000
-"""Heads that stay below ``low``: so many texts may be kept between one sender's look and commit."""
+"""The number of heads that stay below ``low``: at most this many texts may be kept between one
+sender's look and its commit.
+"""
 _LEFT_BEHIND_SECS = 5
 
 

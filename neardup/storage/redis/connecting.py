@@ -22,10 +22,10 @@ async def connect(url: str, prefix: str = "") -> Server:
 
     Args:
         url: ``redis://[[user]:password@]host[:port][/database]``, or ``rediss://`` for TLS.
-        prefix: What all keys of the user begin with.
+        prefix: The prefix of all keys of the user.
 
     Raises:
-        ServerError: The URL is none, nobody answers, the password is wrong, the server is older
+        ServerError: The URL is none, no server answers, the password is wrong, the server is older
             than Redis 7 or would throw keys away when its memory is full.
     """
     one = _client(url)

@@ -25,13 +25,13 @@ OWNER_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What two texts are compared by before they are read.
+    """The properties by which two texts are compared before they are read.
 
     Attributes:
-        owner: 16 bytes.
-        digest: Of the text, 16 bytes.
-        payload: Of the bytes that the text was taken from, 16 bytes, or None.
-        fingerprint: None for a short text.
+        owner: The owner, 16 bytes.
+        digest: The digest of the text, 16 bytes.
+        payload: The digest of the bytes that the text was taken from, 16 bytes, or None.
+        fingerprint: The fingerprint; None for a short text.
     """
 
     owner: bytes
@@ -53,9 +53,9 @@ class Record:
     """A kept text with what is known of it.
 
     Attributes:
-        head: What it is compared by.
-        words: Number of its tokens.
-        about: What its owner said of it.
+        head: The head by which it is compared.
+        words: The number of its tokens.
+        about: The bytes that its owner stores with it.
         frame: The text, compressed.
     """
 

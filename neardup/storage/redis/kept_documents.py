@@ -14,11 +14,11 @@ _CACHED_BYTES = 32 << 20
 
 
 class DigestOwner(NamedTuple):
-    """Who has a digest.
+    """A kept text that has a digest, with its owner.
 
     Attributes:
         mark: The first 8 bytes of an owner as a number: most owners differ in it.
-        number: Of the kept text.
+        number: The number of the kept text.
     """
 
     mark: int
@@ -33,9 +33,9 @@ class RedisDocuments:
         ``d:<4 hexadecimal digits>``: a hash, text digest to the numbers that have it.
         ``p:<4 hexadecimal digits>``: a hash, payload digest to the numbers that have it.
         ``f:<4 hexadecimal digits>``: a hash, payload digest of a file that is no page to its owner
-        and what that one said of it.
+        and the bytes that the owner stored with it.
 
-    So many hashes have few fields each, which a server holds without a table.
+    Each of these many hashes has few fields, which a server holds without a table.
     """
 
     def __init__(self, server: Server) -> None:
@@ -62,7 +62,7 @@ class RedisDocuments:
         return ("HGET", self._key("p", digest), digest)
 
     async def claim(self, digest: bytes, owner: bytes, about: bytes) -> tuple[bytes, bytes] | None:
-        """Take a payload digest; return who has it already and what that one said, if not you."""
+        """Take a payload digest; return another owner that has it, and the bytes stored with it."""
         keys = [self._key("f", digest)]
         held: bytes | None = await self._server.call(_CLAIM, keys, [digest, owner, about])
         return None if held is None else (held[:OWNER_BYTES], held[OWNER_BYTES:])
@@ -79,7 +79,7 @@ class RedisDocuments:
         return found
 
     def forget(self) -> None:
-        """Read records anew from now on."""
+        """Forget the cached records, so that they are read from the server from now on."""
         self._cache = _Cache()
 
     def _text_key(self, number: int) -> str:

@@ -1,4 +1,4 @@
-"""Which kept texts have a fingerprint near this one?"""
+"""Find the kept texts whose fingerprints are near a given one."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -22,14 +22,19 @@ _APPEND = Script.read("neardup.storage.redis", "append.lua")
 
 _BITS = 64
 _FIELD_BITS = 12
-"""The low bits of a value are a field of a bucket, the high ones its key. 64 buckets of 4 blocks
-are spread well enough over a cluster; of 256 a query asks with so many more commands that it takes
-its server twice the time."""
+"""The number of low bits of a value that are a field of a bucket; the high ones are its key.
+
+64 buckets of 4 blocks are spread well enough over a cluster. With 256 a query sends more commands
+and takes its server twice the time.
+"""
 _MIN_COUNT, _MAX_COUNT = 3, 6
 
 MAX_LIST = 4096
-"""Fingerprints that share the value of a block; further ones are found by their other blocks, and
-one of which all blocks are so common is not found: at worst a duplicate is kept."""
+"""The largest number of fingerprints in a list: those that share the value of a block.
+
+Further ones are found by their other blocks. One whose blocks are all as common is not found: at
+worst a duplicate is kept.
+"""
 
 
 def append(key: str, field: bytes, value: int, number: int, most: int = 0) -> Call:
@@ -54,7 +59,7 @@ def unpack(lists: Sequence[bytes | None]) -> tuple[NDArray[np.uint64], NDArray[n
 
 
 class PostingPlace(NamedTuple):
-    """Where a value of a block is held: in a list of a bucket."""
+    """The place of a value of a block: a list in a bucket."""
 
     block: int
     bucket: int
@@ -62,13 +67,14 @@ class PostingPlace(NamedTuple):
 
 
 class Cutting:
-    """A fingerprint's blocks, of as even a number of bits as can be.
+    """The division of a fingerprint into blocks, as even as can be.
 
     Args:
-        blocks: 3 to 6. Fewer have longer values: shorter lists, of which more are asked for.
+        blocks: The number of blocks, 3 to 6. Fewer blocks have longer values: their lists are
+            shorter, and more of them are asked for.
 
     Raises:
-        ParameterError: Another number of blocks.
+        ParameterError: The number of blocks is another.
     """
 
     def __init__(self, blocks: int) -> None:
@@ -112,7 +118,7 @@ class Cutting:
 
 @cache
 def _masks(bits: int, most: int) -> tuple[int, ...]:
-    """Return the values of so many bits of which at most so many are set."""
+    """Return the values of ``bits`` bits that have at most ``most`` bits set."""
     return tuple(
         sum(1 << place for place in places)
         for count in range(most + 1)

@@ -1,4 +1,4 @@
-"""A Redis that may restart, be full or be gone for a while: whoever asks waits and goes on."""
+"""A Redis that may restart, be full or be gone for a while: its callers wait and go on."""
 
 import asyncio
 import logging
@@ -98,7 +98,7 @@ class Outage:
     Other calls may succeed meanwhile: a full server goes on reading. It is over when no call waits.
 
     Args:
-        name: Of the server, for the log.
+        name: The name of the server, for the log.
     """
 
     def __init__(self, name: str) -> None:
@@ -136,10 +136,10 @@ class Server:
     harm when it is repeated. Cancelling a call ends its wait.
 
     Args:
-        client: Made so that it does not try again by itself. Closed by ``close``.
-        prefix: What all keys of its user begin with.
+        client: The client, made without retries of its own. ``close`` closes it.
+        prefix: The prefix of all keys of its user.
         name: Host and port, for messages.
-        warnings: What its user should be told about it.
+        warnings: The warnings about it for its user.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class Server:
 
     @property
     def waiting(self) -> str | None:
-        """Why calls wait now; None where none does."""
+        """The reason why calls wait now; None where none does."""
         return self._outage.reason
 
     @property
@@ -270,7 +270,7 @@ class Server:
 
 
 def _cancels() -> int:
-    """How often the task of now was cancelled."""
+    """Return how often the current task was cancelled."""
     task = asyncio.current_task()
     return task.cancelling() if task is not None else 0
 

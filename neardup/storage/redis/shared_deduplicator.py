@@ -59,10 +59,11 @@ class SharedDeduplicator:
     duplicate, and judged again with the same text it gets its verdict again.
 
     Args:
-        server: Where the kept texts are.
-        parameters: What counts as the same.
-        blocks: That fingerprints are cut into, 3 to 6: fewer for more texts.
-        verifier: What confirms a candidate; None: Jaccard similarity, as a ``Deduplicator`` does.
+        server: The server of the kept texts.
+        parameters: The parameters that decide which texts are the same.
+        blocks: The number of blocks of a fingerprint, 3 to 6: fewer for more texts.
+        verifier: The measure that confirms candidates; None: Jaccard similarity, as a
+            ``Deduplicator`` does.
 
     Raises:
         ParameterError: ``blocks`` out of range, or a verifier although ``verify`` is off.
@@ -87,7 +88,7 @@ class SharedDeduplicator:
 
     @property
     def parameters(self) -> Parameters:
-        """What counts as the same; :meth:`tune` changes it."""
+        """The parameters that decide which texts are the same; :meth:`tune` changes them."""
         return self._parameters
 
     async def open(self) -> None:
@@ -170,7 +171,7 @@ class SharedDeduplicator:
     async def find_payload(self, digest: bytes, owner: bytes) -> SharedVerdict | None:
         """Return the verdict on bytes of this ``payload_digest``, if another page has them.
 
-        The cheapest layer, for whoever wants to ask before there is a text.
+        This is the cheapest layer, to be asked before there is a text.
         """
         _check_owner(owner)
         look = await self._shelf.log.look()

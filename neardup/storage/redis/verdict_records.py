@@ -1,4 +1,4 @@
-"""What a fleet says of a text, and what it holds of one that it kept."""
+"""Records of a fleet: the verdict on a text, and a text that was kept."""
 
 from dataclasses import dataclass, field
 
@@ -10,9 +10,9 @@ class Original:
     """A kept text, wherever its page is.
 
     Attributes:
-        number: Its position among the kept texts of the fleet; -1 for a file that is no page.
+        number: The position among the kept texts of the fleet; -1 for a file that is no page.
         owner: The key of its page, 16 bytes.
-        about: What its owner said of it.
+        about: The bytes that its owner stored with it.
         text_digest: 16 bytes; of a file that is no page, empty.
     """
 
