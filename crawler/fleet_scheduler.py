@@ -158,7 +158,7 @@ class FleetScheduler(FrontierScheduler):
             return False
         rules = self._job.url_rules
         is_busy = len(self._job.queue) > 0 or rules.is_folding or rules.is_examining
-        return is_busy or not self._fleet.is_finished
+        return is_busy or self._moved.is_busy or not self._fleet.is_finished
 
     def _is_at_limit(self) -> bool:
         """Whether the pages of all workers, and those under way here, make up ``max_pages``."""

@@ -235,7 +235,7 @@ class Job:
     @property
     def _is_something_left(self) -> bool:
         """Whether requests of this visit wait, or may do so when it goes on."""
-        is_queueing = len(self.queue) > 0 or self.visits.is_queueing
+        is_queueing = len(self.queue) > 0 or self.visits.is_queueing or self.notes.is_scope_new
         return is_queueing or self.url_rules.is_unexamined or has_releasable(self.database)
 
     def begin_visit(self) -> bool:

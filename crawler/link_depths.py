@@ -1,4 +1,4 @@
-"""Follows the links of a page anew when a shorter way from a seed to it is found.
+"""Follows the links of a page anew: for a shorter way from a seed to it, or a scope that moved.
 
 A page that was fetched waits in the queue again then, less deep, with a request that is answered
 from what is stored: no page is fetched twice for that, unless its links are not known.
@@ -13,10 +13,13 @@ from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.http import TextResponse
 
+from crawler.downloadermiddlewares.limits import LED_BY, REDIRECTED_OUT
 from crawler.frontier.order import ShorterWay, depth_of, host_number
 from crawler.frontier.pauses import WAITED
 from crawler.host_loads import host_name
+from crawler.pages.page_store import StoredUrl
 from crawler.request_codec import UnstorableError
+from crawler.url_rules.skipped import FIXED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -136,6 +139,75 @@ class ShorterWays:
         for url, depth in (nearer := self._job.url_rules.take_shorter()):
             self.note(Request(url, meta={"depth": depth}, errback=failed))
         return bool(nearer) or self._job.url_rules.is_comparing_depths
+
+
+_LOOKED_AT = """
+SELECT id, key, url, depth, verdict, reason FROM pages
+WHERE id > ? AND (latest = 1 OR reason = ?) ORDER BY id LIMIT ?
+"""
+_MAX_LOOKED_AT = 20
+"""Look at so many captures in a row; with forty links each it takes some milliseconds."""
+
+
+class MovedScopes:
+    """Follows what was refused before a seed was redirected, and its redirect moved the scope.
+
+    The links of pages that were stored by then are looked at, and redirects that were refused.
+    How far it came is in ``meta``, committed with what it queued, so a kill loses nothing of it.
+
+    Args:
+        job: What is stored.
+        spider: Says by ``leads_further(key)`` whether the links of a page are to be followed anew.
+        enqueue: Queues a request.
+    """
+
+    def __init__(self, job: Job, spider: Any, enqueue: Callable[[Request], bool]) -> None:
+        self._job = job
+        self._spider = spider
+        self._enqueue = enqueue
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether captures are still to be looked at."""
+        return self._job.notes.is_scope_new
+
+    def follow_some(self) -> None:
+        """Look at some captures; queue what leads into the scope of today."""
+        last = self._job.notes.followed_again
+        if last is None:
+            return
+        values = (last, REDIRECTED_OUT, _MAX_LOOKED_AT)
+        rows = self._job.database.read(_LOOKED_AT, values).fetchall()
+        for *known, reason in rows:
+            if reason == REDIRECTED_OUT:
+                self._take_redirect(StoredUrl(*known))
+            elif self._spider.leads_further(known[1]):
+                page = StoredUrl(*known)
+                self._ask(page.url, page)
+        self._job.notes.note_followed_again(rows[-1][0] if rows else None)
+
+    def _take_redirect(self, refused: StoredUrl) -> None:
+        url = self._end(refused.key)
+        if url is not None and self._job.may_ask(url, {}) and self._ask(url, refused):
+            self._job.store.forget(refused.id)
+            self._job.known.forget(refused.key)
+            self._job.dead_seeds.pop(refused.url, None)
+
+    def _ask(self, url: str, source: StoredUrl) -> bool:
+        """Queue a request that needs no download where links of its page are stored."""
+        meta = {"depth": source.depth, LED_BY: source.url, FIXED: True, AGAIN: True}
+        request = self._spider.page_request(url, meta)
+        # Its key counts as seen: of a page that was read, or of the end of a redirect.
+        return request is not None and self._enqueue(request.replace(dont_filter=True))
+
+    def _end(self, key: bytes | None) -> str | None:
+        """Return where redirects led in the end; None where that is not known."""
+        url, passed = None, set[bytes]()
+        while key is not None and key not in passed:
+            passed.add(key)
+            url = self._job.redirects.target_url(key) or url
+            key = self._job.redirects.target(key)
+        return url
 
 
 class StoredLinks:

@@ -26,7 +26,7 @@ from crawler.host_loads import (
     requests_in_progress,
 )
 from crawler.job_registry import job_of
-from crawler.link_depths import ShorterWays
+from crawler.link_depths import MovedScopes, ShorterWays
 from crawler.other_spellings import OtherSpellings, requestable_request, source_of
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
@@ -96,6 +96,7 @@ class FrontierScheduler(BaseScheduler):
         self._downloader: Downloader = self._crawler.engine.downloader
         self._loads = HostLoads(self._downloader, self._job.pauses)
         self._ways = ShorterWays(self._crawler, self._job, self._stored, self._lower)
+        self._moved = MovedScopes(self._job, spider, self._enqueue)
         self._job.begin_visit()
         return self._dupefilter.open()
 
@@ -221,6 +222,7 @@ class FrontierScheduler(BaseScheduler):
         self._ways.note_skipped()
         if self._job.failure is not None or self._job.pool.is_behind or not self._has_room():
             return None
+        self._moved.follow_some()
         self._loads.begin()
         delayed = self._delayed.take(self._loads)
         if delayed is not None:
@@ -229,7 +231,7 @@ class FrontierScheduler(BaseScheduler):
             request = self._rebuild(queued)
             if request is not None:
                 return self._hand_out(queued, request)
-        if self._ways.note_skipped() or self._job.url_rules.is_busy:
+        if self._ways.note_skipped() or self._job.url_rules.is_busy or self._moved.is_busy:
             self._alarm.wake()  # it goes on after whatever else waits for the reactor
         self._alarm.set(self._loads.free_at)
         return None
@@ -351,7 +353,7 @@ class FrontierScheduler(BaseScheduler):
             return self._has_urgent()
         rules = self._job.url_rules
         is_waiting = bool(self._job.queue or self._delayed)
-        return is_waiting or rules.is_folding or rules.is_examining
+        return is_waiting or rules.is_folding or rules.is_examining or self._moved.is_busy
 
     def _has_room(self) -> bool:
         """Whether anything may be handed out: beyond the limit, only what pages need."""

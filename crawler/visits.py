@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _SITEMAPS = "sitemaps"
 _MOVED = "moved_seeds"
+_FOLLOWED_AGAIN = "followed_again"
 NO_ROBOTS = "no_robots"
 """Key of ``meta``: JSON, hosts whose robots.txt answered that there is none, by the answer."""
 
@@ -49,15 +50,19 @@ class VisitNotes:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.after_moved_seed: list[Callable[[str, str], None]] = []
+        stored = database.meta(_FOLLOWED_AGAIN)
+        self._followed_again = int(stored) if stored else None
 
     def begin_visit(self) -> None:
         """Begin another visit; seeds stay moved."""
         self._database.set_meta(_SITEMAPS, "0")
         self._database.set_meta(NO_ROBOTS, "{}")
+        self.note_followed_again(None)
 
     def begin_plan(self) -> None:
         """Begin a crawl about something else."""
         self._database.set_meta(_MOVED, "{}")
+        self.note_followed_again(None)
 
     def moved_seeds(self) -> dict[str, str]:
         """Where seeds were redirected to, in this crawl."""
@@ -73,6 +78,22 @@ class VisitNotes:
         self.note_moved_seed(seed, target)
         for act in self.after_moved_seed:
             act(seed, target)
+
+    @property
+    def is_scope_new(self) -> bool:
+        """Whether stored pages are still to be looked at for links into a scope that moved."""
+        return self._followed_again is not None
+
+    @property
+    def followed_again(self) -> int | None:
+        """The last capture looked at since the scope moved; None where none is left to look at."""
+        return self._followed_again
+
+    def note_followed_again(self, page_id: int | None) -> None:
+        """Note how far stored pages were looked at for links into a scope that moved."""
+        if page_id != self._followed_again:
+            self._database.set_meta(_FOLLOWED_AGAIN, "" if page_id is None else str(page_id))
+            self._followed_again = page_id
 
     def note_no_robots(self, host: str, reason: str) -> None:
         """Note that a host has no robots.txt, so that nothing is forbidden there."""

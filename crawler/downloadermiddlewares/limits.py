@@ -91,6 +91,10 @@ class LongUrls:
             )
 
 
+REDIRECTED_OUT = "redirected out of the scope"
+"""Why a URL gave no page whose redirect was not taken."""
+
+
 class OutOfScopeError(IgnoreRequest):
     """A redirect leads where the crawl is not to go."""
 
@@ -122,7 +126,7 @@ class ScopedRedirects:
         if not is_page or not request.meta.get("redirect_urls"):
             return
         if not self._spider.may_be_led(request.url, request.meta):
-            raise OutOfScopeError("redirected out of the scope")
+            raise OutOfScopeError(REDIRECTED_OUT)
 
 
 _MAX_NAMES = 1000

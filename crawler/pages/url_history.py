@@ -213,6 +213,11 @@ class KnownUrls:
             (visit, secs, now + secs),
         )
 
+    def forget(self, key: bytes) -> None:
+        """Forget a URL that is in ``pages`` no more, such as one that redirects after all."""
+        sql = "DELETE FROM known WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM pages WHERE key = ?1)"
+        self._database.write(sql, (key,))
+
     def was_file(self, page: PageRow, row: PageRow) -> bool:
         """Return whether a page's answer before a capture was a file of the same bytes.
 

@@ -227,6 +227,10 @@ class MirrorSpider(SiteSpider):
             self._needed_lately, self._followed_lately = RecentUrls(), RecentUrls()
         return may_land
 
+    def leads_further(self, key: bytes) -> bool:
+        """Whether a document is a page: where it leads is read when its turn comes."""
+        return not self.mirror.is_no_page(key) and self.job.store.previous(key) is not None
+
     def links_of(self, key: bytes, response: Response | None = None) -> Captured | None:
         """See the base class; where a file leads is read from it."""
         row = self.job.store.previous(key)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy import Request, signals
 
 from crawler.downloadermiddlewares.failures import explain
-from crawler.downloadermiddlewares.limits import LED_BY, OutOfScopeError
+from crawler.downloadermiddlewares.limits import LED_BY, REDIRECTED_OUT, OutOfScopeError
 from crawler.frontier.spellings import SPELLING
 from crawler.options import Options
 from crawler.pages.verdicts import FAILED, UNREADABLE
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 _MAX_SITEMAP_DEPTH = 2
 # Where the project bounds the length of URLs nowhere.
 _MAX_URL = 65_536
-_OUT = "redirected out of the scope"
 
 
 class SiteSpider(ArchivingSpider):
@@ -119,7 +118,7 @@ class SiteSpider(ArchivingSpider):
         spider.job.may_ask = spider.may_ask
         spider.job.archivist.keep_links = True
         for seed, target in spider.job.notes.moved_seeds().items():
-            spider.move_scope(seed, target)
+            spider.within = moved_scope(spider.within, seed, target) or spider.within
         spider.job.notes.after_moved_seed.append(spider.move_scope)
         if _yes_or_no("sitemaps", spider.sitemaps) and spider.depth_limit != 0:
             crawler.signals.connect(spider.robots_parsed, signals.robots_parsed)
@@ -133,7 +132,21 @@ class SiteSpider(ArchivingSpider):
 
     def move_scope(self, seed: str, target: str) -> None:
         """Let the scope follow a seed that was redirected, where it may."""
-        self.within = moved_scope(self.within, seed, target) or self.within
+        self._take_scope(moved_scope(self.within, seed, target) or self.within)
+
+    def _take_scope(self, scope: Scope) -> None:
+        """Replace the scope; what pages lead to is then looked at anew, from the first one on."""
+        if scope is not self.within:
+            self.within = scope
+            self.job.notes.note_followed_again(0)
+
+    def leads_further(self, key: bytes) -> bool:
+        """Whether a stored page has links within the scope that were never queued."""
+        captured = self.links_of(key)
+        return captured is not None and any(
+            link.key not in self.job.seen and self.within.allows(link.url)
+            for link in captured.links
+        )
 
     def may_ask(self, url: str, meta: Mapping[str, Any]) -> bool:
         """Whether a URL is within the scope: another spelling, or where a redirect leads."""
@@ -179,19 +192,24 @@ class SiteSpider(ArchivingSpider):
             return True
         moved = None if seed is None else moved_scope(self.within, seed, response.url)
         if seed is not None and moved is not None:
-            self.within = moved
+            self._take_scope(moved)
             self.job.notes.note_moved_seed(seed, response.url)
             return True
         self._refuse_redirect(response.url, response.meta)
         for act in self.job.after_refusal:
-            act(response.meta, _OUT)
+            act(response.meta, REDIRECTED_OUT)
         return False
 
     def _refuse_redirect(self, url: str, meta: Mapping[str, Any]) -> None:
         """Store where a redirect leads that is not taken."""
         source, *others = meta["redirect_urls"]
         depth = meta.get("depth", 0)
-        self.job.store_failure(source, FAILED, _OUT, depth=depth, redirected=others)
+        refused = self.job.store_failure(
+            source, FAILED, REDIRECTED_OUT, depth=depth, redirected=others
+        )
+        if self.within.allows(url) and not self.job.notes.is_scope_new:
+            # It was refused a moment ago, and the scope has moved since.
+            self.job.notes.note_followed_again(refused.row.id - 1)
         statuses = meta.get("redirect_reasons", ())
         self.job.note_moved(source, url, status=statuses[-1], permanent=set(statuses) <= {301, 308})
         if SEED in meta:

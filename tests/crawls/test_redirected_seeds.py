@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from itertools import pairwise
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crawls.command import crawl, pages, report, scrapy
+from tests.crawls.command import crawl, pages, report, scrapy, start_scrapy
 from tests.sites.changing import page
+from tests.sites.graph import PATIENCE_SECS, GraphSite
 from tests.sites.prose import prose
 from tests.sites.refusing import Refusal, RefusingSite
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.sites.refusing import Answer
+    from tests.sites.refusing import Answer, Visit
 
 AT_ONCE = ("-s", "DOWNLOAD_DELAY=0", "-s", "READING_WORKERS=1")
 
@@ -104,3 +109,90 @@ class TestElsewhere:
             assert done.returncode == 1
             assert f"{here.url}x: redirected to {stranger.url}; give that URL" in done.stderr
             assert kept(tmp_path / "job") == {f"{there.url}y/", f"{there.url}y/linked"}
+
+
+class TestAfterPagesWereRead:
+    """The first seed's pages are read when the second one, ``/b/``, answers that it moved."""
+
+    READ = ("/a/read", "/a/on", "/a/further")
+
+    def links(self, *found: str) -> dict[str, list[str]]:
+        chain = {path: [to] for path, to in pairwise(self.READ)} | {self.READ[-1]: []}
+        there = {"/b/": [">/c/"], "/c/": [], "/c/alone": ["/c/behind"], "/c/behind": []}
+        return {"/a/": [*found, self.READ[0]], **chain, **there}
+
+    def test_a_link_that_was_out_of_scope_is_followed(self, tmp_path: Path) -> None:
+        with GraphSite(self.links("/c/alone"), {"/b/": self.READ[-1]}) as site:
+            crawl(f"{site.origin}/a/,{site.origin}/b/", tmp_path / "job", *AT_ONCE)
+            assert site.counts == dict.fromkeys(site.links, 1)
+
+    def test_without_a_directory_it_is_the_same(self, tmp_path: Path) -> None:
+        with GraphSite(self.links("/c/alone"), {"/b/": self.READ[-1]}) as site:
+            seeds = f"url={site.origin}/a/,{site.origin}/b/"
+            done = scrapy("crawl", "site", "-a", seeds, "-s", "JOBDIR=", *AT_ONCE)
+            assert done.returncode == 0, done.stderr
+            assert site.counts == dict.fromkeys(site.links, 1)
+
+    def test_a_crawl_that_ends_when_the_scope_moves_follows_it_later(self, tmp_path: Path) -> None:
+        with GraphSite(self.links("/c/alone"), {"/b/": self.READ[-1]}) as site:
+            seeds = f"{site.origin}/a/,{site.origin}/b/"
+            crawl(seeds, tmp_path / "job", *AT_ONCE, "-a", "max_pages=5")
+            assert "/c/" in site.asked
+            assert "/c/alone" not in site.asked
+            crawl(seeds, tmp_path / "job", *AT_ONCE)
+            assert site.counts == dict.fromkeys(site.links, 1)
+
+    @pytest.mark.parametrize("moment", ["/c/", "/c/alone"])
+    def test_a_kill_loses_no_link(self, tmp_path: Path, moment: str) -> None:
+        waits = {"/b/": self.READ[-1], moment: "never"}
+        with GraphSite(self.links("/c/alone"), waits) as site:
+            seeds, jobdir = f"{site.origin}/a/,{site.origin}/b/", tmp_path / "job"
+            process = start_scrapy(
+                *("crawl", "site", "-a", f"url={seeds}", "-s", f"JOBDIR={jobdir}", *AT_ONCE)
+            )
+            try:
+                site.wait_for(moment)
+            finally:
+                os.kill(process.pid, signal.SIGKILL)
+                process.communicate()
+            site.release(moment)
+            crawl(seeds, jobdir, *AT_ONCE)
+            assert {f"{site.origin}/c/alone", f"{site.origin}/c/behind"} <= kept(jobdir)
+
+    def test_a_redirect_that_was_out_of_scope_is_taken(self, tmp_path: Path) -> None:
+        links = self.links("/a/moved", "/a/hop")
+        links |= {"/a/moved": [">/c/alone"], "/a/hop": [">/hop"], "/hop": [">/c/alone"]}
+        with GraphSite(links, {"/b/": self.READ[-1]}) as site:
+            crawl(f"{site.origin}/a/,{site.origin}/b/", tmp_path / "job", *AT_ONCE)
+            assert {f"{site.origin}/c/alone", f"{site.origin}/c/behind"} <= kept(tmp_path / "job")
+        assert report(tmp_path / "job")["failed"] == 0
+        assert scrapy("verify", str(tmp_path / "job")).returncode == 0
+
+    def test_a_redirect_to_another_host_is_taken(self, tmp_path: Path) -> None:
+        """Nothing was asked there before, and the place it leads to counts as queued."""
+        served = {"/": linking("start"), "/alone": linking("alone")}
+        is_read = Event()
+        with RefusingSite(served, address="127.0.0.2") as there:
+            ways = {"/moved": f"{there.url}alone"}
+
+            def here_answer(visit: Visit, site: RefusingSite) -> Refusal | None:
+                if visit.path == "/further":
+                    is_read.set()
+                return redirecting(ways)(visit, site)
+
+            def seed_answer(visit: Visit, site: RefusingSite) -> Refusal | None:
+                if visit.path == "/":
+                    is_read.wait(PATIENCE_SECS)
+                return redirecting({"/": there.url})(visit, site)
+
+            pages_here = {
+                "/": linking("here", "/moved", "/read"),
+                "/read": linking("read", "/further"),
+                "/further": linking("further"),
+            }
+            seed = RefusingSite({}, seed_answer, address="127.0.0.2")
+            with seed, RefusingSite(pages_here, here_answer) as here:
+                crawl(f"{here.url},{seed.url}", tmp_path / "job", *AT_ONCE)
+                assert f"{there.url}alone" in kept(tmp_path / "job")
+                assert len(there.asked_for("/alone")) == 1
+        assert report(tmp_path / "job")["failed"] == 0
