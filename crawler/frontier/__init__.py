@@ -1,1 +1,1 @@
-"""Which URL next, and have we had it?"""
+"""Store the queue of requests and the set of those already seen."""

@@ -1,8 +1,8 @@
-"""Links that look like files by their ending: which of them need not be asked for?
+"""Put aside links that look like files by their ending, and release those that may be pages.
 
 An ending says little: ``/wiki/Node.js`` and ``/wiki/File:Boat.jpg`` are pages. So some links of
-every kind are asked for, and the others put aside, stored one by one. One page among the answers,
-and all links of its host with that ending are asked for.
+each kind are requested, and the others put aside, stored one by one. If one of the answers is a
+page, all links of its host with that ending are requested.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ FILE_PRIORITY = -10
 """Priority of such a link: below that of others, above that of a slow cluster."""
 
 MIN_FILES = 59
-"""Ask for at least this many links of a kind. Where all of them are files, less than one in twenty
-of the others is a page, with a certainty of 95 %."""
+"""Request at least this many links of a kind.
+
+Where all of them are files, less than one in twenty of the others is a page, with a certainty of
+95 %.
+"""
 
 SAMPLED_OF = 20
-"""Ask for one of this many links that would be put aside."""
+"""Request one in this many links that would be put aside."""
 
 _MAX_KINDS = 10_000
 _FOLDERS = 2
@@ -53,19 +56,21 @@ PUT_ASIDE = f"""
 SELECT ending, count(*) FROM file_links WHERE NOT {_IS_RELEASABLE}
 GROUP BY ending ORDER BY 2 DESC, 1
 """  # noqa: S608
-"""Count the links that need not be asked for, by their ending."""
+"""Count the links that need not be requested, by their ending."""
 
 RELEASABLE = f"""
 SELECT ending, count(*) FROM file_links WHERE {_IS_RELEASABLE} GROUP BY ending ORDER BY 2 DESC, 1
 """  # noqa: S608
-"""Count the links that ``release`` is still to take back, by their ending."""
+"""Count the links that ``release`` is still to return, by their ending."""
 
 
 class Kind(NamedTuple):
     """Links of one host with one ending, in one place of the site.
 
     Attributes:
-        name: Host, first folders of the path, ending, and what else tells pages from files.
+        host: The host with its port.
+        ending: The ending without its dot, in small letters.
+        name: Host, first folders of the path, ending, and signs that tell pages from files.
     """
 
     host: str
@@ -84,7 +89,8 @@ class FileLinks:
 
     Args:
         database: The crawl's database.
-        endings: Of files, without the dot, in small letters; without any, no link looks like one.
+        endings: Endings of files, without the dot, in small letters; without any, no link looks
+            like a file.
     """
 
     def __init__(self, database: Database, endings: frozenset[str]) -> None:
@@ -107,7 +113,7 @@ class FileLinks:
         return Kind(parts.netloc, ending, f"{parts.netloc}{place}/*{marks}.{ending}")
 
     def put_aside(self, kind: Kind, url: str, key: bytes, depth: int) -> bool:
-        """Store a link that need not be asked for; say whether it is one."""
+        """Store a link that need not be requested; return whether it is one."""
         if (kind.host, kind.ending) in self._with_pages:
             return False
         asked = self._count(kind)
@@ -122,17 +128,17 @@ class FileLinks:
         return True
 
     def note(self, kind: Kind, *, is_page: bool) -> None:
-        """Take an answer into account."""
+        """Count an answer, which is a page or a file."""
         row = (kind.name, kind.host, kind.ending, 0, int(not is_page), int(is_page))
         self._database.write(_COUNT, row)
         if is_page:
             self._with_pages.add((kind.host, kind.ending))
 
     def release(self) -> list[tuple[str, int]]:
-        """Take back links that may be pages after all, some at a time: their URLs and depths.
+        """Remove and return links that may be pages after all, some at a time, with depths.
 
-        They are of a host and an ending of which one was a page, or of a kind of which too few
-        were asked for with success. Whoever asks queues them before the next commit.
+        They are links of a host and an ending with at least one page, or of a kind with too few
+        requests that succeeded. The caller queues them before the next commit.
         """
         rows = self._database.read(_OF_PAGES, (_BATCH,)).fetchall()
         for name, files in self._database.read(_UNKNOWN, (MIN_FILES, _BATCH)).fetchall():
@@ -144,11 +150,11 @@ class FileLinks:
         return [(url, depth) for _, url, depth in rows]
 
     def _is_known(self, key: bytes) -> bool:
-        """Return whether an earlier visit asked for it: then this one does."""
+        """Return whether an earlier visit requested a link: then this one does."""
         return self._database.read(_KNOWN, (key,)).fetchone() is not None
 
     def _count(self, kind: Kind) -> int:
-        """Return how many links of a kind were asked for."""
+        """Return how many links of a kind were requested."""
         found = self._asked.get(kind.name)
         if found is None:
             sql = "SELECT asked FROM file_kinds WHERE name = ?"

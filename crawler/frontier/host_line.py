@@ -1,4 +1,4 @@
-"""The line in which hosts stand, of which memory holds the head."""
+"""The line of hosts with waiting requests; memory holds its head."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     Place = tuple[int, int]
 
 READ_HOSTS = 1_024
-"""So many are read at a time."""
+"""Read at most this many hosts at a time."""
 
 MAX_HOSTS = 4_096
-"""So many are held, unless more than these are under way; about 300 bytes each."""
+"""Hold at most this many hosts in memory, unless more are under way; about 300 bytes each."""
 
 MAX_CHANGES = 4_096
-"""So many moves are put off until the next commit."""
+"""Write the moves at the latest after this many, else at the next commit."""
 
 _AFTER = (
     "SELECT -priority, turn, host FROM hosts"
@@ -38,8 +38,8 @@ class HostLine:
     """Hosts with requests that wait, the most urgent first, in turn where they are equal.
 
     A place is the negated priority with the turn, so that places sort as the line does.
-    The truth is the table ``hosts`` with the changes that ``write`` has yet to put there.
-    Memory holds every host that does not stand after ``_end``, changed or not; all of
+    The authority is the table ``hosts`` with the changes that ``write`` has yet to make there.
+    Memory holds every host up to ``_end``, changed or not; all of
     them where there is no ``_end``.
     """
 
@@ -54,11 +54,11 @@ class HostLine:
 
     @property
     def held(self) -> int | None:
-        """How many hosts stand in line, None where there are more than memory holds."""
+        """The number of hosts in the line, None where there are more than memory holds."""
         return len(self._head) if self._end is None else None
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Host and priority, in order; nothing may be changed meanwhile."""
+        """Yield host and priority, in order; nothing may be changed meanwhile."""
         passed = 0
         while passed < len(self._head) or self._read_more():
             less, _, host = self._head[passed]
@@ -66,7 +66,7 @@ class HostLine:
             passed += 1
 
     def _read_more(self) -> bool:
-        """Hold hosts after the end too; say whether there are any."""
+        """Read the hosts after the end; return whether there are any."""
         if self._end is None:
             return False
         self.write()
@@ -78,7 +78,7 @@ class HostLine:
         return bool(rows)
 
     def stand(self, host: int, priority: int) -> None:
-        """Let a host stand for a request that came; who stands there for a more urgent one stays.
+        """Move a host forward for a new request, unless its place is as urgent already.
 
         Complexity: O(log hosts).
         """
@@ -129,7 +129,7 @@ class HostLine:
         self._end = self._head[-1][:2]
 
     def write(self) -> None:
-        """Bring the table up to date."""
+        """Write the changes to the table."""
         if not self._changes:
             return
         left = [(host,) for host, place in self._changes.items() if place is None]

@@ -1,4 +1,4 @@
-"""The queue of a crawl that keeps nothing: requests as they are, gone with the process."""
+"""The queue of a crawl without a directory: requests in memory, gone with the process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class MemoryQueue:
-    """Requests of any kind by host, handed out as ``crawler.frontier.order`` says."""
+    """Requests of any kind by host, leased in the order of ``crawler.frontier.order``."""
 
     def __init__(self) -> None:
         self._hosts: dict[int, list[tuple[int, int, int, QueuedRequest]]] = {}
@@ -23,7 +23,7 @@ class MemoryQueue:
         self._lines: dict[int, dict[int, None]] = {}
         self._ids = count(1)
         self._waiting = 0
-        # By key, what waits; by id, the keys of what is under way, and what is queued after it.
+        # Keys of waiting requests; by id, the keys of leased ones, and their successors by key.
         self._by_key: dict[bytes, QueuedRequest] = {}
         self._under_way: dict[int, bytes] = {}
         self._again: dict[bytes, QueuedRequest] = {}
@@ -42,7 +42,7 @@ class MemoryQueue:
         depth: int = 0,
         is_fixed: bool = False,
     ) -> None:
-        """Queue a request; what is seen is not known here. Complexity: O(log n of its host)."""
+        """Queue a request, seen or not. Complexity: O(log n of its host)."""
         self._push(QueuedRequest(next(self._ids), host, url, priority, request, depth), key)
 
     def _push(self, queued: QueuedRequest, key: bytes | None) -> None:
@@ -61,7 +61,7 @@ class MemoryQueue:
         self._waiting += 1
 
     def lease(self, load: Load) -> QueuedRequest | None:
-        """The next request of a host with room, None where there is none."""
+        """Lease the next request of a host with room, None where there is none."""
         host = next_in_turn(self._in_line(), load)
         if host is None:
             return None
@@ -82,7 +82,7 @@ class MemoryQueue:
         return queued
 
     def put_back(self, queued: QueuedRequest, *, is_changed: bool = False) -> None:
-        """Let a request wait again that was handed out, as deep as is known by now."""
+        """Let a leased request wait again, at the least depth that is known by now."""
         key = self._under_way.pop(queued.id, None)
         again = None if key is None else self._again.pop(key, None)
         if again is not None:
@@ -103,7 +103,7 @@ class MemoryQueue:
             del self._lines[priority]
 
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
-        """Hold nothing of what was handed out, but where a shorter way to it was found."""
+        """End leases; a request that a shorter way was found to is queued again."""
         for number in ids:
             key = self._under_way.pop(number, None)
             queued = None if key is None else self._again.pop(key, None)
@@ -111,7 +111,7 @@ class MemoryQueue:
                 self._push_again(queued, key)
 
     def lower(self, way: ShorterWay) -> None:
-        """Let a page be as near to a seed as a shorter way is; see ``RequestQueue.lower``."""
+        """Lower the depth of a page to that of a shorter way; see ``RequestQueue.lower``."""
         waiting = self._by_key.get(way.key)
         if waiting is not None:
             self._waiting -= 1  # the entry that it replaces stays in the heap until it is first
@@ -138,11 +138,11 @@ class MemoryQueue:
         return is_replaced
 
     def __len__(self) -> int:
-        """Requests that wait."""
+        """Return the number of requests that wait."""
         return self._waiting
 
     def clear(self) -> None:
-        """Forget every request."""
+        """Remove every request."""
         self._by_key.clear()
         self._under_way.clear()
         self._again.clear()

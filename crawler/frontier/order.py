@@ -1,14 +1,14 @@
-"""In which order requests are handed out, whoever holds them.
+"""The order in which requests are leased, in memory, in ``crawl.db`` and in Redis.
 
 Each host has a queue of its own: the most urgent request first, among equals the
 least deep, then the oldest: breadth first, however long a page takes to answer.
-Hosts stand in lines, a line for each priority; a host stands in the line of its most
-urgent request. The most urgent line is served first, its hosts in turn: who was
-served, or came by a more urgent request, goes to the end of the line.
+Hosts wait in lines, a line for each priority; a host is in the line of its most
+urgent request. The most urgent line is served first, its hosts in turn: a host that was
+served, or got a more urgent request, goes to the end of the line.
 
-A host that has no room in the downloader is passed over, and one that is being
-asked already lets those go before it that are asked less. So a slow host holds
-nobody up: it gets what the others leave.
+A host that has no room in the downloader is passed over, and one that has requests
+under way lets those with fewer go before it. So a slow host delays
+no other: it gets the slots that the others leave.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 Load = Callable[[int], int | None]
-"""How many requests to a host (by number) are under way, None where there is no room for more."""
+"""Returns the number of requests to a host (by number) under way, None if it has no room."""
 
 MAX_DEPTH = 2**16 - 1
-"""Requests further than so many links from a seed are as deep as one another."""
+"""The greatest depth, in links from a seed; requests further away are as deep as one another."""
 
 _SIGNED_BITS = 63
 
@@ -34,8 +34,12 @@ class QueuedRequest(NamedTuple):
     """One request of a queue.
 
     Attributes:
-        request: Whatever the owner handed over.
-        depth: How many links lead there from a seed.
+        id: Its number.
+        host: The number of its host.
+        url: Its URL.
+        priority: Its priority; the higher, the sooner.
+        request: The request in the form that was queued.
+        depth: Number of links that lead to it from a seed.
     """
 
     id: int
@@ -50,13 +54,13 @@ class ShorterWay(NamedTuple):
     """A link to a page that was queued before, from nearer to a seed.
 
     Attributes:
-        key: Fingerprint of the page's request.
-        depth: How many links lead there now.
-        host: As in a request.
-        url: As in a request.
-        priority: As in a request.
-        again: Queued where the page was fetched already, to follow its links anew; None for a
-            page whose links are not to be followed.
+        key: Request fingerprint of the page.
+        depth: Number of links that lead to it now.
+        host: The number of its host.
+        url: Its URL.
+        priority: Its priority.
+        again: The request that is queued to follow the page's links at their new depth, if the page
+            was fetched already; None for a page whose links are not to be followed.
     """
 
     key: bytes
@@ -68,7 +72,7 @@ class ShorterWay(NamedTuple):
 
 
 class Queue(Protocol):
-    """Requests that wait, and those that are leased until ``finish`` says what became of them."""
+    """Requests that wait, and those that are leased until ``finish`` reports their outcome."""
 
     @property
     def is_untouched(self) -> bool:
@@ -85,38 +89,45 @@ class Queue(Protocol):
         depth: int = 0,
         is_fixed: bool = False,
     ) -> None:
-        """Queue a request, with the key that it holds in the seen set where it holds one.
+        """Queue a request.
 
-        One that is fixed is skipped by no rule.
+        Args:
+            host: The number of its host.
+            url: Its URL.
+            priority: Its priority; the higher, the sooner.
+            request: The request in the form of this queue.
+            key: Its key in the seen set; None where it has none.
+            depth: Number of links that lead to it from a seed.
+            is_fixed: Whether no rule may skip it.
         """
 
     def lease(self, load: Load) -> QueuedRequest | None:
-        """The next request of a host with room; None where there is none."""
+        """Lease the next request of a host with room; None where there is none."""
 
     def put_back(self, queued: QueuedRequest, *, is_changed: bool = False) -> None:
         """Let a leased request wait again; its priority and ``request`` may have changed."""
 
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
-        """End the leases of requests that are through, or of such as broke."""
+        """End the leases of requests that are through, or that broke."""
 
     def lower(self, way: ShorterWay) -> None:
-        """Let a page be as near to a seed as a shorter way is, wherever its request is by now."""
+        """Lower the depth of a page to that of a shorter way, whatever state its request is in."""
 
     def __len__(self) -> int:
-        """Requests that wait."""
+        """Return the number of requests that wait."""
 
     def clear(self) -> None:
-        """Forget every request, for another visit."""
+        """Remove every request, for another visit."""
 
 
 def depth_of(meta: Mapping[str, Any]) -> int:
-    """Return how many links lead to a request from a seed, as its ``meta`` says."""
+    """Return the depth of a request, which is stored in its ``meta``."""
     depth = meta.get("depth", 0)
     return min(depth, MAX_DEPTH) if isinstance(depth, int) and depth > 0 else 0
 
 
 def host_number(name: str) -> int:
-    """The number by which a host is known here: a hash, so that no table of names is needed.
+    """Return the number of a host: a hash of its name, so that no table of names is needed.
 
     Two hosts in 2**63 share a number, and then their turns, nothing else.
     """
@@ -126,11 +137,11 @@ def host_number(name: str) -> int:
 def next_in_turn(
     line: Iterable[tuple[int, int]], load: Load, at_least: int | None = None
 ) -> int | None:
-    """The host to be served: in the most urgent line where one has room, the least loaded.
+    """Return the least loaded host with room in the most urgent line that has one, or None.
 
     Args:
         line: (host, priority), the most urgent first, and in turn where they are equal.
-        load: What is under way.
+        load: Returns the load of a host.
         at_least: The least priority that is served; None for any.
 
     Complexity: O(hosts that are under way); it reads no further than to one that is not.

@@ -1,4 +1,4 @@
-"""Which hosts rest, for how long and why: nothing is handed out of their queues meanwhile."""
+"""Pause hosts that refuse requests: none of their requests is leased meanwhile."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 WAITED = "crawl_waited_secs"
-"""Key of ``Request.meta``: how long its host rested because this request was refused."""
+"""Key of ``Request.meta``: total pauses of the host since this request was refused, in seconds."""
 
 MAX_BUDGETS = 6
-"""A host that refuses after pauses in a row of so many budgets of a request is given up."""
+"""Give up a host that refuses again after consecutive pauses of this many request budgets."""
 
 _MAX_DOUBLINGS = 30
 
@@ -31,13 +31,14 @@ _WRITE = (
 
 @dataclass(frozen=True, slots=True)
 class PausePolicy:
-    """How long hosts rest, and how long a request is waited for.
+    """Bounds of the pauses of hosts, and of the time that a request is waited for.
 
     Attributes:
         first_secs: The first pause of a host that does not say how long to wait; each further one
             in a row is twice as long.
-        max_secs: No pause is longer, whatever the host says.
-        budget_secs: A request that was waited for so long has failed when it is refused again.
+        max_secs: The longest pause, whatever the host says.
+        budget_secs: The time to wait for a request; if it is refused again after that, it has
+            failed.
     """
 
     first_secs: float = 2.0
@@ -48,9 +49,9 @@ class PausePolicy:
         """Return the length of a host's pause.
 
         Args:
-            number: Which one in a row it is, without a good answer in between; from 1.
-            wanted_secs: How long the host asks to be left alone. A host that refuses again after
-                it was left alone for that long gets a growing pause.
+            number: Its number in a row of pauses without a good answer in between, from 1.
+            wanted_secs: The pause that the host asks for. A host that refuses again after
+                such a pause gets a growing one.
         """
         secs = self.first_secs * 2.0 ** min(number - 1, _MAX_DOUBLINGS)
         if wanted_secs is not None:
@@ -58,7 +59,7 @@ class PausePolicy:
         return min(secs, self.max_secs)
 
     def is_spent(self, waited_secs: float, budgets: int = 1) -> bool:
-        """Return whether something was waited for as long as so many budgets.
+        """Return whether a wait has reached a number of budgets.
 
         Pauses are summed, so that rounding must not decide.
         """
@@ -72,11 +73,11 @@ class HostPause:
 
     Attributes:
         name: The host.
-        ends_at: When it is over, by the monotonic clock.
-        number: Which one in a row it is.
+        ends_at: Its end, by the monotonic clock.
+        number: Its number in a row, from 1.
         waited_secs: Length of all pauses in a row, this one included.
-        reason: Why the host rests.
-        is_given_up: Whether the host is not asked again in this visit.
+        reason: Why the host is paused.
+        is_given_up: Whether the host is not requested again in this visit.
     """
 
     name: str
@@ -93,7 +94,7 @@ class HostPause:
 
 
 class SharedPause(NamedTuple):
-    """A pause as another worker of a fleet takes it over."""
+    """A pause as it is handed to another worker of a fleet."""
 
     name: str
     left_secs: float
@@ -103,16 +104,16 @@ class SharedPause(NamedTuple):
 
 
 class HostPauses:
-    """Lets hosts rest, in the table ``host_pauses``, so that a pause outlives the process.
+    """Pauses hosts, in the table ``host_pauses``, so that a pause outlives the process.
 
-    Memory holds the hosts that have not answered well since they were refused.
+    Memory holds the hosts that have not answered well since they refused.
 
     Args:
         database: The crawl's database.
-        policy: How long hosts rest.
+        policy: Bounds of the pauses.
 
     Attributes:
-        after_change: Told of each host whose pauses began, grew longer or are over for good.
+        after_change: Functions called with each host whose pauses began, grew longer or ended.
     """
 
     def __init__(self, database: Database, policy: PausePolicy) -> None:
@@ -136,16 +137,16 @@ class HostPauses:
             self._hosts[host] = HostPause(name, ends_at, number, waited_secs, reason)
 
     def __bool__(self) -> bool:
-        """Whether any host has not answered well since it was refused."""
+        """Return whether any host has not answered well since it refused."""
         return bool(self._hosts)
 
     def ends_at(self, host: int) -> float:
-        """Return until when a host rests, by the monotonic clock; a past moment: it does not."""
+        """Return the end of a host's pause, by the monotonic clock; a past moment if none."""
         pause = self._hosts.get(host)
         return -math.inf if pause is None else pause.ends_at
 
     def left_secs(self, host: int) -> float:
-        """Return how many seconds a host rests from now on; 0 where it does not rest."""
+        """Return the seconds that are left of a host's pause; 0 where it has none."""
         pause = self._hosts.get(host)
         return 0.0 if pause is None else pause.left_secs
 
@@ -159,16 +160,16 @@ class HostPauses:
         return pause if pause is not None and pause.is_given_up else None
 
     def begin(self, host: int, name: str, reason: str, wanted_secs: float | None = None) -> float:
-        """Let a host rest; return for how many seconds it does.
+        """Pause a host; return for how many seconds.
 
         Requests that were under way together are refused together: they begin one pause. A host
-        that refuses after pauses of ``MAX_BUDGETS`` budgets in a row is given up: it rests no more.
+        that refuses after pauses of ``MAX_BUDGETS`` budgets in a row is given up and not paused.
 
         Args:
             host: Its number.
-            name: What people call it.
-            reason: Why.
-            wanted_secs: How long it asks to be left alone, None where it does not say.
+            name: Its name, for people.
+            reason: Why it is paused.
+            wanted_secs: The pause that it asks for, None where it does not say.
         """
         now = time.monotonic()
         last = self._hosts.get(host)
@@ -205,7 +206,7 @@ class HostPauses:
     def answered(self, host: int) -> None:
         """Note a good answer of a host: its pauses in a row are over.
 
-        Not so while it rests, since what is answered then was sent before.
+        An answer during a pause is ignored, since its request was sent before.
         """
         pause = self._hosts.get(host)
         if pause is not None and not pause.left_secs:
@@ -222,7 +223,7 @@ class HostPauses:
             act(host)
 
     def shared(self, host: int) -> SharedPause | None:
-        """Return what another worker is to know of a host."""
+        """Return the pause of a host, to be handed to another worker."""
         pause = self._hosts.get(host)
         if pause is None:
             return None
@@ -231,7 +232,7 @@ class HostPauses:
         )
 
     def take_over(self, host: int, shared: SharedPause | None) -> None:
-        """Take for true what the fleet knows of a host, None where it answered well last."""
+        """Adopt the pause of a host from the fleet, None where it answered well last."""
         self._forget(host)
         if shared is not None:
             ends_at = time.monotonic() + min(max(0.0, shared.left_secs), self.policy.max_secs)
@@ -240,7 +241,7 @@ class HostPauses:
             )
 
     def begin_visit(self) -> None:
-        """Forget what an earlier visit waited for; a host that rests goes on resting."""
+        """Forget the pauses of an earlier visit; a host that is paused stays so."""
         self._hosts = {host: pause for host, pause in self._hosts.items() if pause.left_secs}
         for pause in self._hosts.values():
             pause.waited_secs, pause.is_given_up = 0.0, False
@@ -249,15 +250,15 @@ class HostPauses:
 
 
 _MAX_DIGITS = 12
-"""Further digits of a number of seconds are not read: it is longer than any pause."""
+"""Read at most this many digits of a number of seconds: more of them exceed any pause."""
 
 
 def retry_after_secs(value: str, date: str = "") -> float | None:
-    """Return how long a server asks to wait, None where that cannot be read.
+    """Return how long a server asks to wait, in seconds; None where that cannot be read.
 
     Args:
         value: Its header ``Retry-After``: seconds, or a date of HTTP (RFC 9110, section 10.2.3).
-        date: Its header ``Date``, by whose clock a date is meant.
+        date: Its header ``Date``, the clock for a date in ``value``.
     """
     value = value.strip()
     if value.isascii() and value.isdigit():

@@ -21,7 +21,7 @@ MAX_TRIES = 2
 """A request whose callback breaks is tried once more, by the next process."""
 
 MAX_UNWRITTEN = 2_000
-"""So many leases and ends of leases are put off until the next commit."""
+"""Write leases and their ends at the latest after this many, else at the next commit."""
 
 _READ_AHEAD = 8_192
 """Requests that are read ahead, of all hosts together."""
@@ -51,30 +51,30 @@ _UNFINISHED = "state IN (1, 3) AND tries < ?"
 
 
 class RequestQueue:
-    """Requests handed out as ``crawler.frontier.order`` says.
+    """Requests leased in the order of ``crawler.frontier.order``.
 
     A request is leased when it is handed out and leaves the queue only when
-    ``finish`` says what became of it. Opening the queue returns the leases of
-    a process that died, and what broke in it for the first time, so nothing
-    that was queued is ever lost.
+    ``finish`` reports its outcome. Opening the queue returns the leases of
+    a process that died, and the requests that broke there for the first time, so no
+    request is ever lost.
 
-    The lines of hosts are the table ``hosts``, the queue of a host is a stretch
+    The lines of hosts are the table ``hosts``, the queue of a host is a range
     of the index ``requests_todo``. Memory holds the heads of both, the leases,
-    and what is put off until the next commit, all of it bounded, so it grows
+    and the changes until the next commit, all of it bounded, so it grows
     neither with the queue nor with the hosts.
 
     Attributes:
-        at_least: The least priority of what is handed out; None for anything.
+        at_least: The least priority of requests that are leased; None for any.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.at_least: int | None = None
-        # Handed out, and still todo in the table: most are through before the next commit.
+        # Leased, and still todo in the table: most are through before the next commit.
         self._gone: set[int] = set()
         self._done: list[int] = []
         self._failed: list[int] = []
-        # What is queued anew when the leases of these end.
+        # Queued again when the leases of these end.
         self._again: dict[int, ShorterWay] = {}
         self._line = HostLine(database)
         self._heads = Heads(database, self._gone)
@@ -86,7 +86,7 @@ class RequestQueue:
         return int(self._database.read(sql).fetchone()[0])
 
     def _restore(self) -> None:
-        """Put back what was leased, or broke, in another process; its hosts stand in line again."""
+        """Return the requests that another process leased, or that broke there, to the queue."""
         hosts = self._database.read(
             f"SELECT host, max(priority) FROM requests WHERE {_UNFINISHED}"  # noqa: S608
             " GROUP BY host ORDER BY min(id)",
@@ -115,15 +115,15 @@ class RequestQueue:
         depth: int = 0,
         is_fixed: bool = False,
     ) -> None:
-        """Queue a request; under its key no other one can be queued. Complexity: O(log n).
+        """Queue a request; no other one can be queued under its key. Complexity: O(log n).
 
         Args:
-            host: Its number.
-            url: Where it leads.
-            priority: The higher, the sooner.
-            request: The rest of it.
-            key: Its fingerprint; None where others may have it too.
-            depth: How many links lead there from a seed.
+            host: The number of its host.
+            url: Its URL.
+            priority: Its priority; the higher, the sooner.
+            request: The rest of it, encoded.
+            key: Its request fingerprint; None where others may have it too.
+            depth: Number of links that lead to it from a seed.
             is_fixed: Whether no rule may skip it.
         """
         row = (priority, depth, host, url, key, is_fixed, request)
@@ -143,12 +143,12 @@ class RequestQueue:
         *,
         depth: int = 0,
     ) -> None:
-        """Note a request that is not made because another one stands for its page."""
+        """Store a request that is not made because another one stands for its page."""
         row = (priority, depth, host, url, key, request, skip.rule, skip.fold)
         self._database.write(_PUSH_SKIPPED, row)
 
     def lease(self, load: Load) -> QueuedRequest | None:
-        """The next request of a host with room, which stays leased until ``finish``.
+        """Lease the next request of a host with room until ``finish``; None where there is none.
 
         Complexity: O(log n + hosts that are under way).
         """
@@ -168,19 +168,19 @@ class RequestQueue:
         return QueuedRequest(request_id, host, url, -less, request, depth)
 
     def has_urgent(self, priority: int) -> bool:
-        """Whether a request of this priority or a higher one waits."""
+        """Return whether a request of this priority or a higher one waits."""
         return any(found >= priority for _, found in islice(self._line, 1))
 
     @property
     def _most_ahead(self) -> int:
-        """How many requests of a host are read at a time; few where its next turn is far off."""
+        """The number of a host's requests to read at a time; few if its next turn is far off."""
         hosts = self._line.held
         return 2 if hosts is None else max(2, min(MAX_OF_A_HOST, _READ_AHEAD // hosts))
 
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
-        """End the leases of requests that are through, or of such as broke.
+        """End the leases of requests that are through, or that broke.
 
-        What is through is emptied: it may hold passwords and cookies.
+        A request that is through is emptied: it may hold passwords and cookies.
         """
         if self._again and not failed:
             ids = [one for one in ids if not self._follow_later(one)]
@@ -190,12 +190,13 @@ class RequestQueue:
             self.write()
 
     def lower(self, way: ShorterWay) -> None:
-        """Let a page be as near to a seed as a shorter way is, wherever its request is by now.
+        """Lower the depth of a page to that of a shorter way, whatever state its request is in.
 
-        What waits goes forward in the line of its host. What was fetched waits again, so that its
-        links are followed at their new depth; what is under way does so when it is through.
+        A request that waits moves forward in the queue of its host. One that is done waits again,
+        so that its links are followed at their new depth; one that is leased does so when its lease
+        ends.
 
-        Complexity: O(log n), and one more look at the head of the host's queue.
+        Complexity: O(log n), and one more read of the head of the host's queue.
         """
         self.write()
         row = self._database.read(_OF_KEY, (way.key, way.depth)).fetchone()
@@ -213,7 +214,7 @@ class RequestQueue:
                 self._again[number] = way
 
     def _follow_later(self, number: int) -> bool:
-        """Let a request wait again whose lease ends, where a shorter way was found meanwhile."""
+        """Let a request whose lease ends wait again, if a shorter way was found meanwhile."""
         way = self._again.pop(number, None)
         if way is not None:
             self._database.count_work(1)
@@ -224,10 +225,10 @@ class RequestQueue:
         """Let a leased request wait again.
 
         Args:
-            queued: What ``lease`` handed out.
-            is_changed: Whether its priority and ``request`` are others now.
+            queued: The request that ``lease`` returned.
+            is_changed: Whether its priority and ``request`` have changed.
 
-        Complexity: O(log n), and one more look at the head of the host's queue.
+        Complexity: O(log n), and one more read of the head of the host's queue.
         """
         self._gone.discard(queued.id)
         self._again.pop(queued.id, None)  # its depth is in the table
@@ -240,9 +241,9 @@ class RequestQueue:
         self._todo += 1
 
     def write(self) -> None:
-        """Bring the tables up to date.
+        """Write leases, their ends, and the line of hosts to the tables.
 
-        What is leased is noted, so that whoever opens the queue next puts it back.
+        The next process that opens the queue returns the leases that are written.
         """
         leased = self._gone.difference(self._done, self._failed)
         for sql, ids in ((_LEASED, leased), (_DONE, self._done), (_FAILED, self._failed)):
@@ -254,9 +255,9 @@ class RequestQueue:
         self._line.write()
 
     def change(self, host: int, sql: str, rows: Sequence[Sequence[Any]]) -> int:
-        """Change which requests of a host wait, in the table; tell how many were changed.
+        """Change which requests of a host wait, in the table; return how many were changed.
 
-        Whoever calls it tells ``count`` how many more wait.
+        The caller passes the difference to ``count``.
         """
         self.write()
         self._heads.drop(host)
@@ -271,11 +272,11 @@ class RequestQueue:
         return changed
 
     def count(self, more: int) -> None:
-        """Note that so many more requests wait, or fewer."""
+        """Add to the number of requests that wait; a negative number subtracts."""
         self._todo += more
 
     def line_up(self) -> None:
-        """Make the line of hosts anew of the requests that wait. Complexity: O(n)."""
+        """Rebuild the line of hosts from the requests that wait. Complexity: O(n)."""
         self.write()
         self._database.write("DELETE FROM hosts")
         self._database.write(
@@ -285,11 +286,11 @@ class RequestQueue:
         self._line = HostLine(self._database)
 
     def __len__(self) -> int:
-        """Requests that wait."""
+        """Return the number of requests that wait."""
         return self._todo
 
     def clear(self) -> None:
-        """Forget every request, for another visit."""
+        """Remove every request, for another visit."""
         self.write()
         self._todo = 0
         self._again.clear()

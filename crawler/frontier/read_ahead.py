@@ -1,4 +1,4 @@
-"""The next requests of each host, read ahead."""
+"""Read ahead the next requests of each host."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
     Row = tuple[int, int, int, str, bytes]
-    """Negated priority, depth, id, URL, request: rows sort as they are to be handed out."""
+    """Negated priority, depth, id, URL, request: rows sort in the order of their leases."""
 
 MAX_OF_A_HOST = 64
 MAX_BYTES = 2**23
-"""Of all URLs and requests that are held."""
+"""Bytes of all URLs and requests that are held, at most."""
 
 _MIN_COUNT = 2
 
 _ROW_BYTES = 250
-"""What a row takes beside the characters of its URL and the bytes of its request."""
+"""Bytes of a row beside the characters of its URL and the bytes of its request."""
 
 _NEXT = (
     "SELECT -priority, depth, id, url, request FROM requests WHERE state = 0 AND host = ?"
@@ -33,11 +33,11 @@ _NEXT = (
 class _Head:
     rows: list[Row]
     is_all: bool
-    """Whether the host has no others."""
+    """Whether the host has no other requests."""
 
 
 class Heads:
-    """For some hosts the first of their requests that wait, bounded in number and bytes.
+    """The first waiting requests of some hosts, bounded in number and bytes.
 
     Args:
         database: The crawl's database.
@@ -51,11 +51,11 @@ class Heads:
         self._bytes = 0
 
     def take(self, host: int, most: int) -> tuple[Row, int | None]:
-        """Take out a host's first request; tell the priority of the one after it.
+        """Remove and return a host's first request, with the priority of the one after it.
 
         Args:
-            host: One that has requests.
-            most: How many to read, where some must be read. With 2, one to hand out
+            host: A host that has requests.
+            most: The number of rows to read, where some must be read. With 2, one row to lease
                 and one for the host's next place in line, nothing more is held.
 
         Complexity: O(log n + ``most``).
@@ -74,7 +74,7 @@ class Heads:
         return row, following
 
     def _read(self, host: int, most: int) -> tuple[list[Row], bool]:
-        """The first rows of a host, and whether there are no others."""
+        """Return the first rows of a host, and whether there are no others."""
         rows: list[Row] = []
         room = MAX_BYTES // 2
         for row in self._database.read(_NEXT, (host,)):
@@ -93,7 +93,7 @@ class Heads:
         return head
 
     def offer(self, host: int, row: Row) -> None:
-        """Hold a request that came, where it is among the first of its host."""
+        """Hold a new request if it is among the first of its host."""
         head = self._heads.get(host)
         if head is None:
             return
@@ -107,7 +107,7 @@ class Heads:
         self._make_room(host)
 
     def _make_room(self, host: int) -> None:
-        """Drop the hosts that were read first, and one with huge requests as well."""
+        """Drop the hosts that were read first, and rows of this host if its requests are huge."""
         while self._bytes > MAX_BYTES and len(self._heads) > 1:
             oldest = next(iter(self._heads))
             if oldest == host:
@@ -120,13 +120,13 @@ class Heads:
             head.is_all = False
 
     def drop(self, host: int) -> None:
-        """Read this host again when it is served."""
+        """Drop a host, so that it is read again when it is served."""
         head = self._heads.pop(host, None)
         if head is not None:
             self._bytes -= sum(map(_bytes, head.rows))
 
     def clear(self) -> None:
-        """Read every host again."""
+        """Drop every host, so that each is read again."""
         self._heads.clear()
         self._bytes = 0
 

@@ -1,4 +1,4 @@
-"""Which URL sends the reader to which, and whether they go round in a circle."""
+"""Store the target of each redirect, and find redirects in a circle."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 class Redirects:
-    """Every redirect that was met, one a source.
+    """Every redirect that was met, one for each source.
 
-    Two pages that send the reader to one another are each filtered as seen
+    Two pages that redirect to one another are each filtered as seen
     when the other leads to them; only here it shows that neither is a page.
     """
 
@@ -25,14 +25,14 @@ class Redirects:
         )
 
     def target(self, source: bytes) -> bytes | None:
-        """Where a redirect led the last time that it was met; None where it was not."""
+        """Return the last target of a redirect; None where the source was never redirected."""
         row = self._database.read(
             "SELECT target FROM redirects WHERE key = ?", (source,)
         ).fetchone()
         return None if row is None else bytes(row[0])
 
     def circle(self, start: bytes) -> list[str]:
-        """The URLs of the circle that a source is part of, empty where it is in none.
+        """Return the URLs of the circle that a source is part of, empty where it is in none.
 
         Complexity: O(length of the chain).
         """
@@ -51,7 +51,7 @@ class Redirects:
         return urls if key == start else []
 
     def target_url(self, source: bytes) -> str | None:
-        """Return where a source led in this visit; None where it did not, or that is not known."""
+        """Return the URL that a source led to in this visit; None where that is not known."""
         row = self._database.read(
             "SELECT requests.url FROM redirects JOIN requests ON requests.key = target"
             " WHERE redirects.key = ? AND requests.url != ''",
@@ -60,5 +60,5 @@ class Redirects:
         return None if row is None else str(row[0])
 
     def clear(self) -> None:
-        """Forget every redirect, for another visit."""
+        """Remove every redirect, for another visit."""
         self._database.empty("redirects")

@@ -1,7 +1,8 @@
-"""The stored form of a request: a JSON object of whatever differs from a plain GET.
+"""The stored form of a request: a JSON object of its differences from a plain GET.
 
-JSON and not pickle: a pickled request runs code of whoever wrote the directory, or can write to
-Redis. URL and priority are stored beside it. ``docs/formats.md`` has the grammar.
+It is JSON and not pickle, since a pickled request runs the code of its author, who may be anyone
+that made the directory or can write to Redis. URL and priority are stored beside it.
+``docs/formats.md`` has the grammar.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def encode_parts(parts: Mapping[str, Any]) -> bytes:
 
 
 def decode_parts(encoded: bytes) -> dict[str, Any]:
-    """Undo ``encode_parts``.
+    """Return the parts of encoded bytes; the inverse of ``encode_parts``.
 
     Raises:
         MalformedRequestError: The bytes are no JSON object.

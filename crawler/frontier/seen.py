@@ -21,7 +21,7 @@ BLOOM_ERROR_RATE = 0.001
 _SAVED_KEYS = "bloom_keys"
 
 MAX_UNWRITTEN = 10_000
-"""So many keys at most wait for a row."""
+"""Keep at most this many keys in memory that wait for a row."""
 
 _MARK = (
     "INSERT INTO requests (state, tries, priority, depth, host, url, key, fixed, request)"
@@ -35,30 +35,33 @@ _MARK_ALL = (
 _KEYS = "FROM requests WHERE key IS NOT NULL"
 
 RECENT_KEYS = 200_000
-"""Keys of two generations of this size are held with their depths, about 100 bytes each:
-nearly every link of a page was met a moment ago, and a look into SQLite takes 5 us."""
+"""Keep the depths of the keys of two generations of this size in memory.
+
+A key takes about 100 bytes. Nearly every link of a page was met a moment ago, and a look into
+SQLite takes 5 us.
+"""
 
 
 class SeenSet:
     """Request fingerprints: a Bloom filter first, the exact set in ``crawl.db`` after it.
 
-    The filter says "never" for certain and at once; what it believes to have
+    The filter says "never" for certain and at once; a key that it believes to have
     met is looked up in the table ``requests``, so that no page is ever lost to a
     false positive. At ten million keys it takes about 2 bytes a key for the
     filter, 40 MB for recent keys and 32 MB for SQLite's cache.
 
-    A key waits in memory for the row of its request, which ``take`` hands it over
-    to: queue and set are one INSERT. What is left at the commit, because its request
+    A key waits in memory for the row of its request, which gets it from ``take``:
+    queue and set are one INSERT. A key left at the commit, because its request
     is queued elsewhere or never, gets a row that is done from the start, without a URL.
 
     Args:
         database: The crawl's database.
-        bloom_path: Where the filter is saved at close, or None.
+        bloom_path: Path of the filter's file, or None.
 
     Files:
         seen.bloom: The filter, valid only after a clean close: it is removed
-        when the set is opened, and made again from the table where it is
-        missing, damaged or counts other than the table.
+            when the set is opened, and rebuilt from the table where it is
+            missing, damaged or counts other than the table.
     """
 
     def __init__(self, database: Database, bloom_path: Path | None) -> None:
@@ -92,7 +95,7 @@ class SeenSet:
         return self.depth(key) is not None
 
     def depth(self, key: bytes) -> int | None:
-        """Return how many links lead to a page, at least; None where it was never queued."""
+        """Return the least depth of a page that is known; None where it was never queued."""
         depth = self._young.get(key)
         if depth is not None:
             return depth
@@ -104,7 +107,7 @@ class SeenSet:
         return depth
 
     def add(self, key: bytes, depth: int = 0) -> bool:
-        """Add a key, and how many links lead to its page; say whether it is a new one."""
+        """Add a key with its depth; return whether it is new."""
         if key in self:
             return False
         if len(self._unwritten) >= MAX_UNWRITTEN:
@@ -116,7 +119,7 @@ class SeenSet:
         return True
 
     def lower(self, key: bytes, depth: int) -> None:
-        """Note a shorter way to a page that was queued; the queue changes its row."""
+        """Note a smaller depth of a page that was queued; the queue changes its row."""
         if key in self._unwritten:
             self._unwritten[key] = depth
         self._remember(key, depth)
@@ -132,16 +135,16 @@ class SeenSet:
             self._bloom.add_digest(key)
 
     def take(self, key: bytes) -> bytes | None:
-        """The key, for the row of its request that is written next; None where it has a row."""
+        """Return a key for the row of its request, which comes next; None where it has a row."""
         if key not in self._unwritten:
             return None
         del self._unwritten[key]
         return key
 
     def discard(self, key: bytes) -> None:
-        """Make a key new again that was just added, whose request cannot be queued.
+        """Remove a key that was just added, since its request cannot be queued.
 
-        The filter goes on believing that it met it. What has a row stays.
+        The filter continues to believe that it met the key. A key with a row stays.
         """
         if key in self._unwritten:
             del self._unwritten[key]
@@ -169,7 +172,7 @@ class SeenSet:
         return self._count
 
     def clear(self) -> None:
-        """Forget every key, for another visit, after the queue was cleared."""
+        """Remove every key, for another visit, after the queue was cleared."""
         self._unwritten.clear()
         self._database.empty("requests")
         self._young, self._old, self._count = {}, {}, 0

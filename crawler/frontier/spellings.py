@@ -1,4 +1,4 @@
-"""Other spellings of a canonical URL, for where the one that was asked gives no page."""
+"""Store other spellings of a canonical URL, for use where the first one gives no page."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 SPELLING: Final = "crawl_spelling"
-"""Key of ``Request.meta``: the request asks for another spelling of a URL that gave no page."""
+"""Key of ``Request.meta``: the request tries another spelling of a URL that gave no page."""
 
 MAX_OTHERS: Final = 3
-"""Spellings stored of a URL, beside the first one and the canonical one."""
+"""Spellings stored of a URL, at most, beside the first one and the canonical one."""
 
 KNOWN: Final = 0
-"""State of a spelling that was met and never asked."""
+"""State of a spelling that was met and never requested."""
 ASKED: Final = 1
 """State of a spelling that is queued, under way or gave a page."""
 FAILED: Final = 2
@@ -45,7 +45,7 @@ _OF_ONE_REQUEST = frozenset(
 
 
 class Spelling(NamedTuple):
-    """A spelling as the table has it."""
+    """A row of the table ``spellings``."""
 
     place: int
     url: str
@@ -53,26 +53,26 @@ class Spelling(NamedTuple):
 
 
 class Spellings(Protocol):
-    """The spellings of each key of which more than one is known, or of which one has failed."""
+    """The spellings of each key that has several, or one that has failed."""
 
     def is_wanted(self, key: bytes, url: str) -> bool:
-        """Remember a spelling under a key that was queued before; say whether to ask it now.
+        """Remember a spelling under a key that was queued before; return whether to request it now.
 
-        It is asked where all spellings that were known gave no page.
+        It is requested if all spellings that were known gave no page.
         """
 
     def note_asked(self, key: bytes, url: str) -> bool:
-        """Note that a spelling is queued; say whether it was not asked before."""
+        """Note that a spelling is queued; return whether it was not requested before."""
 
     def clear(self) -> None:
-        """Forget everything, for another visit."""
+        """Remove all spellings, for another visit."""
 
 
 class StoredSpellings:
-    """The table ``spellings``: the canonical URL is asked next, then the others as they were met.
+    """The table ``spellings``: the canonical URL is tried next, then the others as they were met.
 
     Args:
-        database: That of the crawl.
+        database: The crawl's database.
     """
 
     def __init__(self, database: Database) -> None:
@@ -113,15 +113,15 @@ class StoredSpellings:
     def replacement(
         self, key: bytes, failed: Iterable[str], canonical_url: str | None
     ) -> str | None:
-        """Return the spelling to ask where some gave no page, or None.
+        """Return the spelling to request after some gave no page, or None.
 
-        Nothing is asked while another one is under way: a request that a killed process did not
+        It is None while another one is under way: a request that a killed process did not
         acknowledge fails twice.
 
         Args:
-            key: Of all of them.
+            key: The key of all of them.
             failed: The spellings that gave no page.
-            canonical_url: None where it may not be asked.
+            canonical_url: The canonical URL; None where it may not be requested.
         """
         known = {_form(one.url): one for one in self._of(key)}
         for url in failed:
@@ -161,14 +161,14 @@ class StoredSpellings:
 
 
 def meta_for_another(meta: dict[str, Any]) -> dict[str, Any]:
-    """The meta of a request for another spelling: that of the first, less what happened to it."""
+    """Return the meta for another spelling: that of the first without traces of its download."""
     return {name: value for name, value in meta.items() if name not in _OF_ONE_REQUEST} | {
         SPELLING: True
     }
 
 
 def _form(url: str) -> str:
-    """What a server sees of a URL; by it spellings are told apart."""
+    """Return a URL as a server gets it, the form by which spellings are compared."""
     with suppress(MalformedUrl):
         return sent(url)
     return url

@@ -1,4 +1,4 @@
-"""What can be said of a request in the queue's table."""
+"""The states of a request in the queue's table."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Admission:
     def _skipping(
         self, address: Address, fold: bytes, key: bytes, known: Fold
     ) -> Sequence[LearnedRule]:
-        """The rules by which a known request stands for another one; none where it does not."""
+        """Return the rules that skip a known request because of another one; empty if none do."""
         if known.key == key:
             return ()
         standing = self._state.addresses.standing(known)

@@ -110,11 +110,11 @@ class LearnedRule:
 
     @property
     def is_of_ids(self) -> bool:
-        """Whether each part that it drops has many values, most of which look like ids."""
+        """Whether each part that it drops has many values, and most of them look like ids."""
         return bool(self.values) and all(map(self.has_ids, range(len(self.values))))
 
     def has_ids(self, thing: int) -> bool:
-        """Return whether a part that it drops has many values, most of which look like ids."""
+        """Return whether a part that it drops has many values, and most of them look like ids."""
         values = self.values[thing] if thing < len(self.values) else set()
         few = sum(map(is_one_of_few, values))
         return is_open(self.transform) and len(values) >= _MAX_VALUES and 2 * few < len(values)

@@ -158,7 +158,7 @@ class RuleSet:
         return weakest(behind) if behind else None
 
     def needed(self, one: Address, other: Address) -> list[LearnedRule]:
-        """Return the rules without any one of which two addresses would be two."""
+        """Return the rules that are each needed to make two addresses one."""
         if one == other or self.fold(one) != self.fold(other):
             return []
         did = {rule.id for rule in (*self.changing(one), *self.changing(other))}
@@ -169,7 +169,7 @@ class RuleSet:
         ]
 
     def behind(self, one: Address, other: Address) -> list[LearnedRule]:
-        """Return the rules because of which two addresses are one.
+        """Return the rules that make two addresses one.
 
         These are the needed ones; where several rules do the same, so that none is needed, all that
         change one of the addresses.

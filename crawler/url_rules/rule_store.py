@@ -181,7 +181,7 @@ class RuleStore:
         return {restored(json.loads(rule)) for (rule,) in rows}
 
     def ended(self) -> list[Proposal]:
-        """Rules that were revoked, or forgotten by the user: they are not learned again."""
+        """Return the rules that were revoked, or that the user forgot; none is learned again."""
         return self._in_states(REVOKED, FORGOTTEN)
 
     def forgotten(self) -> list[Proposal]:

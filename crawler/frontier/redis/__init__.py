@@ -1,1 +1,1 @@
-"""Which URL next, for a fleet of crawlers: queue and seen set in one Redis."""
+"""Store the queue and the seen set of a fleet of crawlers in one Redis."""

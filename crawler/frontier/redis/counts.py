@@ -1,4 +1,4 @@
-"""How much of everything a fleet has."""
+"""Count the requests, hosts, keys and workers of a fleet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OF_A_WORKER = 4
 
 
 class WorkerCounts(NamedTuple):
-    """What a worker holds."""
+    """The requests and hosts that a worker holds."""
 
     leased: int
     parked: int
@@ -21,7 +21,7 @@ class WorkerCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShardCounts:
-    """What a shard has; ``changes`` rises with whatever happens there."""
+    """The counts of a shard; ``changes`` rises with every change there."""
 
     workers: dict[str, WorkerCounts]
     changes: int
@@ -33,7 +33,7 @@ class ShardCounts:
 
     @classmethod
     def read(cls, answer: Sequence[Any]) -> ShardCounts:
-        """From the answer of ``counts.lua``."""
+        """Parse the answer of ``counts.lua``."""
         workers = {
             answer[at].decode(): WorkerCounts(*map(int, answer[at + 1 : at + _OF_A_WORKER]))
             for at in range(6, len(answer), _OF_A_WORKER)
@@ -48,17 +48,17 @@ class ShardCounts:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What the fleet has.
+    """The counts of the fleet.
 
     Attributes:
-        waiting: Requests that nobody has.
-        leased: Requests under way.
-        parked: Requests that their workers have, and do not make for now.
-        done: Requests that are through.
-        failed: Requests that broke too often.
-        hosts: Hosts that have requests, are owned or rest.
-        seen: Keys that were ever queued.
-        workers: How many take part.
+        waiting: Number of requests that no worker has.
+        leased: Number of requests under way.
+        parked: Number of requests that their workers have, and do not make for now.
+        done: Number of requests that are through.
+        failed: Number of requests that broke too often.
+        hosts: Number of hosts that have requests, are owned or are paused.
+        seen: Number of keys that were ever queued.
+        workers: Number of workers that take part.
         is_finished: Whether at one moment nothing waited and nothing was under way, anywhere.
     """
 
@@ -74,7 +74,7 @@ class Counts:
 
 
 def summed(shards: Sequence[ShardCounts], workers: int, *, is_finished: bool) -> Counts:
-    """The counts of all shards together."""
+    """Return the counts of all shards together."""
     own = total(each for shard in shards for each in shard.workers.values())
     return Counts(
         waiting=sum(shard.waiting for shard in shards),
@@ -90,5 +90,5 @@ def summed(shards: Sequence[ShardCounts], workers: int, *, is_finished: bool) ->
 
 
 def total(each: Iterable[WorkerCounts]) -> WorkerCounts:
-    """The sum of what workers hold."""
+    """Return the sum of the requests and hosts that workers hold."""
     return WorkerCounts(*map(sum, zip(WorkerCounts(0, 0, 0), *each, strict=True)))

@@ -1,4 +1,4 @@
-"""What can be wrong with a fleet.
+"""The errors of a fleet.
 
 FleetError
 """

@@ -1,4 +1,4 @@
-"""How many requests to ask of each shard, so that together they make up what a worker wants."""
+"""Divide the requests that a worker wants among the shards."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ if TYPE_CHECKING:
 
 
 class Wish(NamedTuple):
-    """What a worker asks of a shard: so many requests, of so many hosts that it does not own yet.
+    """The requests that a worker wants from a shard.
 
-    ``hosts`` are those that it owns, and how many more requests each may have.
+    Attributes:
+        requests: Number of requests.
+        more_hosts: Number of hosts that it may own in addition.
+        hosts: The hosts that it owns, with how many more requests each may have.
     """
 
     requests: int
@@ -22,14 +25,14 @@ class Wish(NamedTuple):
 
 
 class Leasing:
-    """One lease of a worker, in rounds: what a shard does not have, the others are asked for.
+    """One lease of a worker, in rounds: if a shard has too few requests, the others are asked.
 
     Args:
-        most: How many requests at most.
-        more_hosts: How many free hosts may be owned in addition.
-        room: How many requests each of those may have.
-        hosts: How many more requests each host that is owned may have, by shard.
-        order: The shards, those first that are to be asked where one request a shard is too many.
+        most: Number of requests, at most.
+        more_hosts: Number of free hosts that may be owned in addition.
+        room: Number of requests that each of those may have.
+        hosts: Number of requests that each owned host may have in addition, by shard.
+        order: The shards; the first ones are asked where there are fewer requests than shards.
     """
 
     def __init__(
@@ -49,7 +52,7 @@ class Leasing:
         self._order = list(order)
 
     def wishes(self) -> dict[int, Wish]:
-        """What to ask now, by shard; nothing where the lease is at its end.
+        """Return the wishes for this round, by shard; none where the lease is complete.
 
         Complexity: O(shards + hosts that are owned).
         """
@@ -63,7 +66,7 @@ class Leasing:
         return {one: wish for one, wish in wishes.items() if wish.more_hosts or wish.hosts}
 
     def answer(self, shard: int, wish: Wish, leased: Sequence[Leased]) -> None:
-        """Take note of what a shard had; it is asked again where it may have more."""
+        """Note the answer of a shard; the shard is asked again where it may have more."""
         rooms = self._rooms.setdefault(shard, {})
         taken = {one.host for one in leased} - rooms.keys()
         rooms.update(dict.fromkeys(taken, self._room))
@@ -82,7 +85,7 @@ class Leasing:
 
 
 def _shares(number: int, among: Sequence[int]) -> list[int]:
-    """A number in parts as equal as can be, the first the largest."""
+    """Return a number in parts as equal as possible, the first the largest."""
     if not among:
         return []
     each, more = divmod(number, len(among))

@@ -1,4 +1,4 @@
-"""The scripts that Redis runs, each in a file of its own; what they share stands before them."""
+"""The scripts that Redis runs, each in a file of its own after the files that it shares."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FOLDER = files(__package__ or "")
 
 
 def _script(*names: str, flags: str = "") -> Script:
-    """A script of several files.
+    """Return a script of several files.
 
     The first line lets the server refuse all of it where its memory is full, not half of it.
     """
@@ -20,7 +20,7 @@ def _script(*names: str, flags: str = "") -> Script:
     return Script(source, hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest())
 
 
-# What frees memory, or takes none for long, is done in a full server too.
+# A script that frees memory, or takes none for long, runs in a full server too.
 _FREES = "allow-oom"
 _READS = "no-writes"
 

@@ -1,4 +1,4 @@
-"""A request as the fleet's queue holds it.
+"""The record of a request in the fleet's queue.
 
 ::
 
@@ -6,7 +6,7 @@
     id      := host:u64 urgency:u64 depth:u16 number:u48
     rest    := tries:u7 + again * 128 key_bytes:u8 key url_bytes:u32 url request
 
-Big-endian, so that records sort as they are to be handed out: those of a host
+Big-endian, so that records sort in the order of their leases: those of a host
 together, the most urgent first, among equals the least deep, then the oldest.
 """
 
@@ -19,10 +19,10 @@ from typing import NamedTuple
 from crawler.frontier.pauses import SharedPause
 
 MIDDLE = 2**52
-"""Urgency is this less the priority. Lua's numbers are exact up to twice that."""
+"""Urgency is this less the priority; Lua's numbers are exact up to twice this."""
 
 AGAIN = 128
-"""Is added to the tries of what a shorter way led to."""
+"""Added to the tries of a request that a shorter way led to."""
 
 ID_BYTES = 24
 KEY_BYTES = 16
@@ -30,7 +30,7 @@ KEY_BYTES = 16
 _HEAD = struct.Struct(">QQH")
 
 SPELLING, FAILED = b"s", b"f"
-"""Behind a key: of another spelling, and of spellings that gave no page."""
+"""Marks after a key: the link is another spelling, or a list of spellings that failed."""
 
 _TRIES_AND_KEY = struct.Struct(">BB")
 _LENGTH = struct.Struct(">I")
@@ -40,18 +40,18 @@ class QueuedLink(NamedTuple):
     """A request that may be new.
 
     Attributes:
-        key: Its fingerprint, 16 bytes, under which nothing else is queued; None where it holds
-            none. All requests of a key have one host.
-        host: The number of its line, 0 to 2**63 - 1.
-        url: Where it leads.
-        priority: The higher, the sooner.
-        request: The rest of it.
-        depth: How many links lead there from a seed.
-        is_followed: Whether it leads to a page whose links are followed anew from nearer.
-        is_spelling: Whether the URL is another one than the canonical one of its key: where that
-            is queued already, it is remembered, and asked for where all before it gave no page.
-        failed: Spellings of the key that gave no page: not this request is queued, but one for
-            the next spelling, which is ``url`` where that was not asked yet; it may be empty.
+        key: Its request fingerprint, 16 bytes; no other link is queued under it. None where it
+            holds none. All requests of a key have one host.
+        host: The number of its host, 0 to 2**63 - 1.
+        url: Its URL.
+        priority: Its priority; the higher, the sooner.
+        request: The rest of it, encoded.
+        depth: Number of links that lead to it from a seed.
+        is_followed: Whether it leads to a page whose links are followed again from nearer.
+        is_spelling: Whether the URL is another one than the canonical one of its key: if that
+            is queued already, it is stored, and requested if all before it gave no page.
+        failed: Spellings of the key that gave no page. With these, another request is queued: one
+            for the next spelling, or for ``url`` if that was not tried yet; ``url`` may be empty.
     """
 
     key: bytes | None
@@ -66,11 +66,18 @@ class QueuedLink(NamedTuple):
 
 
 class Leased(NamedTuple):
-    """A request that was handed out.
+    """A request that was leased.
 
     Attributes:
-        tries: How often it broke before.
-        is_again: Whether it stands for one whose page may have been fetched, from further away.
+        id: The id of its record.
+        host: The number of its host.
+        url: Its URL.
+        priority: Its priority.
+        key: Its request fingerprint, or None.
+        request: The rest of it, encoded.
+        tries: Number of times that it broke before.
+        depth: Number of links that lead to it from a seed.
+        is_again: Whether its page may have been fetched before, from further away.
     """
 
     id: bytes
@@ -85,17 +92,17 @@ class Leased(NamedTuple):
 
 
 def pack_host(host: int) -> bytes:
-    """A host's number as the scripts know it."""
+    """Return a host's number in the format of the scripts."""
     return host.to_bytes(8, "big")
 
 
 def unpack_host(packed: bytes) -> int:
-    """Undo ``pack_host``."""
+    """Return the number of a packed host; the inverse of ``pack_host``."""
     return int.from_bytes(packed, "big")
 
 
 def pack_pause(pause: SharedPause | None) -> bytes:
-    """What is known of a host's pause but its end, as JSON; nothing where nothing is."""
+    """Return a host's pause, without its end, as JSON; empty for None."""
     if pause is None:
         return b""
     parts = (pause.name, pause.number, pause.waited_secs, pause.reason)
@@ -103,15 +110,19 @@ def pack_pause(pause: SharedPause | None) -> bytes:
 
 
 def unpack_pause(record: bytes) -> SharedPause:
-    """The pause of a host that may be asked again: its end in ms, then what ``pack_pause`` made."""
+    """Return the pause of a record: its end in ms, then the output of ``pack_pause``.
+
+    It is over: its host may be requested again.
+    """
     name, number, waited_secs, reason = json.loads(record.partition(b" ")[2])
     return SharedPause(name, 0.0, number, waited_secs, reason)
 
 
 def pack(link: QueuedLink) -> tuple[bytes, bytes, bytes]:
-    """Head (host, urgency, depth), key, and rest of a link; its number comes between them.
+    """Return head (host, urgency, depth), key, and rest of a link.
 
-    Behind the key stand what kind of a spelling the link is, and the spellings that failed.
+    Its number comes between head and rest. The key is followed by a mark for another spelling, or
+    by the spellings that failed.
     """
     key, head = link.key or b"", _head(link)
     if link.failed:
@@ -122,7 +133,7 @@ def pack(link: QueuedLink) -> tuple[bytes, bytes, bytes]:
 
 
 def pack_changed(leased: Leased) -> tuple[bytes, bytes, bytes]:
-    """Id of a request as it was leased; head and rest of what it is from now on."""
+    """Return the id of a leased request, with head and rest of its new record."""
     tries = leased.tries + AGAIN * leased.is_again
     rest = _rest(tries, leased.key, leased.url, leased.request)
     return leased.id, _head(leased), rest
@@ -140,7 +151,7 @@ def _rest(tries: int, key: bytes | None, url: str, request: bytes) -> bytes:
 
 
 def unpack(record: bytes) -> Leased:
-    """The request of a record."""
+    """Return the request of a record."""
     host, urgency, depth = _HEAD.unpack_from(record)
     tries, key_bytes = _TRIES_AND_KEY.unpack_from(record, ID_BYTES)
     start = ID_BYTES + _TRIES_AND_KEY.size

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from neardup.storage.redis.server import Server
 
 KEPT_SECS = 5.0
-"""A server that syncs its file every second may lose two seconds where it is killed."""
+"""Keep pushed links for this many seconds: a killed server may lose two, with fsync each second."""
 
 MAX_OF_A_CALL = 500
-"""So many requests at most in one call of a script: nobody else is served meanwhile."""
+"""Requests in one call of a script, at most: the server answers no other worker meanwhile."""
 
 Move = Literal["park", "unpark", "give_back"]
 
@@ -44,9 +44,9 @@ T = TypeVar("T")
 
 
 class Journal:
-    """Links by the time when they were pushed, of the last seconds.
+    """The links that were pushed in the last seconds, by time.
 
-    On one server nothing hangs on it: where a push is lost, so is the end of its page's lease. In
+    On one server nothing depends on it: if a push is lost, so is the end of its page's lease. In
     a cluster that may be in another node.
     """
 
@@ -54,20 +54,20 @@ class Journal:
         self._pushed: deque[tuple[float, Sequence[QueuedLink]]] = deque()
 
     def __bool__(self) -> bool:
-        """Whether there is anything."""
+        """Return whether there are any links."""
         return bool(self._pushed)
 
     def note(self, links: Sequence[QueuedLink], now: float) -> None:
-        """Take note of links that the server has."""
+        """Add links that the server has."""
         self._pushed.append((now, links))
 
     def forget(self, now: float) -> None:
-        """Forget what was pushed long before ``now``, when the server still had all of it."""
+        """Remove links that were pushed long before ``now``, when the server had all of them."""
         while self._pushed and self._pushed[0][0] < now - KEPT_SECS:
             self._pushed.popleft()
 
     def take(self) -> list[QueuedLink]:
-        """The links, which are forgotten with that."""
+        """Remove and return all links."""
         links = [link for _, some in self._pushed for link in some]
         self._pushed.clear()
         return links
@@ -77,9 +77,9 @@ class Calls:
     """Numbered calls, one after the other.
 
     Attributes:
-        turn: Held while one is under way.
-        made: The number of the last one.
-        answered: The number of the last one that had an answer.
+        turn: A lock that is held while a call is under way.
+        made: The number of the last call.
+        answered: The number of the last call that had an answer.
     """
 
     def __init__(self) -> None:
@@ -87,24 +87,24 @@ class Calls:
         self.made = self.answered = 0
 
     def begin_anew(self) -> None:
-        """Number from the first again."""
+        """Restart the numbers from the first."""
         self.made = self.answered = 0
 
 
 class Shard:
     """The calls of one worker to one shard, one after the other.
 
-    Each call has a number. The shard knows that of the last one, and what it
-    answered: a call that is sent twice, because its answer was lost, is carried out once.
+    Each call has a number. The shard stores the number of the last one, and its
+    answer: a call that is sent twice, because its answer was lost, is carried out once.
     Pushes are numbered apart, since they may wait for long where the server is full.
 
     Args:
-        server: Where it is.
-        number: Which shard.
+        server: The server of the shard.
+        number: The number of the shard.
         worker: The name of the worker.
 
     Attributes:
-        is_lost: Whether the worker was taken for dead, or may hold what it does not know of: it
+        is_lost: Whether the worker was taken for dead, or may hold requests unknown to it: it
             must enter again.
     """
 
@@ -118,11 +118,11 @@ class Shard:
         self.is_lost = False
 
     async def _call(self, script: Script, *args: Part) -> Any:
-        """Make a call, as ``_call_whole`` does; return the first part of its answer."""
+        """Make a call as ``_call_whole`` does; return the first part of its answer."""
         return (await self._call_whole(script, *args))[0]
 
     async def _call_whole(self, script: Script, *args: Part) -> list[Any]:
-        """Make a call; what was pushed lately is pushed again where it may be lost."""
+        """Make a call; push recent links again where they may be lost."""
         async with self._calls.turn:
             answer = await self._call_in_turn(self._calls, script, *args)
         if self.is_lost and self._journal:
@@ -165,7 +165,7 @@ class Shard:
         return answer or [None]
 
     async def enter(self, incarnation: str, rest_secs: float) -> None:
-        """Begin, in a new incarnation; what an earlier one held waits again.
+        """Begin a new incarnation; the requests that an earlier one held wait again.
 
         Args:
             incarnation: Its name.
@@ -192,24 +192,25 @@ class Shard:
             pass
 
     async def check(self) -> None:
-        """Find out whether the worker is lost."""
+        """Update ``is_lost`` from the shard."""
         await self._call(scripts.MOVE, "give_back")
 
     async def push(self, links: Sequence[QueuedLink]) -> list[bool]:
-        """Queue the links whose keys are new; say which were."""
+        """Queue the links whose keys are new; return of each whether it was."""
         new: list[bool] = []
         for some in _parts(links):
             new += [one == ord("1") for one in await self._push(some)]
         return new
 
     async def lease(self, wish: Wish, room: int) -> tuple[list[Leased], dict[int, SharedPause]]:
-        """Requests in their order, and the pauses of their hosts that are not over for good.
+        """Lease requests; return them in order, with the last pauses of their hosts.
 
-        Nothing where this worker was taken for dead.
+        Returns nothing where this worker was taken for dead. Pauses before a good answer are left
+        out.
 
         Args:
-            wish: How many.
-            room: How many of each host that was not owned.
+            wish: The requests that the worker wants.
+            room: Number of requests for each host that was not owned.
         """
         rooms = _flat((pack_host(host), more) for host, more in wish.hosts.items())
         most = min(wish.requests, MAX_OF_A_CALL)
@@ -225,7 +226,7 @@ class Shard:
             await self._call(scripts.FINISH, MAX_TRIES, *_flat(some))
 
     async def move(self, move: Move, ids: Sequence[bytes]) -> list[bool]:
-        """Park, unpark or give back what this worker holds; say of which that is true now."""
+        """Park, unpark or give back requests of this worker; return of each whether it was done."""
         moved: list[bool] = []
         for some in _parts(ids):
             answer = await self._call(scripts.MOVE, move, *some) or b"0" * len(some)
@@ -233,7 +234,7 @@ class Shard:
         return moved
 
     async def release(self, hosts: Mapping[int, float]) -> None:
-        """Give hosts back, each after a rest of so many seconds."""
+        """Give hosts back, each after a rest of the given seconds."""
         rests = _flat((pack_host(host), _ms(rest)) for host, rest in hosts.items())
         await self._call(scripts.MOVE, "release", *rests)
 
@@ -243,7 +244,7 @@ class Shard:
             await self._call(scripts.MOVE, "postpone", *_flat(some))
 
     async def pause(self, pauses: Mapping[int, SharedPause | None]) -> None:
-        """Leave hosts alone; None forgets what is known of a host's pauses."""
+        """Pause hosts; None forgets a host's pauses."""
         parts = _flat(
             (pack_host(host), "" if pause is None else _ms(pause.left_secs), pack_pause(pause))
             for host, pause in pauses.items()
@@ -251,7 +252,7 @@ class Shard:
         await self._call(scripts.MOVE, "pause", *parts)
 
     async def counts(self) -> ShardCounts:
-        """What it has."""
+        """Return the counts of the shard."""
         return ShardCounts.read(await self._server.call(scripts.COUNTS, self._keys, []))
 
 

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from neardup.storage.redis.server import Server
 
 FORMAT_VERSION = 2
-"""Raised with every change of what stands in Redis."""
+"""Version of the format in Redis, raised with every change of it."""
 
 T = TypeVar("T")
 
 
 class Beat(NamedTuple):
-    """What a worker is told at a beat.
+    """The result of a worker's heartbeat.
 
     Attributes:
         lost: Whether this worker was taken for dead: it owns no host and has no lease any more.
-        alive: Workers that take part.
-        returned: Workers whose leases this one has returned just now.
+        alive: Number of workers that take part.
+        returned: Names of workers whose leases this one has just returned.
     """
 
     lost: bool
@@ -42,26 +42,27 @@ class Beat(NamedTuple):
 
 
 class RedisFrontier:
-    """Requests handed out to workers as ``crawler.frontier.order`` says, each host to one of them.
+    """Leases requests to workers as ``crawler.frontier.order`` says, each host to one of them.
 
-    Everything of a host is in one shard, and a script changes a shard in one step.
-    A request that is handed out is leased until ``finish`` says what became of it;
-    what a dead worker had waits again. Every call may be carried out twice, because
+    Everything about a host is in one shard, and a script changes a shard in one step.
+    A request is leased until ``finish`` reports its outcome;
+    the requests of a dead worker wait again. Every call may be carried out twice, because
     its answer was lost, and does no harm.
 
     Args:
-        server: Where the fleet is; its prefix is the fleet's name there.
+        server: The server of the fleet; its prefix is the fleet's name there.
         worker: The name of this worker, which it keeps where it starts again.
-        lease_secs: After how long without a beat a worker is dead.
-        shards: Parts that may be in different nodes of a cluster; fixed when the fleet begins.
-        rest_secs: How long the hosts of this worker rest where it dies.
+        lease_secs: Seconds without a heartbeat after which a worker is dead.
+        shards: Number of parts that may be in different nodes of a cluster; fixed when the fleet
+            begins.
+        rest_secs: How long the hosts of this worker rest when it dies.
 
     Attributes:
         owned: Hosts that this worker owns.
-        before_return: To be called where this worker was taken for dead, before it begins anew:
-            what it held is not its own any more, what it is given afterwards is.
-        after_taking: To be called with each host that this worker owns from now on, and the pause
-            in which it was lately; None where it has answered well since.
+        before_return: Functions called where this worker was taken for dead, before it enters
+            again: the requests that it held are not its own any more, those it is given later are.
+        after_taking: Functions called with each host that this worker owns from now on, and its
+            last pause; None where it has answered well since.
     """
 
     def __init__(
@@ -87,14 +88,14 @@ class RedisFrontier:
         self._is_entering = False
 
     async def open(self, plan: str, identity: Mapping[str, str]) -> None:
-        """Take part in the fleet; what this worker held when it died waits again.
+        """Join the fleet; the requests that this worker held when it died wait again.
 
         Args:
-            plan: What the fleet crawls.
-            identity: What else all workers must have in common.
+            plan: The plan of the fleet's crawl.
+            identity: Further values that all workers must have in common.
 
         Raises:
-            FleetError: The fleet is another one; the message names what differs.
+            FleetError: The fleet is another one; the message names the difference.
         """
         own = {"plan": plan, "format": str(FORMAT_VERSION), "shards": str(len(self._shards))}
         await self._fellows.begin({**identity, **own})
@@ -103,7 +104,7 @@ class RedisFrontier:
     async def _enter(self) -> None:
         self._incarnation, self._is_entering = secrets.token_hex(8), True
         self._beaten = time.monotonic()
-        # First, so that whoever finds anything of this incarnation in a shard finds it here too.
+        # First, so that an incarnation that is found in a shard is always found here too.
         await self._fellows.enrol(self._incarnation)
         await _all(shard.enter(self._incarnation, self._rest_secs) for shard in self._shards)
         self.owned.clear()
@@ -111,17 +112,17 @@ class RedisFrontier:
 
     @property
     def incarnation(self) -> str | None:
-        """Another one each time that this worker begins; None while it does.
+        """A new one each time that this worker enters; None while it does.
 
-        What is leased while it changes may be held or not: whoever leased it gives it back.
+        A request that is leased while it changes may be held or not: the caller gives it back.
         """
         return None if self._is_entering else self._incarnation
 
     async def push(self, links: Sequence[QueuedLink]) -> list[bool]:
-        """Queue the links whose keys are new; say of each whether it was queued.
+        """Queue the links whose keys are new; return of each whether it was queued.
 
-        Check and add are one step with queueing, in each shard. A link without a key is queued
-        always.
+        Check and add are one step with queueing, in each shard. A link without a key is
+        always queued.
         """
         placed = self._by_shard((link.host, at) for at, link in enumerate(links))
         new = [False] * len(links)
@@ -137,15 +138,15 @@ class RedisFrontier:
     async def lease(
         self, most: int, hosts: Mapping[int, int], *, most_hosts: int, room: int = 8
     ) -> list[Leased]:
-        """Requests to be made now, which stay leased until ``finish``, ``park`` or ``give_back``.
+        """Lease requests to be made now, until ``finish``, ``park`` or ``give_back``.
 
-        The most urgent first and hosts in turn, of each shard; the shards are asked alike.
+        Each shard returns the most urgent first and hosts in turn; the shards are asked alike.
 
         Args:
-            most: How many at most.
-            hosts: Hosts that this worker owns, and how many more requests each may have.
-            most_hosts: How many hosts it may own.
-            room: How many requests a host may have that it did not own.
+            most: Number of requests, at most.
+            hosts: Hosts that this worker owns, with how many more requests each may have.
+            most_hosts: Number of hosts that it may own.
+            room: Number of requests for a host that it did not own.
 
         Complexity: one round to the server, two where shards have too little; O(log n) a request.
         """
@@ -173,16 +174,16 @@ class RedisFrontier:
         return leasing.leased
 
     def _in_turn(self) -> list[int]:
-        """The shards, each time with another one first."""
+        """Return the shards, each time with another one first."""
         self._first = (self._first + 1) % len(self._shards)
         return [*range(self._first, len(self._shards)), *range(self._first)]
 
     async def finish(self, done: Collection[Leased], failed: Collection[Leased]) -> None:
-        """End the leases of requests that are through, or of such as broke.
+        """End the leases of requests that are through, or that broke.
 
-        What broke is tried once more, by whoever owns its host then; what breaks again is kept
-        apart as failed. What is through may be parked too, or back in the queue because this
-        worker was taken for dead.
+        A request that broke is tried once more, by the next owner of its host; one that breaks
+        again is stored apart as failed. A request that is through may be parked too, or back in the
+        queue because this worker was taken for dead.
         """
         done_ids, failed_ids = self._ids_by_shard(done), self._ids_by_shard(failed)
         await _all(
@@ -198,14 +199,14 @@ class RedisFrontier:
         await self._move("park", leased)
 
     async def unpark(self, parked: Sequence[Leased]) -> list[bool]:
-        """Make parked requests leased again, where this worker owns their hosts; say which are.
+        """Lease parked requests of hosts that this worker owns; return of each whether it was.
 
         The others wait in the queue.
         """
         return await self._move("unpark", parked)
 
     async def give_back(self, leased: Sequence[Leased]) -> None:
-        """Let requests wait again that were leased or parked, in their place."""
+        """Let leased or parked requests wait again, in their place."""
         await self._move("give_back", leased)
 
     async def postpone(self, leased: Sequence[Leased]) -> None:
@@ -214,7 +215,7 @@ class RedisFrontier:
         await _all(self._shards[number].postpone(some) for number, some in placed.items())
 
     async def pause(self, pauses: Mapping[int, SharedPause | None]) -> None:
-        """Leave hosts alone that this worker owns, whoever owns them next; None: no more."""
+        """Pause hosts of this worker, also for their next owners; None ends a pause."""
         placed = self._by_shard((host, (host, pause)) for host, pause in pauses.items())
         await _all(self._shards[number].pause(dict(some)) for number, some in placed.items())
 
@@ -231,20 +232,20 @@ class RedisFrontier:
         return moved
 
     async def release(self, hosts: Mapping[int, float]) -> None:
-        """Give hosts back, with what waits there, each after a rest of so many seconds.
+        """Give hosts back with their waiting requests, each after a rest of the given seconds.
 
-        A host that was left alone by ``pause`` for longer than that rests as long.
+        A host with a ``pause`` longer than that rests as long as the pause.
 
-        Whoever calls it has no requests of them under way any more.
+        The caller has no requests of these hosts under way any more.
         """
         placed = self._by_shard((host, (host, rest)) for host, rest in hosts.items())
         await _all(self._shards[number].release(dict(some)) for number, some in placed.items())
         self.owned.difference_update(hosts)
 
     async def beat(self) -> Beat:
-        """Say that this worker lives, and return what dead ones had; call it often.
+        """Send a heartbeat, and return the requests of dead workers to the queue.
 
-        Three times in the time-out or more; where less than twice, nobody is ever taken for dead.
+        Call it at least three times in the time-out; below twice, no worker is ever taken for dead.
         """
         began = time.monotonic()
         roll = await self._fellows.beat(self._incarnation)
@@ -266,11 +267,11 @@ class RedisFrontier:
 
     @property
     def is_overdue(self) -> bool:
-        """Whether others may soon take this worker for dead: it should ask for nothing more."""
+        """Whether others may soon take this worker for dead: it should lease nothing more."""
         return time.monotonic() - self._beaten > self._lease_secs * 2 / 3
 
     async def counts(self) -> Counts:
-        """What the fleet has; looked at twice, where it seems to be finished."""
+        """Return the counts of the fleet, read twice where it seems to be finished."""
         once = await self._collect()
         is_finished = all(shard.is_idle for shard in once)
         if is_finished:
@@ -283,7 +284,7 @@ class RedisFrontier:
         return await _all(shard.counts() for shard in self._shards)
 
     async def workers(self) -> dict[str, WorkerCounts]:
-        """What each worker holds, by name; of those too that are dead and not returned yet."""
+        """Return the counts of each worker by name, including dead ones not returned yet."""
         shards = await self._collect()
         names = await self._fellows.alive() | {name for one in shards for name in one.workers}
         return {
@@ -292,7 +293,7 @@ class RedisFrontier:
         }
 
     async def close(self) -> None:
-        """Take part no more; everything that this worker holds waits again."""
+        """Leave the fleet; everything that this worker holds waits again."""
         await _all(shard.leave() for shard in self._shards)
         await self._fellows.forget(self._worker, self._incarnation)
         self.owned.clear()
@@ -308,5 +309,5 @@ class RedisFrontier:
 
 
 async def _all(calls: Iterable[Awaitable[T]]) -> list[T]:
-    """What calls give that are made at one time."""
+    """Make calls at one time; return their results."""
     return await asyncio.gather(*calls)

@@ -1,4 +1,4 @@
-"""The workers of a fleet: who takes part, who is dead."""
+"""Track the membership of a fleet: its workers, and which of them are dead."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class HeartbeatWatch:
-    """Looks at the beats of the others, by this process's own clock.
+    """Watches the heartbeats of the other workers, by this process's own clock.
 
-    No two clocks are compared, and a jump of the server's means nothing. Where this
+    No two clocks are compared, and a jump of the server's clock means nothing. Where this
     worker itself could not look for half the time-out, because the server was away or
-    the process stood still, it begins to watch anew: the others may not have been able
-    to beat either.
+    the process stood still, it starts the watch over: the others may not have been able
+    to send a heartbeat either.
 
     Args:
-        lease_secs: The time-out.
+        lease_secs: The time-out in seconds.
     """
 
     def __init__(self, lease_secs: float) -> None:
@@ -33,10 +33,10 @@ class HeartbeatWatch:
         self._seen: dict[str, tuple[bytes, float]] = {}
 
     def dead(self, beats: Mapping[str, bytes], now: float) -> list[str]:
-        """The workers whose last beat has stood for the time-out.
+        """Return the workers whose last heartbeat is as old as the time-out.
 
         Args:
-            beats: The last beat of each worker.
+            beats: The last heartbeat of each worker.
             now: Seconds, monotonic.
         """
         if self._looked is None or now - self._looked > self._lease_secs / 2:
@@ -51,11 +51,11 @@ class HeartbeatWatch:
 
 
 class Roll(NamedTuple):
-    """Who takes part.
+    """The membership of the fleet.
 
     Attributes:
-        is_known: Whether this worker does, in this incarnation.
-        alive: The names of all.
+        is_known: Whether this worker is a member, in this incarnation.
+        alive: The names of all members.
         dead: Incarnations whose leases are to be returned, by name of the worker.
     """
 
@@ -65,15 +65,15 @@ class Roll(NamedTuple):
 
 
 class Fellows:
-    """Who takes part in a fleet, and in which incarnation.
+    """The membership of a fleet, with the incarnation of each worker.
 
-    A worker that dies and comes again is another incarnation of it. One that was
+    A worker that dies and restarts is another incarnation of it. One that was
     taken for dead, and is not, must begin a new one.
 
     Args:
-        server: Where the fleet is.
+        server: The server of the fleet.
         worker: The name of this worker.
-        lease_secs: After how long without a beat a worker is dead.
+        lease_secs: Seconds without a heartbeat after which a worker is dead.
     """
 
     def __init__(self, server: Server, worker: str, lease_secs: float) -> None:
@@ -89,7 +89,7 @@ class Fellows:
         """Begin the fleet, or check that it is the one that is meant.
 
         Raises:
-            FleetError: It is another one; the message names what differs.
+            FleetError: It is another one; the message names the difference.
         """
         pairs = [part for pair in sorted(identity.items()) for part in pair]
         found = _texts(await self._call(scripts.BEGIN, *pairs))
@@ -102,11 +102,11 @@ class Fellows:
                 )
 
     async def enrol(self, incarnation: str) -> None:
-        """Take part from now on."""
+        """Add this worker to the members."""
         await self._call(scripts.ENROL, self._worker, incarnation)
 
     async def beat(self, incarnation: str) -> Roll:
-        """Live on, and take those for dead who do not."""
+        """Send a heartbeat, and mark workers without one as dead; return the membership."""
         known, found, buried = await self._call(scripts.BEAT, self._worker, incarnation)
         beats, dead = _beats(found), _texts(buried)
         for name in self._watch.dead(beats, time.monotonic()):
@@ -115,16 +115,16 @@ class Fellows:
         return Roll(bool(known), frozenset(beats), dead)
 
     async def alive(self) -> frozenset[str]:
-        """The names of those that take part."""
+        """Return the names of the members."""
         return frozenset(_beats(await self._call(scripts.ROLL)))
 
     async def forget(self, worker: str, incarnation: str) -> None:
-        """Forget a worker of which nothing is left to return."""
+        """Remove a worker that has nothing left to return."""
         await self._call(scripts.FORGET, worker, incarnation)
 
 
 def _incarnation_of(beat: bytes) -> str:
-    """The incarnation that a beat is of."""
+    """Return the incarnation of a heartbeat."""
     return beat.split()[0].decode()
 
 
