@@ -28,7 +28,7 @@ ORIGIN = "lab"
 
 
 def obstacle(lab: Lab, trial: Trial) -> str | None:
-    """Why what is tried cannot be applied, in one line; None: it can."""
+    """Return why the tried parameters cannot be applied, in one line; None: they can."""
     if not lab.crawls:
         return "Files have no crawl to apply this to."
     if len(lab.sources.parts) > 1:
@@ -45,7 +45,7 @@ def obstacle(lab: Lab, trial: Trial) -> str | None:
 
 
 def changes_between(holds: Parameters, tried: Parameters) -> dict[str, object]:
-    """What a crawl is to be told: names and new values, of those that differ."""
+    """Return the parameters that a crawl has to change, with their new values."""
     return {
         name: getattr(tried, name)
         for name in TUNABLE
@@ -164,7 +164,7 @@ class ParameterBar:
 
 
 def _holding(seen: Snapshot) -> str:
-    """Since when other parameters hold than the crawl began with, and whether it knows."""
+    """Say since when other parameters hold than those at the start, and whether the crawl knows."""
     tuned = seen.tuned
     if tuned is None or tuned.origin == SETTINGS:
         return ""
@@ -180,7 +180,7 @@ def _of_holding(trial: Trial) -> dict[str, str]:
 
 
 def _values(choice: Choice) -> dict[str, str]:
-    """Every value as people read it."""
+    """Return every value as people read it."""
     values = {name: _words(getattr(choice.parameters, name)) for name in TUNABLE}
     features = str(choice.parameters.fingerprint_features)
     return {**values, "features": features, "method": choice.method}

@@ -1,4 +1,4 @@
-"""Where the lab listens: a socket, the address to print, and whom it answers."""
+"""Bind the lab's socket, and make the URL to print and the token that it may need."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 from dataclasses import dataclass
 
 USUAL_PORT = 8765
-"""Tried first where none is given: what a browser remembers, it remembers by port."""
+"""The port tried first where none is given: browsers remember what they store by port."""
 
 _HIGHEST_PORT = 65_535
 _TOKEN_BYTES = 24
@@ -24,9 +24,9 @@ class Bound:
 
     Attributes:
         listening: The socket.
-        host: As it was asked for.
-        port: Of the socket.
-        token: Without which nobody is answered; None: only this machine can ask.
+        host: The host, as it was asked for.
+        port: The port of the socket.
+        token: The token that every request must show; None: only this machine can ask.
     """
 
     listening: socket.socket
@@ -36,7 +36,7 @@ class Bound:
 
     @property
     def address(self) -> str:
-        """What to open; for every address of the machine, the one of the machine itself."""
+        """The URL to open; for every IP address of the machine, that of the machine itself."""
         shown = "127.0.0.1" if self.host in ("0.0.0.0", "") else self.host  # noqa: S104
         shown = "::1" if shown == "::" else shown
         host = f"[{shown}]" if ":" in shown else shown

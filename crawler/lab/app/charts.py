@@ -1,7 +1,7 @@
-"""What all charts of the lab look like; colours are the page's own, so they follow its switch.
+"""The common look of the lab's charts; colours are the page's own, so they follow its switch.
 
-Drawn as SVG, where a colour may be a variable of the style sheet. No option may hold crawled text:
-ECharts makes HTML of labels and tooltips.
+Charts are drawn as SVG, where a colour may be a variable of the style sheet. No option may hold
+crawled text: ECharts makes HTML of labels and tooltips.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def move(chart: ui.echart, part: Options) -> None:
     """Change a part of each series, without sending the rest again.
 
     Args:
-        chart: That was drawn.
-        part: Has as many ``series`` as it, each with what becomes another.
+        chart: The chart that was drawn.
+        part: The options that change: as many ``series`` as the chart has, each with its changes.
     """
     for series, changes in zip(chart.options["series"], part["series"], strict=True):
         # What a window that comes back is sent must be what this one shows.
@@ -39,7 +39,7 @@ def move(chart: ui.echart, part: Options) -> None:
 
 
 def axis(kind: str = "value", name: str | None = None, **more: Any) -> dict[str, Any]:
-    """An axis: ``value``, ``log``, ``category`` or ``time``."""
+    """Return an axis: ``value``, ``log``, ``category`` or ``time``."""
     return {
         "type": kind,
         "name": name,
@@ -55,7 +55,7 @@ def axis(kind: str = "value", name: str | None = None, **more: Any) -> dict[str,
 
 
 def chart(options: dict[str, Any], height_px: int = 220) -> ui.echart:
-    """A chart without animation, with our margins and colours where the options name none."""
+    """Return a chart without animation; our margins and colours fill in for missing options."""
     whole = {
         "animation": False,
         "grid": {"left": 48, "right": 16, "top": 24, "bottom": 40},

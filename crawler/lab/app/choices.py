@@ -1,4 +1,4 @@
-"""What a reader may choose, and what follows from it: no choice is ever an impossible one."""
+"""The choices of a reader, each followed by the changes that keep it possible."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Scale:
     """A number that can be chosen.
 
     Attributes:
-        name: In ``Parameters``.
-        unit: Of the number, empty for none.
-        lowest: That may be chosen.
-        highest: Of the slider.
-        step: From one number to the next.
-        most: That may be typed, where the slider ends sooner.
+        name: The name in ``Parameters``.
+        unit: The unit of the number, empty for none.
+        lowest: The smallest number that may be chosen.
+        highest: The largest number of the slider.
+        step: The step from one number to the next.
+        most: The largest number that may be typed, where the slider ends sooner.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Scale:
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
     def checked(self, value: float | None) -> float | None:
-        """The number as it may stand in ``Parameters``; None: it may not."""
+        """Return the number as it may stand in ``Parameters``; None: it may not."""
         if value is None or not self.lowest <= value <= self.most:
             return None
         return round(value, 4) if self.step < 1 else int(value)
@@ -104,7 +104,7 @@ def with_features(choice: Choice, holding: Parameters, **changes: str | int) -> 
 
 
 def used_numbers(choice: Choice) -> frozenset[str]:
-    """The numbers that count for anything where all else is chosen so."""
+    """Return the numbers that count for anything where all else is chosen so."""
     if choice.method == EXACT:
         return frozenset()
     if choice.method == MINHASH:
@@ -115,7 +115,7 @@ def used_numbers(choice: Choice) -> frozenset[str]:
 
 
 def drawing(choice: Choice) -> tuple[object, ...]:
-    """What charts of near texts depend on: where it is the same, no more than bounds move."""
+    """Return the key of the charts of near texts: while it stays the same, only bounds move."""
     parameters = choice.parameters
     features = parameters.fingerprint_features
     return features, parameters.verify_shingle_size, parameters.min_words

@@ -1,4 +1,4 @@
-"""Crawled URLs: nothing is opened until somebody has seen the whole of it and says so."""
+"""Show crawled URLs; none is opened before the reader has seen the whole of it and agrees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_SHOWN = 4_000
 
 
 def inert_link(url: str, shown: str | None = None) -> ui.label:
-    """Text that looks like a link; a click shows the URL in full and asks."""
+    """Return text that looks like a link; a click shows the URL in full and asks."""
     label = ui.label(plain(shown if shown is not None else url, 300))
     label.classes("crawled inert one-line")
     label.on("click", lambda: confirm_link(url))

@@ -1,4 +1,4 @@
-"""How long it took to read pages and to prepare what is tried: may it be done once more?"""
+"""Measure the time to read pages and to prepare a choice, and say whether to repeat it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ if TYPE_CHECKING:
 
 LITTLE_SECS = 5.0
 SHARE_OF_TIME = 5
-"""Pages that were replaced are read anew at once where that takes no longer than a little, else no
-sooner than five times as long as it took: a crawl that fetches pages again replaces some each
-second, and what was prepared must be of use for a while."""
+"""Pages that were replaced are read again at once if that takes at most LITTLE_SECS seconds.
+
+Otherwise they are read again after SHARE_OF_TIME times as long as it took. A crawl that fetches
+pages again replaces some each second, and prepared lists must be of use for a while.
+"""
 
 
 class Effort:
-    """What the pages that are open cost since they were opened."""
+    """The time that the open pages took since they were opened."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -34,7 +36,7 @@ class Effort:
 
     @property
     def may_be_repeated(self) -> bool:
-        """Whether it was little, or is long enough ago to be made again."""
+        """Whether the time was short, or enough has passed since to take it again."""
         if self._secs <= LITTLE_SECS:
             return True
         return time.monotonic() >= self._began + SHARE_OF_TIME * self._secs

@@ -78,7 +78,7 @@ def theme_switch() -> None:
 
 
 def address_of(tab: str, choice: Choice, holds: Parameters) -> str:
-    """The query of the address: which tab is shown, and what is tried, where that holds not."""
+    """Return the query of the URL: the tab shown, and what is tried where it is not what holds."""
     shown = {"tab": tab}
     if choice != Choice(holds):
         shown["tried"] = choice_key(choice)
@@ -86,7 +86,7 @@ def address_of(tab: str, choice: Choice, holds: Parameters) -> str:
 
 
 def read_tried(tried: str, holds: Parameters) -> Choice | None:
-    """What an address says is tried; None where it says nothing that makes sense."""
+    """Return the choice that a URL names; None where it names none that is valid."""
     parts = tried.split("/")
     if len(tried) > _MAX_CHARACTERS or len(parts) != 7 or parts[6] not in _VERIFY:
         return None
@@ -124,9 +124,9 @@ class Frame:
     """One window. Its timer ends with it: NiceGUI deletes what belonged to a window that left.
 
     Args:
-        lab: What all windows share.
-        tab: That is shown at first, as its address says it.
-        tried: The same for what is tried.
+        lab: The lab that all windows share.
+        tab: The tab that is shown at first, as the URL names it.
+        tried: The choice that is tried at first, as the URL names it.
     """
 
     def __init__(self, lab: Lab, tab: str, tried: str) -> None:

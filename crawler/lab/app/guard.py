@@ -1,4 +1,4 @@
-"""Who is answered: the reader's own browser on this machine, or who holds the token."""
+"""Serve only the reader's own browser on this machine, or a holder of the token."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True)
 class Door:
-    """What a request must show.
+    """The proofs that a request must show.
 
     Attributes:
-        port: Of the server.
-        hosts: Names that are ours, as in a Host header without the port.
+        port: The port of the server.
+        hosts: The names that are ours, as in a Host header without the port.
         is_any_address: Whether every number is ours: bound to all of a machine's addresses.
-        token: What a cookie must hold; None: nothing.
+        token: The token that a cookie must hold; None: no token is needed.
     """
 
     port: int
@@ -39,7 +39,7 @@ class Door:
 
     @classmethod
     def of(cls, bound: Bound) -> Door:
-        """The door of a socket that listens."""
+        """Return the door of a socket that listens."""
         address = bound.listening.getsockname()[0]
         number = ipaddress.ip_address(address)
         named = [f"[{name}]" if ":" in name else name for name in (bound.host, address)]
@@ -86,8 +86,8 @@ class Guard:
     comes from another site, and without the token, where there is one, everything.
 
     Args:
-        app: What is guarded.
-        door: What a request must show.
+        app: The application to guard.
+        door: The proofs that a request must show.
     """
 
     def __init__(self, app: ASGIApp, door: Door) -> None:
@@ -124,7 +124,7 @@ class Guard:
         return _fault_of_method(scope)
 
     def _entry(self, scope: Scope) -> str | None:
-        """The rest of the query, where it brings the token; None: it does not."""
+        """Return the rest of the query where it brings the token; None: it does not."""
         if self._door.token is None or scope["path"] != "/":
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"))
@@ -169,7 +169,7 @@ class _Headers:
 
     @property
     def is_navigation(self) -> bool:
-        """Whether somebody follows a link to the page itself."""
+        """Whether the request is a person's navigation to the page itself."""
         return self.one("sec-fetch-mode") == "navigate" and self.one("sec-fetch-dest") == "document"
 
 

@@ -49,7 +49,9 @@ _CONTENT = (
 
 RECONNECT_SECS = 5.0
 MAX_WINDOWS = 64
-"""At a time, two MB each; what was asked for and never opened counts for a minute."""
+"""The largest number of windows at a time, two MB each; one that was asked for and never opened
+counts for a minute.
+"""
 
 _FOLDER = Path(__file__).parent
 _ICON = (
@@ -104,7 +106,7 @@ class _Answer:
         await self._send(message)
 
     async def _send_page(self, start: Message) -> None:
-        """What is crawled stands in a page with its angle brackets escaped; tags are our own."""
+        """Send a page whose scripts carry the nonce: in crawled text angle brackets are escaped."""
         body = self._body.replace(b"<script", b'<script nonce="%s"' % self._nonce.encode())
         MutableHeaders(scope=start)["Content-Length"] = str(len(body))
         await self._send(start)
@@ -119,12 +121,12 @@ def _host(scope: Scope) -> str:
 
 
 def make_app(lab: Lab, bound: Bound, announce: Callable[[], None]) -> ASGIApp:
-    """The application behind its guard; it reads what comes as long as it runs.
+    """Return the application behind its guard; it reads new pages as long as it runs.
 
     Args:
-        lab: What it shows; closed when the application ends.
-        bound: Where it listens.
-        announce: Called as soon as somebody would be answered.
+        lab: The lab that it shows; closed when the application ends.
+        bound: The socket on which it listens.
+        announce: Called as soon as requests are answered.
     """
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""What all windows of one lab share: the pages read so far, and who may compute."""
+"""The state that windows share: the pages read so far, and the thread that computes."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ R = TypeVar("R")
 GROW_SECS = 1.0
 
 _SHARE_FOR_LABELS = 50
-"""Labels are read again no sooner than so many times as long as it took."""
+"""Labels are read again no sooner than this many times as long as the last reading took."""
 
 
 class StoppedError(Exception):
-    """Somebody does not want the result any more."""
+    """Raised when a result is no longer wanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskProgress:
-    """How far something slow is: a share from 0 to 1, and words for it."""
+    """The progress of something slow: a share from 0 to 1, and words for it."""
 
     share: float
     words: str
@@ -57,15 +57,16 @@ class Lab:
 
     Attributes:
         sources: All sources as one.
-        crawls: Those of the sources that are crawl directories, as they go on.
-        session: What is known of their pages.
-        labels: What people said of two texts, by both digests, the smaller one first; another
-            object where somebody else labelled something.
-        reading: Another number where pages were read anew: places of before mean other pages.
-        progress: Of what is being prepared or read; None: nothing.
-        fault: Why no more can be read, in one line; None: nothing is wrong.
-        growth: Another number after each change of what is read.
-        is_outdated: Whether pages were replaced that are to be read anew a little later.
+        crawls: The sources that are crawl directories, as they go on.
+        session: The session over their pages.
+        labels: The labels by both digests, the smaller one first; another object after a label was
+            made elsewhere.
+        reading: A number that changes when all pages are read again: earlier places then mean other
+            pages.
+        progress: The progress of preparing or reading; None: nothing is under way.
+        fault: The reason why no more can be read, in one line; None: nothing is wrong.
+        growth: A number that changes with each change of the pages read.
+        is_outdated: Whether pages were replaced that will be read again a little later.
         is_running: Whether a process writes to one of the crawls.
 
     Args:
@@ -141,7 +142,7 @@ class Lab:
         return await loop.run_in_executor(self._thread, lambda: function(*args, **kwargs))
 
     async def judge(self, choice: Choice) -> Judgement:
-        """What would be kept of the pages read so far; the session remembers the last answers.
+        """Judge the pages read so far; the session remembers the last answers.
 
         Raises:
             StoppedError: Its preparation was stopped.
@@ -195,8 +196,8 @@ class Lab:
     async def grow(self) -> int:
         """Read what is new of the sources; say how many pages came.
 
-        Where pages given out before are no newest captures any more, all is read anew, if that
-        took long, a while later; until then it stays as it was.
+        Where newer captures replaced pages that were read, all pages are read again: at once, or a
+        while later if that took long. Until then they stay as they were.
         """
         return await self.run(self._grow)
 
@@ -225,7 +226,7 @@ class Lab:
         return count
 
     async def texts(self, places: Sequence[int]) -> list[str | None]:
-        """The texts of pages by their places in the session; None: it is not held."""
+        """Return the texts of pages by their places; None for one that is not stored."""
         return await self.run(self._texts, places)
 
     def _texts(self, places: Sequence[int]) -> list[str | None]:

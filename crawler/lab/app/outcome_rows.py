@@ -1,4 +1,4 @@
-"""What a choice does, as rows of a table: how many pages each layer decides."""
+"""The outcome of a choice as rows of a table: how many pages each layer decides."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class OutcomeRow:
     """Pages that one layer decides.
 
     Attributes:
-        layer: Its name in ``LAYERS``.
-        words: For people.
-        is_kept: Whether it keeps them.
-        holds: How many by the parameters that hold.
-        tried: How many by those that are tried.
+        layer: The name of the layer in ``LAYERS``.
+        words: The name for people.
+        is_kept: Whether the layer keeps pages.
+        holds: The number of pages by the parameters that hold.
+        tried: The number of pages by those that are tried.
     """
 
     layer: str
@@ -46,12 +46,12 @@ class OutcomeRow:
 
     @property
     def change(self) -> int:
-        """How many more."""
+        """The number of pages that the tried choice adds to the layer; below 0: removes."""
         return self.tried - self.holds
 
 
 def outcome_rows(tried: Judgement, holds: Judgement) -> list[OutcomeRow]:
-    """A row for each layer, in the order in which they are asked."""
+    """Return a row for each layer, in the order in which they are asked."""
     ours, theirs = tried.counts(), holds.counts()
     return [
         OutcomeRow(layer, WORDS[layer], layer in KEEPING, theirs[layer], ours[layer])
@@ -60,12 +60,12 @@ def outcome_rows(tried: Judgement, holds: Judgement) -> list[OutcomeRow]:
 
 
 def signed(number: int) -> str:
-    """A difference as people write it; nothing for none."""
+    """Return a difference as people write it; nothing for none."""
     return f"{number:+,}".replace("-", "\u2212") if number else ""
 
 
 def bytes_in_words(count: int) -> str:
-    """A number of bytes in the largest unit of which there is at least one."""
+    """Return a number of bytes in the largest unit that it reaches."""
     size, unit = float(count), "B"
     for larger in ("kB", "MB", "GB", "TB"):
         if size < 1000:
@@ -75,7 +75,7 @@ def bytes_in_words(count: int) -> str:
 
 
 def choice_key(choice: Choice) -> str:
-    """A choice as one word, by which a window says what it shows."""
+    """Return a choice as one word, by which a window says what it shows."""
     parameters = choice.parameters
     features = parameters.fingerprint_features
     return "/".join(

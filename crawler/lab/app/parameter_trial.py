@@ -1,4 +1,4 @@
-"""What one reader tries: each window of a browser has its own."""
+"""The choice that one reader tries: each window of a browser has its own."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Trial:
-    """The choice that is tried, beside what holds; who shows something of it is told of changes.
+    """The choice that is tried, beside what holds; listeners are told of changes.
 
     Attributes:
-        choice: What is tried.
+        choice: The choice that is tried.
         holds: The parameters that hold in the crawl.
     """
 
@@ -46,7 +46,7 @@ class Trial:
         await self.set(Choice(self.holds))
 
     async def hold(self, parameters: Parameters) -> None:
-        """Note that other parameters hold now; who tried nothing else goes with them."""
+        """Note that other parameters hold now; a reader who tried nothing else goes with them."""
         if parameters == self.holds:
             return
         follows = self.is_what_holds

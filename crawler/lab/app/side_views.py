@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from neardup.comparison.diff import WordRun
 
 CONTEXT_WORDS = 14
-"""Equal words that are shown before and behind a change."""
+"""The number of equal words that are shown before and behind a change."""
 
 SHORTEST_FOLD_WORDS = 20
-"""Of fewer the row of the fold would take as much room as they do."""
+"""The least number of words in a fold: the row of a shorter one would save no room."""
 
 MAX_PIECES = 40
-"""Of a row, from which on the next equal words end it: texts that have little more than "the" and
-"of" in common are tens of thousands of pieces, and rows are what is shown some at a time."""
+"""The number of pieces in a row from which on the next equal words end it.
+
+Texts that have little more than "the" and "of" in common are tens of thousands of pieces, and the
+lab shows some rows at a time.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """What stands beside each other."""
+    """Pieces of both texts that stand beside each other."""
 
     left: tuple[Piece, ...]
     right: tuple[Piece, ...]
@@ -55,7 +58,7 @@ def side_by_side(runs: Sequence[WordRun], *, context: int = CONTEXT_WORDS) -> li
     """Set a diff as two columns, in rows that begin and end with words of both texts.
 
     Args:
-        runs: What ``neardup.comparison.diff.diff`` returns.
+        runs: The runs that ``neardup.comparison.diff.diff`` returns.
         context: Equal words shown on either side of a change.
     """
     return list(_rows(_pieces(runs, context)))

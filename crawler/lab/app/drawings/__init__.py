@@ -1,1 +1,1 @@
-"""What is drawn, as ECharts options: from numbers alone, with no page around them."""
+"""Charts as ECharts options: made from numbers alone, with no page around them."""

@@ -1,4 +1,4 @@
-"""What all charts have in common. Colours are CSS variables, so they follow the page's.
+"""Frames and axes that all charts share. Colours are CSS variables, so they follow the page's.
 
 Only numbers and our own words go into a chart; crawled text never does.
 """
@@ -25,7 +25,7 @@ _FLOOR = 0.5
 
 
 def frame(*, top: int = 28, right: int = 16) -> Options:
-    """A chart without anything in it; lines appear at once, since they follow a slider."""
+    """Return a chart without anything in it; lines appear at once, since they follow a slider."""
     return {
         "animation": False,
         "textStyle": {"fontFamily": _FONT, "fontSize": _FONT_PX, "color": INK},
@@ -35,19 +35,19 @@ def frame(*, top: int = 28, right: int = 16) -> Options:
 
 
 def number_axis(name: str, **more: Any) -> Options:
-    """A horizontal axis of numbers, named below its middle."""
+    """Return a horizontal axis of numbers, named below its middle."""
     return {"type": "value", **_looks(name, gap=26), "splitLine": {"show": False}, **more}
 
 
 def bits_labels(last: int) -> Options:
-    """Labels of an axis from -1 to one more than the last bit, which are no bits themselves."""
+    """Return labels of an axis from -1 to one more than the last bit; the ends have no label."""
     every = next(step for step in (1, 2, 4, 8) if last <= 16 * step)
     shown = f"bits => bits >= 0 && bits <= {int(last)} && bits % {every} === 0 ? bits : ''"
     return {"color": SOFT, "hideOverlap": True, ":formatter": shown}
 
 
 def name_axis(name: str, names: list[str]) -> Options:
-    """A horizontal axis of names."""
+    """Return a horizontal axis of names."""
     return {
         "type": "category",
         "data": names,
@@ -57,12 +57,12 @@ def name_axis(name: str, names: list[str]) -> Options:
 
 
 def share_axis(name: str) -> Options:
-    """A vertical axis from 0 to 1."""
+    """Return a vertical axis from 0 to 1."""
     return {"type": "value", "min": 0, "max": 1, **_looks(name, gap=40), "splitLine": _split()}
 
 
 def count_axis(name: str) -> Options:
-    """A vertical axis of counts, logarithmic: one and a million can both be seen."""
+    """Return a vertical axis of counts, logarithmic: one and a million can both be seen."""
     axis = {"type": "log", "min": _FLOOR, "startValue": _FLOOR, **_looks(name, gap=40)}
     axis["axisLabel"] = {**axis["axisLabel"], ":formatter": _GROUPED}
     return {**axis, "splitLine": _split(), "minorTick": {"show": False}}

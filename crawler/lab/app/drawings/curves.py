@@ -1,4 +1,4 @@
-"""How right is each distance? Precision and recall with their intervals."""
+"""Draw precision and recall at each distance, with their intervals."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Curve:
     """A share over the distances, None where nothing is known.
 
     Attributes:
-        name: For people.
-        shares: 0 to 1.
-        low: Of the intervals.
-        high: Of the intervals.
+        name: The name for people.
+        shares: The shares, 0 to 1.
+        low: The lower ends of the intervals.
+        high: The upper ends of the intervals.
     """
 
     name: str
@@ -43,8 +43,8 @@ def evidence_curves(
     """Draw curves in bands.
 
     Args:
-        axis: What the names are.
-        names: Of the points.
+        axis: The name of the axis.
+        names: The names of the points.
         curves: Two at most, each with a point for each name.
         suggested: The name at which a line is drawn.
     """

@@ -1,4 +1,4 @@
-"""How far is the nearest other text? A histogram with the bounds drawn in."""
+"""Draw the distances to the nearest other text as a histogram, with the bounds."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def distance_histogram(counts: Sequence[int], parameters: Parameters) -> Options
     """Draw how many texts have their nearest neighbour at each distance.
 
     Args:
-        counts: Of the distances 0, 1, 2, ... bits.
-        parameters: Whose bounds are drawn in.
+        counts: The number of texts at the distances 0, 1, 2, ... bits.
+        parameters: The parameters whose bounds are drawn in.
     """
     last = max((bits for bits, count in enumerate(counts) if count), default=0)
     return {
@@ -97,14 +97,14 @@ def distance_histogram(counts: Sequence[int], parameters: Parameters) -> Options
 
 
 def moved_bounds(counts: Sequence[int], parameters: Parameters) -> Options:
-    """What of a drawn histogram changes when a bound does."""
+    """Return the parts of a drawn histogram that change when a bound does."""
     last = max((bits for bits, count in enumerate(counts) if count), default=0)
     bars = _bars(counts, parameters, last)
     return {"series": [{"data": bars, "markLine": bounds(parameters)}]}
 
 
 def bounds(parameters: Parameters) -> Options:
-    """Lines behind the last distance that counts."""
+    """Return lines behind the last distance that counts."""
     lines = [_line(parameters.max_distance, "match", "solid")]
     if parameters.radius > parameters.max_distance:
         lines.append(_line(parameters.radius, "candidate", "dashed"))

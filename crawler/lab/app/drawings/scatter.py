@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from neardup import Parameters
 
 _SPREAD = 0.76
-"""Of one bit: so wide are points of one distance strewn, or they would hide each other."""
+"""The width in bits over which points of one distance are strewn, so that they do not hide each
+other.
+"""
 
 _GOLDEN = 0.6180339887498949
 
@@ -30,12 +32,12 @@ _GOLDEN = 0.6180339887498949
 def similarity_scatter(
     distances: Sequence[int], similarities: Sequence[float], parameters: Parameters
 ) -> Options:
-    """Draw pairs; what is clicked on is told by its place in the arguments.
+    """Draw pairs; a click names a pair by its place in the arguments.
 
     Args:
-        distances: Of the pairs, in bits.
-        similarities: Of the same pairs, 0 to 1.
-        parameters: Which of them would be duplicates: these are shaded.
+        distances: The distances of the pairs, in bits.
+        similarities: The similarities of the same pairs, 0 to 1.
+        parameters: The parameters by which pairs are duplicates: these are shaded.
     """
     return {
         **frame(right=48),
@@ -58,12 +60,12 @@ def similarity_scatter(
 
 
 def moved_area(parameters: Parameters) -> Options:
-    """What of a drawn scatter changes when a bound does."""
+    """Return the parts of a drawn scatter that change when a bound does."""
     return {"series": [{"markArea": accepted(parameters), "markLine": _least(parameters)}]}
 
 
 def accepted(parameters: Parameters) -> Options:
-    """The shaded part: pairs that make a duplicate."""
+    """Return the shaded part: pairs that make a duplicate."""
     least = parameters.min_similarity if parameters.verify else 0.0
     corners = [{"xAxis": -1, "yAxis": least}, {"xAxis": parameters.radius + 0.5, "yAxis": 1}]
     return {

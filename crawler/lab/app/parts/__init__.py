@@ -1,1 +1,1 @@
-"""What tabs are made of."""
+"""Parts that tabs are made of."""

@@ -21,16 +21,18 @@ if TYPE_CHECKING:
     from crawler.lab.app.parameter_trial import Trial
 
 _SOON_SECS = 0.4
-"""What takes no longer is not worth a line that comes and goes."""
+"""Progress is shown after this many seconds: shorter waits are not worth a line that comes and
+goes.
+"""
 
 _LOOK_SECS = 0.2
 
 
 class Waiting:
-    """How far the answer to a question is.
+    """The progress of the answer to a question.
 
     Args:
-        lab: Who answers.
+        lab: The lab that answers.
         leave: Called when the reader does not want it any more.
     """
 
@@ -72,7 +74,7 @@ class Waiting:
 
 
 class TabQuestion(Protocol):
-    """What a tab is to show; equal ones have equal answers."""
+    """The question that a tab answers; equal ones have equal answers."""
 
     @property
     def choice(self) -> Choice: ...
@@ -82,15 +84,15 @@ Asked = TypeVar("Asked", bound=TabQuestion)
 
 
 class Answers(Generic[Asked]):
-    """Lets a tab show what is so now, in the background, so that nothing waits for it.
+    """Shows the current answer in a tab, in the background, so that nothing waits for it.
 
-    Nothing queues up: while one question is answered, those that come replace each other. What is
-    being prepared for a question that nobody asks any more is stopped, and its reader may leave it.
+    Nothing queues up: while one question is answered, those that come replace each other. The
+    preparation for a question that is no longer asked is stopped, and the reader may leave it.
 
     Args:
-        lab: Who answers.
-        trial: Set back to what was shown last where the reader leaves.
-        ask: Says what is asked now.
+        lab: The lab that answers.
+        trial: The trial, set back to what was shown last where the reader leaves.
+        ask: Returns the current question.
         answer: Shows the answer to a question.
     """
 
@@ -125,7 +127,7 @@ class Answers(Generic[Asked]):
             self._leave()
 
     def _key(self, asked: Asked) -> Key:
-        """What is prepared for a question."""
+        """Return the kind of near lists that a question needs."""
         return key_of(asked.choice)
 
     async def _work(self) -> None:
@@ -161,6 +163,6 @@ class Answers(Generic[Asked]):
         return last != asked.choice
 
     def _leave(self) -> None:
-        """Let go of what is being prepared."""
+        """Stop the preparation for the question that is being answered."""
         if self._answering is not None:
             self._lab.stop(self._answering.choice)

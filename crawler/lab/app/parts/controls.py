@@ -54,7 +54,7 @@ class DistanceRange:
 
     @property
     def distances(self) -> range:
-        """What was chosen."""
+        """The distances that the reader chose."""
         return range(int(self._low.value or 0), int(self._high.value or 0) + 1)
 
     def _chose_low(self, _: ValueChangeEventArguments[Any]) -> Awaitable[None] | None:
@@ -64,7 +64,7 @@ class DistanceRange:
         return self._follow(self._low, min(self._low.value, self._high.value))
 
     def _follow(self, other: ui.select, value: int) -> Awaitable[None] | None:
-        """The other end goes along, where it would lie on the wrong side."""
+        """Move the other end along, where it would lie on the wrong side."""
         if self._is_following:
             return None
         self._is_following = True
@@ -96,8 +96,8 @@ class ScaleField:
     """One number that can be chosen.
 
     Args:
-        scale: Its name and bounds.
-        choose: Is told of what was chosen, by the reader alone, and only of what is allowed.
+        scale: The name and the bounds of the number.
+        choose: Called with the name and the number when the reader chose one that is allowed.
     """
 
     def __init__(self, scale: Scale, choose: Choose) -> None:
@@ -166,7 +166,7 @@ class Controls:
         self.show()
 
     def show(self) -> None:
-        """Show what is tried now, whoever chose it."""
+        """Show the choice that is tried now, whichever part chose it."""
         choice = self._trial.choice
         used = used_numbers(choice)
         for name, scale in self._scales.items():

@@ -1,4 +1,4 @@
-"""What would be kept and dropped, in numbers."""
+"""The numbers of pages that a choice would keep and drop."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class OutcomeFigures:
     def show(
         self, choice: Choice, tried: Judgement, holds: Judgement, changes: VerdictChanges
     ) -> None:
-        """Show what a choice does beside what is done."""
+        """Show the outcome of a choice beside that of the crawl."""
         figures = self._figures
         figures["kept"].text = f"{tried.kept_count:,}"
         figures["dropped"].text = f"{tried.dropped_count:,}"

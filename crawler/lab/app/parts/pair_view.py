@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawler.lab.shared_shingles import OwnShingles
 
 MAX_CHARACTERS = 400_000
-"""Of a text that are compared: nobody reads more, and these take a second or two."""
+"""The largest number of characters of a text that is compared, which takes a second or two."""
 
 _MAX_TITLE = 200
 
@@ -42,7 +42,7 @@ class PairKeys:
     """Listens as long as what it stands in is shown.
 
     Args:
-        deeds: What each key does, by its name as browsers have it, letters in lower case.
+        deeds: The action of each key, by its name as browsers have it, letters in lower case.
     """
 
     def __init__(self, deeds: Deeds) -> None:
@@ -66,11 +66,11 @@ class PairKeys:
 
 @dataclass(frozen=True, slots=True)
 class PairTexts:
-    """What there is to see.
+    """The comparison of two texts, to be shown.
 
     Attributes:
         rows: The texts side by side.
-        changes: Places in which they differ.
+        changes: The number of places in which they differ.
         own_of_first: Shingles that the first text alone has.
         own_of_second: Shingles that the second text alone has.
         is_cut: Whether a text goes on beyond what was compared.
@@ -87,8 +87,8 @@ def pair_texts(first: str, second: str, shingle_size: int) -> PairTexts:
     """Compare two texts word by word and shingle by shingle.
 
     Args:
-        first: Of the earlier page.
-        second: Of the later page.
+        first: The text of the earlier page.
+        second: The text of the later page.
         shingle_size: Words in a row by which similarity is counted.
     """
     first, second = readable(first), readable(second)
@@ -103,7 +103,7 @@ def pair_texts(first: str, second: str, shingle_size: int) -> PairTexts:
 
 
 class PairView:
-    """One pair at a time; what was asked for last is what stands there in the end."""
+    """One pair at a time; of several that were asked for, the last one is shown in the end."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawler.lab.app.side_views import Row
 
 AT_ONCE = 60
-"""Rows that are made before somebody asks for more."""
+"""The number of rows that are made before the reader asks for more."""
 
 
 class SideRows:

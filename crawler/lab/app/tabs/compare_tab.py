@@ -36,7 +36,7 @@ _HINT = "the URL of a page of this crawl, or a text"
 
 
 def side_lines(found: Comparison) -> Iterator[Line]:
-    """What is said of each text for itself: name, first, second."""
+    """Yield the measures of each text for itself: name, first, second."""
     first, second = found.first, found.second
     ours, theirs = found.own_of_first, found.own_of_second
     yield "words", count(first.words), count(second.words)
@@ -51,7 +51,7 @@ def _fingerprint(side: Side) -> str:
 
 
 def pair_lines(found: Comparison) -> Iterator[tuple[str, str]]:
-    """What is said of both: name, value."""
+    """Yield the measures of both texts together: name, value."""
     yield "digests", "equal" if found.is_equal else "different"
     yield "Hamming distance", NOTHING if found.distance is None else in_bits(found.distance)
     yield "Jaccard, exact", share(found.jaccard)
@@ -71,13 +71,13 @@ def pair_lines(found: Comparison) -> Iterator[tuple[str, str]]:
 
 
 def verdict_lines(found: Comparison) -> Iterator[Line]:
-    """The verdict on the second text at each distance: bits, confirmed, by distance alone."""
+    """Yield the verdict on the second text at each distance: bits, confirmed, by distance alone."""
     for at in found.verdicts:
         yield str(at.max_distance), spaced(at.confirmed), spaced(at.alone)
 
 
 def bit_cells(found: Comparison) -> list[tuple[str, str]]:
-    """The 64 bits from the highest down: classes of a cell, and what it is in words."""
+    """Return the 64 bits from the highest down: classes of a cell, and what it is in words."""
     first, second = found.first.fingerprint, found.second.fingerprint
     if first is None or second is None:
         return []
@@ -98,9 +98,9 @@ class EnteredText:
     """A text and what it is.
 
     Attributes:
-        text: What is compared.
+        text: The text to compare.
         is_main: Whether a fingerprint may stand for it.
-        page: Where it comes from; None: it was put in.
+        page: The page that it comes from; None: it was put in.
     """
 
     text: str
@@ -109,7 +109,7 @@ class EnteredText:
 
 
 def find(given: str, session: Session, sources: Sources) -> EnteredText:
-    """The text that somebody means; nothing is ever fetched.
+    """Return the text that the reader entered, or that of the page whose URL it is.
 
     Raises:
         NotFoundError: There is nothing, or a URL is that of no page, or of one without a text.
@@ -139,7 +139,7 @@ def is_url(written: str) -> bool:
 
 
 class CompareTab:
-    """What is compared is a text that was put in, or a page that is held: nothing is fetched."""
+    """The tab Compare: it compares texts that were put in and stored pages, and fetches nothing."""
 
     def __init__(self, lab: Lab, trial: Trial) -> None:
         self._lab = lab

@@ -28,11 +28,11 @@ HEADS = ("Found", "Right", "Precision", "95 %", "Recall", "95 %")
 
 
 def basis_words(evidence: DistanceEvidence, least: float) -> str:
-    """What the evidence rests on.
+    """Say in words which pairs the evidence rests on.
 
     Args:
-        evidence: That is shown.
-        least: Similarity from which Jaccard counts a pair as a duplicate.
+        evidence: The evidence that is shown.
+        least: The similarity from which Jaccard counts a pair as a duplicate.
     """
     if evidence.basis != LABELS:
         return (
@@ -52,12 +52,12 @@ def basis_words(evidence: DistanceEvidence, least: float) -> str:
 
 
 def _recall(evidence: DistanceEvidence) -> str:
-    """Farther apart than that nobody looked."""
+    """Say which pairs recall is a share of: no pairs farther apart were looked at."""
     return f"Recall is a share of the {evidence.population}."
 
 
 def curves(lines: Sequence[EvidenceLine]) -> tuple[Curve, Curve]:
-    """Precision and recall."""
+    """Return the curves of precision and recall."""
     return (
         _curve("precision", [line.precision for line in lines]),
         _curve("recall", [line.recall for line in lines]),
@@ -71,7 +71,7 @@ def _curve(name: str, intervals: Iterable[Interval | None]) -> Curve:
 
 
 def cells(line: EvidenceLine) -> list[str]:
-    """What stands under ``HEADS`` of one bound."""
+    """Return the cells of one bound, in the order of ``HEADS``."""
     return [
         f"{line.found:,}",
         f"{line.right:,}",
@@ -150,7 +150,7 @@ class EvidenceTab:
 
 
 class _Suggestion:
-    """What follows for one bound, why, and a button that tries it.
+    """The suggestion for one bound, its reason, and a button that tries it.
 
     Args:
         use: Called with the bound.

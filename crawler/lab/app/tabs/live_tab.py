@@ -45,7 +45,7 @@ _VERDICTS = {
     "candidate": NEAR_DUPLICATE,
     "minhash": NEAR_DUPLICATE,
 }
-"""What a crawl calls a page that a layer drops."""
+"""The verdict of a crawl on a page that a layer drops."""
 
 _ALL = ""
 _MAX_HOSTS = 200
@@ -132,7 +132,7 @@ class FilesView:
 
 
 class LiveTab:
-    """What a crawl does now; of files, what was read from them."""
+    """The tab Live: a crawl as it goes on, or the pages read from files."""
 
     def __init__(self, lab: Lab, trial: Trial) -> None:
         self._view = CrawlView(lab) if lab.crawls else FilesView(lab, trial)
@@ -147,7 +147,7 @@ class LiveTab:
 
 
 class CrawlView:
-    """One crawl directory; of several, the one that is chosen."""
+    """One crawl directory, chosen among several."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
@@ -264,7 +264,7 @@ def _figures(seen: Snapshot) -> dict[str, str]:
 
 
 def _holding(seen: Snapshot) -> str:
-    """With what verdicts are made, since when, and from which page on."""
+    """Say which parameters verdicts are made with, since when, and from which page on."""
     tuned = seen.tuned
     if tuned is None:
         return "No crawl opened this directory yet."

@@ -31,11 +31,11 @@ AT_ONCE = 200
 
 @dataclass
 class PairWalk:
-    """Pairs in their order, of which one is looked at.
+    """Pairs in their order, one looked at after the other.
 
     Attributes:
-        pairs: All so far.
-        at: Number of the one that is looked at; 0 where there is none.
+        pairs: All pairs so far.
+        at: The number of the pair that is looked at; 0 where there is none.
     """
 
     pairs: list[NearPair] = field(default_factory=list)
@@ -65,7 +65,7 @@ class PairWalk:
         return len(new)
 
     def step(self, by: int) -> bool:
-        """Go so many pairs on, or back; say whether it is another one then."""
+        """Go ``by`` pairs on, or back; say whether it is another one then."""
         before = self.at
         self.at = max(0, min(len(self.pairs) - 1, self.at + by))
         return self.at != before
@@ -90,7 +90,7 @@ class PairWalk:
 
 
 class LabelCounts(NamedTuple):
-    """How many pairs were labelled."""
+    """The numbers of pairs with each label."""
 
     duplicate: int
     different: int
@@ -105,16 +105,16 @@ class WindowLabels:
         self._reading = lab.reading
 
     def of(self, pair: NearPair) -> Label | None:
-        """What was said of a pair; None: nothing."""
+        """Return the label of a pair; None: it has none."""
         return self._lab.labels.get(self._key(pair))
 
     def is_labelled(self, pair: NearPair) -> bool:
-        """Whether something was said of a pair."""
+        """Whether a pair has a label."""
         return self.of(pair) is not None
 
     @property
     def last(self) -> NearPair | None:
-        """The pair that was labelled last and still is; none where pages were read anew since."""
+        """The pair that this window labelled last; None where pages were read again since."""
         self._forget_places()
         while self._made and not self.is_labelled(self._made[-1]):
             self._made.pop()
@@ -127,7 +127,7 @@ class WindowLabels:
         return LabelCounts(duplicate, len(labels) - duplicate)
 
     async def say(self, pair: NearPair, *, is_duplicate: bool) -> None:
-        """Keep a label; it is stored when this returns.
+        """Store a label, durably when this returns.
 
         Raises:
             SourceError: It cannot be stored.
@@ -140,17 +140,17 @@ class WindowLabels:
         self._made.append(pair)
 
     async def take_back(self, pair: NearPair) -> None:
-        """Forget what was said of a pair.
+        """Remove the label of a pair.
 
         Raises:
-            SourceError: It cannot be forgotten.
+            SourceError: It cannot be removed.
         """
         key = self._key(pair)
         await self._lab.run(remove_label, self._lab.sources, *key)
         self._lab.labels.pop(key, None)
 
     def _forget_places(self) -> None:
-        """Places that were read before pages were read anew are those of others now."""
+        """Forget the labelled places after all pages were read again: they name other pages now."""
         if self._reading != self._lab.reading:
             self._reading = self._lab.reading
             self._made.clear()
@@ -220,7 +220,7 @@ class PairsTab:
             self._view.build()
 
     async def refresh(self) -> None:
-        """Look for pairs where others are meant now; who reads one is not disturbed by new ones."""
+        """Look for pairs where others are meant now; new ones do not disturb a reader."""
         self._answers.wake()
         self._count()
 
@@ -327,7 +327,7 @@ class PairsTab:
             await self._show()
 
     def _is_of_others(self) -> bool:
-        """Whether pages were read anew, so that places of before name others; pairs come anew."""
+        """Whether all pages were read again, so that places name others; then ask for new pairs."""
         if self._reading == self._lab.reading:
             return False
         self._answers.wake()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from neardup import Parameters
 
 _PATIENCE = 10
-"""Charts of a growing crawl may take a tenth of the time; the rest belongs to the slider."""
+"""Charts of a growing crawl take one part in this many of the time; the slider has the rest."""
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,9 +45,9 @@ class PageList:
     """Pages that a choice treats otherwise, folded at first.
 
     Args:
-        lab: Whose pages they are.
-        name: Of the list, for tests to find it by.
-        words: Its heading.
+        lab: The lab whose pages they are.
+        name: The name of the list, by which tests find it.
+        words: The heading of the list.
         repeats: The verb that leads from a page to the one that is kept instead.
     """
 
@@ -70,11 +70,11 @@ class PageList:
             self._more.props("flat dense").classes("plain")
 
     def show(self, places: Places, judgement: Judgement) -> None:
-        """Take other pages; who opened the list goes on seeing its beginning.
+        """Take other pages; an open list goes on showing its beginning.
 
         Args:
-            places: Of the pages, in crawl order.
-            judgement: In which they repeat others: what is tried, or what holds.
+            places: The places of the pages, in crawl order.
+            judgement: The judgement in which they repeat others, tried or running.
         """
         is_same = np.array_equal(places, self._places) and self._reading == self._lab.reading
         self._reading = self._lab.reading
@@ -126,7 +126,7 @@ class _Question(NamedTuple):
 
 
 class ThresholdTab:
-    """Counts come first; then the charts, of which most often only the bounds move."""
+    """The tab Threshold: counts come first, then the charts, where usually only the bounds move."""
 
     def __init__(self, lab: Lab, trial: Trial) -> None:
         self._lab = lab
