@@ -1,1 +1,1 @@
-"""Reading: a page's bytes become links, text, metadata and a fingerprint, in worker processes."""
+"""Read pages in worker processes: links, text, metadata and fingerprint from bytes."""

@@ -1,11 +1,11 @@
-"""Is it HTML? By what the server says, and by its first bytes where that is worth nothing."""
+"""Decide whether an answer is HTML, by its declared type or else by its first bytes."""
 
 from __future__ import annotations
 
 import re
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
-# What servers say of files they know nothing about.
+# Types that servers declare for files of unknown content.
 _VAGUE_TYPES = frozenset(
     {
         "",
@@ -19,7 +19,7 @@ _VAGUE_TYPES = frozenset(
 )
 _XML_TYPES = frozenset({"application/xml", "text/xml"})
 SNIFFED_BYTES = 2048
-"""Bytes at the beginning of a body that are looked at."""
+"""Inspect this many bytes at the beginning of a body."""
 
 # The tags by which https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type
 # knows HTML, after a byte order mark, white space and comments.
@@ -34,7 +34,7 @@ _HTML_START = re.compile(
 _XHTML = re.compile(rb"<html[\s>]|http://www\.w3\.org/1999/xhtml", re.IGNORECASE)
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
-# The first bytes of what is sent as text/html now and then and is none.
+# The first bytes of files that servers now and then declare as text/html.
 _FOREIGN = {
     b"%PDF-": "a PDF document",
     b"\x89PNG\r\n": "a PNG image",
@@ -55,9 +55,9 @@ _FOREIGN = {
 
 
 def why_not_html(content_type: str | None, body: bytes) -> str | None:
-    """Say in a few words why a body is no HTML; None for a page.
+    """Return in a few words why a body is no HTML, or None for a page.
 
-    An empty body of no foreign type is a page, an empty one.
+    An empty body without a foreign type is an empty page.
     """
     declared = (content_type or "").partition(";")[0].strip().lower()
     start = body[:SNIFFED_BYTES]
@@ -74,7 +74,7 @@ def why_not_html(content_type: str | None, body: bytes) -> str | None:
 
 
 def is_told_by_type(content_type: str) -> bool:
-    """Return whether the type that a server says is enough for ``why_not_html``."""
+    """Return whether the declared type alone is enough for ``why_not_html``."""
     declared = content_type.partition(";")[0].strip().lower()
     return declared not in _VAGUE_TYPES | _XML_TYPES
 

@@ -1,4 +1,4 @@
-"""Bytes as they came become UTF-8, whatever the page declares."""
+"""Decode the bytes of a page and encode them as UTF-8, whatever the page declares."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REFERENCES = re.compile(
     rb"|&#[xX]0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]|[fF]{3}[efEF])(?![0-9a-fA-F]);?"
 )
 
-# Codecs that turn bytes into text and are no encoding of web pages.
+# Python codecs from bytes to text that are no encoding of web pages.
 _NO_WEB_ENCODINGS = frozenset(
     {"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "utf-7", "mbcs"}
 )
@@ -38,10 +38,10 @@ _NO_WEB_ENCODINGS = frozenset(
 _SEVEN_BITS = ("iso2022", "hz")
 _WIDE = ("utf-16", "utf-32")
 _MANY_BYTES = ("gb", "big5", "cp932", "cp949", "cp950", "euc", "shift", "johab")
-# So many characters beyond ASCII that are valid UTF-8 are no accident of a double-byte encoding.
+# This many characters beyond ASCII in valid UTF-8 are no accident of a double-byte encoding.
 _NO_ACCIDENT = 8
 _SAMPLE_BYTES = 1024
-# Of fewer bytes beyond ASCII the detection makes Arabic as soon as French.
+# With fewer bytes beyond ASCII the detection takes French for Arabic.
 _ENOUGH_TO_GUESS = 16
 _HIGH = bytes(range(128, 256))
 
@@ -54,7 +54,7 @@ class Decoded(NamedTuple):
 
 
 def decode(body: bytes, content_type: str | None) -> Decoded:
-    """Read a body in the encoding that fits: never fails, replaces what fits nowhere.
+    """Decode a body in the encoding that fits; it never fails, and replaces invalid bytes.
 
     Complexity: O(length); a page that no declaration fits costs a detection of some 10 ms.
     """
@@ -80,12 +80,12 @@ def find_encoding(body: bytes, content_type: str | None) -> tuple[str, int]:
 
 
 def header_encoding(content_type: str | None) -> str | None:
-    """The encoding that a ``Content-Type`` names, if a page can be in it."""
+    """Return the encoding that a ``Content-Type`` names, if a page can be in it."""
     return _usable(http_content_type_encoding(content_type))
 
 
 def declared_encoding(body: bytes) -> str | None:
-    """The encoding that a page names in its first bytes, if it can be in it."""
+    """Return the encoding that a page names in its first bytes, if it can be in it."""
     return _usable(html_body_declared_encoding(body))
 
 
@@ -126,7 +126,7 @@ def _is_utf8(body: bytes, declared: str | None) -> bool:
 
 
 def _is_mostly_utf8(body: bytes) -> bool:
-    """Whether invalid bytes are the exception: a cut end, a name pasted from elsewhere."""
+    """Return whether invalid bytes are the exception: a cut end, a name pasted from elsewhere."""
     text = body.decode("utf-8", "replace")
     wrong = text.count(_REPLACEMENT)
     return _beyond_ascii(text) > 2 * wrong
@@ -147,9 +147,9 @@ def _fits(body: bytes, encoding: str) -> bool:
 
 
 def _usable(encoding: str | None) -> str | None:
-    """An encoding that a page may declare, or None.
+    """Return an encoding if a page may declare it, else None.
 
-    A page whose declaration could be read is not in UTF-16, whatever it says of itself.
+    A page whose declaration could be read is not in UTF-16, whatever it declares.
     """
     if encoding is None or encoding in _NO_WEB_ENCODINGS or encoding.startswith(_WIDE):
         return None
@@ -161,7 +161,7 @@ def _usable(encoding: str | None) -> str | None:
 
 
 def _wide_encoding(sample: bytes) -> str | None:
-    """UTF-16 without a byte order mark: every second byte of the markup is NUL."""
+    """Return UTF-16 if it has no byte order mark: every second byte of the markup is NUL."""
     half = len(sample) // 2
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     if half < 4 or max(even, odd) < 0.4 * half or min(even, odd) > 0.1 * half:

@@ -1,4 +1,4 @@
-"""Everything that reading raises on purpose.
+"""Define every error that reading raises on purpose.
 
 ::
 
@@ -6,7 +6,7 @@
     |-- PoolClosedError     the pool was closed before the page was read: nothing is known of it
     `-- WorkerStartError    workers do not start; the message says what the last one said
 
-What goes wrong with one page is no error but the ``failure`` of its reading.
+A fault of one page is no error but the ``failure`` of its reading.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The last step of a reading, taken by the parent: words, digest and fingerprint of its text.
+"""Compute words, digest and fingerprint of a text, in the parent process.
 
-They are compiled code, which takes half a second and 130 MB to load, and 30 us for a page: one
-process of a crawl has it, and the workers start without.
+The compiled code takes half a second and 130 MB to load, and 30 us for a page: one process of a
+crawl loads it, and the workers start without it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 def to_extract(
     extracted: Extracted, visible_digest: bytes | None, parameters: Parameters
 ) -> Extract:
-    """Return what the verdict on a page can rest on.
+    """Return the text of a page with the facts for its verdict.
 
     Args:
         extracted: The text.
-        visible_digest: Of all that the page shows.
-        parameters: Of these, the features count.
+        visible_digest: Digest of all visible text.
+        parameters: Parameters, whose features count here.
     """
     if extracted.words is not None and visible_digest is not None:
         packed, words = extracted.text_zstd, extracted.words
@@ -40,9 +40,16 @@ def to_extract(
 def extract_of(
     packed: bytes, is_main: bool, visible_digest: bytes | None, parameters: Parameters
 ) -> Extract:
-    """As ``to_extract``, of a text packed by zstd."""
+    """Return the text with the facts for its verdict, from a text packed by zstd.
+
+    Args:
+        packed: The text.
+        is_main: Whether a fingerprint may stand for the text.
+        visible_digest: Digest of all visible text.
+        parameters: Parameters, whose features count here.
+    """
     text = zstandard.decompress(packed).decode()
-    if not is_main:  # only pages that show the same are its duplicates
+    if not is_main:  # only pages with the same visible text are its duplicates
         words = count_words(word_bytes(folded_bytes(text)))
         digest = visible_digest or text_digest(text)
         return Extract(packed, words, digest, None, is_main, visible_digest)

@@ -1,4 +1,4 @@
-"""UTF-8 becomes a tree: one parse a page, and nothing of the page lost on the way.
+"""Parse UTF-8 into a tree, once a page, without losing any of it.
 
 libxml2 gives up silently in three places where browsers go on; each is repaired before or after.
 """
@@ -34,7 +34,7 @@ _CLOSED_ROOT = re.compile(rb"(<html\b[^<>]*?)/\s*>", re.IGNORECASE)
 _ROOT_END = re.compile(rb"</html\s*>", re.IGNORECASE)
 _ROOT_ENDS = (b"</html", b"</HTML", b"</Html")
 _TAG = re.compile(rb"<(/?)([a-z][^\s/>]*)((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>", re.IGNORECASE)
-# Tags that cannot nest, or not to any harm.
+# Tags that cannot nest, or whose nesting does no harm.
 _KEPT = frozenset(b"html head body title meta base link script style br hr img area frame".split())
 _BREAKS = re.compile(rb"<p>(?:\s*<p>)+")
 _PARAGRAPHS = frozenset(name.encode() for name in BLOCKS)

@@ -1,4 +1,4 @@
-"""Where does a page lead? Its distinct http and https links, in the order of the page."""
+"""Extract the distinct http and https links of a page, in its order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Element = Any  # lxml has no types
 
 _NOFOLLOW = "contains(translate(@rel, 'NOFLW', 'noflw'), 'nofollow')"
-# Frames are part of what the page shows, so their documents are pages of the site.
+# Frames are a visible part of the page, so their documents are pages of the site.
 _FOLLOWED = XPath(
     f"//a[not({_NOFOLLOW})]/@href | //area[not({_NOFOLLOW})]/@href"
     " | //frame/@src | //iframe/@src | //a/@*[name() = 'xlink:href']",
@@ -32,16 +32,16 @@ _BASES = XPath("//base/@href", smart_strings=False)
 _SERIES = frozenset({"next", "prev", "previous", "first", "last", "contents", "index", "up"})
 _PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 
-# Browsers strip the first set from the ends of an address and drop the second anywhere in it.
+# Browsers strip the first set from the ends of a URL and drop the second anywhere in it.
 _ENDS = "".join(map(chr, range(33)))
 _DROPPED = re.compile(r"[\t\n\r]+")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _FETCHED = frozenset({"http:", "https:"})
 _HTTP = re.compile(r"https?://[^/?#]", re.IGNORECASE)
-# urljoin would take the path of the page's own host for what follows.
+# urljoin would resolve the rest as a path of the page's own host.
 _NO_HOST = re.compile(r"https?://(?![^/?#])", re.IGNORECASE)
-# Behind a <base> of a kilobyte each of 100,000 short addresses becomes a long URL: what all of
-# them take is bounded too, by this for each link that may be taken, and a megabyte.
+# With a <base> of a kilobyte each of 100,000 short references becomes a long URL: the size of
+# them is bounded too, by this many characters a link that may be taken, and a megabyte.
 _MEAN_LENGTH = 256
 _MIN_ROOM = 2**20
 _ASCII_MARKS = "".join(map(chr, range(33, 127)))
@@ -54,11 +54,11 @@ class PageLinks(NamedTuple):
     """The links of a page.
 
     Attributes:
-        links: Distinct by key, each with all its spellings; one that the page marks
+        links: Links, distinct by key, each with all its spellings; one that the page marks
             ``nofollow`` in one place and not in another is not ``nofollow``.
-        cut: Addresses beyond the limit, as far as they differ as written.
-        malformed: Addresses that are no URL.
-        too_long: Addresses that are longer than any URL that is asked for.
+        cut: Number of links beyond the limit, counted by their distinct text.
+        malformed: Number of references that are no URL.
+        too_long: Number of references that are longer than any URL that is requested.
     """
 
     links: list[Link]
@@ -68,13 +68,13 @@ class PageLinks(NamedTuple):
 
 
 class LinkReader:
-    """Takes the links of pages, with the keys by which the crawl knows them.
+    """Extracts the links of pages, with the keys by which the crawl knows them.
 
     Args:
-        canonicalizer: Gives the key of a URL.
-        max_links: Distinct links of one page that are kept, each spelling counted.
-        max_url_length: Characters of a URL.
-        keep_fragments: For crawls in which the fragment makes another page.
+        canonicalizer: Canonicalizer that gives the key of a URL.
+        max_links: Maximum number of distinct links of one page, each spelling counted.
+        max_url_length: Maximum number of characters of a URL.
+        keep_fragments: Whether the fragment makes another page.
     """
 
     def __init__(
@@ -94,10 +94,10 @@ class LinkReader:
         """Resolve and collect the links of a page.
 
         Args:
-            root: The page; not changed.
-            base: The URL against which its addresses are resolved, as ``base_url`` finds it.
-            encoding: The page's encoding, in which browsers send what is not ASCII in a query.
-            more: Further addresses that lead on: the target of a meta refresh.
+            root: Root of the page; not changed.
+            base: URL against which references are resolved, as ``base_url`` returns it.
+            encoding: Encoding of the page, in which browsers send non-ASCII characters of a query.
+            more: Further references to follow: the target of a meta refresh.
         """
         links: dict[bytes, Link] = {}
         others: dict[bytes, dict[str, None]] = {}
@@ -132,14 +132,14 @@ class LinkReader:
         return PageLinks(list(links.values()), cut, malformed, too_long)
 
     def _resolved(self, base: str, address: str, encoding: str) -> str | None:
-        """The URL of an address; of one that is too long as it stands, that one itself."""
+        """Return the URL of a reference, or the reference itself if it is too long as written."""
         if len(address) <= self._max_url_length:
             return resolve(base, address, encoding)
         scheme = _SCHEME.match(address)
         return None if scheme and scheme[0].lower() not in _FETCHED else address
 
     def _addresses(self, root: Element, more: Iterable[str]) -> Iterator[tuple[str, bool]]:
-        """Every address once, as written, those to be followed first."""
+        """Yield every reference once, as written, those to be followed first."""
         followed = dict.fromkeys(
             self._bare(address)
             for addresses in (_FOLLOWED(root), _relations(root), more)
@@ -166,10 +166,10 @@ def base_url(root: Element, url: str) -> str:
 
 
 def resolve(base: str, address: str, encoding: str = "utf-8") -> str | None:
-    """Return the absolute URL that an address stands for, otherwise as the site wrote it.
+    """Return the absolute URL of a reference, otherwise as the site wrote it.
 
     Returns:
-        None where the address does not lead to an http or https URL.
+        None if the reference does not lead to an http or https URL.
 
     Raises:
         ValueError: It is no URL: ``http://[::1``.
@@ -191,7 +191,7 @@ def resolve(base: str, address: str, encoding: str = "utf-8") -> str | None:
 
 
 def _join(base: str, address: str) -> str:
-    """``urljoin`` that leaves empty segments where they are: ``a//b`` is not ``a/b``."""
+    """Join like ``urljoin``, but keep empty segments: ``a//b`` is not ``a/b``."""
     path = address.partition("#")[0].partition("?")[0]
     if path.startswith("//") or _SCHEME.match(path):
         return urljoin(base, address)
@@ -220,7 +220,7 @@ def _query_in(address: str, encoding: str) -> str:
 
 
 def _relations(root: Element) -> Iterator[str]:
-    """The targets of ``<link>`` that are pages."""
+    """Yield the targets of ``<link>`` that are pages."""
     for element in _RELATIONS(root):
         names = element.get("rel").lower().split()
         kind = element.get("type", "").partition(";")[0].strip().lower()

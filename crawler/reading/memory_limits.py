@@ -1,4 +1,4 @@
-"""What a worker may use, and whom it outlives: nobody."""
+"""Limit the memory and the life of a worker process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import resource
 import signal
 import sys
 
-#: Exit status of a worker that says: no memory left.
+#: Exit status of a worker without memory left.
 OUT_OF_MEMORY = 77
 
 _PR_SET_PDEATHSIG = 1
@@ -19,16 +19,16 @@ _STATM = "/proc/self/statm"
 
 
 def leave_signals_to_parent() -> None:
-    """Ignore what a terminal or a service manager sends."""
+    """Ignore the signals of a terminal or a service manager."""
     for number in _PARENTS_BUSINESS:
         signal.signal(number, signal.SIG_IGN)
 
 
 def die_with(parent_pid: int) -> None:
-    """End this process when its parent dies, however that happens.
+    """End this process when its parent dies, whatever the cause.
 
-    At once on Linux, where the parent is the thread that started it. Elsewhere the worker ends
-    when it next reads from the socket, or by ``Deadman`` while it is within a page.
+    On Linux it ends at once when the thread that started it dies. Elsewhere the worker ends when it
+    next reads from the socket, or by ``Deadman`` within a page.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -39,7 +39,7 @@ def die_with(parent_pid: int) -> None:
 def limit_memory(limit_mb: int) -> None:
     """Make allocations beyond a limit fail.
 
-    ``RLIMIT_DATA`` counts what is written to, heap and anonymous mappings alike (Linux 4.7), where
+    ``RLIMIT_DATA`` counts written memory, heap and anonymous mappings alike (Linux 4.7), whereas
     ``RLIMIT_AS`` counts libraries and reservations too. macOS knows neither.
     """
     limit = limit_mb << 20
@@ -52,7 +52,7 @@ def limit_memory(limit_mb: int) -> None:
 
 
 class Deadman:
-    """Lets the kernel end a worker that is busy too long, in case nobody is left to do it.
+    """Lets the kernel end a worker that is busy too long, in case its parent is gone.
 
     Not on Linux, where ``die_with`` is enough: a worker that was stopped for a while would die of
     it as well. A timer of CPU time would not do, since Linux measures that in ticks from then on.
@@ -69,7 +69,7 @@ class Deadman:
 
 
 class Weariness:
-    """Says when a worker has served long and grown."""
+    """Tells when a worker has read many pages and its memory has grown."""
 
     def __init__(self, pages: int, growth_mb: int) -> None:
         self._pages = pages
@@ -78,7 +78,7 @@ class Weariness:
         self._first_bytes = resident_bytes()
 
     def is_tired(self) -> bool:
-        """Count a page; whether the worker should be replaced after it."""
+        """Count a page, and return whether the worker should be replaced after it."""
         self._read += 1
         if self._read % self._pages:
             return False
@@ -86,7 +86,7 @@ class Weariness:
 
 
 def resident_bytes() -> int:
-    """Memory of this process: now on Linux, at most so far elsewhere."""
+    """Return the memory of this process in bytes: the present one on Linux, else the peak."""
     try:
         with open(_STATM, encoding="ascii") as statm:
             return int(statm.read().split()[1]) * resource.getpagesize()

@@ -1,7 +1,7 @@
-"""What a page says of itself: title, author, date, language, canonical URL, wishes to robots.
+"""Read a page's title, author, date, language, canonical URL and robots directives.
 
 trafilatura's metadata and htmldate search the whole page and cost as much as the main text does;
-this looks at the few elements that are meant to be looked at.
+this module looks only at the few elements that are meant for it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SCHEMA_ORG_DATES = ("datePublished", "dateCreated", "uploadDate", "dateModified
 _SCHEMA_ORG_LONGEST = 200_000
 _MAX_NODES = 200
 
-# Earlier than the web, or later than anybody publishes: a template's placeholder.
+# A date before the web or in the far future is a template's placeholder.
 _EARLIEST, _LATEST = 1980, 2100
 _NUMERIC = re.compile(r"\s*(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})(?!\d)")
 _MONTHS = {
@@ -75,14 +75,14 @@ _SEPARATORS = re.compile(r"[\s,;]+")
 
 
 class Described(NamedTuple):
-    """What JSON-LD says of the page, as written."""
+    """The author and the date in a page's JSON-LD, as written."""
 
     author: str | None = None
     date: str | None = None
 
 
 def is_json_ld(kind: str) -> bool:
-    """Whether a script of this type holds JSON-LD."""
+    """Return whether a script of this type holds JSON-LD."""
     return "ld+json" in kind.lower()
 
 
@@ -103,7 +103,7 @@ def _is_text(node: dict[str, Any], name: str) -> bool:
 
 
 def _nodes(text: str) -> Iterator[dict[str, Any]]:
-    """The objects that describe the page: at the top, in lists and in ``@graph``."""
+    """Yield the objects that describe the page: at the top, in lists and in ``@graph``."""
     try:
         # strict=False: real pages have raw line breaks within their strings.
         waiting = [json.loads(text, strict=False)]
@@ -121,23 +121,23 @@ def _nodes(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _name(value: object) -> str | None:
-    """Names of an author, who may be a text, an object or a list of either, not of lists."""
+    """Return the names of an author, given as a text, an object or a list of either."""
     if isinstance(value, list):
         names = [_name(each) for each in value[:10] if not isinstance(each, list)]
         return ", ".join(dict.fromkeys(filter(None, names))) or None
     if isinstance(value, dict):
         value = value.get("name")
-    # Some give the address of a profile where a name is wanted.
+    # Some sites give the URL of a profile instead of a name.
     if isinstance(value, str) and value.strip() and not value.lstrip().startswith("http"):
         return value
     return None
 
 
 def iso_date(text: str | None) -> str | None:
-    """Return the day that a text names as ``YYYY-MM-DD``; None where it names none for certain.
+    """Return the day that a text names as ``YYYY-MM-DD``, or None if it is uncertain.
 
     Reads ISO 8601 (also without dashes), the dates of mail and HTTP, and English ones with the
-    month in letters. ``03/04/2024`` is left alone: nobody knows which month that is.
+    month in letters. ``03/04/2024`` is ambiguous: its month is unknown.
     """
     if not text or len(text) > _MAX_DATE_CHARACTERS:
         return None
@@ -163,11 +163,11 @@ def _day(year: int, month: int, day: int) -> str | None:
 
 
 def read_metadata(root: Element, base: str) -> Metadata:
-    """Collect what a page says of itself.
+    """Collect the metadata of a page.
 
     Args:
-        root: The page; not changed.
-        base: The URL against which its addresses are resolved.
+        root: Root of the page; not changed.
+        base: URL against which references are resolved.
     """
     said = _Said()
     for element in root.iter(*_SCANNED):
@@ -189,7 +189,7 @@ def read_metadata(root: Element, base: str) -> Metadata:
 
 @dataclass(slots=True)
 class _Said:
-    """What the elements of a page say, as written; of each kind the first counts."""
+    """The metadata in the elements of a page, as written; the first one of each kind counts."""
 
     metas: dict[str, str] = field(default_factory=dict)
     robots: list[str] = field(default_factory=list)
@@ -204,7 +204,7 @@ def _listen(element: Element, said: _Said) -> None:
     if tag == "meta":
         _listen_to_meta(element, said)
     elif tag == "title" and not said.title:
-        # A drawing's title is another thing.
+        # The title of a drawing is not that of the page.
         said.title = element.text if next(element.iterancestors("svg"), None) is None else None
     elif tag == "time":
         said.time = said.time or element.get("datetime")
@@ -223,7 +223,7 @@ def _listen_to_meta(meta: Element, said: _Said) -> None:
     if name == "robots":
         said.robots.append(content)
     elif name != "refresh" or next(meta.iterancestors("noscript"), None) is None:
-        # One within noscript is for browsers without scripts, which hardly anybody has.
+        # A refresh within noscript is for browsers without scripts, which are rare.
         said.metas.setdefault(name, content)
 
 
@@ -239,7 +239,7 @@ def directives(content: str) -> tuple[str, ...]:
 
 
 def _first(texts: Iterable[str | None]) -> str | None:
-    """The first text that says something, on one line and of bounded length."""
+    """Return the first non-blank text, on one line and of bounded length."""
     for text in texts:
         if text and (line := " ".join(text[: 2 * _MAX_CHARACTERS].split())):
             # A lone surrogate, which JSON can spell, could be stored nowhere.
@@ -249,7 +249,7 @@ def _first(texts: Iterable[str | None]) -> str | None:
 
 def _author(metas: dict[str, str], described: str | None) -> str | None:
     named = (metas.get(name) for name in _AUTHORS)
-    # article:author often holds the address of a profile.
+    # article:author often holds the URL of a profile.
     return _first([*(name for name in named if name and "://" not in name), described])
 
 
@@ -270,7 +270,7 @@ def _language(root: Element, metas: dict[str, str]) -> str | None:
 
 
 def _subtag(place: int, part: str) -> str:
-    """Case as BCP 47 recommends it: ``zh-Hant-TW``."""
+    """Return a subtag in the case that BCP 47 recommends: ``zh-Hant-TW``."""
     if place == 0 or len(part) not in {2, 4}:
         return part.lower()
     return part.upper() if len(part) == 2 else part.title()
@@ -282,7 +282,7 @@ def _refresh(content: str | None, base: str) -> tuple[float | None, str | None]:
         return None, None
     url = _absolute(found[2] or found[3] or found[4], base)
     delay = found[1].strip(".")
-    # Without an address the page loads itself again, which leads nowhere.
+    # Without a URL the page reloads itself, which is no link.
     return (float(delay or 0), url) if url else (None, None)
 
 

@@ -1,6 +1,6 @@
-"""A page's way from bytes to its reading: the pure part, without processes.
+"""Read a page from its bytes, in this process.
 
-In two steps, because between them the parent may say that it knows the visible text already.
+In two steps, because between them the parent may reply that it has the visible text already.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Element = Any  # lxml has no types
 
 
 class PageReader:
-    """Reads one page after the other, each in two steps. Not for threads."""
+    """Reads one page after the other, each in two steps; it is not thread-safe."""
 
     def __init__(self, options: ReadingOptions) -> None:
         self._options = options
@@ -48,7 +48,7 @@ class PageReader:
         self._body = b""
 
     def parse(self, job: ReadingTask) -> Parsed:
-        """Take the first step but for what the page shows, which ``see`` adds.
+        """Take the first step without the visible text, which ``see`` adds.
 
         Raises:
             MemoryError: The page does not fit.
@@ -69,7 +69,7 @@ class PageReader:
         )
 
     def see(self, parsed: Parsed) -> Parsed:
-        """Add the digest of what the page of the last ``parse`` shows.
+        """Add the digest of the visible text of the page of the last ``parse``.
 
         Raises:
             MemoryError: The page does not fit.

@@ -1,4 +1,4 @@
-"""Reads pages in worker processes: in parallel, with limits, each visible text once."""
+"""Read pages in worker processes: in parallel, with limits, each visible text once."""
 
 from __future__ import annotations
 
@@ -30,16 +30,18 @@ __all__ = ["ReadingOptions", "ReadingPool"]
 _EMPTY_DIGEST = text_digest("")
 
 _SOON = 2
-"""Pages that wait for each worker while others are downloaded."""
+"""Let this many pages wait for each worker while others are downloaded."""
 
 _TRIES: dict[type[Exception], int] = {WorkerKilledError: 3, WorkerTimeoutError: 2}
-"""Read a page at most this many times whose worker ends so; once where it ends otherwise. What
-kills or delays one worker may do so to the next, which has the page by then. A page that is to
-blame itself costs no more than these."""
+"""Read a page at most this many times if its worker ends with this error, else once.
+
+The next worker may be killed or delayed by the same page, which it has by then. A page that is
+itself to blame costs no more than these tries.
+"""
 
 
 class _PageFailedError(Exception):
-    """The worker lives and could not read the page."""
+    """The worker is alive and could not read the page."""
 
 
 class ReadingPool:
@@ -66,20 +68,20 @@ class ReadingPool:
 
     @property
     def busy_pids(self) -> tuple[int, ...]:
-        """The processes of those."""
+        """The process ids of the workers that have a page."""
         return self._crew.leased_pids
 
     @property
     def is_behind(self) -> bool:
         """Whether more pages wait for a worker than the workers will soon have read.
 
-        Each page that waits is in memory alone: a kill loses it, and it is fetched again.
+        Each waiting page is in memory alone: a kill loses it, and it is fetched again.
         """
         return self._crew.waiting >= _SOON * self.size
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The processes of the workers, also of those that are being started."""
+        """The process ids of the workers, also of those that are being started."""
         return self._crew.pids
 
     async def start(self) -> None:
@@ -99,15 +101,15 @@ class ReadingPool:
         links_only: bool = False,
         known: Callable[[bytes], Extract | None],
     ) -> Reading:
-        """Read a page. What is wrong with the page is in the reading, never raised.
+        """Read a page; a fault of the page is in the reading, never raised.
 
         Args:
-            url: Where the page was found; its links are resolved against it.
-            body: As it came, but for transfer and content encoding.
-            content_type: The header.
-            links_only: Of a page whose text is known already.
-            known: Gives the extract of an earlier page with this digest of its visible text. Not
-                asked about pages that show nothing.
+            url: URL of the page, against which its links are resolved.
+            body: Bytes as they came, without transfer and content encoding.
+            content_type: Header of that name.
+            links_only: Whether the text is known already, so that only links are read.
+            known: Function that returns the extract of an earlier page with this digest of its
+                visible text, or None. It is not called for a page without visible text.
 
         Raises:
             PoolClosedError: The pool is closed, or was not started.
@@ -132,10 +134,10 @@ class ReadingPool:
         return reading
 
     async def _run(self, job: ReadingTask, is_wanted: Callable[[bytes], bool]) -> Reading:
-        """Let one worker read a page, up to its text where that is wanted.
+        """Let one worker read a page, with its text if that is wanted.
 
-        Another worker reads it where the first one was killed, by a process that is short of
-        memory perhaps, or used up its time.
+        Another worker repeats it if the first one was killed, perhaps by a process that is short of
+        memory, or used up its time.
         """
         tried: Counter[type[Exception]] = Counter()
         learned = Reading(job.url)
@@ -159,7 +161,7 @@ class ReadingPool:
 
 
 class _Errand:
-    """What happens to the text of one page: extracted, known, or taken from another page."""
+    """The source of one page's text: extraction, the store, or another page under way."""
 
     def __init__(
         self,
@@ -174,7 +176,7 @@ class _Errand:
         self._extract: Extract | None = None
 
     def is_wanted(self, digest: bytes) -> bool:
-        """Whether a page with this visible text is to be extracted."""
+        """Return whether a page with this visible text must be extracted."""
         if digest == _EMPTY_DIGEST or self._own is not None:
             return True
         self._extract = self._known(digest)
@@ -186,26 +188,26 @@ class _Errand:
         return True
 
     def finish(self, extract: Extract | None) -> None:
-        """Tell the pages that wait for this one's text."""
+        """Give this page's text to the pages that wait for it."""
         if self._own is not None and not self._own.done():
             del self._under_way[self._digest]
             self._own.set_result(extract)
 
     @property
     def waited(self) -> bool:
-        """Whether another page's text was to be taken."""
+        """Whether this page waited for another page's text."""
         return self._other is not None
 
     async def found(self) -> Extract | None:
-        """The text that need not be extracted."""
+        """Return the text that need not be extracted."""
         if self._extract is None and self._other is not None:
-            # Shielded: if this page is given up, others go on waiting.
+            # Shielded: if this page is cancelled, others go on waiting.
             return await asyncio.shield(self._other)
         return self._extract
 
 
 class _Talk:
-    """One page's conversation with one worker."""
+    """The conversation about one page with one worker."""
 
     def __init__(self, worker: WorkerProcess, job: ReadingTask, options: ReadingOptions) -> None:
         self._worker = worker
@@ -213,15 +215,15 @@ class _Talk:
         self._allowance = Allowance(worker.pid, options.timeout_secs)
         self._parameters = options.parameters
         self._too_slow = f"took longer than {options.timeout_secs:g} s"
-        #: What is known so far.
+        #: The reading so far.
         self.reading = Reading(job.url)
-        #: Whether that is more than nothing.
+        #: Whether the first step is in it.
         self.is_parsed = False
         #: Whether the worker is ready for another page.
         self.is_over = False
 
     async def hold(self, is_wanted: Callable[[bytes], bool]) -> Reading:
-        """Talk to the end.
+        """Hold the conversation to its end.
 
         Raises:
             WorkerDiedError: The worker died.

@@ -1,4 +1,4 @@
-"""A worker process as the parent sees it: started, asked, killed, reaped."""
+"""Start, query, kill and reap a worker process."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 _START_SECS = 60.0
 _REAP_INTERVAL_SECS = 0.005
-# For a worker whose socket is closed to end by itself, so that its own exit status is seen.
+# Seconds for a worker to end after its socket was closed, so that its own exit status is seen.
 _PATIENCE_SECS = 2.0
 _LAST_WORDS_BYTES = 4096
-# Each worker is one of many processes; threads of its own would only stand in each other's way.
+# Each worker is one of many processes; threads of its own would compete with the other workers.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 class WorkerDiedError(Exception):
-    """The worker is gone; the message says why, in words for the user."""
+    """The worker has ended; the message says why, in words for the user."""
 
 
 class WorkerKilledError(WorkerDiedError):
-    """A signal ended the worker, and not one of ours: the page need not be to blame."""
+    """A foreign signal ended the worker: the page need not be to blame."""
 
 
 class WorkerTimeoutError(WorkerDiedError):
@@ -43,12 +43,12 @@ class WorkerTimeoutError(WorkerDiedError):
 
 
 class WorkerProcess:
-    """One worker. Its owner asks one thing at a time, and calls ``end`` in the end.
+    """One worker, whose owner sends one request at a time, and calls ``end`` at last.
 
     Not asyncio's subprocesses: they want a child watcher, which Twisted's loop does not set up.
 
     Raises:
-        OSError: No process, descriptor or memory left for it.
+        OSError: No process, descriptor or memory is left for it.
     """
 
     def __init__(self, options: ReadingOptions) -> None:
@@ -63,16 +63,16 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """The process."""
+        """The process id."""
         return self._process.pid
 
     @property
     def is_alive(self) -> bool:
-        """Whether it runs."""
+        """Whether the process runs."""
         return self._process.poll() is None
 
     async def connect(self) -> None:
-        """Wait until the worker has imported what it needs.
+        """Wait until the worker has completed its imports.
 
         Raises:
             WorkerDiedError: It ended before, or took a minute.
@@ -89,7 +89,7 @@ class WorkerProcess:
 
         Args:
             allowance: Time of this worker; the worker is killed when it is spent.
-            too_slow: The cause to give then.
+            too_slow: Message of the error in that case.
 
         Raises:
             WorkerDiedError: It died by itself.
@@ -113,12 +113,12 @@ class WorkerProcess:
             self._channel.send(payload)
 
     def kill(self) -> None:
-        """End the worker at once; it has nothing that could be lost."""
+        """End the worker at once; it holds no data that could be lost."""
         if self.is_alive:
             self._process.kill()
 
     async def end(self) -> None:
-        """Kill and reap the worker, free what belongs to it."""
+        """Kill and reap the worker, and free its resources."""
         self.kill()
         await self._channel.close()
         await self._status()
@@ -129,7 +129,7 @@ class WorkerProcess:
         self._timer = loop.call_later(allowance.slice_secs, self._charge, allowance, too_slow)
 
     def _charge(self, allowance: Allowance, too_slow: str) -> None:
-        # A loop that was busy hears of the answer and of the timer at the same time.
+        # A loop that was busy handles the answer and the timer in the same turn.
         if self._channel.has_message:
             return
         allowance.charge(asyncio.get_running_loop().time())
@@ -140,7 +140,7 @@ class WorkerProcess:
             self._await_slice(allowance, too_slow)
 
     async def _status(self) -> int:
-        """Reap the worker, which is about to end; killed if it is not."""
+        """Reap the worker, which is about to end, and kill it if it does not."""
         loop = asyncio.get_running_loop()
         patience = loop.time() + _PATIENCE_SECS
         while (status := self._process.poll()) is None:
@@ -168,7 +168,10 @@ class WorkerProcess:
 
 
 class _Channel(asyncio.Protocol):
-    """The socket to a worker; a plain protocol costs the parent half of what streams do."""
+    """The socket to a worker.
+
+    A plain protocol costs the parent half of asyncio's streams.
+    """
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -239,6 +242,6 @@ def _start(descriptor: int, said: BinaryIO) -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         stderr=said,
         env=os.environ | _ONE_THREAD | {"PYTHONPATH": os.pathsep.join(paths)},
-        # Out of the terminal's foreground group: Ctrl-C reaches the parent alone.
+        # Outside the terminal's foreground group Ctrl-C reaches only the parent.
         process_group=0,
     )

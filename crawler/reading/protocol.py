@@ -40,13 +40,13 @@ _KEY_BYTES = 16
 
 
 def frame(message: Message, payload_bytes: int = 0) -> bytes:
-    """Return a frame but for its payload, which is written after it without being copied."""
+    """Return a frame without its payload, which is written after it without being copied."""
     packed = marshal.dumps(message)
     return _LENGTHS.pack(len(packed), payload_bytes) + packed
 
 
 def receive(connection: socket.socket) -> tuple[Message, bytes] | None:
-    """Wait for a frame on a blocking socket; None when the other end is gone.
+    """Wait for a frame on a blocking socket; return None when the other end is gone.
 
     Raises:
         MemoryError: The payload does not fit.
@@ -79,7 +79,7 @@ def _exactly(connection: socket.socket, size: int) -> bytes | None:
 
 
 class Inbox:
-    """Puts frames without payload together from the chunks in which they arrive."""
+    """Assembles frames without payload from the chunks in which they arrive."""
 
     def __init__(self) -> None:
         self._waiting = bytearray()

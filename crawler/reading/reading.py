@@ -1,4 +1,4 @@
-"""What a page was read to, in the parent and on the wire."""
+"""Define the result of reading a page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Link(NamedTuple):
     """A link of a page.
 
     Attributes:
-        url: Absolute, otherwise as the site wrote it, without its fragment.
+        url: Absolute URL, otherwise as the site wrote it, without its fragment.
         key: The crawl's key of that URL, 16 bytes.
         nofollow: Whether the page marks it ``rel=nofollow``.
         is_canonical: Whether the URL is the canonical one of its key.
@@ -41,16 +41,16 @@ def distinct_urls(links: Iterable[Link]) -> Iterator[tuple[str, bool]]:
 
 
 class Metadata(NamedTuple):
-    """What a page says of itself; None where it says nothing.
+    """The metadata of a page; None stands for a missing value.
 
     Attributes:
-        date: Of publication, ISO 8601: ``2024-05-31``.
-        language: BCP 47: ``en``, ``pt-BR``.
-        canonical_url: Absolute, from ``rel=canonical``.
+        date: Date of publication, ISO 8601: ``2024-05-31``.
+        language: Language by BCP 47: ``en``, ``pt-BR``.
+        canonical_url: Absolute URL from ``rel=canonical``.
         robots: Directives of robots meta tags, lower case, ``none`` spelt out as ``noindex`` and
             ``nofollow``.
-        refresh_url: Where a meta refresh leads, absolute.
-        refresh_secs: After how long.
+        refresh_url: Absolute target of a meta refresh.
+        refresh_secs: Delay of the meta refresh.
     """
 
     title: str | None = None
@@ -68,21 +68,21 @@ NOTHING_SAID = Metadata()
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """The text of a page, and what a verdict on it can rest on.
+    """The text of a page, and the facts for a verdict on it.
 
-    Which of it does is for the judge to say, since ``min_words`` may change while pages are read.
+    The judge chooses among them, since ``min_words`` may change while pages are read.
 
     Attributes:
-        text_zstd: The text to store: the main text where it can be believed, with all that the
-            page shows outside links (``neardup.whole``), else all that is visible. UTF-8,
+        text_zstd: Text to store: the main text if it is credible, with all text of the
+            page outside links (``neardup.whole``), else all visible text. UTF-8,
             compressed by zstd.
-        words: Tokens of that text, without the whole.
-        digest: ``text_digest``, 16 bytes, of that text with its whole where a fingerprint may
-            stand for it, otherwise of all that is visible.
-        fingerprint: Of that text, however short; None where only equality of what is visible
-            counts.
-        is_main: Whether the text is one that a fingerprint may stand for.
-        visible_digest: Of all that is visible, 16 bytes; None for a text without a page.
+        words: Number of tokens of that text, without the whole.
+        digest: ``text_digest``, 16 bytes, of that text with its whole if a fingerprint may
+            stand for it, otherwise of all visible text.
+        fingerprint: Fingerprint of that text, however short; None if only equality of the
+            visible text counts.
+        is_main: Whether a fingerprint may stand for the text.
+        visible_digest: Digest of all visible text, 16 bytes; None for a text without a page.
     """
 
     text_zstd: bytes
@@ -104,13 +104,13 @@ class Extract:
 
     @property
     def digests(self) -> frozenset[bytes]:
-        """Those by which the text may have been judged, by whatever parameters."""
+        """The digests by which the text may have been judged, under any parameters."""
         return frozenset(filter(None, (self.digest, self.visible_digest)))
 
     def document(self, min_words: int) -> Document:
-        """What ``neardup.Deduplicator.judge_document`` takes; unpacked at each call.
+        """Return the argument of ``neardup.Deduplicator.judge_document``, unpacked at each call.
 
-        Of a text with fewer words only pages that show the same are duplicates.
+        A text with fewer words has only pages with the same visible text as duplicates.
         """
         digest, fingerprint = self.digest, self.fingerprint
         if self.words < min_words:
@@ -120,24 +120,24 @@ class Extract:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A page as read. Whatever was learned before a failure is there.
+    """A page as read, with all that was learned before a failure.
 
     Attributes:
-        url: The page's own.
-        not_html: Why it is no page, in a few words; None for a page.
-        failure: Why it could not be read to the end; None where it could.
-        links: Distinct by key, in the order of the page.
-        links_cut: Links beyond the limit.
-        links_too_long: Links that are longer than any URL that is asked for.
-        metadata: What the page says of itself.
-        encoding: In which the body was read.
-        visible_digest: ``text_digest``, 16 bytes, of all visible text; None where only links were
-            asked for.
-        extract: The text; None where only links were asked for, and after a failure.
-        reused: The extract is that of another page with the same visible text.
-        html_zstd: The body as it came, compressed by zstd, where ``keep_html`` is set and the
+        url: URL of the page.
+        not_html: Reason in a few words why it is no page; None for a page.
+        failure: Reason why it could not be read to the end, or None.
+        links: Links, distinct by key, in the order of the page.
+        links_cut: Number of links beyond the limit.
+        links_too_long: Number of links that are longer than any URL that is requested.
+        metadata: Metadata of the page.
+        encoding: Encoding in which the body was read.
+        visible_digest: ``text_digest``, 16 bytes, of all visible text; None if only links were
+            requested.
+        extract: Text of the page; None if only links were requested, and after a failure.
+        reused: Whether the extract is that of another page with the same visible text.
+        html_zstd: Body as it came, compressed by zstd, if ``keep_html`` is set and the
             extract is the page's own.
-        notes: What was odd and did not keep the page from being read.
+        notes: Oddities that did not keep the page from being read.
         parse_secs: CPU time of the worker for everything but the main text.
         extract_secs: CPU time of the worker for the main text.
     """
@@ -165,12 +165,12 @@ class Reading:
 
     @property
     def author(self) -> str | None:
-        """Who wrote the page."""
+        """The author of the page."""
         return self.metadata.author
 
     @property
     def date(self) -> str | None:
-        """When the page was published, ISO 8601."""
+        """The date of publication, ISO 8601."""
         return self.metadata.date
 
     @property
@@ -180,7 +180,7 @@ class Reading:
 
     @property
     def canonical_url(self) -> str | None:
-        """What the page declares by ``rel=canonical``."""
+        """The URL that the page declares by ``rel=canonical``."""
         return self.metadata.canonical_url
 
     @property
@@ -199,5 +199,5 @@ class Reading:
         return None if self.extract is None else self.extract.text
 
     def document(self, min_words: int) -> Document | None:
-        """As ``Extract.document``."""
+        """Return the text as ``Extract.document`` does, or None without a text."""
         return None if self.extract is None else self.extract.document(min_words)

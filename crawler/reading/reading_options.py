@@ -1,4 +1,4 @@
-"""What the user chose about reading."""
+"""Define the user's options for reading."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from neardup import Parameters
 
 _MIN_COUNT = {
     "workers": 0,
-    # Half of it is taken before the first page.
+    # A worker takes half of it before the first page.
     "memory_limit_mb": 128,
     "max_links": 0,
     "max_url_length": 1,
@@ -20,22 +20,23 @@ _MIN_COUNT = {
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
-    """How pages are read.
+    """Options for reading pages.
 
     Attributes:
-        workers: Processes; 0 means one a core.
+        workers: Number of processes; 0 means one a core.
         timeout_secs: Time that a worker may use for one page, as ``Allowance`` counts it.
         memory_limit_mb: Memory that one worker may use.
-        max_links: Distinct links taken from one page.
-        max_url_length: Characters of a link; longer ones are counted and left out.
+        max_links: Maximum number of distinct links of one page.
+        max_url_length: Maximum length of a link in characters; longer ones are only counted.
         keep_html: Whether readings carry the body, compressed.
-        disabled_url_rules: Rules that the keys of links do without.
-        parameters: How texts are compared.
-        recycle_pages: After so many pages a worker that has grown is replaced,
-        recycle_growth_mb: that is, by more than this. glibc and Python keep some of what they free.
+        disabled_url_rules: Names of rules that the keys of links do without.
+        parameters: Parameters of the comparison of texts.
+        recycle_pages: Number of pages after which a worker that has grown is replaced.
+        recycle_growth_mb: Growth beyond which it is replaced: glibc and Python do not free all
+            memory.
 
     Raises:
-        ValueError: A value outside its range.
+        ValueError: A value is outside its range.
     """
 
     workers: int = 0

@@ -1,4 +1,4 @@
-"""A worker: reads the pages that come over a socket, one at a time, until it is closed.
+"""Run a worker: read the pages that come over a socket, one at a time, until it is closed.
 
 Started by ``process.py`` as ``python -m crawler.reading.reading_worker FD PARENT_PID``.
 """
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from crawler.reading.protocol import Message
     from crawler.reading.steps import Parsed
 
-# The parent ends a worker first, where there is a parent.
+# A living parent ends a worker before that.
 _GRACE_SECS = 30
 # trafilatura walks trees by recursion, and libxml2 makes them up to 2,048 deep.
 _DEPTH = 10_000
 
 
 def main() -> int:
-    """Serve one parent; the exit status."""
+    """Serve one parent; return the exit status."""
     leave_signals_to_parent()
     die_with(int(sys.argv[2]))
     logging.disable(logging.CRITICAL)
@@ -46,7 +46,7 @@ def main() -> int:
     try:
         _Server(connection).serve()
     except MemoryError:
-        # Whatever else might be done now needs memory.
+        # Any other way to end needs memory.
         os._exit(OUT_OF_MEMORY)
     except ConnectionError:
         return 0  # the parent has gone, or has given this worker up
@@ -85,7 +85,7 @@ class _Server:
                     extracted = self._reader.extract()
                 self._send(extracted_to_wire(extracted, tired=self._weariness.is_tired()))
         except XPathError as error:
-            # Of expressions that are tried and trees that are whole: no memory left.
+            # With tested expressions and whole trees the only cause is that no memory is left.
             raise MemoryError from error
         except (MemoryError, ConnectionError):
             raise
@@ -101,7 +101,7 @@ class _Server:
         try:
             return self._reader.see(parsed)
         except Exception:
-            # The links at least shall not be lost, and the tree leaves room for them.
+            # The links at least must not be lost, and freeing the tree makes room for them.
             self._reader.forget()
             self._send(parsed_to_wire(parsed))
             raise

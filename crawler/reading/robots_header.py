@@ -1,4 +1,4 @@
-"""The words of ``X-Robots-Tag`` headers that are meant for everybody or for us."""
+"""Read the directives of ``X-Robots-Tag`` headers that apply to all robots or to ours."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _NO_NAME = re.compile(r"[^a-z0-9_-]+")
 
 
 def robots_words(headers: Iterable[str], agent: str) -> frozenset[str]:
-    """The directives that bind us, in lower case.
+    """Return the directives that bind us, in lower case.
 
-    A header may begin a list for one robot (``otherbot: noindex, nofollow``),
-    which goes on to its end or to the next name.
+    A header may begin a list for one robot (``otherbot: noindex, nofollow``), which goes on to its
+    end or to the next name.
 
     Args:
-        headers: The values of all headers of that name.
-        agent: Our user agent; each whole word of it is a name of ours.
+        headers: Values of all headers of that name.
+        agent: Our user agent, each word of which is a name of ours.
 
     Reference: https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag
     """
@@ -37,7 +37,7 @@ def robots_words(headers: Iterable[str], agent: str) -> frozenset[str]:
             named = _NAMED.match(part)
             if named and named[1] not in _WITH_VALUE:
                 binding = named[1] in ours
-                part = named[2]  # noqa: PLW2901  # what stands after the name is the directive
+                part = named[2]  # noqa: PLW2901  # the directive follows the name
             if binding and part.strip():
                 words.add(part.strip())
     return frozenset(words)

@@ -1,4 +1,4 @@
-"""The addresses in a sitemap, whatever arrives under its name."""
+"""Read the URLs of a sitemap, whatever arrives under its name."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
 # sitemaps.org takes feeds for sitemaps too: RSS 2.0, 1.0, Atom.
 _ROOTS = frozenset({"urlset", "sitemapindex", "rss", "RDF", "feed"})
-# The text of what, within what, is an address: of sitemaps, of RSS.
+# Paths of the elements whose text is a location: two of sitemaps, one of RSS.
 _ADDRESSES = (["url", "loc"], ["sitemap", "loc"], ["item", "link"])
 _LINE = re.compile(rb"[^\r\n]+")
 _ABSOLUTE = re.compile(rb"\s*https?://", re.IGNORECASE)
 _BOM = b"\xef\xbb\xbf"
 _CHUNK_BYTES = 2**16
-# For each URL that may be taken; one of a site in fifty languages has as many children.
+# Elements a URL that may be taken; a URL of a site in fifty languages has as many children.
 _ELEMENTS_PER_URL = 20
-# What is no beginning of a reference that XML knows by itself.
+# An ampersand that does not begin a reference that XML predefines.
 _STRAY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[0-9a-fA-F]+);)")
-# Where an ampersand may mean itself, or be two bytes.
+# Signs of a file in which an ampersand may mean itself, or be two bytes.
 _NO_PLAIN_TEXT = (b"<![CDATA[", b"<!DOCTYPE", b"\x00")
 
 
 @dataclass(frozen=True, slots=True)
 class SitemapContent:
-    """What a sitemap lists: pages, or where ``is_index`` further sitemaps.
+    """The URLs of a sitemap: pages, or further sitemaps if ``is_index``.
 
-    ``is_cut`` where it goes on after what was read.
+    ``is_cut`` tells that the file goes on after the part that was read.
     """
 
     is_index: bool
@@ -45,7 +45,7 @@ class SitemapContent:
     is_cut: bool = False
 
     def urls(self, base: str) -> Iterator[str]:
-        """The locations that lead to http and https, absolute; the others are left out."""
+        """Yield the http and https URLs among the locations, absolute."""
         for location in self.locations:
             try:
                 url = resolve(base, location)
@@ -57,12 +57,12 @@ class SitemapContent:
 
 @dataclass(frozen=True, slots=True)
 class SitemapLimits:
-    """What is read of a sitemap.
+    """Limits on a sitemap.
 
     Attributes:
-        max_bytes: It is none where it is larger when decompressed.
-        max_urls: Locations that are taken.
-        max_url_length: Longer locations are left out.
+        max_bytes: Maximum size when decompressed; a larger file is no sitemap.
+        max_urls: Maximum number of locations that are taken.
+        max_url_length: Maximum length of a location; longer ones are skipped.
     """
 
     max_bytes: int
@@ -71,16 +71,15 @@ class SitemapLimits:
 
 
 def read_sitemap(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
-    """Read a sitemap, gzipped or not; None for what is none.
+    """Read a sitemap, gzipped or not; return None for any other file.
 
-    As sitemaps.org has them: XML, a feed in RSS or Atom, a text of one address a line.
-
-    No tree is built, of which 32 MB of empty elements would make a gigabyte. Nothing outside the
-    file is loaded, and libxml2 gives up where entities expand beyond measure.
+    The formats of sitemaps.org: XML, a feed in RSS or Atom, a text of one URL a line. No tree is
+    built: 32 MB of empty elements would make one of a gigabyte. Nothing outside the file is loaded,
+    and libxml2 gives up if entities expand beyond measure.
 
     Args:
         body: The file as it came.
-        limits: Where to give up.
+        limits: Limits on the file.
     """
     try:
         if body.startswith(GZIP_MAGIC):
@@ -89,7 +88,7 @@ def read_sitemap(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
         return None
     if _ABSOLUTE.match(body.removeprefix(_BOM)):
         return _read_text(body.removeprefix(_BOM), limits)
-    # libxml2 takes anything in front of the declaration for a fault.
+    # libxml2 takes any text in front of the declaration for a fault.
     before, declaration, behind = body.partition(b"<?xml ")
     if declaration and b"<loc" not in before:
         body = declaration + behind
@@ -98,7 +97,7 @@ def read_sitemap(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
         return None
     listener, is_faulty = _listen(body, limits)
     if is_faulty and not any(sign in body for sign in _NO_PLAIN_TEXT):
-        # Behind a fault, such as an ampersand that is not written out, it leaves out all that are.
+        # After a fault, such as an unescaped ampersand, libxml2 drops the escaped ones too.
         listener, _ = _listen(_STRAY.sub(b"&amp;", body), limits)
     if listener.root not in _ROOTS and not listener.locations:
         return None
@@ -107,7 +106,7 @@ def read_sitemap(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
 
 
 def _read_text(body: bytes, limits: SitemapLimits) -> SitemapContent:
-    """The lines of a text that are addresses."""
+    """Read the lines of a text that are URLs."""
     locations: list[str] = []
     for number, line in enumerate(_LINE.finditer(body)):
         if number == limits.max_urls * _ELEMENTS_PER_URL:
@@ -121,10 +120,10 @@ def _read_text(body: bytes, limits: SitemapLimits) -> SitemapContent:
 
 
 def _listen(body: bytes, limits: SitemapLimits) -> tuple[_Listener, bool]:
-    """What is heard of a file, and whether it is no well-formed XML."""
+    """Parse a file; return the listener, and whether the file is no well-formed XML."""
     listener = _Listener(limits)
     parser = XMLParser(target=listener, recover=True, resolve_entities=False, no_network=True)
-    # What was read before a fault that cannot be recovered from counts.
+    # The part before an unrecoverable fault counts.
     with suppress(LxmlError, ValueError, _EnoughError):
         for at in range(0, len(body), _CHUNK_BYTES):
             parser.feed(body[at : at + _CHUNK_BYTES])
@@ -133,11 +132,11 @@ def _listen(body: bytes, limits: SitemapLimits) -> tuple[_Listener, bool]:
 
 
 class _EnoughError(Exception):
-    """No more of this file is read."""
+    """The limit of a file is reached."""
 
 
 class _Listener:
-    """Hears the elements of a file, and keeps the address of each entry."""
+    """Collects the location of each entry from the elements of a file."""
 
     def __init__(self, limits: SitemapLimits) -> None:
         self.root: str | None = None
@@ -156,10 +155,10 @@ class _Listener:
         self._elements -= 1
         if self._elements < 0:
             self._stop()
-        # In Atom; other links of an entry lead to comments, to what edits it, to a file.
+        # In Atom other links of an entry lead to comments, to an edit form or to a file.
         is_page = attributes.get("rel", "alternate") == "alternate"
         if is_page and self._path[-2:] == ["entry", "link"]:
-            # libxml2 leaves an ampersand of an attribute so to whoever resolves entities.
+            # libxml2 leaves an ampersand of an attribute in this form to the caller.
             self._take(attributes.get("href", "").replace("&#38;", "&"))
 
     def data(self, text: str) -> None:
@@ -174,7 +173,7 @@ class _Listener:
             self._path.pop()
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: the parser calls it at the end."""
 
     def _take(self, text: str) -> None:
         location = text.strip()
@@ -184,7 +183,7 @@ class _Listener:
             self.locations.append(location)
 
     def _is_location(self) -> bool:
-        """Whether this text is an entry's address; an image within one has another."""
+        """Return whether this text is an entry's location; an image within one has its own."""
         return self._path[-2:] in _ADDRESSES
 
     def _stop(self) -> None:

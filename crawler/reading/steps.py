@@ -1,4 +1,4 @@
-"""The two steps in which a page is read, as data: light enough for the parent to import."""
+"""Define the two steps in which a page is read, as data light enough for the parent to import."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Extracted(NamedTuple):
     """The second step: the text.
 
     Attributes:
-        text_zstd: The one to store, with its whole, UTF-8, compressed by zstd.
+        text_zstd: Text to store, with its whole, UTF-8, compressed by zstd.
         is_main: Whether it may be judged by its fingerprint.
-        html_zstd: The body, where it is to be kept.
-        notes: What kept the main text from being found or believed.
-        secs: What the step took.
-        words: Of a text so long that the parent is not to count them.
+        html_zstd: Body, if it is to be kept.
+        notes: Reasons why the main text was not found or not credible.
+        secs: CPU time of the step.
+        words: Number of words of a text that is too long for the parent to count them.
     """
 
     text_zstd: bytes

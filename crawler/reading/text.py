@@ -1,19 +1,19 @@
-"""Which text stands for a page? Its main text, where that can be believed.
+"""Choose the text that stands for a page: its main text if that is credible.
 
 trafilatura finds the main text of most pages and a fragment of some: the introduction of an index,
-whose lists it drops, or a notice that stands on every page. Judged by such fragments pages that
-differ would be duplicates of each other, and be lost. So the main text counts only if it is at
-least a third of the text outside links, and a fifth of all that is visible. Of 8,534 pages of six
-documentation sites, no two of which are the same, it is less on 0 to 5 % of each site's; of the
-others no two with nearly the same main text (J5 >= .8) had visible texts below J5 .81.
+whose lists it drops, or a notice that is on every page. Judged by such fragments, different pages
+would be duplicates of each other, and be lost. So the main text counts only if it is at least a
+third of the text outside links, and a fifth of all visible text. On six documentation sites with
+8,534 pages, no two of them the same, it is less on 0 to 5 % of each site's pages; of the others no
+two with nearly the same main text (J5 >= .8) had visible texts below J5 .81.
 
-What a page shows beside its main text may be all in which it differs from another one: captions,
-asides, prices. So a main text is stored and judged with all that stands outside links
-(``neardup.whole``): pages are equal only where both are, and similar as far as both are. What a
-template puts around every page leaves equal what is equal.
+The text beside the main text may be the only difference between two pages: captions, asides,
+prices. So a main text is stored and judged with all text outside links (``neardup.whole``): pages
+are equal only if both are, and as similar as both are. A template around every page does not make
+equal pages differ.
 
-All others, those with short main texts too, are duplicates only of pages that show the same.
-Fingerprints of all that is visible will not do: what stands around short main texts would have
+All others, those with short main texts too, are duplicates only of pages with the same visible
+text. Fingerprints of all visible text will not do: the surroundings of short main texts would have
 merged 522 of 1,084 short pages of openjdk-17-doc, and a site's navigation of 700 words any two
 pages of 100.
 """
@@ -41,19 +41,21 @@ _MIN_SHARE_OF_UNLINKED = 1 / 3
 _WORD = re.compile(r"\w")
 
 MAX_COMPARED_CHARACTERS = 2_000_000
-"""Compare a main text and what stands outside links by equality alone where both together have more
-characters than this: to count the words of two such texts holds the main process for half a second.
+"""Compare a main text and the text outside links by equality alone beyond this many characters.
+
+The limit is on both together: to count the words of two longer ones holds the main process for half
+a second.
 """
 
 
 class JudgedText(NamedTuple):
-    """What the verdict on a page rests on.
+    """The text that the verdict on a page rests on.
 
     Attributes:
-        text: The one to store, a main text with all that stands outside links.
+        text: Text to store; a main text has all text outside links with it.
         is_main: Whether the text may be judged by its fingerprint.
-        notes: What kept the main text from being found or believed.
-        words: Of a text that is longer than ``MAX_COMPARED_CHARACTERS``.
+        notes: Reasons why the main text was not found or not credible.
+        words: Number of words of a text longer than ``MAX_COMPARED_CHARACTERS``.
     """
 
     text: str
@@ -66,11 +68,11 @@ def read_text(root: Element, visible: Visible) -> JudgedText:
     """Find the text that stands for a page.
 
     Args:
-        root: The page; not changed.
-        visible: What it shows.
+        root: Root of the page; not changed.
+        visible: Visible text of the page.
 
     Raises:
-        MemoryError: No room; of all other errors the visible text is the answer.
+        MemoryError: No memory is left; after any other error the visible text is returned.
     """
     notes: tuple[str, ...] = ()
     try:
@@ -94,7 +96,7 @@ def read_text(root: Element, visible: Visible) -> JudgedText:
 
 
 def _beyond(main: str, visible: Visible) -> str:
-    """Return what stands outside links; nothing where that is the main text."""
+    """Return the text outside links, or nothing if that is the main text."""
     unlinked = tidy(visible.unlinked)
     return "" if fold(unlinked) == fold(main) else unlinked
 
@@ -105,11 +107,11 @@ def main_text(root: Element) -> str:
     ``fast`` leaves out two rival extractors: 27 to 40 % less time, the same text on nearly all
     pages, and on lists of links (python3.11-doc contents.html) the text that the rivals lose.
     ``favor_recall`` would take less still and find more, but on 328 of 2,000 pages of
-    openjdk-17-doc what it finds is the same footer. Comments belong to the text, as in
-    ``trafilatura.extract``: on the pages of a forum they are all there is.
+    openjdk-17-doc its result is the same footer. Comments belong to the text, as in
+    ``trafilatura.extract``: the pages of a forum consist of them.
 
     Raises:
-        Exception: Of any type: trafilatura stumbles now and then.
+        Exception: An error of any type: trafilatura fails now and then.
     """
     found = bare_extraction(root, fast=True)
     if found is None or isinstance(found, dict):  # a dict only where one is asked for
@@ -118,7 +120,7 @@ def main_text(root: Element) -> str:
 
 
 def is_credible(main: str, visible: Visible) -> bool:
-    """Whether a main text can stand for the page, by its share of what the page shows."""
+    """Return whether a main text can stand for the page, by its share of the visible text."""
     size = ink(main)
     if size < _MIN_SHARE_OF_VISIBLE * ink(visible.text):
         return False

@@ -1,4 +1,4 @@
-"""Which worker is free? The processes of a pool, each replaced when it is lost."""
+"""Lease the workers of a pool, and replace each one that is lost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from crawler.reading.reading_options import ReadingOptions
 
-# Failures to start in a row, after which it is no accident.
+# Number of failed starts in a row after which the pool gives up.
 _MAX_FAILURES = 3
 _CLOSING_SECS = 10.0
 _CLOSING_INTERVAL_SECS = 0.005
@@ -35,27 +35,27 @@ class Crew:
 
     @property
     def leased(self) -> int:
-        """Workers that are handed out."""
+        """The number of workers that are handed out."""
         return len(self._leased)
 
     @property
     def leased_pids(self) -> tuple[int, ...]:
-        """Their processes."""
+        """The process ids of the workers that are handed out."""
         return tuple(sorted(worker.pid for worker in self._leased))
 
     @property
     def waiting(self) -> int:
-        """How many wait for a worker."""
+        """The number of callers that wait for a worker."""
         return len(self._waiting)
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The processes, also those that are being started."""
+        """The process ids of all workers, also of those that are being started."""
         return tuple(sorted(worker.pid for worker in self._workers))
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing is read any more."""
+        """Whether the pool is closed."""
         return isinstance(self._broken, PoolClosedError)
 
     def open(self) -> None:
@@ -80,7 +80,7 @@ class Crew:
                 return worker
             self.replace(worker)
         if self._broken is not None:
-            # No other could be started in its place, and nobody would wake who waits.
+            # No other could be started in its place, and a waiting caller would never wake.
             raise type(self._broken)(*self._broken.args)
         waiter: asyncio.Future[WorkerProcess] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
@@ -100,7 +100,7 @@ class Crew:
             self._spawn(worker.end())
 
     def replace(self, worker: WorkerProcess) -> None:
-        """Return a worker that is lost or shall be: it is killed, and another started."""
+        """Return a worker that is lost or must end: it is killed, and another one is started."""
         self._leased.discard(worker)
         self._workers.discard(worker)
         worker.kill()
@@ -109,7 +109,7 @@ class Crew:
             self._hire()
 
     async def close(self) -> None:
-        """Kill and reap all workers; whoever has or wants one gets an error."""
+        """Kill and reap all workers; a caller that has or awaits one gets an error."""
         self._break(PoolClosedError("the pool is closed"))
         for worker in self._workers:
             worker.kill()
@@ -117,7 +117,7 @@ class Crew:
             self._spawn(self._idle.pop().end())
         loop = asyncio.get_running_loop()
         patience = loop.time() + _CLOSING_SECS
-        # Those that are leased or being started are reaped by whoever sees them die.
+        # A leased or starting worker is reaped by the task that sees it die.
         while (self._leased or self._errands) and loop.time() < patience:
             await asyncio.sleep(_CLOSING_INTERVAL_SECS)
         self._workers.clear()
