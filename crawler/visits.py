@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _SITEMAPS = "sitemaps"
 _MOVED = "moved_seeds"
 _FOLLOWED_AGAIN = "followed_again"
+_CUT_SITEMAPS = "cut_sitemaps"
 NO_ROBOTS = "no_robots"
 """Key of ``meta``: JSON, hosts whose robots.txt answered that there is none, by the answer."""
 
@@ -57,6 +58,7 @@ class VisitNotes:
         """Begin another visit; seeds stay moved."""
         self._database.set_meta(_SITEMAPS, "0")
         self._database.set_meta(NO_ROBOTS, "{}")
+        self._database.set_meta(_CUT_SITEMAPS, "[]")
         self.note_followed_again(None)
 
     def begin_plan(self) -> None:
@@ -102,6 +104,23 @@ class VisitNotes:
         if host not in hosts and len(hosts) < MAX_NO_ROBOTS:
             hosts.append(host)
             self._database.set_meta(NO_ROBOTS, json.dumps(found))
+
+    def note_cut_sitemap(self, url: str) -> None:
+        """Note a sitemap that lists URLs out of scope."""
+        found = self._cut_sitemaps()
+        if url not in found:
+            self._database.set_meta(_CUT_SITEMAPS, json.dumps([*found, url]))
+
+    def take_cut_sitemaps(self) -> list[str]:
+        """Return the sitemaps that list URLs out of scope, and forget them."""
+        found = self._cut_sitemaps()
+        if found:
+            self._database.set_meta(_CUT_SITEMAPS, "[]")
+        return found
+
+    def _cut_sitemaps(self) -> list[str]:
+        found: list[str] = json.loads(self._database.meta(_CUT_SITEMAPS) or "[]")
+        return found
 
     @property
     def sitemaps(self) -> int:

@@ -139,6 +139,11 @@ class SiteSpider(ArchivingSpider):
         if scope is not self.within:
             self.within = scope
             self.job.notes.note_followed_again(0)
+            for url in self.job.notes.take_cut_sitemaps():
+                # What it listed is not stored, so it is asked for once more.
+                meta = {FIXED: True, LED_BY: url}
+                request = Request(url, self.parse_sitemap, errback=self.sitemap_failed, meta=meta)
+                self.crawler.engine.crawl(request.replace(dont_filter=True))
 
     def leads_further(self, key: bytes) -> bool:
         """Whether a stored page has links within the scope that were never queued."""
@@ -302,7 +307,12 @@ class SiteSpider(ArchivingSpider):
         if not sitemap.is_index:
             # One step from the start, however deep the sitemap hangs.
             response.meta["depth"] = 0
+            is_cut = False
             for url in sitemap.urls(response.url):
+                if not is_cut and not self.within.allows(url):
+                    is_cut = True
+                    with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
+                        self.job.notes.note_cut_sitemap(response.url)
                 # What a sitemap names is a page of its own, whatever was learned of its URL.
                 wanted = self._is_listed(url)
                 request = self.page_request(url, {FIXED: True}) if wanted else None

@@ -15,11 +15,13 @@ from tests.sites.changing import page
 from tests.sites.graph import PATIENCE_SECS, GraphSite
 from tests.sites.prose import prose
 from tests.sites.refusing import Refusal, RefusingSite
+from tests.sites.serving import Response
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.sites.refusing import Answer, Visit
+    from tests.sites.serving import Request
 
 AT_ONCE = ("-s", "DOWNLOAD_DELAY=0", "-s", "READING_WORKERS=1")
 
@@ -111,6 +113,20 @@ class TestElsewhere:
             assert kept(tmp_path / "job") == {f"{there.url}y/", f"{there.url}y/linked"}
 
 
+class ListingSite(GraphSite):
+    """Name a sitemap in robots.txt, which lists one page that no link leads to."""
+
+    asked_for_list = 0
+
+    def respond(self, request: Request) -> Response:
+        if request.target == "/robots.txt":
+            return Response(f"Sitemap: {self.origin}/list.txt".encode(), 200, "text/plain")
+        if request.target == "/list.txt":
+            self.asked_for_list += 1
+            return Response(f"{self.origin}/c/alone".encode(), 200, "text/plain")
+        return super().respond(request)
+
+
 class TestAfterPagesWereRead:
     """The first seed's pages are read when the second one, ``/b/``, answers that it moved."""
 
@@ -125,6 +141,12 @@ class TestAfterPagesWereRead:
         with GraphSite(self.links("/c/alone"), {"/b/": self.READ[-1]}) as site:
             crawl(f"{site.origin}/a/,{site.origin}/b/", tmp_path / "job", *AT_ONCE)
             assert site.counts == dict.fromkeys(site.links, 1)
+
+    def test_what_a_sitemap_lists_is_asked_for(self, tmp_path: Path) -> None:
+        with ListingSite(self.links(), {"/b/": self.READ[-1]}) as site:
+            crawl(f"{site.origin}/a/,{site.origin}/b/", tmp_path / "job", *AT_ONCE)
+            assert site.counts == dict.fromkeys(site.links, 1)
+            assert site.asked_for_list == 2
 
     def test_without_a_directory_it_is_the_same(self, tmp_path: Path) -> None:
         with GraphSite(self.links("/c/alone"), {"/b/": self.READ[-1]}) as site:
