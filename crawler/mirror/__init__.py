@@ -1,1 +1,1 @@
-"""Mirroring: a site becomes a folder of files that opens without a network."""
+"""Mirror a site as a folder of files that opens without a network."""

@@ -1,4 +1,4 @@
-"""Is a mirror whole? Every link, every file and every digest is looked at."""
+"""Check a mirror: every link, every file and every digest."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from crawler.mirror.mirror_files import FileRow, FileTable
 
 OUR_OWN = frozenset({INDEX, CONTENTS, CHANGES, DUPLICATES})
-"""Files that are no site's."""
+"""Names of files that the mirror adds to those of the site."""
 
 LISTED = 20
-"""Findings of each kind that are named."""
+"""List at most this many findings of each kind."""
 
 _RECENT = 50_000
 _BASE = "http://mirror.invalid/"
@@ -36,14 +36,14 @@ _HTML = "text/html; charset=utf-8"
 
 @dataclass(slots=True)
 class Check:
-    """What was looked at, and what is wrong.
+    """The result of a check.
 
     Attributes:
-        files: Files of the mirror.
-        links: Links within it.
-        outward: Links that lead to the network.
-        counts: Findings by kind.
-        findings: The first of each kind, as people read them.
+        files: Number of files of the mirror.
+        links: Number of links within it.
+        outward: Number of links that lead to the network.
+        counts: Number of findings by kind.
+        findings: First findings of each kind, in a readable form.
     """
 
     files: int = 0
@@ -54,11 +54,11 @@ class Check:
 
     @property
     def problems(self) -> int:
-        """How many findings there are."""
+        """The number of findings."""
         return self.counts.total()
 
     def add(self, kind: str, what: str) -> None:
-        """Note a finding."""
+        """Add a finding."""
         self.counts[kind] += 1
         named = self.findings.setdefault(kind, [])
         if len(named) < LISTED:
@@ -66,12 +66,12 @@ class Check:
 
 
 class Checker:
-    """Proves a mirror from what lies on the disk; changes nothing.
+    """Checks a mirror by the files on the disk; changes nothing.
 
     Args:
-        table: The mirror's files.
-        folder: Where they are.
-        watch: Told how many files are through, of how many.
+        table: Table of the mirror's files.
+        folder: Folder of the mirror.
+        watch: Callback for progress: files that are checked, and their total.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Checker:
         self._look_at = lru_cache(_RECENT)(self._find)
 
     def check(self) -> Check:
-        """Look at everything. Complexity: O(bytes of the mirror)."""
+        """Check everything. Complexity: O(bytes of the mirror)."""
         total = self._table.count("state = 'own'")
         for number, row in enumerate(self._table.rows("state = 'own'")):
             self._file(row)
@@ -113,7 +113,7 @@ class Checker:
             self._links(row.path, body, row.content_type, kind)
 
     def _served(self, row: FileRow, body: bytes) -> bytes:
-        """What was served, by which a file's links are read; the file where that is not known."""
+        """Return the body as served, by which links are read, or the file if that is lost."""
         patch = row.patch_of(payload_digest(body))
         if patch is None:
             self._check.add("a file was changed", row.path)
@@ -142,17 +142,17 @@ class Checker:
                 self._check.add("a link leads to no file", f"{path} -> {target}")
 
     def _find(self, path: str) -> tuple[int | None, bool]:
-        """The id of a file, where it is one of the mirror's, and whether it is there."""
+        """Return the id of the mirror's file at a path, or None, and whether a file is there."""
         row = self._table.of_path(path)
         try:
             return None if row is None else row.id, self._folder.exists(path)
-        except MirrorError:  # such a path can be no file's
+        except MirrorError:  # no file can have such a path
             return None, False
 
     def _targets(
         self, path: str, body: bytes, content_type: str | None, kind: DocumentType
     ) -> Iterator[str]:
-        """Paths to which a file leads, as a browser would read it from the disk."""
+        """Yield the paths that a file links to, as a browser would read it from the disk."""
         document = LinkedDocument(body, _BASE + address_between("", path), content_type, kind)
         for link in document.links:
             if link.url is None:

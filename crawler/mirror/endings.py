@@ -1,13 +1,14 @@
-"""Which ending a file's name must have, so that a browser without a server takes it for what it is.
+"""Choose the ending of a file's name by which a browser knows its type without a server.
 
-A table of our own: names must be the same on every machine, and ``mimetypes`` reads the machine's.
+The table is our own: names must be the same on every machine, and ``mimetypes`` reads the
+machine's.
 """
 
 from __future__ import annotations
 
 import re
 
-#: The endings that say a media type; the first is given to names that have none of them.
+#: The endings of each media type; the first is given to names that have none of them.
 _OF_TYPE: dict[str, tuple[str, ...]] = {
     # An .xhtml that was served as HTML would be read from disk as XML, and mostly fail there.
     "text/html": (".html", ".htm"),
@@ -98,22 +99,22 @@ _ENDING = re.compile(r"(?<=.)\.[A-Za-z0-9]{1,10}\Z", re.DOTALL)
 
 
 def ending_of(name: str) -> str:
-    """Find the last dot of a name with what follows it; "" where that is no ending."""
+    """Return the last dot of a name with the rest after it, or "" if that is no ending."""
     found = _ENDING.search(name)
     return found[0] if found else ""
 
 
 def known_ending(name: str) -> str:
-    """Find the ending of a name if it is one that says a media type."""
+    """Return the ending of a name if it is that of a media type, else ""."""
     ending = ending_of(name)
     return ending if ending.lower() in _KNOWN else ""
 
 
 def split_ending(name: str, media_type: str | None) -> tuple[str, str]:
-    """Split a name before the ending that says its media type, which is added where it is missing.
+    """Split a name before its ending, and add the ending of its media type if it is missing.
 
-    An unknown type changes nothing. Plain text keeps every ending but those that would make a
-    browser read it as something else.
+    An unknown type changes nothing. Plain text keeps every ending except those that would make a
+    browser read it as another type.
     """
     essence = media_type.partition(";")[0].strip().lower() if media_type else ""
     ending = ending_of(name)

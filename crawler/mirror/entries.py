@@ -1,4 +1,4 @@
-"""The way into a mirror: index.html, and what no page of it leads to in contents.html."""
+"""Write the entry pages of a mirror: index.html, and contents.html for unlinked files."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _END = "</body></html>\n"
 
 
 def write_entries(table: FileTable, folder: MirrorFolder, start: FileRow | None) -> None:
-    """Write both files; without contents.html where everything is linked.
+    """Write both files; without contents.html if every file is linked.
 
     Args:
-        table: The mirror's files.
-        folder: Where they are.
-        start: Where the first seed leads now; None where it leads to no file.
+        table: Table of the mirror's files.
+        folder: Folder of the mirror.
+        start: File of the first seed, or None if it leads to no file.
 
     Complexity: O(files).
     """
@@ -47,7 +47,7 @@ def write_entries(table: FileTable, folder: MirrorFolder, start: FileRow | None)
 
 
 def _others(table: FileTable, first: FileRow | None) -> Iterator[FileRow]:
-    """What lies behind the first seed is found from there; another seed is not."""
+    """Return the other seeds and the files that no document links to."""
     rows = table.rows("(is_seed = 1 OR is_linked = 0) AND state = 'own'")
     return (row for row in rows if first is None or row.id != first.id)
 
@@ -55,7 +55,7 @@ def _others(table: FileTable, first: FileRow | None) -> Iterator[FileRow]:
 def _index(first: FileRow | None, *, has_contents: bool) -> bytes:
     address = CONTENTS if first is None else address_between(INDEX, first.path)
     title = "A mirror" if first is None else first.url
-    # Headless Chromium waits for ever for a refresh after no time.
+    # Headless Chromium waits for ever for a refresh after 0 seconds.
     refresh = (
         f'\n<meta http-equiv="refresh" content="1; url={escape(address)}">'
         f"<script>location.replace({json.dumps(address)})</script>"

@@ -1,24 +1,24 @@
-"""What can be wrong with the folder of a mirror.
+"""Define the errors of the folder of a mirror.
 
 ::
 
     MirrorError
     |-- UnsafePathError      a path that could lead out of the folder, or to the mirror's own state
     |-- SymbolicLinkError    a symbolic link is in the way; none is ever followed
-    |-- PathTakenError       a folder stands where a file must go, or a file where a folder must
+    |-- PathTakenError       a folder is where a file must go, or a file where a folder must
     |-- MissingFileError     no file is there
-    `-- StorageError         the system refuses: disk full, read-only, no permission
+    `-- MirrorStorageError   the system refuses: disk full, read-only, no permission
 """
 
 from __future__ import annotations
 
 
 class MirrorError(Exception):
-    """Root of what is wrong with a mirror's folder; the message names the path, for the user."""
+    """The folder of a mirror has a fault; the message names the path, for the user."""
 
 
 class UnsafePathError(MirrorError, ValueError):
-    """A path is absolute, climbs, is not portable, or names what belongs to the mirror itself."""
+    """A path is absolute, climbs, is not portable, or belongs to the mirror itself."""
 
 
 class SymbolicLinkError(MirrorError):
@@ -26,12 +26,12 @@ class SymbolicLinkError(MirrorError):
 
 
 class PathTakenError(MirrorError):
-    """Something of another kind stands where a file or a folder must go."""
+    """An object of another kind is where a file or a folder must go."""
 
 
 class MissingFileError(MirrorError):
-    """A file that is asked for is not there."""
+    """A requested file does not exist."""
 
 
 class MirrorStorageError(MirrorError):
-    """The system refuses to read or write; nothing half-written is left in the tree."""
+    """The system refuses to read or write; no half-written file is left in the tree."""

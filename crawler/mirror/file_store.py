@@ -1,4 +1,4 @@
-"""What was served becomes a file, as it came; the links are rewritten when all is there."""
+"""Store each answer as a file, as it came; the links are rewritten at the end of a visit."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 STALE = "mirror_stale"
-"""Key of ``meta``: something was stored since the links were last rewritten."""
+"""Key of ``meta`` for whether a file was stored since the links were last rewritten."""
 
 
 class MirrorStore:
     """The files of a mirror while it is being made.
 
-    A file is there before its row: a process that is killed in between leaves
-    a file that the next one writes again, since the request was not through.
+    A file is written before its row: a process that is killed in between leaves a file that the
+    next one writes again, since the request was not acknowledged.
 
     Args:
         database: The crawl's database.
-        folder: Where the files go.
+        folder: Folder of the mirror.
     """
 
     def __init__(self, database: Database, folder: MirrorFolder) -> None:
@@ -42,14 +42,14 @@ class MirrorStore:
         self.bytes = int(database.read("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0])
 
     def keep(self, fetched: Fetched, *, is_seed: bool) -> LinkedDocument | None:
-        """Write what was served to its file; a part of it is marked, and replaces no whole.
+        """Write an answer to its file; a part is marked, and never replaces more content.
 
         Args:
             fetched: The answer.
-            is_seed: Whether a person asked for it; nothing need link to it then.
+            is_seed: Whether the user asked for it, so that no link to it is needed.
 
         Returns:
-            The document, for its links; None for what holds none.
+            The document, for its links, or None for a body that can hold none.
 
         Raises:
             MirrorError: The file cannot be written.
@@ -74,23 +74,23 @@ class MirrorStore:
         return document
 
     def _stays(self, fetched: Fetched) -> bool:
-        """Whether what is held is more than the part that came."""
+        """Return whether the stored file has more content than the part that came."""
         row = self.table.of_key(fetched.key)
         if row is None:
             return False
         try:
             if row.is_cut:
                 return len(original(self._folder, row)) > len(fetched.body)
-            if row.state == OWN:  # of any other, another file stands for it
+            if row.state == OWN:  # any other row has no file of its own
                 self._folder.stat(row.path)
         except MissingFileError:
             return False
-        except MirrorError:  # somebody changed it, or put a link there
+        except MirrorError:  # it was changed, or replaced by a link
             return not row.is_cut
         return True
 
     def _row(self, fetched: Fetched) -> FileRow:
-        """The row of the URL, with the path that it has or gets."""
+        """Return the row of the URL, with its old path or a new one."""
         known = self.table.of_key(fetched.key)
         suffix = _suffix(fetched.url, fetched.content_type, fetched.body)
         if known is not None and known.path.endswith(suffix):
@@ -117,9 +117,9 @@ class MirrorStore:
         return True
 
     def _write(self, row: FileRow, body: bytes, digest: bytes) -> None:
-        """Write the bytes, or link to a file that holds them already."""
+        """Write the bytes, or link to a file with the same bytes."""
         same = None if row.is_document else self.table.with_content(digest, len(body), row.id)
-        # One that somebody changed is not the same, and may share its bytes with this one's name.
+        # A file changed by the user is not the same, and may share its inode with this path.
         if same is not None and holds(self._folder, same.path, body):
             self._folder.link(row.path, same.path)
         else:
@@ -136,10 +136,10 @@ class MirrorStore:
         self.bytes -= row.size
 
     def still(self, key: bytes) -> LinkedDocument | None:
-        """The document that was served under a key and is held, for its links.
+        """Return the stored document under a key, for its links, or None for another file.
 
         Raises:
-            MirrorError: It is not held as it was served.
+            MirrorError: It is not stored as it was served.
         """
         row = self.table.of_key(key)
         if row is None or row.state != OWN:
@@ -148,33 +148,33 @@ class MirrorStore:
         return read_document(body, row.url, row.content_type) if row.is_document else None
 
     def holds(self, key: bytes) -> bool:
-        """Whether there is a file of a URL's own."""
+        """Return whether a URL has a file of its own."""
         row = self.table.of_key(key)
         return row is not None and row.state == OWN and self._folder.exists(row.path)
 
     def holds_whole(self, key: bytes) -> bool:
-        """As ``holds``, of a file that is not only a part."""
+        """Return whether a URL has a file of its own that is not only a part."""
         row = self.table.of_key(key)
         return self.holds(key) and row is not None and not row.is_cut
 
     def is_no_page(self, key: bytes) -> bool:
-        """Whether what is held of a URL is no page, but what pages need or link to."""
+        """Return whether the stored file of a URL is no page, but needed or linked by pages."""
         row = self.table.of_key(key)
         return row is not None and not row.is_page
 
     def note_stale(self) -> None:
-        """Note that links are to be rewritten."""
+        """Record that links must be rewritten."""
         if self._database.meta(STALE) != "1":
             self._database.set_meta(STALE, "1")
 
 
 class FileContent(NamedTuple):
-    """What a file holds now.
+    """The present content of a file.
 
     Attributes:
-        served: What was served.
-        digest: Of the file.
-        patch: From the file back to what was served.
+        served: Body as it was served.
+        digest: Digest of the file.
+        patch: Patch from the file back to the served body.
     """
 
     served: bytes
@@ -183,10 +183,10 @@ class FileContent(NamedTuple):
 
 
 def held(folder: MirrorFolder, row: FileRow) -> FileContent:
-    """Read a file and turn it back.
+    """Read a file and undo its edits.
 
     Raises:
-        MirrorError: The file is missing, or was changed by somebody else.
+        MirrorError: The file is missing, or was changed by another program.
     """
     body = folder.read(row.path)
     digest = payload_digest(body)
@@ -200,25 +200,25 @@ def held(folder: MirrorFolder, row: FileRow) -> FileContent:
 
 
 def original(folder: MirrorFolder, row: FileRow) -> bytes:
-    """What was served, from the file. Raises as `held`."""
+    """Return the body as it was served, from the file. Raises as `held`."""
     return held(folder, row).served
 
 
 def holds(folder: MirrorFolder, path: str, body: bytes) -> bool:
-    """Whether a file is there and holds exactly these bytes."""
+    """Return whether a file exists and has exactly these bytes."""
     return folder.exists(path) and folder.size(path) == len(body) and folder.read(path) == body
 
 
 def media_type(content_type: str | None, body: bytes) -> str:
-    """What an answer is: by its header, and a page by its first bytes where that says nothing."""
+    """Return the media type of an answer; HTML if only its first bytes show a page."""
     declared = (content_type or "").partition(";")[0].strip().lower()
     is_page = why_not_html(content_type, body) is None
-    # As HTML, what is written as XML would end at its first <script/>.
+    # As HTML, a document written as XML would end at its first <script/>.
     return "text/html" if is_page and declared not in XML_TYPES else declared
 
 
 def _suffix(url: str, content_type: str | None, body: bytes) -> str:
-    """The ending that its file is to have."""
+    """Return the ending of the file's name."""
     name = path_of(url, media_type(content_type, body)).rpartition("/")[2]
     stem, dot, ending = name.rpartition(".")
     return dot + ending if stem else ""

@@ -1,4 +1,4 @@
-"""From a folder to a finished mirror: opens what ``Finisher`` works on, and writes the reports."""
+"""Finish a mirror: open the folder and the database for ``Finisher``, and write the reports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawler.urls.canonical import Canonicalizer
 
 STATE = ".mirror"
-"""The folder of a mirror that holds the crawl's state."""
+"""Name of the folder within a mirror that holds the crawl's state."""
 
 
 def finish(
@@ -33,14 +33,14 @@ def finish(
     canonicalizer: Canonicalizer,
     watch: Callable[[int, int], None],
 ) -> FinishedMirror:
-    """Rewrite links, let files stand for others, write index.html and the reports.
+    """Rewrite links, share the files of duplicates, write index.html and the reports.
 
     Args:
-        root: The mirror; no other process may write to it.
+        root: Folder of the mirror; no other process may write to it.
         start: URL of the first seed.
-        policy: What the user wants.
-        canonicalizer: By which the crawl knows its URLs.
-        watch: Told how many documents are through, of how many.
+        policy: Choices of the user.
+        canonicalizer: Canonicalizer of the crawl's URLs.
+        watch: Callback for progress: finished documents, and their total.
 
     Raises:
         JobError: There is no mirror, or its database cannot be used.
@@ -70,7 +70,7 @@ def finish(
 
 
 def _folded(url: str, rules: RuleSet, canonicalizer: Canonicalizer) -> Address | str:
-    """The address of a page after the learned rules; a URL of which none can speak, as it is."""
+    """Return a page's URL after the learned rules, unchanged if they cannot apply to it."""
     try:
         address = Address.parse(canonicalizer(url))
     except MalformedUrl:

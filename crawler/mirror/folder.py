@@ -1,4 +1,4 @@
-"""The files of a mirror: written at once, never outside their folder, never through a link."""
+"""Read and write the files of a mirror: atomically, within their folder, through no link."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Not blocking: somebody may have put a pipe there.
+# Not blocking: a pipe may be there instead.
 _OLD_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -34,9 +34,10 @@ class MirrorFolder:
     A file is written under a temporary name and renamed, so that a path has its old content or its
     new one at any time, also after ``kill -9``. After a loss of power that holds only with
     ``fsync``, which costs a wait for the disk with every file. No symbolic link below the root is
-    followed: one in a file's place is replaced by the file, which is logged, and what it leads to
-    stays as it is; one in a folder's place is refused. The root itself may be reached through one.
-    One process writes at a time: who opens the folder removes what others left half-written.
+    followed: one in a file's place is replaced by the file, which is logged, and its target is
+    unchanged; one in a folder's place is refused. The root itself may be reached through one.
+
+    One process writes at a time: it removes half-written files of others when it opens the folder.
 
     Files:
         .mirror/partial/*: files while they are written.
@@ -47,8 +48,8 @@ class MirrorFolder:
 
         Args:
             root: Folder of the mirror.
-            fsync: Wait until each file and its name are on the disk.
-            read_only: Make nothing and remove nothing, not even when it is opened.
+            fsync: Whether to wait until each file and its name are on the disk.
+            read_only: Whether to make and remove nothing, not even at opening.
         """
         self.root = root
         self._fsync = fsync
@@ -56,19 +57,19 @@ class MirrorFolder:
         self._opened: FolderHandles | None = None
 
     def __enter__(self) -> Self:
-        """Open it."""
+        """Open the folder."""
         self.open()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
+        """Close the folder."""
         self.close()
 
     def open(self) -> None:
-        """Open the folder, make it if need be, and remove what killed processes left.
+        """Open the folder, make it if needed, and remove the partial files of killed processes.
 
         Raises:
-            StorageError: It cannot be made or opened.
+            MirrorStorageError: It cannot be made or opened.
             SymbolicLinkError: The folder of the mirror's state is a link.
         """
         if not self._read_only:
@@ -84,28 +85,28 @@ class MirrorFolder:
             raise
 
     def close(self) -> None:
-        """Close it; nothing more is written. May be called twice."""
+        """Close the folder; nothing more is written. May be called twice."""
         opened, self._opened = self._opened, None
         if opened is not None:
             self._partial.close()
             opened.close()
 
     def write(self, path: str, data: bytes | Iterable[bytes]) -> None:
-        """Put a file at a path, whole or in parts, in place of the one that may be there.
+        """Write a file at a path, from bytes or from parts, replacing any file there.
 
         Other names (hard links) of the old file keep the old content.
 
         Raises:
             UnsafePathError: The path leads out of the mirror or into its state.
             SymbolicLinkError: A folder on the way is a symbolic link.
-            PathTakenError: A folder stands there, or a file where a folder must.
-            StorageError: The system refuses; the old file is untouched.
+            PathTakenError: A folder is there, or a file where a folder must be.
+            MirrorStorageError: The system refuses; the old file is untouched.
         """
         folder = self._place(path)
         self._partial.put(self._partial.write(path, data), folder, path)
 
     def link(self, path: str, existing: str) -> bool:
-        """Give a file a second name; a copy where the file system has no further link for it.
+        """Give a file a second name, or a copy if the file system allows no further link.
 
         Returns:
             Whether both are one file on the disk.
@@ -114,7 +115,7 @@ class MirrorFolder:
             MirrorError: As `write` and `read`.
         """
         found, status = self._find(existing)
-        source = os.dup(found)  # what is opened next may close the other
+        source = os.dup(found)  # the next opening may close the other
         try:
             folder = self._place(path)
             there = self._handles.status(folder, path)
@@ -137,7 +138,7 @@ class MirrorFolder:
             MissingFileError: No file is there.
             SymbolicLinkError: A part of the path is a symbolic link.
             PathTakenError: It is a folder, or no ordinary file.
-            StorageError: The system refuses.
+            MirrorStorageError: The system refuses.
         """
         folder, _ = self._find(path)
         try:
@@ -147,7 +148,7 @@ class MirrorFolder:
             raise self._handles.refused("read", path, error) from error
 
     def exists(self, path: str) -> bool:
-        """Tell whether a file is there; a folder or a link is none. Raises as `read` otherwise."""
+        """Return whether a file is there; a folder or a link is none. Else raises as `read`."""
         try:
             self._find(path)
         except (MissingFileError, PathTakenError, SymbolicLinkError):
@@ -155,11 +156,11 @@ class MirrorFolder:
         return True
 
     def stat(self, path: str) -> os.stat_result:
-        """Look at a file: its size, its inode. Raises as `read`."""
+        """Return the status of a file: its size, its inode. Raises as `read`."""
         return self._find(path)[1]
 
     def size(self, path: str) -> int:
-        """Tell the size of a file, in bytes. Raises as `read`."""
+        """Return the size of a file, in bytes. Raises as `read`."""
         return self.stat(path).st_size
 
     def remove(self, path: str) -> None:
@@ -175,9 +176,10 @@ class MirrorFolder:
             above = above.rpartition("/")[0]
 
     def paths(self) -> Iterator[str]:
-        """Walk over the paths of all ordinary files outside of the mirror's state, by name.
+        """Yield the paths of all ordinary files outside of the mirror's state, by name.
 
-        Symbolic links are neither followed nor named. What is removed meanwhile is left out.
+        Symbolic links are neither followed nor yielded. Files that are removed meanwhile are left
+        out.
         """
         waiting = [""]
         while waiting:
@@ -219,7 +221,7 @@ class MirrorFolder:
         return sorted(files), sorted(folders)
 
     def _place(self, path: str) -> int:
-        """Open the folder that a file goes into, and see that nothing but a file is in its way."""
+        """Open the folder that a file goes into, and check that only a file is in its way."""
         self._check_writable()
         folder = self._handles.folder(checked(path).rpartition("/")[0], create=True)
         status = self._handles.status(folder, path)

@@ -1,4 +1,4 @@
-"""Folders of a mirror as open descriptors: reached from the root part by part, through no link."""
+"""Hold folders of a mirror as open descriptors, reached part by part and through no link."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class _Handle(NamedTuple):
 class FolderHandles:
     """Opens the folders below a root; the last 64 stay open.
 
-    A folder that is still open is used again only if the way to it still leads there, over folders
-    alone: a link that was put in between is found, at one call of the system for each part.
+    An open folder is reused only if the path to it still leads there, through real folders: a link
+    that was put in between is found, at one system call for each part.
     """
 
     def __init__(self, root: Path) -> None:
         """Open the root, which may itself be reached through links.
 
         Raises:
-            StorageError: There is no such folder, or it cannot be read.
+            MirrorStorageError: There is no such folder, or it cannot be read.
         """
         self._name = str(root)
         try:
@@ -59,13 +59,13 @@ class FolderHandles:
         os.close(self.root)
 
     def folder(self, path: str, *, create: bool = False) -> int:
-        """Open the folder at a relative path, "" being the root. The descriptor stays ours.
+        """Open the folder at a relative path, "" being the root; the caller must not close it.
 
         Raises:
-            MissingFileError: There is none, and none shall be made.
+            MissingFileError: There is none, and ``create`` is False.
             SymbolicLinkError: A part of the path is a symbolic link.
             PathTakenError: A part of the path is a file.
-            StorageError: The system refuses.
+            MirrorStorageError: The system refuses.
         """
         if not path:
             return self.root
@@ -78,16 +78,16 @@ class FolderHandles:
         return self._walk(path, create)
 
     def forget(self, path: str) -> None:
-        """Close a folder, because it is to be removed or is no longer where it was."""
+        """Close a folder, because it will be removed or is no longer where it was."""
         handle = self._open.pop(path, None)
         if handle is not None:
             os.close(handle.descriptor)
 
     def status(self, folder: int, path: str) -> os.stat_result | None:
-        """Look at what stands at a path, of which the last part is below an open folder.
+        """Return the status of a path's last part, below an open folder, or None.
 
         Raises:
-            StorageError: The system refuses.
+            MirrorStorageError: The system refuses.
         """
         try:
             return os.stat(path.rpartition("/")[2], dir_fd=folder, follow_symlinks=False)
@@ -97,13 +97,13 @@ class FolderHandles:
             raise self.refused("looked at", path, error) from error
 
     def refused(self, deed: str, path: str, error: OSError) -> MirrorStorageError:
-        """Say what the system did not do, and why."""
+        """Return an error that says what the system refused, and why."""
         return MirrorStorageError(
             f"{self._name}/{path} cannot be {deed}: {error.strerror or error}"
         )
 
     def link_error(self, path: str) -> SymbolicLinkError:
-        """Say that a symbolic link is not followed."""
+        """Return an error that says that a symbolic link is not followed."""
         return SymbolicLinkError(
             f"{self._name}/{path} is a symbolic link, which a mirror never follows; "
             "remove it, or mirror into another folder"
@@ -151,12 +151,12 @@ class FolderHandles:
 
 
 def checked(path: str) -> str:
-    """Give back a path that stays below the root and outside of the mirror's state.
+    """Return a path if it stays below the root and outside of the mirror's state.
 
-    Depends on nothing that chose the path.
+    The check does not depend on the code that chose the path.
 
     Raises:
-        UnsafePathError: It does not.
+        UnsafePathError: It does not stay there.
     """
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts) or "\0" in path or "\\" in path:

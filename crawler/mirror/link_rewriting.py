@@ -1,4 +1,4 @@
-"""When all is there: links are made relative, duplicates stood in for, entries listed."""
+"""Finish a mirror: rewrite links as relative, share files of duplicates, write entry pages."""
 
 from __future__ import annotations
 
@@ -41,11 +41,10 @@ SELECT (SELECT count(*) FROM redirects LEFT JOIN file_redirects AS once USING (k
 
 
 class Linker:
-    """Rewrites documents so that their links lead to files, and notes to which.
+    """Rewrites documents so that their links lead to files, and records the linked files.
 
-    Behind a <base> of a kilobyte a hundred thousand short links become long URLs: a document
-    grows to three times its size and a megabyte at most, further links to the network lead
-    nowhere.
+    With a <base> of a kilobyte a hundred thousand short links become long URLs: a document grows to
+    three times its size and a megabyte at most, further links to the network lead nowhere.
     """
 
     def __init__(self, targets: Targets) -> None:
@@ -53,7 +52,7 @@ class Linker:
         self.linked: set[int] = set()
 
     def rewritten(self, document: LinkedDocument, row: FileRow) -> Rewritten:
-        """A document as it is to stand at its path."""
+        """Return a document as it should be at its path."""
         room = 2 * document.size + _ROOM
 
         def address(link: DocumentLink) -> str | None:
@@ -75,7 +74,7 @@ class Linker:
         return address_between(row.path, target.path, link.fragment)
 
     def goals(self, document: LinkedDocument) -> list[int | str | None]:
-        """Where the links of a document lead: ids of files, URLs that are in none."""
+        """Return the targets of a document's links: ids of files, or URLs that have none."""
         found: list[int | str | None] = []
         for link in document.links:
             target = None if link.url is None else self._targets.find(link.url)
@@ -85,12 +84,12 @@ class Linker:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the user wants of a mirror.
+    """The user's choices for a mirror.
 
     Attributes:
-        near_duplicates: One of ``stand_ins.NEAR_DUPLICATES``.
-        share: One of ``stand_ins.SHARES``.
-        remove_gone: Remove the files of pages that are not there any more.
+        near_duplicates: Treatment of near-duplicates, a key of ``stand_ins.NEAR_DUPLICATES``.
+        share: Treatment of the same bytes, a key of ``stand_ins.SHARES``.
+        remove_gone: Whether the files of pages that are gone are removed.
     """
 
     near_duplicates: str
@@ -100,14 +99,14 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class FinishedMirror:
-    """What was done.
+    """The result of finishing a mirror.
 
     Attributes:
-        documents: That were looked at.
-        rewritten: Of those, the ones that were written anew.
-        damaged: Paths of files that somebody else changed, left as they are.
-        stood_in: Files for which another one stands, or that are left out.
-        parts: Paths of files of which only a part came.
+        documents: Number of documents that were read.
+        rewritten: Number of documents that were written again.
+        damaged: Paths of files that were changed by another program, left as they are.
+        stood_in: Number of files that another one replaces, or that are left out.
+        parts: Paths of files that came only in part.
     """
 
     documents: int = 0
@@ -120,19 +119,18 @@ class FinishedMirror:
 class Finisher:
     """Brings all files of a mirror into agreement.
 
-    Each document is turned back into what was served and rewritten from that,
-    so that it can be done as often as the mirror changes. What a file becomes
-    is committed before it is written, and what it was is kept beside it: a
-    process may be killed at any moment.
+    Each document is restored as it was served and rewritten from that, so that it can be done as
+    often as the mirror changes. The new state of a file is committed before the file is written,
+    and the old state is kept beside it: a process may be killed at any moment.
 
     Args:
         database: The crawl's database.
-        table: The mirror's files.
-        folder: Where they are.
+        table: Table of the mirror's files.
+        folder: Folder of the mirror.
         start: URL of the first seed.
-        key: Gives the key of a URL; raises MalformedUrl.
-        is_one: Whether learned rules take two URLs for one page.
-        watch: Told how many documents are through, of how many.
+        key: Function that returns the key of a URL or raises MalformedUrl.
+        is_one: Predicate for two URLs of one page by the learned rules.
+        watch: Callback for progress: finished documents, and their total.
     """
 
     def __init__(  # noqa: PLR0913  # what a mirror consists of
@@ -157,15 +155,15 @@ class Finisher:
         self._linked = bytearray()
 
     def finish(self, policy: Policy) -> FinishedMirror:
-        """Do what is to be done; nothing where nothing was stored since the last time.
+        """Bring all files into agreement, unless nothing was stored since the last time.
 
         Raises:
             MirrorError: A file cannot be written.
-            StorageError: The database cannot.
+            CrawlStorageError: The database cannot be written.
         """
         wanted = self._standing_of(policy)
         if self._database.meta(STALE) == "0" and self._database.meta(_FINISHED) == wanted:
-            self._write_entries()  # somebody may have removed one
+            self._write_entries()  # one may have been removed
             return FinishedMirror(parts=self._parts())
         self._database.set_meta(STALE, "1")
         self._note_redirects()
@@ -190,7 +188,7 @@ class Finisher:
         write_entries(self._table, self._folder, start)
 
     def _standing_of(self, policy: Policy) -> str:
-        """What the mirror looks like follows from, besides what is in its files."""
+        """Return the state that the mirror's files depend on, besides their own content."""
         found = self._database.read(_FOLLOWS_FROM).fetchone()
         return repr((policy, tuple(found)))
 
@@ -201,12 +199,12 @@ class Finisher:
         self._database.commit()
 
     def _remove_gone(self) -> None:
-        """Forget what the server says is not there."""
+        """Remove the files and rows of pages that are gone."""
         for row in self._table.rows(f"state = 'own' AND {_GONE}"):
             row.state, row.size = SKIP, 0
             self._table.put(row)
         self._database.commit()
-        # A row is forgotten after its file, which nobody would know to remove else.
+        # A row is deleted after its file, which would otherwise never be removed.
         for row in self._table.rows(_GONE):
             if self._folder.exists(row.path):
                 self._folder.remove(row.path)
@@ -233,7 +231,7 @@ class Finisher:
         return Targets(self._database, self._table, self._key)
 
     def _goals(self, linker: Linker, file_id: int) -> list[int | str | None] | int:
-        """Where a file's document leads; its own id where that cannot be told."""
+        """Return the targets of a document's links, or its own id if they are unknown."""
         row = self._table.get(file_id)
         try:
             body = b"" if row is None else original(self._folder, row)
@@ -268,7 +266,7 @@ class Finisher:
         linker.linked.clear()
 
     def _rewritten(self, linker: Linker, row: FileRow) -> bytes | None:
-        """The new bytes of a file, with its row changed to suit; None where it stays."""
+        """Return the new bytes of a file and update its row; None if it stays."""
         try:
             found = held(self._folder, row)
         except MirrorError:
@@ -280,22 +278,22 @@ class Finisher:
         rewritten = linker.rewritten(document, row)
         digest = payload_digest(rewritten.body)
         if digest == row.digest and rewritten.patch == row.patch:
-            # It may still hold what it did before: the last process was killed.
+            # It may still have its old content: the last process was killed.
             return rewritten.body if row.old_digest is not None else None
-        # Not what was noted last: a process that was killed may not have come to write that.
+        # Not the last recorded state: a killed process may not have written that.
         row.old_digest, row.old_patch = found.digest, found.patch
         row.digest, row.patch = digest, rewritten.patch
         row.size = len(rewritten.body)
         return rewritten.body
 
     def _write(self, waiting: list[tuple[FileRow, bytes]]) -> None:
-        """Say first what the files are to become, then write them."""
+        """Commit the new states of the files, then write them."""
         for row, _ in waiting:
             self._table.put(row)
         self._database.commit()
         for row, body in waiting:
             same = self._table.with_content(row.digest, len(body), row.id)
-            # One that comes later is not written yet; one that somebody changed is not the same.
+            # A later one is not written yet; one that was changed is not the same.
             if same is not None and same.id < row.id and holds(self._folder, same.path, body):
                 self._folder.link(row.path, same.path)
             else:
@@ -305,7 +303,7 @@ class Finisher:
         waiting.clear()
 
     def _note_linked(self) -> None:
-        """Note to which files something leads."""
+        """Record which files are linked."""
         for row in self._table.rows():
             linked = self._linked[row.id]
             if row.is_linked != linked:

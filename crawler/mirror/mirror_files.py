@@ -1,4 +1,4 @@
-"""The table of a mirror's files: which URL is in which file, and how to turn it back."""
+"""Store the table of a mirror's files: the file of each URL, and the patch to undo its edits."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     Run = Callable[[str, Sequence[object]], sqlite3.Cursor]
 
 OWN = "own"
-"""It has a file."""
+"""State of a URL that has a file."""
 
 LINK = "link"
-"""The file of another URL stands for it."""
+"""State of a URL that the file of another URL replaces."""
 
 SKIP = "skip"
-"""It repeats another page, and is left out: links to it lead to the network."""
+"""State of a page that repeats another and is left out: links to it lead to the network."""
 
 _BATCH = 200
 
 
 @dataclass(slots=True)
 class FileRow:
-    """What was served under a URL, and the file that holds it; the columns of ``files``."""
+    """The answer of a URL and the file that holds it; the columns of ``files``."""
 
     id: int
     key: bytes
@@ -50,11 +50,11 @@ class FileRow:
     is_cut: int = 0
 
     def values(self) -> tuple[object, ...]:
-        """In the order of the columns."""
+        """Return the values in the order of the columns."""
         return tuple(getattr(self, name) for name in _COLUMNS)
 
     def patch_of(self, digest: bytes) -> bytes | None:
-        """The patch of a file with this digest; None for one that is not ours."""
+        """Return the patch of a file with this digest, or None if the mirror did not write it."""
         if digest == self.digest:
             return self.patch
         return self.old_patch if digest == self.old_digest else None
@@ -73,8 +73,8 @@ class FileTable:
     """Reads and writes ``files``.
 
     Args:
-        read: Runs a query: that of the crawl's ``Database``, or of a connection for reading.
-        write: Runs a statement; None where nothing is to be written.
+        read: Function that runs a query, of the crawl's ``Database`` or of a connection.
+        write: Function that runs a statement, or None for reading alone.
     """
 
     def __init__(self, read: Run, write: Run | None = None) -> None:
@@ -84,25 +84,25 @@ class FileTable:
         self._next_id = int(row[0])
 
     def new_id(self) -> int:
-        """An id for the next file, never given twice."""
+        """Return an id for the next file, never given twice."""
         self._next_id += 1
         return self._next_id - 1
 
     def of_key(self, key: bytes) -> FileRow | None:
-        """The row of a URL, by its request fingerprint."""
+        """Return the row of a URL, by its request fingerprint."""
         return self._one("key = ?", key)
 
     def of_path(self, path: str) -> FileRow | None:
-        """The row of a file, by its path."""
+        """Return the row of a file, by its path."""
         row = self._one("path_key = ?", path_key(path))
         return row if row is not None and row.path == path else None
 
     def get(self, file_id: int) -> FileRow | None:
-        """The row with an id."""
+        """Return the row with an id."""
         return self._one("id = ?", file_id)
 
     def with_content(self, digest: bytes, size: int, other_than: int) -> FileRow | None:
-        """A file that holds exactly these bytes already."""
+        """Return another file with exactly these bytes, or None."""
         condition = "digest = ? AND size = ? AND id <> ? AND state = 'own'"
         return self._one(condition, digest, size, other_than)
 
@@ -117,15 +117,15 @@ class FileTable:
         self._write(_PUT, row.values())
 
     def remove(self, row: FileRow) -> None:
-        """Forget a file."""
+        """Delete the row of a file."""
         assert self._write is not None
         self._write("DELETE FROM files WHERE id = ?", (row.id,))
 
     def rows(self, condition: str = "1") -> Iterator[FileRow]:
-        """All rows in the order of their ids; safe beside writes.
+        """Yield all rows in the order of their ids; safe beside writes.
 
         Args:
-            condition: In SQL, of our own making.
+            condition: Condition in SQL, of our own making.
         """
         last = 0
         sql = f"{_SELECT} WHERE id > ? AND ({condition}) ORDER BY id LIMIT {_BATCH}"
@@ -134,16 +134,16 @@ class FileTable:
             last = batch[-1][0]
 
     def highest_id(self) -> int:
-        """The largest id that was given."""
+        """Return the largest id that was given."""
         return self._next_id - 1
 
     def count(self, condition: str = "1") -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         sql = f"SELECT count(*) FROM files WHERE {condition}"  # noqa: S608
         return int(self._read(sql, ()).fetchone()[0])
 
     def free_path(self, url: str, media_type: str | None) -> str:
-        """The path for a URL that has none yet."""
+        """Return a path for a URL that has none yet."""
         return free_path(url, media_type, self._is_file, self._is_folder)
 
     def _is_file(self, key: str) -> bool:

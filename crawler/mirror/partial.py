@@ -1,4 +1,4 @@
-"""Files of a mirror while they are made, and how they get to their place: all at once."""
+"""Write files of a mirror under temporary names, and move them to their place at once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PartialFiles:
             self._descriptor = None
 
     def clear(self) -> None:
-        """Remove what processes left that were killed.
+        """Remove the files of killed processes.
 
         Raises:
             MirrorError: The folder cannot be made or emptied, or is a link.
@@ -52,10 +52,10 @@ class PartialFiles:
                 raise self._handles.refused("removed", f"{_FOLDER}/{name}", error) from error
 
     def write(self, path: str, data: bytes | Iterable[bytes]) -> str:
-        """Write what shall stand at a path, in one or in parts; give back its temporary name.
+        """Write the content for a path, from bytes or from parts; return its temporary name.
 
         Raises:
-            StorageError: The system refuses; nothing is left behind.
+            MirrorStorageError: The system refuses; nothing is left behind.
         """
         folder, name = self._folder(), self._new_name()
         try:
@@ -73,7 +73,7 @@ class PartialFiles:
         return name
 
     def link(self, source: int, existing: str) -> str | None:
-        """Give a file in an open folder a temporary name too; None where the system cannot."""
+        """Give a file in an open folder a temporary name too; return None if the system cannot."""
         folder, name = self._folder(), self._new_name()
         try:
             os.link(existing, name, src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False)
@@ -82,10 +82,10 @@ class PartialFiles:
         return name
 
     def put(self, name: str, folder: int, path: str) -> None:
-        """Move a file to its place, a path of which the last part is below an open folder.
+        """Move a file to its place, given by an open folder and the last part of a path.
 
         Raises:
-            StorageError: The system refuses; what was there is untouched.
+            MirrorStorageError: The system refuses; the old file is untouched.
         """
         try:
             os.rename(name, path.rpartition("/")[2], src_dir_fd=self._folder(), dst_dir_fd=folder)
@@ -96,7 +96,7 @@ class PartialFiles:
             raise self._handles.refused("written", path, error) from error
 
     def _folder(self) -> int:
-        # Held open, and so not looked for again with every file: names in it are nobody else's.
+        # Held open, so that it is not searched for every file: all names in it are ours.
         if self._descriptor is None:
             self._descriptor = os.dup(self._handles.folder(_FOLDER, create=True))
         return self._descriptor

@@ -1,9 +1,9 @@
-"""Which file stands for a URL, below the folder of a mirror; and how one file names another.
+"""Choose the path of a URL's file below the folder of a mirror, and relate paths to each other.
 
 Pure. Two URLs have one path only if they differ in scheme, in the case or Unicode form of letters,
-in an ending that says the media type (``/a``, ``/a.html``), or as ``/`` and ``/index.html`` do, all
-of which `crawler.mirror.paths` tells apart. Where more would be lost, eight digits of a digest of
-the URL stand behind the name: ``a~1f0c2d3e.html``.
+in an ending that names the media type (``/a``, ``/a.html``), or as ``/`` and ``/index.html`` do;
+`free_path` tells all of these apart. If more would be lost, eight digits of a digest of the URL are
+appended to the name: ``a~1f0c2d3e.html``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from crawler.urls.parts import Parts, split
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: Of a whole path, in UTF-16 units: what Windows takes (260) beside a short folder.
+#: Maximum length of a path in UTF-16 units: the 260 of Windows less a short folder.
 PATH_MAX_UNITS = 240
 #: Folder of the mirror's own state.
 STATE_FOLDER = ".mirror"
@@ -37,7 +37,7 @@ TOP_LEVEL_FILES = frozenset(
 _HOST_MAX_BYTES = 100
 _CUT_NAME_MAX_BYTES = 80
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# What becomes the same name as its escape, or as the character that it escapes: in a path the
+# Parts that get the same name as their escape, or as the character that they escape: in a path the
 # escape is the rarer of the two, in a query the character. A stray percent sign is neither.
 _LOST_IN_PATH = re.compile(r"%3A|%2A|%(?![0-9A-F]{2})|/%2F(?=/|\Z)", re.IGNORECASE)
 _LOST_IN_QUERY = re.compile(r"[:*/?@]|%(?![0-9A-F]{2})", re.IGNORECASE)
@@ -48,11 +48,11 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9._~!$*+,;=@-]*")
 
 
 def path_of(url: str, media_type: str | None = None) -> str:
-    """Choose the path that a URL's file should have, parts joined by "/", relative to the mirror.
+    """Return the path that a URL's file should have, parts joined by "/", relative to the mirror.
 
-    ``HOST[+PORT]/folders/name``. A page gets an ending of pages, anything else one that says its
-    media type; a query stands behind ``@``. No part is hidden, climbs, is longer than 200 bytes or
-    reserved on some system.
+    ``HOST[+PORT]/folders/name``. A page gets an ending of pages, another file one of its media
+    type; a query follows ``@``. No part is hidden, climbs, is longer than 200 bytes or reserved on
+    some system.
 
     Raises:
         MalformedUrl: It is no http or https URL with a host.
@@ -81,10 +81,10 @@ def path_key(path: str) -> str:
 
 
 def address_between(source: str, target: str, fragment: str = "") -> str:
-    """Write the relative reference that leads from one file of the mirror to another.
+    """Return the relative reference that leads from one file of the mirror to another.
 
-    Percent-encoded, so that it can stand in an attribute or in ``url()`` as it is, but for a "&" of
-    the fragment. The fragment is taken as a link has it: its escapes stay.
+    It is percent-encoded, so that it fits into an attribute or ``url()`` as it is, except for a "&"
+    of the fragment. The fragment is that of a link: its escapes stay.
     """
     if fragment:
         fragment = "#" + quote(fragment, safe=_SAFE_IN_FRAGMENT)
@@ -103,12 +103,12 @@ def _segments(path: str) -> tuple[list[str], str]:
 
 @lru_cache(4096)
 def _folder(segment: str) -> str:
-    # Nothing between two slashes: the name is that of the second.
+    # An empty segment between two slashes is named after the second one.
     return fitted(portable(readable(segment)), segment) if segment else "%2F"
 
 
 def _file_name(segment: str, query: str | None, media_type: str | None) -> tuple[str, bool]:
-    """Name a file, and say whether another URL may have the same name."""
+    """Return the name of a file, and whether another URL may have the same name."""
     if segment:
         stem, ending = split_ending(readable(segment), media_type)
     else:
@@ -141,7 +141,7 @@ def _host_and_port(host: str, port: int | None) -> str:
 
 
 def _shortened(segments: list[str], digits: str) -> str:
-    """Leave out the innermost folders; the file's name, cut, says by its digest where it was."""
+    """Drop the innermost folders and cut the file's name, which gets a digest instead."""
     host, *folders, name = segments
     name = with_digest(name, digits, _CUT_NAME_MAX_BYTES)
     kept, room = [host], PATH_MAX_UNITS - _units(host) - _units(name) - 1
@@ -181,18 +181,18 @@ def free_path(
     is_file: Callable[[str], bool],
     is_folder: Callable[[str], bool],
 ) -> str:
-    """Choose the path of a URL's file beside the files that are there.
+    """Choose the path of a URL's file beside the existing files.
 
     The preferred path (`path_of`) if it is free on every file system. Else the file's name, or that
     of a folder which is a file already, gets ``~`` and a digest: of the URL, or of the folder's
-    path, so that all that belongs into a folder stays together. The same questions answered alike
-    give the same path.
+    path, so that all files of a folder stay together. The same answers to the predicates give the
+    same path.
 
     Args:
-        url: Address of the file.
-        media_type: As it was served; None where nothing is known.
-        is_file: Is there a file with this key (`path_key`)?
-        is_folder: Is there a file somewhere below the folder with this key?
+        url: URL of the file.
+        media_type: Media type as served, or None if it is unknown.
+        is_file: Predicate for a key (`path_key`) that is a file.
+        is_folder: Predicate for a key that is a folder with a file somewhere below it.
 
     Raises:
         MalformedUrl: It is no http or https URL with a host.

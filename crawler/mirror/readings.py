@@ -1,4 +1,4 @@
-"""What an answer says where its text is not read: its bytes stand for it."""
+"""Make readings of answers whose text is not read: their bytes stand for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NO_TEXT = zstandard.ZstdCompressor().compress(b"")
 
 
 def reading_without_text(url: str, body: bytes, content_type: str | None) -> Reading:
-    """A reading for which two pages say the same only where they have the same bytes."""
+    """Return a reading that equals another only if the bytes are equal."""
     reason = why_not_html(content_type, body)
     if reason is not None:
         return Reading(url, not_html=reason)

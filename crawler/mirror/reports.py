@@ -1,4 +1,4 @@
-"""What changed since the last visit, and what stands for what: two files beside the mirror."""
+"""Write the reports of a mirror: the changes since the last visit, and the duplicates."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WHERE one.state <> 'own' ORDER BY one.id
 
 
 def write_changes(database: Database, folder: MirrorFolder) -> None:
-    """Write what the last visit found: a list of each outcome, page by page."""
+    """Write the changes of the last visit: a list of each outcome, page by page."""
     visit = int(database.meta("visit") or 0)
     document = {"visit": visit}
     lists = {outcome: _changes(database.read(_CHANGES, (visit, outcome))) for outcome in OUTCOMES}
@@ -61,7 +61,7 @@ def _changes(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
 
 
 def write_duplicates(database: Database, folder: MirrorFolder) -> None:
-    """Write which URLs have no file of their own, and what stands for them."""
+    """Write the URLs without a file of their own, and the files that replace them."""
     rows = (
         {
             "url": url,
@@ -79,7 +79,7 @@ def write_duplicates(database: Database, folder: MirrorFolder) -> None:
 def _object(
     values: Mapping[str, Any], lists: Mapping[str, Iterable[dict[str, Any]]]
 ) -> Iterator[bytes]:
-    """A JSON object with a row of each list on a line of its own."""
+    """Yield a JSON object with a row of each list on a line of its own."""
     yield b"{"
     comma = b"\n"
     for name, value in values.items():

@@ -1,8 +1,9 @@
-"""One part of a URL's path as a name that every file system takes, and no two of them as one name.
+"""Make a part of a URL's path a name for every file system, with distinct names for distinct parts.
 
-Written as the URL has it, with what is readable decoded. What no name may hold stays, or becomes,
-an escape as in a URL: since a percent sign itself is always one, nothing is lost by that. An
-escaped unreserved character (``%2E``) never comes out of a URL, so those are ours to give.
+It is written as the URL has it, with readable escapes decoded. A character that no name may hold
+stays, or becomes, an escape as in a URL: since a percent sign itself is always one, nothing is lost
+by that. An escaped unreserved character (``%2E``) never comes out of a URL, so those are ours to
+use.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ import xxhash
 
 from crawler.mirror.endings import ending_of
 
-#: UTF-8; file systems take 255, and what stands beside a file (``.part``) has room.
+#: Maximum length in UTF-8; file systems take 255, and a suffix (``.part``) has room.
 SEGMENT_MAX_BYTES = 200
 _DIGEST_DIGITS = 8
 
 _FORBIDDEN = frozenset('"*/:<>?\\|')  # NTFS and FAT
-# A URL with these characters escaped is another one than with the characters (RFC 3986, 2.2).
+# Escaping one of these characters makes another URL (RFC 3986, 2.2).
 _RESERVED = frozenset("!$&'()+,;=@%")
-# They take no room on a screen, and yet str.isprintable() calls them printable.
+# Invisible characters that str.isprintable() calls printable.
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 # Runs of escapes; what may have to become one; and a percent sign that begins none.
 _TO_SPELL = re.compile(r"(?:%[0-9A-Fa-f]{2})+|[^A-Za-z0-9._~ !$&'()+,;=@\[\]^`{}#%-]+|%", re.DOTALL)
@@ -37,12 +38,12 @@ _ODD = re.compile(
 
 
 def readable(text: str) -> str:
-    """Decode what is readable of a part of a URL, and escape what no name may hold."""
+    """Decode the readable escapes of a part of a URL, and escape forbidden characters."""
     return _TO_SPELL.sub(_spell, text)
 
 
 def portable(name: str) -> str:
-    """Escape the character that makes a readable name mean something else on some system."""
+    """Escape the character that gives a readable name another meaning on some system."""
     return _ODD.sub(_escape_last, name)
 
 
@@ -52,7 +53,7 @@ def digest(text: str) -> str:
 
 
 def with_digest(name: str, digits: str, max_bytes: int = SEGMENT_MAX_BYTES) -> str:
-    """Put ``~DIGITS`` before the ending of a name, and cut the stem so that all of it fits."""
+    """Insert ``~DIGITS`` before the ending of a name, and cut the stem so that all of it fits."""
     ending = ending_of(name)
     stem = name[: len(name) - len(ending)]
     room = max_bytes - len(ending) - 1 - len(digits)
@@ -60,7 +61,7 @@ def with_digest(name: str, digits: str, max_bytes: int = SEGMENT_MAX_BYTES) -> s
 
 
 def fitted(name: str, source: str) -> str:
-    """Cut a name that is too long; the digest of its source tells it from others that begin so."""
+    """Cut a name that is too long; the digest of its source distinguishes it from similar ones."""
     if len(name) * 4 <= SEGMENT_MAX_BYTES or len(name.encode()) <= SEGMENT_MAX_BYTES:
         return name
     return with_digest(name, digest(source))

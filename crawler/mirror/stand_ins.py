@@ -1,4 +1,4 @@
-"""Which file stands for which: pages that repeat another one, and what becomes of them."""
+"""Decide which pages that repeat another have a file, and which file replaces theirs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ NEAR_DUPLICATES = {
     LINK: "links to it lead to the page that it repeats",
     SKIP: "it is left out, links to it lead to the network",
 }
-"""What becomes of a page that repeats another one in other bytes."""
+"""Treatments of a page that repeats another one in other bytes, with their meanings."""
 
 SHARES = {
     HARDLINK: "a file of each name, the same one on disk",
     REWRITE: "one file, links to the others lead to it",
 }
-"""How the same bytes are stored once."""
+"""Treatments of files with the same bytes, with their meanings."""
 
 # CROSS keeps the order: by the index of all duplicates every batch would look at each of them.
 _REPEATING = """
@@ -43,7 +43,7 @@ WHERE one.id > ? AND one.id <> other.id AND one.is_seed = 0 AND other.state = 'o
 ORDER BY one.id LIMIT 200
 """
 
-# A page that was not asked for since, or gave no answer, while the other one changed.
+# A page that was not requested since, or gave no answer, while the other one changed.
 _REPEATS_NO_MORE = """
 UPDATE files SET state = 'skip', stand_in = NULL
 WHERE state = 'link' AND NOT EXISTS (
@@ -55,12 +55,12 @@ WHERE state = 'link' AND NOT EXISTS (
 
 
 class RepeatedFile(NamedTuple):
-    """A file, and one that says the same.
+    """A file, and the one that it repeats.
 
     Attributes:
-        id: Of the file that repeats.
-        kept: Of the one that it repeats.
-        same_bytes: Whether the very same was served.
+        id: Id of the file that repeats.
+        kept: Id of the file that it repeats.
+        same_bytes: Whether both were served with the same bytes.
     """
 
     id: int
@@ -79,12 +79,12 @@ class StandIns:
 
     Args:
         database: The crawl's database.
-        table: The mirror's files.
-        folder: Where they are.
-        near_duplicates: One of NEAR_DUPLICATES.
-        share: One of SHARES.
-        is_one: Whether learned rules take two URLs for one page.
-        lead_alike: Whether two files of the same bytes lead to the same places.
+        table: Table of the mirror's files.
+        folder: Folder of the mirror.
+        near_duplicates: Treatment of near-duplicates, a key of NEAR_DUPLICATES.
+        share: Treatment of the same bytes, a key of SHARES.
+        is_one: Predicate for two URLs of one page by the learned rules.
+        lead_alike: Predicate for two files of the same bytes with the same link targets.
     """
 
     def __init__(  # noqa: PLR0913  # what a decision rests on
@@ -107,10 +107,10 @@ class StandIns:
         self._lead_alike = lead_alike
 
     def settle(self) -> int:
-        """Let files stand for others; say how many have no file of their own after it.
+        """Settle all repeated files; return how many URLs have no file of their own then.
 
-        Rows are changed and committed first, files removed after it, also those that a process
-        which was killed left behind.
+        Rows are changed and committed first, files removed afterwards, also those that a killed
+        process left behind.
         """
         self._database.write(_REPEATS_NO_MORE)
         last = 0
@@ -139,7 +139,7 @@ class StandIns:
         self._table.put(row)
 
     def _decided(self, repeating: RepeatedFile) -> str:
-        """What becomes of a file that repeats another one."""
+        """Return the new state of a file that repeats another one."""
         if repeating.same_bytes and is_same_folder(repeating.url, repeating.kept_url):
             return LINK
         is_kept = repeating.verdict == NEAR_DUPLICATE and self._near_duplicates == KEEP
@@ -155,7 +155,7 @@ class StandIns:
 
 
 def is_same_folder(url: str, other: str) -> bool:
-    """Whether one URL is a folder and the other its index: ``/a/`` and ``/a/index.html``."""
+    """Return whether one URL is a folder and the other its index: ``/a/`` and ``/a/index.html``."""
     if len(url) > len(other):
         url, other = other, url
     rest = other.removeprefix(url)

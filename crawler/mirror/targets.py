@@ -1,4 +1,4 @@
-"""Which file does a link lead to? Its own, or what stands for it; none leads to the network."""
+"""Resolve a link to the file of the mirror that it leads to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAX_CHAIN = 20
 
 _REDIRECTS_NOW = "SELECT target FROM redirects WHERE key = ?"
 _REDIRECTED_ONCE = "SELECT target FROM file_redirects WHERE key = ?"
-# Of a URL that a learned rule skipped, the one that stands for it.
+# The URL that represents one that a learned rule skipped.
 _SKIPPED = (
     "SELECT folds.key FROM requests JOIN folds USING (fold)"
     " WHERE requests.key = ? AND requests.state = 4"
@@ -39,8 +39,8 @@ class WantedNames:
     """Endings (``pdf``, ``.pdf``) and patterns (``*-large.*``) of names, upper case or lower.
 
     Args:
-        accept: Comma-separated; only these are fetched, and whatever may be a page.
-        reject: Comma-separated; none of these is fetched.
+        accept: Comma-separated names; only these are fetched, and files that may be a page.
+        reject: Comma-separated names; none of these is fetched.
     """
 
     def __init__(self, accept: str, reject: str) -> None:
@@ -48,7 +48,7 @@ class WantedNames:
         self._reject = _patterns(reject)
 
     def allows(self, url: str) -> bool:
-        """Whether a URL is to be fetched."""
+        """Return whether a URL is to be fetched."""
         if self._reject is None and self._accept is None:
             return True
         name = unquote(urlsplit(url).path.rpartition("/")[2]).lower()
@@ -70,12 +70,12 @@ def _patterns(written: str) -> re.Pattern[str] | None:
 
 
 def byte_count(written: str) -> int:
-    """The bytes of a size such as ``500M``, ``1.5 GB``, ``2GiB`` or ``20000``.
+    """Return the bytes of a size such as ``500M``, ``1.5 GB``, ``2GiB`` or ``20000``.
 
     M and MB are a million, MiB 1,024 times 1,024.
 
     Raises:
-        ValueError: It is none, or nothing.
+        ValueError: It is no size, or 0.
     """
     found = _BYTES.fullmatch(written.strip())
     count = 0
@@ -99,8 +99,8 @@ class Targets:
 
     Args:
         database: The crawl's database.
-        table: The mirror's files.
-        key: Gives the key of a URL; raises MalformedUrl.
+        table: Table of the mirror's files.
+        key: Function that returns the key of a URL or raises MalformedUrl.
     """
 
     def __init__(self, database: Database, table: FileTable, key: Callable[[str], bytes]) -> None:
@@ -110,7 +110,7 @@ class Targets:
         self.find = lru_cache(_RECENT)(self._find)
 
     def _find(self, url: str) -> Target | None:
-        """The file to which a link with this URL leads. Complexity: O(redirects)."""
+        """Return the file that a link with this URL leads to, or None. Complexity: O(redirects)."""
         try:
             key = self._key(url)
         except MalformedUrl:
@@ -118,9 +118,9 @@ class Targets:
         return self._of_key(key, set())
 
     def _of_key(self, key: bytes, passed: set[bytes]) -> Target | None:
-        """The file to which a key leads: where it redirects now, its own, where it once led.
+        """Return the file of a key: that of its present redirect, its own, that of an old redirect.
 
-        Each key is looked at once: redirects of today and of once may go round in circles.
+        Each key is visited once: present and old redirects may form a circle.
         """
         if key in passed or len(passed) >= _MAX_CHAIN:
             return None

@@ -1,30 +1,31 @@
-"""Documents: every address of a page, style sheet, drawing or feed, found and replaced.
+"""Find and replace every URL of a page, style sheet, drawing or feed.
 
-Nothing else changes, byte for byte, and all can be taken back: ``undo`` gives what was served.
+No other byte changes, and ``undo`` returns the body as it was served.
 
     document = read_document(body, "http://host.example/a/b.html", "text/html; charset=utf-8")
     rewritten = document.rewrite(lambda link: files.get(link.url))
     assert undo(rewritten.body, rewritten.patch) == body
 
 ===========  ==========================================================================
-kind         addresses
+kind         URLs
 ===========  ==========================================================================
 PAGE         href of a and area; meta refresh; link rel=next, prev, first ... and
              rel=alternate of a page (translations); in feeds link, comments, enclosure
-FRAME        src of frame and iframe: a page that the page shows
+FRAME        src of frame and iframe: a page within the page
 REQUISITE    src, srcset and such of img, source, script, embed, audio, video, track, input
              type=image; poster, background, data of object; data-src and its kind; link
              rel=stylesheet, icon, preload, manifest ...; url() and @import in style sheets and
              style attributes; href and xlink:href in SVG; xml-stylesheet; logos of feeds
 FEED         link rel=alternate of the type of a feed; source of RSS
 OTHER        action and formaction; link rel=canonical, license, preconnect ...
--            addresses that are texts: meta property=og:image, cite, ping, itemid; those in
+-            URLs that are texts: meta property=og:image, cite, ping, itemid; those in
              scripts, JSON, srcdoc and the HTML within a feed's descriptions
 ===========  ==========================================================================
 
-A REQUISITE that is nothing but a fragment (``<use href="#a">``) is the document's own: no link.
+A REQUISITE that is only a fragment (``<use href="#a">``) is within the document: no link.
 
-Why our own scanner: lol-html, the one library that rewrites pages as they are, knows no XML and no
+The scanner is our own: lol-html, the one library that rewrites pages in place, knows no XML and no
+CSS, rewrites the whole tag if an attribute changes, and its bindings for Python were made for
 CSS, writes the whole tag anew where an attribute changes, and its bindings for Python were made for
 one release; lxml, html5lib and selectolax write the tree.
 """

@@ -1,4 +1,4 @@
-"""Attributes of a tag, and their values: character references read and written as browsers do."""
+"""Read and write the attributes of a tag, with character references as browsers treat them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import NamedTuple
 WS = rb"\t\n\f\r "
 # A value that is not closed reaches to the end of the document: such a tag is none.
 _VALUE = rb"(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^%b>\"'][^%b>]*+)" % (WS, WS)
-# What follows the name of an attribute, which may begin with "=" but hold no other.
+# The rest after the name of an attribute; the name may begin with "=" but hold no other.
 _EQUALS = rb"(?:[%b]*+=[%b]*+%b?+)?+" % (WS, WS, _VALUE)
 ATTRIBUTE = rb"[^/>%b][^/>=%b]*+%b" % (WS, WS, _EQUALS)
 SPACE = rb"[/%b]++" % WS
-# All that stands between the name of a tag and its ">".
+# The text between the name of a tag and its ">".
 ATTRIBUTES = rb"(?:%b|%b)*+" % (SPACE, ATTRIBUTE)
 
 _ATTRIBUTE = re.compile(
@@ -30,7 +30,7 @@ _SPECIAL = re.compile(r"[\s\"'<>=`&]")
 
 
 class Attribute(NamedTuple):
-    """Where an attribute of a document stands: its name, its value without quotes, which quotes."""
+    """The position of an attribute: of its name, of its value without quotes, and the quotes."""
 
     name_start: int
     name_end: int
@@ -40,9 +40,9 @@ class Attribute(NamedTuple):
 
 
 def read_attributes(text: bytes, start: int, end: int) -> dict[bytes, Attribute]:
-    """Find the attributes between the name of a tag and its ``>``, by name in small letters.
+    """Find the attributes between the name of a tag and its ``>``, by lower-case name.
 
-    Of two of one name the first counts.
+    The first one of a repeated name counts.
 
     Complexity: O(end - start).
     """
@@ -57,14 +57,14 @@ def read_attributes(text: bytes, start: int, end: int) -> dict[bytes, Attribute]
 
 
 class Value(NamedTuple):
-    """A value with its character references read, and the way back to where each byte stood."""
+    """A value with its character references decoded, and the original position of each byte."""
 
     text: bytes
     decoded: tuple[int, ...] = ()
     originals: tuple[int, ...] = ()
 
     def place(self, at: int) -> int:
-        """Where the byte at this place of the value stands in what was written."""
+        """Return the original position of a byte of the value."""
         if not self.decoded:
             return at
         nearest = bisect_right(self.decoded, at) - 1
@@ -72,7 +72,7 @@ class Value(NamedTuple):
 
 
 def read_value(written: bytes, encoding: str) -> Value:
-    """Read the character references of an attribute's value; other bytes stay as they are.
+    """Decode the character references of an attribute's value; other bytes stay as they are.
 
     Complexity: O(length).
     """
@@ -89,7 +89,7 @@ def read_value(written: bytes, encoding: str) -> Value:
         parts += plain, new
         length += len(plain)
         at = match.end() - len(match[5] or b"")
-        # Both ends of a reference: a place within it is the place where it begins.
+        # Both ends of a reference: a position within it maps to its beginning.
         decoded += length, length + len(new)
         places += match.start(), at
         length += len(new)
@@ -97,12 +97,12 @@ def read_value(written: bytes, encoding: str) -> Value:
 
 
 def unescape(written: str) -> str:
-    """Read the character references of an attribute's value."""
+    """Decode the character references of an attribute's value."""
     return read_value(written.encode("utf-8", "replace"), "utf-8").text.decode("utf-8", "replace")
 
 
 def _character(match: re.Match[bytes]) -> str | None:
-    """What a reference stands for; None where it is text: ``&copy=1`` is an argument of a URL."""
+    """Return the character of a reference, or None for text: ``&copy=1`` is part of a URL."""
     name = match[3]
     if name is not None:
         semicolon = match[4].decode()
@@ -120,11 +120,12 @@ def _character(match: re.Match[bytes]) -> str | None:
 
 
 def escape(value: str, quotes: int) -> bytes:
-    """Write a value, or a part of one, for a place within these quotes.
+    """Escape a value, or a part of one, for a place within these quotes.
 
     Args:
-        value: ASCII.
-        quotes: As ``Attribute`` says it. Within none the result is a part of a value, not empty.
+        value: ASCII text.
+        quotes: Kind of quotes, as in ``Attribute``. Without quotes the result is a part of a
+            value, not empty.
     """
     if quotes == UNQUOTED:
         return _SPECIAL.sub(lambda match: f"&#{ord(match[0])};", value).encode()

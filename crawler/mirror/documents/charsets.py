@@ -1,9 +1,9 @@
-"""In which encoding is a document, and would a browser know it from the file alone?
+"""Find the encoding of a document, and declare it in the file.
 
-The header that told it is gone when a file is opened from disk. Where nothing in the bytes says the
-same, a declaration is put in: ``<meta charset>``, ``@charset``, the encoding of ``<?xml ?>``, or a
-byte order mark for UTF-16. Of an encoding that browsers do not know (UTF-32, UTF-7, HZ) nothing is
-said. Bytes that are all ASCII need none, unless a header says what the files beside it are read in.
+The header that declared it is gone when a file is opened from disk. If the bytes do not declare the
+same, a declaration is inserted: ``<meta charset>``, ``@charset``, the encoding of ``<?xml ?>``, or
+a byte order mark for UTF-16. For an encoding that browsers do not know (UTF-32, UTF-7, HZ) none is
+inserted. ASCII bytes need none, unless a header gives the encoding for the files beside them.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _XML_DECLARATION = re.compile(
 
 
 class Charset(NamedTuple):
-    """The encoding of a body (a codec of Python), and what makes the file alone say so."""
+    """The encoding of a body (a codec of Python), and the edit that declares it in the file."""
 
     encoding: str
     declaration: Edit | None
@@ -76,13 +76,13 @@ def html_charset(body: bytes, content_type: str | None) -> Charset:
     head = _HEAD.match(body)
     if label is None or head is None:
         return Charset(encoding, None)
-    # Before any declaration of the page's own: browsers believe the first.
+    # Before any declaration of the page's own: browsers use the first.
     at = head.end()
     return Charset(encoding, Edit(at, at, f'<meta charset="{label}"/>'.encode()))
 
 
 def css_charset(body: bytes, content_type: str | None) -> Charset:
-    """Find the encoding of a style sheet; one that says none takes that of the page, as before."""
+    """Find the encoding of a style sheet; one without a declaration takes that of the page."""
     own = _CSS_CHARSET.match(body)
     header = header_encoding(content_type)
     declared = header_encoding(f"text/css; charset={own[1].decode('latin-1')}") if own else None
@@ -97,7 +97,7 @@ def css_charset(body: bytes, content_type: str | None) -> Charset:
 
 
 def xml_charset(body: bytes, content_type: str | None) -> Charset:
-    """Find the encoding of an XML document, which is UTF-8 where it says nothing."""
+    """Find the encoding of an XML document, which is UTF-8 by default."""
     encoding, mark_bytes = find_encoding(body, content_type)
     wanted = _wanted(body, encoding, mark_bytes, None)
     if wanted in _MARKS:
@@ -115,15 +115,15 @@ def xml_charset(body: bytes, content_type: str | None) -> Charset:
 
 
 def is_ascii_apart(encoding: str, body: bytes) -> bool:
-    """Whether markup can be looked for in the bytes as they are, each ASCII byte a character."""
+    """Return whether markup can be searched in the raw bytes, each ASCII byte a character."""
     if encoding.startswith(_NO_ASCII):
         return False
-    # Of all that markup and style sheets are made of, only this is also half a character.
+    # Of the bytes of markup and style sheets only this one is also half a character.
     return encoding not in _DOUBLE_BYTE or b"\\" not in body
 
 
 def _wanted(body: bytes, encoding: str, mark_bytes: int, content_type: str | None) -> str | None:
-    """What the file has to say of itself; None for nothing."""
+    """Return the encoding that the file must declare, or None."""
     if mark_bytes:
         return None
     if body.isascii() and not encoding.startswith(_NO_ASCII):
@@ -145,13 +145,13 @@ _LENIENT = "surrogatepass"
 
 
 class View:
-    """The body itself, or its text in UTF-8, with the way back to the places in the body.
+    """The body itself, or its text in UTF-8 with the positions in the body.
 
-    A body that its encoding does not give back exactly is looked at as it is.
+    A body that its encoding does not reproduce exactly is searched as it is.
 
     Attributes:
-        text: What to look for markup in.
-        encoding: Of that text.
+        text: Bytes in which markup is searched.
+        encoding: Encoding of that text.
     """
 
     def __init__(self, body: bytes, encoding: str) -> None:

@@ -1,7 +1,7 @@
-"""The addresses of a style sheet: ``url()``, ``src()``, ``@import`` and ``image-set()``.
+"""Find the URLs of a style sheet: ``url()``, ``src()``, ``@import`` and ``image-set()``.
 
 Tokens are those of CSS Syntax 3 (https://www.w3.org/TR/css-syntax-3/#tokenization), as far as they
-decide where an address begins and ends: comments, strings, escapes, names, bad strings and URLs.
+decide where a URL begins and ends: comments, strings, escapes, names, bad strings and URLs.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _COMMENT = rb"/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)"
 
 
 def _string(mark: bytes) -> bytes:
-    """A string; one that ends at the end of a line without its mark is bad, and no address."""
+    """Match a string; one without its mark at the end of a line is bad, and no URL."""
     return rb"%b(?:[^%b\\\n\f\r]++|\\(?:\r\n|[\s\S]|\Z))*+(?:%b|\Z)?+" % (mark, mark, mark)
 
 
-# Names first consume what stands before "(": "1url(", "#url(" and "@url(" are no functions.
+# Names first consume the text before "(": "1url(", "#url(" and "@url(" are no functions.
 _TOKEN = re.compile(
     rb"(?P<skip>%b|<!--)|(?P<string>%b|%b)|(?P<at>@%b)|#(?:%b)|(?P<name>%b)(?P<opening>\()?+|[(){};]"
     % (_COMMENT, _string(b'"'), _string(b"'"), _NAME, _NAME, _NAME)
@@ -40,7 +40,7 @@ _SPECIAL = re.compile(r"[\s\"'()\\]")
 
 
 class CssAddress(NamedTuple):
-    """Where an address stands in a style sheet, without its quotes, and whether it is imported."""
+    """The position of a URL in a style sheet, without its quotes, and whether it is imported."""
 
     start: int
     end: int
@@ -48,15 +48,15 @@ class CssAddress(NamedTuple):
 
 
 def may_hold_addresses(css: bytes) -> bool:
-    """Whether it is worth the while to look closely."""
+    """Return whether a style sheet can hold URLs at all."""
     return b"(" in css or b"@" in css
 
 
 def read_css(css: bytes) -> Iterator[CssAddress]:
-    """Yield the addresses of a style sheet, or of the declarations of one element.
+    """Yield the URLs of a style sheet, or of the declarations of one element.
 
-    An address of nothing but a fragment is the document's own and is left out, as are empty ones
-    and those of ``@namespace``, which nobody fetches.
+    Empty URLs, URLs that are only a fragment of the document itself, and those of ``@namespace``
+    are left out, since none of them is ever fetched.
 
     Complexity: O(length).
     """
@@ -72,7 +72,7 @@ def read_css(css: bytes) -> Iterator[CssAddress]:
                 yield from _address(css, match.start() + 1, at - 1, rule)
                 rule = "" if rule == "import" else rule
                 if functions[-1:] == ["url"]:
-                    functions[-1] = ""  # what follows modifies the address
+                    functions[-1] = ""  # further strings modify the URL
         elif kind == "at":
             rule = read_escapes(match[0][1:].decode("utf-8", "replace")).lower()
         elif kind == "opening":
@@ -131,6 +131,6 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def write_css(address: str) -> str:
-    """Write an address for ``url()``, with quotes or without: both know these escapes."""
+    """Write a URL for ``url()``, with quotes or without: both know these escapes."""
     address = address.replace("<", "%3C")  # "</style" would end the element
     return _SPECIAL.sub(lambda match: f"\\{ord(match[0]):x} ", address)

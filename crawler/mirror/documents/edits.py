@@ -1,8 +1,8 @@
-"""What was changed in a body, kept so that what was served can be had back, byte for byte.
+"""Record the edits of a body, so that they can be undone byte for byte.
 
-A patch is empty where nothing was changed. Otherwise it is zstd over one record for each edit, in
-the order of the bytes: three varints (bytes since the end of the last edit, length of what stands
-there now, length of what stood there), and what stood there.
+A patch is empty without an edit. Otherwise it is zstd over one record for each edit, in the order
+of the bytes: three varints (bytes since the end of the last edit, length of the new bytes, length
+of the old ones), and the old bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MORE = 0x80
 
 
 class Edit(NamedTuple):
-    """Bytes from ``start`` to ``end`` give way to ``replacement``; an insertion has both equal."""
+    """The replacement of the bytes from ``start`` to ``end``, which are equal for an insertion."""
 
     start: int
     end: int
@@ -27,18 +27,18 @@ class Edit(NamedTuple):
 
 
 class Rewritten(NamedTuple):
-    """A body after its edits, and what ``undo`` needs to take them back."""
+    """A body after its edits, and the patch for ``undo``."""
 
     body: bytes
     patch: bytes
 
 
 class PatchError(ValueError):
-    """A patch that does not fit the body it is said to belong to, or is no patch."""
+    """The patch does not fit the given body, or is no patch."""
 
 
 def apply_edits(body: bytes, edits: Iterable[Edit]) -> Rewritten:
-    """Apply edits that do not overlap, in any order; those that change nothing are left out.
+    """Apply edits that do not overlap, in any order; those without effect are left out.
 
     Complexity: O(length + edits * log(edits)).
     """

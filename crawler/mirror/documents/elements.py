@@ -1,4 +1,4 @@
-"""What the elements of HTML and SVG say: their addresses, and what a copy on disk must not have."""
+"""Read the elements of HTML and SVG: their URLs, and the edits that any copy needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Attributes = dict[bytes, Attribute]
 
-# What browsers compare with a server's answer, and cannot with a file.
+# Attributes that browsers compare with a server's answer, and cannot with a file.
 _CHECKS = (b"integrity", b"crossorigin")
 _MEDIA = frozenset({b"audio", b"video"})
 _ADDRESS_LIKE = re.compile(r"\s*(?:https?:)?[^\s<>{}\"':]*[./][^\s<>{}\"']*\s*\Z", re.IGNORECASE)
@@ -32,11 +32,11 @@ _CDATA = re.compile(rb"[\t\n\f\r ]*+<!\[CDATA\[")
 
 
 class Elements:
-    """Looks at elements, one tag after the other.
+    """Reads elements, one tag after the other.
 
     Attributes:
-        places: The addresses that were found.
-        base: The first ``<base href>``, as written.
+        places: Places of the URLs that were found.
+        base: First ``<base href>``, as written.
         nofollow: Whether a robots meta tag asks not to follow any link.
         fixes: Edits that any copy on disk needs.
     """
@@ -49,12 +49,12 @@ class Elements:
         self._media_checks: tuple[Edit, ...] = ()
 
     def html(self, name: bytes, start: int, end: int) -> int:
-        """Look at a start tag of HTML; where its last attribute's value ends.
+        """Read a start tag of HTML; return the end of its last unquoted value, or -1.
 
         Args:
-            name: In small letters.
-            start: Where its attributes begin.
-            end: Where its ``>`` stands.
+            name: Lower-case name of the tag.
+            start: Offset of its attributes.
+            end: Offset of its ``>``.
         """
         attributes = read_attributes(self.places.text, start, end)
         look = _LOOKS.get(name, Elements._generic)
@@ -64,7 +64,7 @@ class Elements:
         return _last(attributes)
 
     def foreign(self, name: bytes, start: int, end: int) -> int:
-        """Look at a start tag of SVG or MathML; as ``html``."""
+        """Read a start tag of SVG or MathML; see ``html`` for the result."""
         attributes = read_attributes(self.places.text, start, end)
         for key, attribute in attributes.items():
             kind = foreign_kind_of(name, key)
@@ -75,7 +75,7 @@ class Elements:
         return _last(attributes)
 
     def inline_sheet(self, at: int) -> None:
-        """Look at the text of a ``style`` that is no raw text: in XML and in SVG."""
+        """Read the text of a ``style`` that is no raw text: in XML and in SVG."""
         text = self.places.text
         opening = _CDATA.match(text, at)
         if opening is not None:

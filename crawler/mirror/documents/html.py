@@ -1,4 +1,4 @@
-"""The addresses of a page, in the order of its bytes."""
+"""Find the URLs of a page, in the order of its bytes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _INTEGRATION = {
     b"svg": frozenset({b"foreignobject", b"desc", b"title"}),
     b"math": frozenset({b"mi", b"mo", b"mn", b"ms", b"mtext"}),
 }
-# Tags that end foreign content, being none of it:
+# Tags of HTML that end foreign content:
 # https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inforeign
 _BREAKOUT = frozenset(
     b"b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li"
@@ -36,7 +36,7 @@ _BREAKOUT = frozenset(
 
 
 def read_html(elements: Elements) -> None:
-    """Collect the addresses of an HTML document.
+    """Collect the URLs of an HTML document.
 
     Complexity: O(length).
     """
@@ -69,7 +69,7 @@ class _HtmlScan:
         return bool(self._inside) and self._inside[-1] in FOREIGN
 
     def _tag(self, stop: re.Match[bytes]) -> int:
-        """Look at a start tag; where to go on."""
+        """Read a start tag; return the offset after it."""
         name, at = stop[2].lower(), stop.end()
         start, end = stop.span(3)
         if self._is_foreign and name in _BREAKOUT:

@@ -1,4 +1,4 @@
-"""What is an address to the document it stands in? The table is in the package's docstring."""
+"""Classify the URLs of a document; the package's docstring has the table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from crawler.mirror.documents.tags import LAZY, LAZY_SETS
 
 
 class LinkKind(Enum):
-    """What an address is to the document it stands in."""
+    """The relation of a URL to the document that contains it."""
 
     PAGE = "page"
     FRAME = "frame"
@@ -49,31 +49,31 @@ _KINDS |= {
     for name in f"{LAZY} {LAZY_SETS}".split()
 }
 SETS = frozenset(f"srcset imagesrcset {LAZY_SETS}".encode().split())
-# They hold anything: "5", "true", JSON.
+# Attributes with values of any kind: "5", "true", JSON.
 GUESSED = frozenset(f"{LAZY} {LAZY_SETS}".encode().split())
-# SVG, where whatever has an address shows what is there, but for links.
+# SVG, where every element with a URL embeds its content, except for links.
 _FOREIGN_ADDRESSES = frozenset({b"href", b"xlink:href"})
 
 
 def kind_of(element: bytes, attribute: bytes) -> LinkKind | None:
-    """What the address in an attribute of HTML is; None where it is no address."""
+    """Return the kind of the URL in an attribute of HTML, or None if it holds no URL."""
     kinds = _KINDS.get(attribute)
     return None if kinds is None else kinds.get(element) or kinds.get(_EVERYWHERE)
 
 
 def foreign_kind_of(element: bytes, attribute: bytes) -> LinkKind | None:
-    """What the address in an attribute of SVG or MathML is; None where it is no address."""
+    """Return the kind of the URL in an attribute of SVG or MathML, or None if it holds none."""
     if attribute not in _FOREIGN_ADDRESSES:
         return None
     return PAGE if element == b"a" else REQUISITE
 
 
 def kind_of_relation(relation: str, media_type: str) -> LinkKind:
-    """What the address of a ``<link>`` is.
+    """Return the kind of the URL of a ``<link>``.
 
     Args:
-        relation: The ``rel`` attribute.
-        media_type: The ``type`` attribute.
+        relation: Value of the ``rel`` attribute.
+        media_type: Value of the ``type`` attribute.
     """
     names = set(relation.lower().split())
     media_type = media_type.partition(";")[0].strip().lower()

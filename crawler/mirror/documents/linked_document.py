@@ -1,4 +1,4 @@
-"""A document's links, and the document with other addresses in their places."""
+"""Find a document's links, and replace their URLs."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _FOLDERS = re.compile(
 )
 _ASCII_MARKS = "".join(map(chr, range(33, 127)))
 _ENDS = "".join(map(chr, range(33)))
-# Longer URLs are not asked for. Behind a <base> of that length each of a million short addresses
-# becomes as long, so all of a document are bounded too.
+# Longer URLs are not requested. With a <base> of that length each of a million short URLs
+# becomes as long, so their sum in a document is bounded too.
 _MAX_URL_CHARACTERS = 8192
 _MAX_CHARACTERS = 2**24
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
@@ -45,15 +45,15 @@ _CHARSETS = {
 
 
 DEAD = "#"
-"""An address that leads nowhere."""
+"""A URL that leads nowhere."""
 
 
 class Addresses:
-    """Resolves what is written in one document.
+    """Resolves the URLs that are written in one document.
 
     Args:
-        base: The URL against which its addresses count.
-        encoding: In which its queries are sent.
+        base: URL against which they are resolved.
+        encoding: Encoding in which their queries are sent.
     """
 
     def __init__(self, base: str, encoding: str) -> None:
@@ -66,7 +66,7 @@ class Addresses:
         self._folders = [] if match is None else _folders(match)
 
     def resolve(self, written: str) -> tuple[str | None, str]:
-        """Return the URL without its fragment, None for what nobody asks for, and the fragment."""
+        """Return the URL without its fragment, None if it is never requested, and the fragment."""
         address, mark, fragment = written.partition("#")
         url = self._urls.get(address, "")
         if url == "":
@@ -100,30 +100,30 @@ def _folders(match: re.Match[str]) -> list[str]:
 
 
 def as_ascii(url: str) -> str:
-    """Percent-encode what is not ASCII in a URL, and spaces."""
+    """Percent-encode spaces and non-ASCII characters of a URL."""
     return quote(url, _ASCII_MARKS)
 
 
 def is_local(address: str) -> bool:
-    """Whether an address is relative, and so leads to a file beside the document."""
+    """Return whether a URL is relative, so that it leads to a file beside the document."""
     return not address.startswith("//") and not has_scheme(address)
 
 
 def has_scheme(address: str) -> bool:
-    """Whether an address is one from anywhere."""
+    """Return whether a URL is absolute, with a scheme."""
     return _SCHEME.match(address) is not None
 
 
 class DocumentLink(NamedTuple):
-    """An address in a document.
+    """A URL in a document.
 
     Attributes:
-        url: What a browser would ask for, otherwise as the site wrote it, without the fragment;
-            None for what leads to no http or https URL.
-        fragment: What follows the ``#``, as written.
-        kind: What it is to the document.
+        url: URL that a browser would request, otherwise as the site wrote it, without the
+            fragment; None if it is no http or https URL.
+        fragment: Fragment after the ``#``, as written.
+        kind: Relation of the URL to the document.
         nofollow: Whether this link asks not to be followed.
-        written: The address with its references and escapes read.
+        written: URL as written, with character references and escapes decoded.
     """
 
     url: str | None
@@ -134,13 +134,13 @@ class DocumentLink(NamedTuple):
 
 
 class LinkedDocument:
-    """A body whose addresses were found.
+    """A body with the links that were found in it.
 
     Attributes:
-        base: The URL against which its addresses count.
+        base: URL against which its URLs are resolved.
         nofollow: Whether a robots meta tag asks not to follow its links.
-        size: Bytes.
-        links: One for each place, in the order of the bytes.
+        size: Size of the body in bytes.
+        links: One link for each place, in the order of the bytes.
     """
 
     base: str
@@ -175,21 +175,21 @@ class LinkedDocument:
         ]
 
     def rewrite(self, address_of: Callable[[DocumentLink], str | None]) -> Rewritten:
-        """Put other addresses in the places of the document's.
+        """Replace the URLs of the document.
 
-        A ``<base>`` counts no more, so what is left as it stands is written absolute where one
-        did. Also without effect from then on: a Content-Security-Policy of the page's own, and
-        for each address that becomes relative ``integrity`` and ``crossorigin`` of its element,
-        which browsers refuse to check on files. What is missing to know the encoding is added.
+        A ``<base>`` has no effect afterwards, so remaining URLs are written absolute if there was
+        one. Also without effect afterwards: a Content-Security-Policy of the page, and for each URL
+        that becomes relative ``integrity`` and ``crossorigin`` of its element, which browsers
+        refuse to check on files. A missing declaration of the encoding is added.
 
         Args:
-            address_of: Gives the new address of a link, with its fragment, in percent-encoded
-                ASCII; None leaves it as it stands. Not asked of links without a URL. For a link
-                that leaves the mirror ``absolute_address`` is the answer: ``/x`` and ``//host/x``
-                mean something else on disk.
+            address_of: Function that returns the new URL of a link, with its fragment, in
+                percent-encoded ASCII, or None to keep it. It is not called for links without a URL.
+                For a link that leaves the mirror it should return ``absolute_address``: ``/x`` and
+                ``//host/x`` mean another place on disk.
 
         Returns:
-            The new body, and the patch with which ``undo`` takes everything back.
+            The new body, and the patch with which ``undo`` restores the old one.
 
         Complexity: O(length + links).
         """
@@ -213,12 +213,12 @@ class LinkedDocument:
 
 
 def read_document(body: bytes, url: str, content_type: str | None) -> LinkedDocument | None:
-    """Find the addresses of a document; None for what holds no links.
+    """Find the links of a document; return None for a body that can hold no links.
 
     Args:
-        body: As it was served, decompressed.
-        url: Where it was served.
-        content_type: The header.
+        body: Body as served, decompressed.
+        url: URL of the document.
+        content_type: Header of that name.
 
     Complexity: O(length).
     """
@@ -227,7 +227,7 @@ def read_document(body: bytes, url: str, content_type: str | None) -> LinkedDocu
 
 
 def _unresolved(link: DocumentLink) -> str | None:
-    """Of what no browser could ask for, what a disk might have: nothing then."""
+    """Return ``DEAD`` for a URL that only a file on disk could answer, else None."""
     written = link.written.strip()
     is_beside = bool(written) and not written.startswith("#") and is_local(written)
     return DEAD if is_beside else None
@@ -243,9 +243,9 @@ def _base(url: str, written: str | None) -> str:
 
 
 def absolute_address(link: DocumentLink) -> str:
-    """Return the address that leads where a link led when the document was served, from anywhere.
+    """Return the absolute URL that a link led to when the document was served.
 
-    As it was written where it names its scheme: then nothing changes. ``//host/x`` does not, and
+    A URL with a scheme is returned as written: then nothing changes. ``//host/x`` has none, and
     would be a file.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Where addresses stand in a document, and how another is written there."""
+"""Find the places of URLs in a document, and write others there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REFRESH = re.compile(
 
 
 def read_srcset(value: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where the addresses of a ``srcset`` stand.
+    """Yield the positions of the URLs of a ``srcset``.
 
     Complexity: O(length).
     """
@@ -47,7 +47,7 @@ def read_srcset(value: bytes) -> Iterator[tuple[int, int]]:
 
 
 def write_srcset(address: str) -> str:
-    """Write an address so that no comma at its ends is taken for the list's."""
+    """Write a URL so that no comma at its ends is taken for the list's."""
     bare = address.strip(",")
     if bare == address:
         return address
@@ -56,16 +56,16 @@ def write_srcset(address: str) -> str:
 
 
 class LinkPlace(NamedTuple):
-    """An address where it stands.
+    """The place of a URL.
 
     Attributes:
-        start: Where what is replaced begins.
-        end: Where it ends.
-        written: The address, its references and escapes read.
-        kind: What it is to the document.
+        start: Offset of the replaced bytes.
+        end: Offset of their end.
+        written: URL as written, with character references and escapes decoded.
+        kind: Relation of the URL to the document.
         nofollow: Whether the document asks not to follow it.
-        write: Writes an address for this place.
-        companions: Edits that come with a local address: checks that it would not pass.
+        write: Function that writes a URL for this place.
+        companions: Edits that accompany a local URL: removal of checks that it would not pass.
     """
 
     start: int
@@ -78,13 +78,13 @@ class LinkPlace(NamedTuple):
 
 
 def write_double(address: str) -> bytes:
-    """Write an address within double quotes."""
+    """Write a URL within double quotes."""
     return escape(address, DOUBLE)
 
 
 def _plain(quotes: int) -> Callable[[str], bytes]:
     def write(address: str) -> bytes:
-        # An unquoted value that is empty would take what follows.
+        # An empty unquoted value would swallow the next attribute.
         return escape(address, quotes) or (b'""' if quotes == UNQUOTED else b"")
 
     return write
@@ -104,22 +104,22 @@ _SET = {quotes: _set(quotes) for quotes in _QUOTINGS}
 
 
 def write_raw_css(address: str) -> bytes:
-    """Write an address in a style sheet that knows no references."""
+    """Write a URL in a style sheet without character references."""
     return write_css(address).encode()
 
 
 def write_text(address: str) -> bytes:
-    """Write an address as the text of an element."""
+    """Write a URL as the text of an element."""
     return address.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").encode()
 
 
 def write_text_css(address: str) -> bytes:
-    """Write an address in a style sheet that is the text of an element."""
+    """Write a URL in a style sheet that is the text of an element."""
     return write_text(write_css(address))
 
 
 def write_cdata(address: str) -> bytes:
-    """Write an address within a CDATA section."""
+    """Write a URL within a CDATA section."""
     return address.replace(">", "%3E").encode()
 
 
@@ -128,7 +128,7 @@ class Places:
 
     Args:
         text: The document, in an encoding whose ASCII is ASCII.
-        encoding: That encoding.
+        encoding: Encoding of the text.
     """
 
     def __init__(self, text: bytes, encoding: str) -> None:
@@ -138,12 +138,12 @@ class Places:
         self.add = self.found.append
 
     def decode(self, written: bytes) -> str:
-        """The text that bytes of the document stand for."""
+        """Decode bytes of the document."""
         text = written.decode(self.encoding, "replace")
         return text.replace("\0", "\ufffd") if "\0" in text else text
 
     def value(self, attribute: Attribute | None) -> str:
-        """An attribute's value; empty where there is none."""
+        """Return an attribute's value, empty for None."""
         if attribute is None:
             return ""
         written = self.text[attribute.start : attribute.end]
@@ -157,7 +157,7 @@ class Places:
         nofollow: bool = False,
         companions: tuple[Edit, ...] = (),
     ) -> None:
-        """Add an attribute that is one address."""
+        """Add an attribute that is one URL."""
         written = self.value(attribute)
         if kind is LinkKind.REQUISITE and is_own(written):
             return
@@ -199,11 +199,11 @@ class Places:
         self._add_part(attribute, value, span, written, LinkKind.PAGE, _PLAIN[attribute.quotes], ())
 
     def sheet(self, start: int, end: int) -> None:
-        """Add the addresses of a style sheet that stands in the document as it is."""
+        """Add the URLs of a style sheet that is raw text of the document."""
         self._sheet(start, Value(self.text[start:end]), write_raw_css)
 
     def text_sheet(self, start: int, end: int) -> None:
-        """Add the addresses of a style sheet that is text, in which references are read."""
+        """Add the URLs of a style sheet that is text with character references."""
         self._sheet(start, read_value(self.text[start:end], self.encoding), write_text_css)
 
     def _sheet(self, start: int, css: Value, write: Callable[[str], bytes]) -> None:
@@ -231,6 +231,6 @@ class Places:
 
 
 def is_own(written: str) -> bool:
-    """Whether an address is nothing but a fragment, or nothing at all: nothing is fetched."""
+    """Return whether a URL is empty or only a fragment, so that no file is fetched for it."""
     written = written.strip()
     return not written or written.startswith("#")

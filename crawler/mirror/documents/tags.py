@@ -1,13 +1,13 @@
-"""Which tags of a document can hold an address? Markup cut into tokens as browsers do.
+"""Find the tags of a document that can hold a URL, by tokens as browsers cut them.
 
 One regular expression passes over everything that cannot hold one, whole tags with their quoted
-values, comments and text, and stops at the next that can. What it passes over never comes to
-Python, which is what makes this fast. All repetition is possessive: linear on any input.
+values, comments and text, and stops at the next that can. The skipped text never comes to Python,
+which makes this fast. All repetition is possessive: linear on any input.
 
 Three modes, since the same bytes mean other things: HTML; foreign content within it (``svg`` and
-``math``), with CDATA sections and without raw text; XML. What only the tree could tell is not
-known: that a ``style`` within ``select`` is no element. The content of ``noscript`` is markup, as
-for a browser without scripts.
+``math``), with CDATA sections and without raw text; XML. Facts that only the tree could tell are
+not known: that a ``style`` within ``select`` is no element. The content of ``noscript`` is markup,
+as for a browser without scripts.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from crawler.mirror.documents.attributes import ATTRIBUTE, ATTRIBUTES, SPACE, WS
 
 
 def _either(name: str) -> bytes:
-    """Small and capital letters: cheaper than IGNORECASE, which looks at no first letter."""
+    """Match a name in any case: cheaper than IGNORECASE, which looks at no first letter."""
     return "".join(f"[{c}{c.upper()}]" if c.isalpha() else re.escape(c) for c in name).encode()
 
 
 def _any_of(names: str) -> bytes:
-    """Any of these names; by first letters, since branches are tried one after the other."""
+    """Match any of these names, grouped by first letter, since branches are tried in turn."""
     words = sorted(names.split())
     first = {word[0]: [each[1:] for each in words if each[0] == word[0]] for word in words}
     branches = (
@@ -33,7 +33,7 @@ def _any_of(names: str) -> bytes:
     return b"(?:" + b"|".join(branches) + b")"
 
 
-# Attributes that hold an address or what else is changed, and lazy images' own ones.
+# Attributes that hold a URL or are changed for another reason, and those of lazy images.
 LAZY = (
     "data-src data-original data-lazy data-lazy-src data-bg data-background data-background-image"
     " data-bg-src data-hi-res-src data-image data-img data-img-src data-full-src data-large-src"
@@ -48,7 +48,7 @@ _NAMES = (
 _ROBOTS = rb"%b[%b]*+=[%b]*+[\"']?[%b]*+[rR&]" % (_either("name"), WS, WS, WS)
 _TELLING = rb"(?:%b|%b)" % (_any_of(_NAMES), _ROBOTS)
 
-# After whose start tag the text is no markup, or other markup.
+# Elements whose text is no markup, or other markup.
 RAW = frozenset(b"script style title textarea xmp iframe noembed noframes plaintext".split())
 FOREIGN = frozenset({b"svg", b"math"})
 _CHANGING = _any_of("script style title textarea xmp iframe noembed noframes plaintext svg math")
@@ -59,7 +59,7 @@ _NO_RELATION = rb"(?:%b|(?!%b|%b)%b)*+" % (SPACE, _either("rel"), _TELLING, ATTR
 _TEXT = rb"[^<]++|<(?![a-zA-Z/!?])"
 _COMMENT = rb"<!--(?:-?>|(?:[^-]++|-(?!-!?>))*+--!?>)"
 _BOGUS = rb"</(?![a-zA-Z])[^>]*+>|<(?:!(?!--)|\?)[^>]*+>"
-# With the text that follows, and end tags without attributes first: fewer rounds.
+# With the text after them, and end tags without attributes first: fewer rounds.
 _END = rb"</[a-zA-Z][a-zA-Z0-9]*+>[^<]*+|</%b%b>" % (_NAME, ATTRIBUTES)
 _PLAIN = rb"<(?!%b)%b%b>[^<]*+" % (_CHANGING, _NAME, _DULL)
 # The commonest, without a look at its attributes one by one.
@@ -71,7 +71,7 @@ _LINK = rb"<[aA](?=[%b])%b%b=\"([^\"&\0]*+)\"%b>" % (
 )
 _TAG = rb"<(%b)(%b)>" % (_NAME, ATTRIBUTES)
 
-# Groups: the address of a link; the name and the attributes of another tag; an end tag's name.
+# Groups: the URL of a link; the name and the attributes of another tag; an end tag's name.
 HTML_STOP = re.compile(
     rb"(?:%b|%b|%b|%b|%b)*+(?:%b|%b)" % (_PLAIN, _END, _TEXT, _COMMENT, _BOGUS, _LINK, _TAG)
 )
@@ -104,7 +104,7 @@ _SCRIPT_TURNS = re.compile(rb"<!(?=--)|-->|<(/?)script(?=[/>%b])" % WS, re.IGNOR
 
 
 def raw_text_end(text: bytes, name: bytes, at: int) -> int:
-    """Where the text after the start tag of a raw text element ends: at its end tag, or nowhere.
+    """Return the end of a raw text element's text: its end tag or the end of the document.
 
     Complexity: O(distance), for ``script`` too.
     """
@@ -116,7 +116,7 @@ def raw_text_end(text: bytes, name: bytes, at: int) -> int:
 
 
 def _script_end(text: bytes, at: int) -> int:
-    """The end of a script with ``<!--`` in it: a script within that comment hides one end tag."""
+    """Find the end of a script with ``<!--``: a script within that comment hides one end tag."""
     escaped = nested = False
     for turn in _SCRIPT_TURNS.finditer(text, at):
         mark = turn[0]

@@ -1,4 +1,4 @@
-"""Which bodies are documents with links? By what the server says, and by their first bytes."""
+"""Decide which bodies are documents with links, by their declared type or first bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawler.reading.content_types import why_not_html
 
 
 class DocumentType(Enum):
-    """How a document is read."""
+    """The syntax of a document."""
 
     HTML = "html"
     XML = "xml"
@@ -39,10 +39,10 @@ _XML_START = re.compile(
 
 
 def document_type(body: bytes, url: str, content_type: str | None) -> DocumentType | None:
-    """Say how to read a body; None for what holds no links.
+    """Return the syntax of a body, or None if it can hold no links.
 
-    Where the server says nothing of use, the first bytes tell HTML and XML, and the end of the
-    URL's path a style sheet.
+    If the declared type is of no use, the first bytes tell HTML and XML, and the end of the URL's
+    path a style sheet.
     """
     declared = (content_type or "").partition(";")[0].strip().lower()
     if declared == "text/css":

@@ -1,4 +1,4 @@
-"""The addresses of XML: drawings, XHTML, feeds of RSS and Atom, and the style sheets of any."""
+"""Find the URLs of XML: drawings, XHTML, feeds of RSS and Atom, and the style sheets of any."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HTML_ONLY = frozenset(
     b" track embed object".split()
 )
 _TEXT = re.compile(rb"\s*+(?:<!\[CDATA\[\s*+([^\]<>]*+)\]\]>|([^<]*+))")
-# Elements of feeds whose text is an address.
+# Elements of feeds whose text is a URL.
 _TEXT_ADDRESSES = {
     b"link": LinkKind.PAGE,
     b"comments": LinkKind.PAGE,
@@ -32,7 +32,7 @@ _TEXT_ADDRESSES = {
     b"icon": LinkKind.REQUISITE,
     b"logo": LinkKind.REQUISITE,
 }
-# Attributes of elements of feeds that are one.
+# Attributes of elements of feeds that are a URL.
 _ATTRIBUTES = {
     (b"enclosure", b"url"): LinkKind.PAGE,
     (b"content", b"url"): LinkKind.PAGE,
@@ -42,12 +42,12 @@ _ATTRIBUTES = {
     (b"image", b"href"): LinkKind.REQUISITE,
     (b"source", b"url"): LinkKind.FEED,
 }
-# Relations of Atom's links that lead to what people read.
+# Relations of Atom's links that lead to pages for people.
 _READ = frozenset({"", "alternate", "related", "via", "enclosure"})
 
 
 def read_xml(elements: Elements) -> None:
-    """Collect the addresses of an XML document; ``xml:base`` counts on its root alone.
+    """Collect the URLs of an XML document; ``xml:base`` counts on its root alone.
 
     Complexity: O(length).
     """
