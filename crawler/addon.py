@@ -1,4 +1,4 @@
-"""Switches everything on in any Scrapy project, with one line."""
+"""Switch all components on in any Scrapy project, with one line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 FLEET = {"SCHEDULER": "crawler.fleet_scheduler.FleetScheduler"}
-"""Replaced where FLEET_ENABLED is set; Redis' client is imported then, and not before."""
+"""Replaced components where FLEET_ENABLED is set; Redis' client is imported only then."""
 
 REPLACED = {
     "REQUEST_FINGERPRINTER_CLASS": "crawler.fingerprinter.CanonicalFingerprinter",
@@ -50,8 +50,10 @@ GIVEN_UP = "crawler.downloadermiddlewares.retries.GivenUpHosts", 20
 """Added with ``RETRIES``."""
 
 RETRIES = "crawler.downloadermiddlewares.retries.PatientRetry", 970
-"""Takes the place of Scrapy's middleware where the scheduler is ours, nearer to the network: it
-hears of redirects too."""
+"""Replaces Scrapy's middleware where the scheduler is ours, nearer to the network than that.
+
+There it gets redirects too.
+"""
 
 _MAX_THREADS = 256
 """Threads that resolve names, at most, where CONCURRENT_REQUESTS is higher or has no limit."""
@@ -60,7 +62,7 @@ PACING = ("SPIDER_MIDDLEWARES", "crawler.spidermiddlewares.PacedStart", 940)
 """Added where FLEET_ENABLED is set."""
 
 RECORDING = ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.warc.Recording", 990)
-"""Added where WARC_ENABLED is set; warcio is imported then, and not before."""
+"""Added where WARC_ENABLED is set; warcio is imported only then."""
 
 
 class NearDuplicates:
@@ -68,18 +70,18 @@ class NearDuplicates:
 
     Sets our defaults, replaces fingerprinter, dupe filter, scheduler and the
     store of ``spider.state``, and adds the pipeline, middlewares and extensions.
-    Whatever the project sets itself wins; a component is moved or switched off as
+    The project's own settings win; a component is moved or switched off like
     any other of Scrapy's (``ITEM_PIPELINES = {"crawler.pipelines.NearDuplicatesPipeline": None}``).
     """
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
-        """Called by Scrapy before any of its components is imported.
+        """Prepare the process; called by Scrapy before any of its components is imported.
 
         Scrapy's cookies ask tldextract, which at its first use on a machine would
-        download the list of public suffixes, and fill the log where it cannot; the
-        list that it carries will do. Who sets the variable has another. What is logged, by
-        whatever library, has no characters left that a terminal would obey.
+        download the list of public suffixes, and fill the log if it cannot; its built-in
+        list will do, unless the user sets the variable. Messages of all libraries are
+        logged without characters that a terminal would obey.
         """
         plain_logs()
         os.environ.setdefault("TLDEXTRACT_PUBLIC_SUFFIX_LIST_URLS", "")
@@ -93,7 +95,7 @@ class NearDuplicates:
         settings.set("REACTOR_THREADPOOL_MAXSIZE", threads, priority="addon")
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Called by Scrapy before the crawl is put together.
+        """Set our settings and components; called by Scrapy before the crawl is built.
 
         Raises:
             NotConfigured: Switched off, or the crawl does not run on asyncio.
@@ -124,7 +126,7 @@ class NearDuplicates:
 
 
 def _replace_retries(settings: BaseSettings) -> None:
-    """Retry through the queue, unless the project says where Scrapy's own middleware stands."""
+    """Retry through the queue, unless the project places Scrapy's own middleware."""
     name = "DOWNLOADER_MIDDLEWARES"
     if RetryMiddleware in map(load_object, settings.getdict(name)):
         return
@@ -134,7 +136,7 @@ def _replace_retries(settings: BaseSettings) -> None:
 
 
 def _is_shell(settings: BaseSettings) -> bool:
-    """Whether this is ``scrapy shell``: what it asks for is no visit of a crawl.
+    """Return whether this is ``scrapy shell``, whose requests are no visit of a crawl.
 
     It is the only command with a dupe filter of its own.
     """

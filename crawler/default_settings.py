@@ -25,7 +25,7 @@ NEARDUP_MIN_WORDS = 50
 """Texts of fewer words are duplicates only where they are equal, case and space apart."""
 
 NEARDUP_FEATURES = ""
-"""Of fingerprints, like word-3-set; empty: what suits NEARDUP_VERIFY; fixed for a directory."""
+"""Features of fingerprints, like word-3-set; empty: by NEARDUP_VERIFY; fixed for a directory."""
 
 NEARDUP_FOLLOW_DUPLICATES = True
 """Queue the links of duplicates too; False saves fetches and can miss pages that only they link."""
@@ -46,7 +46,7 @@ READING_WORKERS = 0
 """Worker processes that read pages; 0 means one a core."""
 
 READING_TIMEOUT_SECS = 20.0
-"""Time of a worker, its stops not counted, after which another reads the page, or nobody does."""
+"""Time of a worker, its stops not counted, to read a page; then another one tries it, once."""
 
 READING_MEMORY_LIMIT_MB = 1024
 """A worker that wants more memory for a page gives it up as unreadable."""
@@ -64,7 +64,7 @@ PAGES_KEEP_NEAR_TEXTS = True
 """Store the texts of near-duplicates too, so that scrapy rejudge can keep them after all."""
 
 CRAWL_DIRECTORY = "crawls"
-"""Where a crawl without JOBDIR keeps its state: a folder for each host below this one."""
+"""Directory of the states of crawls without JOBDIR: each host has a folder below this one."""
 
 CRAWL_OBEY_NOFOLLOW = True
 """Do not follow links marked rel=nofollow."""
@@ -97,7 +97,7 @@ CRAWL_MAX_COOKIES = 100
 """Cookies kept of one domain, and taken from one answer; the oldest go first."""
 
 CRAWL_MAX_ROBOTS_BYTES = 512_000
-"""So much of a robots.txt is downloaded and read, the rest ignored; RFC 9309 asks for 500 KiB."""
+"""Bytes of a robots.txt that are downloaded and read, at most; RFC 9309 asks for 500 KiB."""
 
 CRAWL_LEARN_URL_RULES = True
 """Learn which parts of URLs do not matter, and fetch one URL of each page; wants a JOBDIR."""
@@ -131,19 +131,19 @@ CRAWL_REVISIT_MAX_INTERVAL_SECS = 7_776_000.0
 """However seldom it changes, a page is due no later than this after a visit: 90 days."""
 
 CRAWL_REVISIT_SHORTER_RATE = 0.3
-"""How much of its interval a page loses at a visit that finds another text (0 to 1)."""
+"""Part of its interval that a page loses at a visit that finds another text (0 to 1)."""
 
 CRAWL_REVISIT_LONGER_RATE = 0.4
-"""How much is added to its interval at a visit that finds the same text, or nearly the same."""
+"""Part that is added to its interval at a visit that finds the same text, or nearly the same."""
 
 MIRROR_DIRECTORY = "mirrors"
-"""Where scrapy mirror URL without DIR puts a mirror: a folder for each host below this one."""
+"""Directory of the mirrors of scrapy mirror URL without DIR: each host has a folder below it."""
 
 MIRROR_READ_TEXT = True
 """Read the text of pages, to tell near-duplicates and learn URL rules; False compares bytes."""
 
 MIRROR_NEAR_DUPLICATES = "keep"
-"""Of a page that repeats another one: keep its file, link to the other one's, or skip it."""
+"""Treatment of a page that repeats another one: keep its file, link to the other's, or skip it."""
 
 MIRROR_SHARE = "hardlink"
 """Store the same bytes once: a hardlink of each name, or rewrite links to lead to one file."""
@@ -155,22 +155,22 @@ WARC_ENABLED = False
 """Record every answer that comes over the network in WARC files (docs/warc.md)."""
 
 WARC_FOLDER = ""
-"""Where the WARC files go; empty: the folder warc below JOBDIR."""
+"""Directory of the WARC files; empty: the folder warc below JOBDIR."""
 
 WARC_MAX_FILE_BYTES = 1_000_000_000
-"""A WARC file that is so large is ended, and the next one begins."""
+"""End a WARC file at this size, and begin the next one."""
 
 FLEET_ENABLED = False
 """Crawl as one of many workers that share a Redis (docs/fleet.md)."""
 
 FLEET_REDIS_URL = "redis://127.0.0.1:6379/0"
-"""Where that Redis is: redis://[USER:PASSWORD@]HOST:PORT/DATABASE, rediss:// with TLS."""
+"""URL of that Redis: redis://[USER:PASSWORD@]HOST:PORT/DATABASE, rediss:// with TLS."""
 
 FLEET_NAME = ""
-"""Of the fleet, the same for all its workers; empty: what a crawl's folder would be called."""
+"""Name of the fleet, the same for all its workers; empty: the name of a crawl's folder."""
 
 FLEET_LEASE_SECS = 60.0
-"""A worker that says nothing for so long is taken for dead; the same for all workers."""
+"""Time without a heartbeat after which a worker is taken for dead; the same for all workers."""
 
 FLEET_SHARDS = 16
 """Parts of the frontier, which a cluster spreads over its nodes; fixed when a fleet begins."""

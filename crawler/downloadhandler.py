@@ -1,8 +1,8 @@
-"""Scrapy's handler of http and https, with an end to what stands before a body.
+"""Extend Scrapy's handler of http and https with a bound on the head of an answer.
 
 Scrapy bounds the time of an answer as a whole (``DOWNLOAD_TIMEOUT``) and the
 bytes of its body (``DOWNLOAD_MAXSIZE``), Twisted the length of a header's line;
-nobody bounds how many lines there are.
+neither bounds the number of lines.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class BoundedHeadHandler(HTTP11DownloadHandler):
     """Gives an answer up whose head is larger than ``CRAWL_MAX_HEADER_BYTES``.
 
-    Connections are made by ``_pool._factory``. That is private, of Twisted, so
-    it is looked for at the start, and the crawl fails where it is missing.
+    Connections are made by ``_pool._factory``. It is private to Twisted, so
+    the handler looks for it at the start, and the crawl fails where it is missing.
 
     Raises:
         RuntimeError: This version of Scrapy or Twisted makes connections otherwise.
@@ -44,7 +44,7 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
 
 
 def _watched(original: Callable[..., Any], limit: int) -> Callable[..., Any]:
-    """A maker of factories whose connections are watched."""
+    """Return a maker of factories with watched connections."""
 
     def make(*arguments: Any) -> Any:
         factory = original(*arguments)
@@ -62,11 +62,11 @@ def _watched(original: Callable[..., Any], limit: int) -> Callable[..., Any]:
 
 
 class HeadWatch:
-    """Counts what comes over a connection between a request and the end of its answer's head.
+    """Counts the bytes of a connection between a request and the end of its answer's head.
 
     Args:
-        protocol: Of Twisted's client; its two methods are replaced.
-        limit: Bytes after which it is cut off.
+        protocol: The protocol of Twisted's client; its two methods are replaced.
+        limit: Bytes after which the connection is aborted.
     """
 
     def __init__(self, protocol: Any, limit: int) -> None:
@@ -79,7 +79,7 @@ class HeadWatch:
         protocol.request, protocol.dataReceived = self.request, self.receive
 
     def request(self, request: Any) -> Deferred[Any]:
-        """Send a request, and begin to count."""
+        """Send a request, and start to count."""
         self._count = 0
         self._is_in_head = True
         self._excess = None
@@ -90,7 +90,7 @@ class HeadWatch:
         return answered.addBoth(self._end)
 
     def receive(self, data: bytes) -> None:
-        """Take what came; too much of it ends the connection."""
+        """Pass data on; abort the connection if the head is too large."""
         self._receive(data)
         if self._is_in_head:
             self._count += len(data)

@@ -24,9 +24,9 @@ class SeenFilter(BaseDupeFilter):
 
     A Bloom filter is asked first, the exact set in ``crawl.db`` after it
     (``crawler.frontier.seen``). A redirect to the very page that redirects,
-    as sites do that set a cookie or take off a session id, goes through:
+    as sites do that set a cookie or take off a session id, passes:
     filtering it would lose the page. ``REDIRECT_MAX_TIMES`` ends a loop.
-    So does another spelling of a URL where those before it gave no page.
+    Another spelling of a URL passes too where those before it gave no page.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -41,7 +41,7 @@ class SeenFilter(BaseDupeFilter):
         return cls(crawler)
 
     def request_seen(self, request: Request) -> bool:
-        """Whether the request was queued before; from now on it was."""
+        """Return whether the request was queued before, and remember it."""
         fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
         if SPELLING in request.meta and not request.meta.get("redirect_urls"):
             return not self._spellings.note_asked(fingerprint, request.url)
@@ -58,6 +58,6 @@ class SeenFilter(BaseDupeFilter):
         )
 
     def log(self, request: Request, spider: Spider) -> None:
-        """Count, and name at debug level, a request that was filtered."""
+        """Count a request that was filtered, and log it at debug level."""
         logger.debug("queued before: %s", request, extra={"spider": spider})
         self._crawler.stats.inc_value("dupefilter/filtered")

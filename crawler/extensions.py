@@ -1,4 +1,4 @@
-"""Keeps the job of a crawl: commits, obeys Crawl-delay, shows progress, closes everything."""
+"""Keep the job of a crawl: commit, obey Crawl-delay, show progress, close everything."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class JobKeeper:
 class StoredState:
     """Keeps ``spider.state`` in ``crawl.db`` as JSON.
 
-    Scrapy's own extension pickles it, and so runs code of whoever made the directory.
+    Scrapy's own extension pickles it, and so would run the code of a directory's author.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -149,7 +149,7 @@ class CrawlDelay:
         logger.info("%s asks for %s s between requests", key, delay)
 
     def _downloaded(self, request: Request) -> None:
-        """Undo what AutoThrottle took off a delay: it knows no other bound than its own."""
+        """Restore a delay that AutoThrottle reduced: it knows no other bound than its own."""
         key = str(request.meta.get("download_slot"))
         slot = self._crawler.engine.downloader.slots.get(key)
         if slot is not None:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class CanonicalFingerprinter:
-    """Requests are one where method, canonical URL and body are.
+    """Identifies requests by method, canonical URL and body.
 
     A plain GET has the key of its canonical URL itself, so that links can be
-    asked for before a ``Request`` is made of them.
+    looked up before a ``Request`` is made of them.
     """
 
     def __init__(self, canonicalizer: Canonicalizer) -> None:
@@ -31,7 +31,7 @@ class CanonicalFingerprinter:
         return cls(Canonicalizer(disabled=disabled))
 
     def fingerprint(self, request: Request) -> bytes:
-        """16 bytes, the same for requests that fetch the same."""
+        """Return 16 bytes that are equal for requests of the same resource."""
         try:
             key = self._canonicalizer.key(request.url)
         except MalformedUrl:

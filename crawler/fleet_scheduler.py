@@ -35,9 +35,9 @@ _MAX_OF_A_HOST = 32
 
 
 class FleetScheduler(FrontierScheduler):
-    """Hands out what this worker leased, and sends what it finds to the fleet's frontier.
+    """Hands out the requests that this worker leased, and sends new ones to the fleet's frontier.
 
-    Between the two stands the crawl's own queue, a small buffer that is emptied when the
+    Between the two is the crawl's own queue, a small buffer that is emptied when the
     worker starts. ``crawler.fleet.worker`` moves requests; here they become Scrapy's.
     """
 
@@ -53,7 +53,7 @@ class FleetScheduler(FrontierScheduler):
         self._told_pauses: set[int] = set()
 
     def open(self, spider: Spider) -> Deferred[None] | None:
-        """Join the fleet; what an earlier process left in the buffer is in the fleet's frontier."""
+        """Join the fleet, which has all requests that an earlier process left in the buffer."""
         self._job.revisit = NO
         self._job.queue.clear()
         if self._job.visit:
@@ -64,12 +64,12 @@ class FleetScheduler(FrontierScheduler):
         return None
 
     def close(self, reason: str) -> Deferred[None] | None:
-        """Acknowledge what is through, commit, and give back what was not begun."""
+        """Acknowledge finished requests, commit, and give back those that were not begun."""
         super().close(reason)
         return deferred_from_coro(self._fleet.leave())
 
     def ask_another(self, request: Request) -> bool:
-        """See the base class; what Redis knows beside the canonical URL is not known here."""
+        """Send failed spellings to the fleet, which chooses the next one; see the base class."""
         canonical_url = self._others.canonical_url(request)
         another = self._others.another(request, canonical_url or request.url)
         link = QueuedLink(
@@ -124,7 +124,7 @@ class FleetScheduler(FrontierScheduler):
 
     def _lease(self) -> QueuedRequest | None:
         queued = self._job.url_rules.lease(self._loads)
-        # Rules are tried where nothing else is to do, also by pages that are on their way.
+        # Rules are tried where nothing else is to do, since pages on their way may try them too.
         is_dry = self._fleet.is_dry and not self._leases
         if queued is None and not self._job.url_rules.is_busy and is_dry:
             queued = self._examine()
@@ -153,7 +153,7 @@ class FleetScheduler(FrontierScheduler):
             self._fleet.buffer.put_back(queued.id)
 
     def has_pending_requests(self) -> bool:
-        """Whether there is more to do, here or at any worker."""
+        """Return whether there is more to do, here or at any worker."""
         if self._job.failure is not None or self._is_at_limit():
             return False
         rules = self._job.url_rules
@@ -161,11 +161,11 @@ class FleetScheduler(FrontierScheduler):
         return is_busy or self._moved.is_busy or not self._fleet.is_finished
 
     def _is_at_limit(self) -> bool:
-        """Whether the pages of all workers, and those under way here, make up ``max_pages``."""
+        """Return whether the pages of all workers and those under way here reach ``max_pages``."""
         limit = self._job.limit
         return limit is not None and self._fleet.pages + len(self._leases) >= limit
 
-    # From here on: what crawler.fleet.worker_crawl asks for.
+    # The methods below are called by crawler.fleet.worker_crawl.
 
     @property
     def wants_more(self) -> bool:
@@ -178,7 +178,7 @@ class FleetScheduler(FrontierScheduler):
         return slot is None or slot.closing is not None or self._job.failure is not None
 
     def watch(self) -> None:
-        """Let no page wait for a Redis that is away, where the crawl is ending."""
+        """Stop waiting for a Redis that is away, where the crawl is ending."""
         if self._is_ending and self._fleet.is_away:
             self._job.stop_reason = self._job.stop_reason or f"no Redis at {self._fleet.where}"
             self._fleet.give_up()
@@ -188,23 +188,23 @@ class FleetScheduler(FrontierScheduler):
         self._acknowledge()
 
     def save(self) -> bool:
-        """Make durable what was fetched; False where that failed."""
+        """Make fetched pages durable; return False where that failed."""
         self._job.save()
         return self._job.failure is None
 
     def is_fixed(self, leased: Leased) -> bool:
-        """Whether a request is made whatever was learned of its URL."""
+        """Return whether a request is made whatever was learned of its URL."""
         try:
             return leased.key is None or FIXED in decode_parts(leased.request)
         except ValueError:
             return True  # who is to make it will say what is wrong with it
 
     def note_known(self, note: Request) -> None:
-        """Hear of a redirect to what the fleet had already."""
+        """Note a redirect to a URL that the fleet had already."""
         self._note_redirect(note, seen=True)
 
     def most_of_a_host(self, host: int) -> int:
-        """As many as can be asked for while more are leased."""
+        """Return how many requests to a host to lease, so that they last until more are leased."""
         if self.is_resting(host):
             return 0
         delay = self._delay(host)[0]
@@ -212,33 +212,33 @@ class FleetScheduler(FrontierScheduler):
         return max(_MIN_OF_A_HOST, min(_MAX_OF_A_HOST, most))
 
     def rest_secs(self, host: int) -> float:
-        """The longest that this worker itself would have waited; the host is not asked again."""
+        """Return the longest wait of this worker, which does not request the host again."""
         delay, jitter = self._delay(host)
         self._names.pop(host, None)
         return max(delay * (1 + jitter), self._job.pauses.left_secs(host))
 
     def is_resting(self, host: int) -> bool:
-        """Whether a host is to be left alone, because it refused or did not answer."""
+        """Return whether a host is paused, because it refused or did not answer."""
         return self._job.pauses.left_secs(host) > 0
 
     def changed_pauses(self) -> dict[int, SharedPause | None]:
-        """Hosts whose pauses the fleet is to know, None for one that has answered well since."""
+        """Return the pauses to send to the fleet, None for a host that has answered well since."""
         self._told_pauses |= self._changed_pauses
         self._changed_pauses.clear()
         return {host: self._job.pauses.shared(host) for host in self._told_pauses}
 
     def forget_changed(self, pauses: dict[int, SharedPause | None]) -> None:
-        """The fleet was told of these."""
+        """Forget the pauses that the fleet was told of."""
         self._told_pauses.difference_update(pauses)
 
     def take_over(self, host: int, pause: SharedPause | None) -> None:
-        """Hear of the pauses of a host that this worker owns from now on."""
+        """Adopt the pause of a host that this worker owns from now on."""
         self._changed_pauses.discard(host)
         self._told_pauses.discard(host)
         self._job.pauses.take_over(host, pause)
 
     def _delay(self, host: int) -> tuple[float, float]:
-        """Seconds between two requests to a host, and which part of that more or less."""
+        """Return the seconds between two requests to a host, and their jitter (0 to 1)."""
         name = self._names.get(host, "")
         slot = self._downloader.slots.get(name)
         if slot is not None:
@@ -249,7 +249,7 @@ class FleetScheduler(FrontierScheduler):
         return float(pace.get("delay", delay)), self._fleet.options.jitter
 
     def wake(self) -> None:
-        """Ask the engine to ask for the next request."""
+        """Wake the engine, which then asks for the next request."""
         self._alarm.wake()
 
     @property
@@ -257,7 +257,7 @@ class FleetScheduler(FrontierScheduler):
         return self._crawler.engine._slot
 
     def lose_all(self) -> None:
-        """Forget what waits: this worker was taken for dead, and others have it now."""
+        """Forget all requests: this worker was taken for dead, and others have them now."""
         self._job.url_rules.begin_visit(self._job.visit)
         for request, lease in self._leases.items():
             self._loads.remove(lease.host, request)
@@ -268,13 +268,13 @@ class FleetScheduler(FrontierScheduler):
         self._told_pauses.clear()
 
     def fail(self, reason: str) -> None:
-        """End, because the fleet cannot go on."""
+        """End the crawl, because the fleet cannot continue."""
         self._job.stop_reason = self._job.stop_reason or reason
         self._fleet.give_up()
         self.wake()
 
 
 def _sources(request: Request) -> list[str]:
-    """The URLs that led to a request by redirects."""
+    """Return the URLs that led to a request by redirects."""
     found: list[str] = request.meta.get("redirect_urls", [])
     return found

@@ -1,4 +1,4 @@
-"""Items of spiders that know nothing of us: recognised by their fields, judged once."""
+"""Judge the items of spiders that do not know this project, recognised by their fields."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 MAX_AHEAD = 10_000
-"""Verdicts that wait for their item; the oldest are let go, and obtained again where needed."""
+"""Verdicts that wait for their item, at most; a dropped one, the oldest, is obtained again."""
 
 _instances: weakref.WeakKeyDictionary[Crawler, ForeignItems] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """What an item holds in the fields that are ours to read; None where there is none."""
+    """The values of an item's fields that the settings name; None where there is none."""
 
     url: str | None
     text: Any
@@ -46,15 +46,15 @@ class Recognised:
 
     @property
     def digest(self) -> bytes:
-        """Says whether two items hold the same, also where one is a copy of the other."""
+        """Digest of URL and body, equal for two items with the same content, such as copies."""
         return xxhash.xxh3_128_digest((self.url or "").encode("utf-8", "replace") + self.body)
 
 
 class ForeignItems:
-    """Obtains the verdict of an item from the fields that its text may stand in.
+    """Obtains the verdict of an item from the fields that may hold its text.
 
     The spider middleware asks before links are queued, the pipeline when the
-    item, or a copy of it, arrives; what was judged is not judged again.
+    item, or a copy of it, arrives; no item is judged twice.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -69,13 +69,13 @@ class ForeignItems:
 
     @classmethod
     def of(cls, crawler: Crawler) -> ForeignItems:
-        """The one instance of a crawl."""
+        """Return the one instance of a crawl."""
         if crawler not in _instances:
             _instances[crawler] = cls(crawler)
         return _instances[crawler]
 
     async def captured(self, item: Any) -> Captured | None:
-        """Take the verdict of an item out, obtaining it where that was not done."""
+        """Remove and return the verdict of an item, after obtaining it if needed."""
         recognised = self._recognise(item)
         if recognised is None:
             return None
@@ -149,7 +149,7 @@ class ForeignItems:
         )
 
     def _own_key(self, key: bytes, body: bytes) -> bytes:
-        """A key of its own for each further item that a page gives in one visit."""
+        """Return a key of its own for each further item that a page gives in one visit."""
         digest, own = payload_digest(body), xxhash.xxh3_128_digest(key + body)
         # Claimed before anything is awaited: the items of a page are judged side by side.
         if self._claimed.get(key, digest) != digest:

@@ -1,4 +1,4 @@
-"""Which hosts the downloader has room for, now or later, and what waits for its own time."""
+"""Track which hosts the downloader has room for, and hold requests until their time has come."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ DOWNLOAD_SLOT = "download_slot"
 """Key of ``Request.meta``, of Scrapy: the slot of the downloader that a request uses."""
 
 MAX_WAIT_SECS = 0.5
-"""A request waits no longer than this in its slot, where the delay of that is longer or shorter by
-chance."""
+"""Seconds that a request waits in its slot, at most, where its delay varies by chance."""
 
 MAX_DELAYED = 1_000
-"""So many requests wait for their own time, at most."""
+"""Requests that wait for their own time, at most."""
 
 
 class HostLoads:
-    """Counts what was handed out and is still in the downloader, by host.
+    """Counts the requests that were handed out and are still in the downloader, by host.
 
-    Scrapy's ``DownloaderAwarePriorityQueue`` counts what has reached the slot of
-    a host; what waits there for a slow robots.txt has not, and fills
+    Scrapy's ``DownloaderAwarePriorityQueue`` counts those that have reached the slot of
+    a host; one that waits for a slow robots.txt has not, and fills
     ``CONCURRENT_REQUESTS`` all the same. Here it counts.
 
-    What waits in a slot for its delay would fill ``CONCURRENT_REQUESTS`` as well. So a host has no
-    room while its slot is in its delay, or has a request that is not sent yet, or while it rests.
+    Requests that wait in a slot for its delay would fill ``CONCURRENT_REQUESTS`` as well. So a host
+    has no room while its slot is in its delay, or has a request that is not sent yet, or while it
+    is paused.
 
     Attributes:
-        free_at: When the first of those hosts that were found to have no room may have some, by
-            the monotonic clock, where that is known.
+        free_at: The earliest time at which a host that had no room may have some, by
+            the monotonic clock; infinite where that is not known.
     """
 
     def __init__(self, downloader: Downloader, pauses: HostPauses) -> None:
@@ -59,7 +59,7 @@ class HostLoads:
         self.free_at = math.inf
 
     def begin(self) -> None:
-        """Begin to look for a host that has room."""
+        """Forget ``free_at``, to search for a host that has room."""
         self.free_at = math.inf
 
     def add(self, host: int, request: Request) -> None:
@@ -82,7 +82,7 @@ class HostLoads:
             self._hosts.pop(host, None)
 
     def __call__(self, host: int) -> int | None:
-        """How many there are, None where there is no room. Complexity: O(their number)."""
+        """Return how many there are, None where there is no room. Complexity: O(their number)."""
         now, free_at = time.monotonic(), self._pauses.ends_at(host) if self._pauses else 0.0
         name = self._slot_names.get(host)
         if free_at <= now and name is None:
@@ -114,14 +114,14 @@ class HostLoads:
         return len(under_way)
 
     def has_to_wait(self, host: int) -> bool:
-        """Whether a request that is about to reach the slot of its host would wait there."""
+        """Return whether a request that is about to reach the slot of its host would wait there."""
         slot = self._downloader.slots.get(self._slot_names.get(host, ""))
         if slot is None or not slot.delay:
             return False
         return bool(slot.queue) or due_at_of(slot) > time.monotonic()
 
     def _most(self, name: str) -> int:
-        """How many requests a slot sends at a time."""
+        """Return how many requests a slot sends at a time."""
         downloader = self._downloader
         if name in downloader.slots:
             return downloader.slots[name].concurrency
@@ -129,7 +129,7 @@ class HostLoads:
         return int(downloader.per_slot_settings.get(name, {}).get("concurrency", most))
 
     def _delay(self, name: str) -> float:
-        """Seconds between two requests of a slot."""
+        """Return the seconds between two requests of a slot."""
         downloader = self._downloader
         if name in downloader.slots:
             return downloader.slots[name].delay
@@ -138,10 +138,10 @@ class HostLoads:
 
 
 def due_at_of(slot: Slot) -> float:
-    """Return from when on a slot may be given a request, by the monotonic clock.
+    """Return the time from which a slot may be given a request, by the monotonic clock.
 
-    Chance makes each delay longer or shorter. Where that is little, it is the earliest moment at
-    which the slot may send, so that it decides; else the mean one, so that little waits for long.
+    Each delay is longer or shorter by chance. If the range is small, it is the earliest time at
+    which the slot may send, so that the slot decides; else the mean one, so that few wait for long.
     """
     shorter = slot.jitter * slot.delay
     return slot.lastseen + slot.delay - (shorter if shorter <= MAX_WAIT_SECS else 0.0)
@@ -187,12 +187,12 @@ class DelayedRequests:
         return None
 
     def clear(self) -> None:
-        """Let go of all of them."""
+        """Remove all of them."""
         self._waiting.clear()
 
 
 class Alarm:
-    """Lets Scrapy's engine ask for the next request, now or at a moment that may be moved."""
+    """Wakes Scrapy's engine to ask for the next request, now or at a time that may be moved."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -200,7 +200,7 @@ class Alarm:
         self._moment = math.inf
 
     def set(self, moment: float) -> None:
-        """Ask at a moment of the monotonic clock; not at all where it is infinite."""
+        """Wake the engine at a time of the monotonic clock; never where it is infinite."""
         if moment == self._moment:
             return
         if self._call is not None:
@@ -215,26 +215,26 @@ class Alarm:
         self.wake()
 
     def wake(self) -> None:
-        """Ask soon."""
+        """Wake the engine soon."""
         slot = self._crawler.engine._slot
         if slot is not None and slot.closing is None:
             slot.nextcall.schedule()
 
 
 def host_name(request: Request) -> str:
-    """Return the name by which a request stands in line: that of its host, or of its own slot.
+    """Return the name of a request's line: that of its host, or of the slot that it names.
 
-    Not what the downloader calls its slot: with ``CONCURRENT_REQUESTS_PER_IP`` that is another
-    name before the host is resolved than afterwards, and in another process.
+    The downloader's name of its slot will not do: with ``CONCURRENT_REQUESTS_PER_IP`` it changes
+    when the host is resolved, and in another process.
     """
     # A slot may have any name.
     return str(request.meta.get(DOWNLOAD_SLOT) or urlparse_cached(request).hostname or "")
 
 
 def is_made_anyway(request: Request) -> bool:
-    """Whether it is to be made whatever was learned of its URL.
+    """Return whether a request is made whatever was learned of its URL.
 
-    What a redirect leads to is the page of the request that was redirected.
+    The target of a redirect is the page of the request that was redirected.
     """
     if request.dont_filter or request.meta.get("redirect_urls"):
         return True

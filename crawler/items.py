@@ -48,7 +48,7 @@ PAGE_FIELDS = tuple(field.name for field in fields(Page))
 
 
 def page_of_capture(captured: Captured) -> Page:
-    """The item that a spider yields for a capture."""
+    """Return the item that a spider yields for a capture."""
     row = captured.row
     return Page(
         url=row.url,

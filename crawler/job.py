@@ -1,4 +1,4 @@
-"""One crawl, one directory: opens, holds and closes everything that belongs together."""
+"""Open, hold and close all parts of one crawl in one directory."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 INDEX_INTERVAL_SECS = 30.0
-"""The fingerprint index is flushed this often; what it lacks is read back from crawl.db."""
+"""Seconds between two flushes of the fingerprint index; what it lacks is read from crawl.db."""
 
 
 class Job:
@@ -64,10 +64,10 @@ class Job:
     Args:
         folder: The crawl directory, made where it is missing; None keeps
             everything in temporary files.
-        options: What the settings say.
+        options: The options from the settings.
 
     Files:
-        crawl.db: The truth: requests, pages, verdicts (``crawler.storage.schema``).
+        crawl.db: The authority: requests, pages, verdicts (``crawler.storage.schema``).
         fingerprints/: The Hamming index. It is flushed after the database is
             committed, so that it never knows a page which the database lacks,
             and caught up or rebuilt from the database when it is opened.
@@ -102,7 +102,7 @@ class Job:
         self.refused_links: Counter[str] = Counter()
         self.stop_reason: str | None = None
         self.at_close: list[Callable[[], None]] = []
-        # Told of each captured answer, and of each that was not taken and why, with Request.meta.
+        # Called for each captured answer, and for each refused one and why, with Request.meta.
         self.after_capture: list[Callable[[Mapping[str, Any], Captured], None]] = []
         self.after_refusal: list[Callable[[Mapping[str, Any], str], None]] = []
         self.broken_requests = 0
@@ -171,7 +171,7 @@ class Job:
             self.url_rules.fold_all()  # what it puts back shows that the visit is not over
 
     def _url_rules(self) -> UrlRules | NoUrlRules:
-        """What was learned of URLs; nothing without a directory, where nothing can be put back."""
+        """Return the learned rules; without a directory a stand-in: nothing can be put back."""
         policy = self.options.learning
         if not isinstance(self.queue, RequestQueue):
             return NoUrlRules(self.queue, "a JOBDIR")
@@ -180,18 +180,18 @@ class Job:
         return UrlRules(self.database, self.canonicalizer, self.queue, policy)
 
     def _check_identity(self) -> None:
-        """Refuse a directory whose keys or fingerprints mean something else."""
+        """Refuse a directory whose keys or fingerprints have another meaning."""
         features = self.options.parameters.fingerprint_features
         identity = identity_of(self.canonicalizer.version, features)
         check_identity(self.database, identity, self.folder)
 
     @property
     def plan(self) -> str | None:
-        """What the crawl in this directory is about, None for a new one."""
+        """The plan of the crawl in this directory, None for a new one."""
         return self.database.meta("plan")
 
     def claim(self, plan: str) -> None:
-        """Say what this crawl is about, so that another one does not take over its queue.
+        """Store the plan of this crawl, so that another one does not take over its queue.
 
         Args:
             plan: The spider with its seeds and its scope, as people read it.
@@ -218,12 +218,12 @@ class Job:
 
     @property
     def is_unused(self) -> bool:
-        """Whether this visit was begun, and stopped before anything came of it."""
+        """Whether this visit was begun, and stopped before it stored anything."""
         return self.queue.is_untouched and self.store.last_visit < self.visit
 
     @property
     def is_finished(self) -> bool:
-        """Whether the last visit left nothing to do, and was of the plan of today."""
+        """Whether the last visit left nothing to do, and had today's plan."""
         return self._is_over and self.visits.is_of(self.plan)
 
     @property
@@ -234,15 +234,15 @@ class Job:
 
     @property
     def _is_something_left(self) -> bool:
-        """Whether requests of this visit wait, or may do so when it goes on."""
+        """Whether requests of this visit wait, or may do so when it continues."""
         is_queueing = len(self.queue) > 0 or self.visits.is_queueing or self.notes.is_scope_new
         return is_queueing or self.url_rules.is_unexamined or has_releasable(self.database)
 
     def begin_visit(self) -> bool:
-        """Go on where the last process stopped, or start over; say whether it goes on.
+        """Continue the visit that was stopped, or begin the next; return whether it continues.
 
         A visit that left nothing to do is finished. With ``revisit`` "no" a
-        finished one is gone on with, for the sake of seeds that are new; else
+        finished one is continued, for seeds that are new; else
         another one begins.
         """
         if self.visit and not self._is_over:
@@ -269,7 +269,7 @@ class Job:
 
     @property
     def pages(self) -> int:
-        """Pages that this process fetched, whatever the verdict; not what they only need."""
+        """Number of pages that this process fetched, whatever the verdict, without their files."""
         return self.counts.total() - self.counts[FAILED] - self.files
 
     def count(self, verdict: str, body_bytes: int, *, duplicate: bool) -> None:
@@ -288,14 +288,14 @@ class Job:
         depth: int = 0,
         redirected: Sequence[str] = (),
     ) -> Captured:
-        """Store and count that a URL gave no page, and why.
+        """Store and count a URL that gave no page, with the reason.
 
         Args:
             url: The URL.
-            verdict: What it is called.
+            verdict: The verdict to store.
             reason: Why there is no page.
-            status: Of the answer, 0 where none came.
-            depth: How many links led there.
+            status: Status of the answer, 0 where none came.
+            depth: Number of links that led there.
             redirected: URLs that led to it by redirects.
         """
         try:
@@ -309,11 +309,11 @@ class Job:
         return captured
 
     def is_known(self, key: bytes) -> bool:
-        """Whether an earlier visit knows a page, so that this one is to say what became of it."""
+        """Return whether an earlier visit knows a page, so that this one must fetch it too."""
         return self.visit > 1 and key in self.known
 
     def note_moved(self, url: str, target: str, *, status: int, permanent: bool) -> None:
-        """Note where a known page sends the reader now; nothing where that is the same page."""
+        """Note the redirect of a known page, unless it leads to the same page."""
         with suppress(MalformedUrl):
             key = self.canonicalizer.key(url)
             if key != self.canonicalizer.key(target):
@@ -321,11 +321,11 @@ class Job:
 
     @property
     def failure(self) -> str | None:
-        """Why the crawl cannot go on, or None."""
+        """The reason why the crawl cannot continue, or None."""
         return self.database.failure or self.stop_reason
 
     def commit_if_due(self) -> None:
-        """Make durable what was done, at intervals; a failure shows in ``failure``."""
+        """Make recent work durable, at intervals; a failure shows in ``failure``."""
         with self._noting_failure():
             for total in self._totals:
                 total.note_if_due()
@@ -340,7 +340,7 @@ class Job:
             self._index_flushed = now
 
     def commit(self) -> None:
-        """Make durable what was done, now; a failure shows in ``failure``."""
+        """Make recent work durable now; a failure shows in ``failure``."""
         with self._noting_failure():
             self._commit()
 
@@ -359,16 +359,17 @@ class Job:
         self._index.flush()
 
     def end_visit(self) -> None:
-        """Let every text be held by a kept page that was not asked for; a failure shows as such.
+        """Promote a duplicate wherever a kept page was not visited; a failure shows in ``failure``.
 
-        Also where the visit is only stopped: whoever reads the directory then finds each text.
+        It also runs where the visit is only stopped: each reader of the directory then finds each
+        text.
         """
         with self._noting_failure():
             self.archivist.settle()
             self._commit()
 
     def save(self) -> None:
-        """As ``commit_if_due``, which it is in any case."""
+        """Commit now as ``commit_if_due`` does when it is due."""
         with self._noting_failure():
             self.database.commit()
             self._follow_commit()
@@ -398,7 +399,7 @@ class Job:
             self._release()
 
     def _close_in_order(self) -> None:
-        """Derived files last: they must never know what the database lacks."""
+        """Close derived files last: they must never know what the database lacks."""
         with self._noting_failure():
             self.archivist.settle()
             self._commit()

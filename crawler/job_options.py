@@ -1,4 +1,4 @@
-"""What a crawl is told."""
+"""The options of a crawl."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JobOptions:
-    """Everything a crawl is told by its settings."""
+    """The options of a crawl, read from its settings."""
 
     parameters: Parameters = field(default_factory=Parameters)
     reading: ReadingOptions = field(default_factory=ReadingOptions)
@@ -27,4 +27,4 @@ class JobOptions:
     intervals: IntervalPolicy = field(default_factory=IntervalPolicy)
     pauses: PausePolicy = field(default_factory=PausePolicy)
     learning: LearningPolicy | None = None
-    """When a learned URL rule is believed; None learns nothing, and skips nothing."""
+    """The conditions on which a learned URL rule is believed; None learns and skips nothing."""

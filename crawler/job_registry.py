@@ -1,4 +1,4 @@
-"""Which job belongs to which crawler: made once, shared by every component."""
+"""Open one job for each crawler, shared by all its components."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def prepare_job(settings: BaseSettings) -> Job:
 
 
 def job_of(crawler: Crawler) -> Job:
-    """The job of a crawler, opened at the first call.
+    """Return the job of a crawler, opened at the first call.
 
     Raises:
         NotConfigured: The crawl does not run on asyncio, as the workers need.
@@ -61,7 +61,7 @@ def _open(settings: BaseSettings) -> Job:
 
 
 def _opened(folder: Path | None, settings: BaseSettings) -> Job:
-    """A job, which takes part in a fleet where the settings say so."""
+    """Open a job, which joins a fleet if the settings say so."""
     options = fleet_options(settings) if is_fleet(settings) else None
     job = Job(folder, job_options(settings))
     try:

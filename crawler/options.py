@@ -1,4 +1,4 @@
-"""One reader of our settings: a name that is not set, or a bad value, raises."""
+"""Read our settings; an unknown name or a bad value raises."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ _MIN_COUNT = {
     "READING_TIMEOUT_SECS": 0.1,
     "WARC_MAX_FILE_BYTES": 1_024,
 }
-"""The least that a number may be, where that is not 0."""
+"""The least value of a number, where that is not 0."""
 
 
 _MAX_CONFIDENCE = 0.99
 
 
 def our_settings() -> dict[str, Any]:
-    """Name and default of every setting of ours."""
+    """Return name and default of every setting of ours."""
     return {name: value for name, value in vars(default_settings).items() if name.isupper()}
 
 
@@ -71,30 +71,30 @@ class Options:
         self._settings = settings
 
     def raw(self, name: str) -> Any:
-        """A setting, or its default where neither add-on nor user set it."""
+        """Return a setting, or its default where neither add-on nor user set it."""
         defaults = our_settings()
         if name not in defaults:
             raise KeyError(f"{name} is not a setting of ours")
         return self._settings.get(name, defaults[name])
 
     def boolean(self, name: str) -> bool:
-        """A setting that is true or false."""
+        """Return a setting that is true or false."""
         return self._read(name, "True or False", lambda: self._settings.getbool(name))
 
     def integer(self, name: str) -> int:
-        """A whole number."""
+        """Return a whole number."""
         value = self._read(name, "a whole number", lambda: int(self.raw(name)))
         return self._bound(name, value, int(_MIN_COUNT.get(name, 0)))
 
     def number(self, name: str, *, at_least: float = 0.0) -> float:
-        """A number, neither nan nor infinite."""
+        """Return a number, neither nan nor infinite."""
         value = self._read(name, "a number", lambda: float(self.raw(name)))
         if not math.isfinite(value):
             raise ValueError(f"{name} must be a finite number, got {value}")
         return self._bound(name, value, max(at_least, _MIN_COUNT.get(name, 0.0)))
 
     def choice(self, name: str, choices: Iterable[str]) -> str:
-        """One of several words."""
+        """Return one of several words."""
         value, known = str(self.raw(name)), list(choices)
         if value not in known:
             hint = did_you_mean(value, known)
@@ -102,7 +102,7 @@ class Options:
         return value
 
     def names(self, name: str) -> tuple[str, ...]:
-        """A list of strings; on the command line separated by commas."""
+        """Return a list of strings; on the command line they are separated by commas."""
         value = self.raw(name)
         parts = value.split(",") if isinstance(value, str) else value
         return tuple(str(part).strip() for part in parts if str(part).strip())
@@ -124,7 +124,7 @@ class Options:
 
 
 def job_options(settings: BaseSettings) -> JobOptions:
-    """Everything a crawl needs to know.
+    """Return the options of a crawl.
 
     Raises:
         ValueError: A setting has a bad value; the message names it.
@@ -209,10 +209,10 @@ def _features(options: Options) -> Features | None:
 
 
 def check_names(settings: BaseSettings) -> None:
-    """Refuse settings that look like ours and are not, and misspelt ones of the command line.
+    """Refuse unknown settings with our prefixes, and misspelt ones of the command line.
 
     Raises:
-        ValueError: A name is misspelt; the message says what was meant.
+        ValueError: A name is misspelt; the message names the setting that was meant.
     """
     ours = our_settings()
     known = {*ours, *vars(scrapy.settings.default_settings)}
@@ -224,10 +224,10 @@ def check_names(settings: BaseSettings) -> None:
 
 
 def check_values(settings: BaseSettings) -> None:
-    """Refuse what is no number, or not yes or no, where that is wanted.
+    """Refuse values that are no number, or not yes or no, where that is wanted.
 
-    Scrapy says it of its own settings with a traceback, when the crawl has begun: of those that
-    come from the command line it is said here.
+    Scrapy reports a bad value of its own settings with a traceback, after the crawl has begun;
+    those from the command line are checked here.
 
     Raises:
         ValueError: The message names the setting.
@@ -260,22 +260,22 @@ def _check_value(settings: BaseSettings, name: str, default: object) -> None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint for a misspelt word, or nothing."""
+    """Return a hint for a misspelt word, or an empty text."""
     close = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""
 
 
 def is_fleet(settings: BaseSettings) -> bool:
-    """Whether the crawl is to take part in a fleet."""
+    """Return whether the crawl is to take part in a fleet."""
     return Options(settings).boolean("FLEET_ENABLED")
 
 
 def fleet_options(settings: BaseSettings) -> FleetOptions:
-    """Everything a worker needs to know.
+    """Return the options of a worker.
 
     Raises:
         ValueError: A setting has a bad value; the message names it.
-        FleetError: The name of the fleet is none.
+        FleetError: The name of the fleet is not valid.
     """
     options = Options(settings)
     return FleetOptions(

@@ -1,4 +1,4 @@
-"""Scrapy's side of ``crawler.frontier.spellings``: which request asks for another spelling."""
+"""Make requests for other spellings of a URL, as ``crawler.frontier.spellings`` chooses them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ALWAYS = (IgnoreRequest, UnsupportedURLSchemeError, ValueError)
 
 
 class OtherSpellings:
-    """Knows the spellings of a crawl's URLs as requests.
+    """Makes requests for the spellings of a crawl's URLs.
 
     The job may be given another store of spellings until the crawl begins.
     """
@@ -49,7 +49,7 @@ class OtherSpellings:
         self._job = job_of(crawler)
 
     def passes(self, request: Request, key: bytes) -> bool:
-        """Say whether a request whose key was queued before is made all the same."""
+        """Return whether a request whose key was queued before is made all the same."""
         if request.method != "GET" or request.body or self.is_canonical(request.url):
             return False
         if not self._job.spellings.is_wanted(key, request.url):
@@ -58,21 +58,21 @@ class OtherSpellings:
         return self._job.spellings.note_asked(key, request.url)
 
     def is_canonical(self, url: str) -> bool:
-        """Whether a URL is the canonical one of its key."""
+        """Return whether a URL is the canonical one of its key."""
         try:
             return self._job.canonicalizer.known_as(url).is_canonical
         except MalformedUrl:
             return True
 
     def failed(self, request: Request) -> list[str]:
-        """The spellings of a request's URL that gave no page: with it those that led to it."""
+        """Return the spellings of a request's URL that gave no page: its own, and its sources."""
         of = self._crawler.request_fingerprinter.fingerprint
         key = of(request)
         sources = request.meta.get("redirect_urls", ())
         return [url for url in sources if of(request.replace(url=url)) == key] + [request.url]
 
     def canonical_url(self, request: Request) -> str | None:
-        """The canonical URL of a request, where it may be asked and is another spelling."""
+        """Return the canonical URL of a request, if it may be requested and is another spelling."""
         try:
             url = self._job.canonicalizer(request.url)
             is_another = sent(url) != sent(request.url)
@@ -81,14 +81,14 @@ class OtherSpellings:
         return url if is_another and self._job.may_ask(url, request.meta) else None
 
     def following(self, request: Request) -> str | None:
-        """The spelling that is to be asked where a request gave no page; None where none is."""
+        """Return the spelling to request after a request gave no page; None where there is none."""
         spellings = self._job.spellings
         assert isinstance(spellings, StoredSpellings)
         key = self._crawler.request_fingerprinter.fingerprint(request)
         return spellings.replacement(key, self.failed(request), self.canonical_url(request))
 
     def another(self, request: Request, url: str) -> Request:
-        """The request for another spelling of a URL, as the one for this spelling was."""
+        """Return the request for another spelling of a URL, like the one for this spelling."""
         meta = meta_for_another(request.meta)
         sources = request.meta.get("redirect_urls", ())
         if sources:
@@ -97,7 +97,7 @@ class OtherSpellings:
 
 
 def requestable_request(request: Request) -> Request:
-    """The request for a URL as it can be asked for: where a redirect leads is anyhow spelled."""
+    """Return the request with a URL that can be sent; the target of a redirect has any spelling."""
     if request.url.startswith(("http://", "https://")):
         with suppress(MalformedUrl):
             url = requestable(request.url)
@@ -106,18 +106,18 @@ def requestable_request(request: Request) -> Request:
 
 
 def source_of(request: Request) -> Request:
-    """The request that was redirected to where this one goes."""
+    """Return the request that was redirected to the target of this one."""
     *before, url = request.meta["redirect_urls"]
     meta = {**request.meta, "redirect_urls": before}
     return request.replace(url=url, meta=meta)
 
 
 def ask_another(crawler: Crawler, request: Request, error: BaseException | None) -> bool:
-    """Ask for another spelling of a URL that gave no page; say whether one is asked.
+    """Request another spelling of a URL that gave no page; return whether there is one.
 
     Args:
-        crawler: Whose scheduler it is; one of others asks for nothing.
-        request: That gave none.
+        crawler: The crawler; a scheduler that is not ours requests nothing.
+        request: The request that gave no page.
         error: Why it gave none.
     """
     ask = getattr(crawler.engine.scheduler, "ask_another", None)
@@ -130,10 +130,10 @@ def ask_another(crawler: Crawler, request: Request, error: BaseException | None)
 
 
 def _may_be_spelling(error: BaseException, request: Request) -> bool:
-    """Say whether another spelling of a URL may give a page where this one failed.
+    """Return whether another spelling of a URL may give a page where this one failed.
 
     A connection that breaks off may be a firewall's answer to an argument, or a host that is
-    down: then the next spelling alone is asked.
+    down: then only the next spelling is tried.
     """
     if isinstance(error, HttpError):
         return error.response.status not in _OF_THE_HOST

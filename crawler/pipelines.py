@@ -1,4 +1,4 @@
-"""Drops what is a duplicate, and judges the items of spiders that know nothing of us."""
+"""Drop duplicates, and judge the items of spiders that do not know this project."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class PageNotKept(DropItem):
 
 
 class NearDuplicatesPipeline:
-    """Lets items through whose text is kept, and drops the others.
+    """Passes items whose text is kept, and drops the others.
 
     ``Page`` items of our spiders carry their verdict. For items of other
-    spiders it is obtained here, and they are dropped only where what they say
-    is held already, as another page or as this one's last visit: an item that
-    cannot be read, or holds no text, is somebody's all the same.
+    spiders it is obtained here, and they are dropped only if their content
+    is stored already, as another page or at this one's last visit: an item that
+    cannot be read, or holds no text, passes.
     """
 
     def __init__(self, crawler: Crawler) -> None:

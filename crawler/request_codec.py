@@ -1,4 +1,4 @@
-"""Turns Scrapy's requests into JSON and back, for the directory of a crawl and for a fleet."""
+"""Convert Scrapy's requests to JSON and back, for the directory of a crawl and for a fleet."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class UnstorableError(ValueError):
 
 
 def encode_request(request: Request, spider: Spider, *, is_fixed: bool = False) -> bytes:
-    """Return everything of a request but its URL and priority.
+    """Return all parts of a request but its URL and priority, encoded.
 
     Raises:
-        UnstorableError: A value is none that JSON has, or a callback no method of the
+        UnstorableError: JSON has no such value, or a callback is no method of the
             spider.
     """
     if type(request) not in _CLASSES:
@@ -102,11 +102,11 @@ def check_json(part: Any, where: str, depth: int = 0) -> None:
 
     Args:
         part: Any value.
-        where: What the message calls it.
-        depth: How many lists and dicts it is in.
+        where: Its name in the message.
+        depth: Number of lists and dicts around it.
 
     Raises:
-        UnstorableError: JSON cannot say it.
+        UnstorableError: JSON cannot hold it.
     """
     if type(part) in _ATOMS or (isinstance(part, float) and isfinite(part)):
         return

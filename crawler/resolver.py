@@ -1,4 +1,4 @@
-"""Names that public pages give to private addresses are not resolved: no connection is made."""
+"""Refuse to resolve names that public pages give to private addresses: no connection is made."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class GuardedResolver(CachingThreadedResolver):
     """Scrapy's resolver, whose answer is the very address that is connected to.
 
-    So what is judged here cannot change before it is used, however fast a
+    The address that is judged here cannot change before it is used, however fast a
     name server changes its mind (DNS rebinding).
     """
 
@@ -46,9 +46,9 @@ def _judge(address: str, name: str) -> str:
 
 @implementer(IHostnameResolver)
 class AddressesFirst:
-    """Takes an IPv6 address for itself, of which Scrapy's resolver finds that no host has the name.
+    """Resolves an IPv6 address to itself, where Scrapy's resolver would not find it.
 
-    Nothing is judged here: whom an address may be asked for is told by its
+    Nothing is judged here: an address is judged by its
     spelling, before a request is made (``PrivateAddresses``).
 
     Args:

@@ -53,10 +53,10 @@ class FrontierScheduler(BaseScheduler):
 
     A request is through when its download, callback and item pipelines are:
     when it left ``inprogress`` of the engine's slot. That set is private to
-    Scrapy, so ``open`` looks whether it is there and fails where it is not.
+    Scrapy, so ``open`` checks that it exists and fails where it does not.
 
-    The order is that of ``crawler.frontier.order``; a host is a name, or what a
-    request itself names as its slot of the downloader. With JOBDIR a request that
+    The order is that of ``crawler.frontier.order``; a host is a name, or the
+    slot of the downloader that a request names. With JOBDIR a request that
     JSON cannot hold (a lambda as callback, an object in ``meta``) is refused, since
     a kill would lose it; without, requests stay in memory as they are.
 
@@ -73,7 +73,7 @@ class FrontierScheduler(BaseScheduler):
         self._others = OtherSpellings(crawler)
         self._leases: dict[Request, QueuedRequest] = {}
         self._broken: set[Request] = set()
-        # Handed out, and to wait again when the engine lets go of them: how.
+        # Actions that let requests wait again when the engine releases them.
         self._later: dict[Request, Callable[[], None]] = {}
         self._delayed = DelayedRequests()
         self._alarm = Alarm(crawler)
@@ -86,7 +86,7 @@ class FrontierScheduler(BaseScheduler):
         return cls(crawler, build_from_crawler(dupefilter, crawler))
 
     def open(self, spider: Spider) -> Deferred[None] | None:
-        """Go on with the visit that was stopped, or begin the next one.
+        """Continue the visit that was stopped, or begin the next one.
 
         Raises:
             RuntimeError: This version of Scrapy tracks requests in progress otherwise.
@@ -101,7 +101,7 @@ class FrontierScheduler(BaseScheduler):
         return self._dupefilter.open()
 
     def close(self, reason: str) -> Deferred[None] | None:
-        """Acknowledge what is through and commit."""
+        """Acknowledge finished requests and commit."""
         self._alarm.set(math.inf)
         with suppress(CrawlStorageError):
             self._acknowledge()
@@ -109,14 +109,14 @@ class FrontierScheduler(BaseScheduler):
         return self._dupefilter.close(reason)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Queue a request that was not queued before; say whether it was queued."""
+        """Queue a request that was not queued before; return whether it was queued."""
         try:
             return self._enqueue(request)
         except CrawlStorageError:  # the job remembers it, and the crawl ends
             return False
 
     def ask_another(self, request: Request) -> bool:
-        """Ask for another spelling of a URL that gave no page; say whether one is asked."""
+        """Request another spelling of a URL that gave no page; return whether there is one."""
         url = self._others.following(request)
         if url is None:
             return False
@@ -129,7 +129,7 @@ class FrontierScheduler(BaseScheduler):
             self._put_back(request)
             return True
         request = requestable_request(request)
-        # First, since what fails here must not count as seen.
+        # First, since a request that fails here must not count as seen.
         host = host_number(host_name(request))
         seen = not request.dont_filter and self._dupefilter.request_seen(request)
         if request.meta.get("redirect_urls"):
@@ -149,15 +149,15 @@ class FrontierScheduler(BaseScheduler):
         self._job.queue.lower(way)
 
     def _stored(self, request: Request) -> Any:
-        """A request as the queue holds it.
+        """Return a request in the form of the queue.
 
         Raises:
-            UnstorableError: It cannot be written down.
+            UnstorableError: JSON cannot hold it.
         """
         return request if self._job.folder is None else encode_request(request, self._spider)
 
     def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
-        """Queue a request, or note it as one that a learned rule skips."""
+        """Queue a request, or store it as one that a learned rule skips."""
         is_fixed = is_made_anyway(request) or (key is not None and self._job.is_known(key))
         is_queued = self._job.url_rules.push(
             host,
@@ -173,7 +173,7 @@ class FrontierScheduler(BaseScheduler):
         return is_queued
 
     def _key(self, request: Request) -> bytes | None:
-        """The fingerprint that the request holds in the seen set, None of one that holds none."""
+        """Return the key of a request in the seen set, None for one that has none."""
         if request.dont_filter:
             return None
         if SPELLING in request.meta and not request.meta.get("redirect_urls"):
@@ -182,7 +182,7 @@ class FrontierScheduler(BaseScheduler):
         return key if self._job.folder is None else self._job.seen.take(key)
 
     def _refuse(self, request: Request, error: UnstorableError) -> None:
-        """Say that a request is not queued; one to the same place that can be stored still is."""
+        """Log a request that is not queued, and let a later one for the same URL be queued."""
         logger.error(
             "%s is refused, because it cannot be stored %s: %s", request, self.where, error
         )
@@ -191,7 +191,7 @@ class FrontierScheduler(BaseScheduler):
             self._job.seen.discard(self._crawler.request_fingerprinter.fingerprint(request))
 
     def _note_redirect(self, request: Request, *, seen: bool) -> None:
-        """Remember a redirect; where it closes a circle, none of its URLs is a page."""
+        """Note a redirect; where it closes a circle, none of its URLs is a page."""
         of = self._crawler.request_fingerprinter.fingerprint
         source_url = request.meta["redirect_urls"][-1]
         source, target = of(request.replace(url=source_url)), of(request)
@@ -209,7 +209,7 @@ class FrontierScheduler(BaseScheduler):
                     self._job.dead_seeds[url] = reason
 
     def next_request(self) -> Request | None:
-        """The next request of a host that the downloader has room for."""
+        """Return the next request of a host that the downloader has room for."""
         try:
             return self._next()
         except CrawlStorageError:
@@ -243,14 +243,14 @@ class FrontierScheduler(BaseScheduler):
         return request
 
     def _lease(self) -> QueuedRequest | None:
-        """Lease a request; where nothing is to be done, rules may be tried by some more."""
+        """Lease a request; where there is nothing else to do, one that tries rules."""
         rules = self._job.url_rules
         queued = rules.lease(self._loads)
         is_idle = not (self._leases or self._delayed or len(self._job.queue) or rules.is_busy)
         return self._examine() if queued is None and is_idle else queued
 
     def _examine(self) -> QueuedRequest | None:
-        """Look at some of what rules skip; where there is more, let the engine ask again soon."""
+        """Examine some of the skipped requests; where more are left, wake the engine again soon."""
         rules = self._job.url_rules
         queued = rules.lease(self._loads) if rules.try_more() else None
         if queued is None and rules.is_examining:
@@ -258,7 +258,7 @@ class FrontierScheduler(BaseScheduler):
         return queued
 
     def _rebuild(self, queued: QueuedRequest) -> Request | None:
-        """Decode a stored request; one that is malformed is named and set aside."""
+        """Decode a stored request; log one that is malformed and end it as failed."""
         try:
             request = self._restored(queued)
         except MalformedRequestError as error:
@@ -270,7 +270,7 @@ class FrontierScheduler(BaseScheduler):
         return request
 
     def _restored(self, queued: QueuedRequest) -> Request:
-        """Return the request that the queue held, as deep as it was known to be in the end.
+        """Return the request that the queue held, at the least depth that became known.
 
         Raises:
             MalformedRequestError: The stored bytes are no request of this spider.
@@ -283,7 +283,7 @@ class FrontierScheduler(BaseScheduler):
         return request
 
     def _finish(self, ids: list[int], *, failed: bool) -> None:
-        """End the leases of requests that are through, or of such as broke."""
+        """End the leases of requests that are through, or that broke."""
         self._job.queue.finish(ids, failed=failed)
 
     def host_of(self, request: Request) -> int | None:
@@ -292,16 +292,16 @@ class FrontierScheduler(BaseScheduler):
         return None if queued is None else queued.host
 
     def has_to_wait(self, host: int) -> bool:
-        """Whether what is sent to a host now would wait in the downloader."""
+        """Return whether a request that is sent to a host now would wait in the downloader."""
         return self._loads.has_to_wait(host)
 
     def ask_later(self, request: Request, notes: Mapping[str, Any] | None = None) -> bool:
-        """Let a request that was handed out wait again, as soon as the engine lets go of it.
+        """Let a request that was handed out wait again, as soon as the engine releases it.
 
         Args:
-            request: What ``next_request`` returned; whoever calls this gives it to the engine.
-            notes: What is added to its ``meta``; it waits behind others of its host then. None:
-                it keeps its place, as it was.
+            request: The result of ``next_request``; the caller returns it to the engine.
+            notes: Values to add to its ``meta``; it then waits behind others of its host. None:
+                it keeps its place, unchanged.
 
         Returns:
             False where it cannot be stored with these notes.
@@ -309,7 +309,7 @@ class FrontierScheduler(BaseScheduler):
         queued = self._leases[request]
         if notes is not None:
             again = self._noted(request, notes)
-            # Once; who is refused often is not to wait for those that are handed out last.
+            # Only once: a request refused often must not wait behind those handed out last.
             is_first = WAITED not in request.meta and WAITED in notes
             adjust = self._crawler.settings.getint("RETRY_PRIORITY_ADJUST") if is_first else 0
             try:
@@ -321,7 +321,7 @@ class FrontierScheduler(BaseScheduler):
         return True
 
     def ask_after(self, request: Request, secs: float, notes: Mapping[str, Any]) -> bool:
-        """As ``ask_later``, of one that is made again by itself after some seconds."""
+        """Make a request again after some seconds; else as ``ask_later``."""
         if len(self._delayed) >= MAX_DELAYED:
             return self.ask_later(request, notes)
         again = self._noted(request, notes)
@@ -329,8 +329,8 @@ class FrontierScheduler(BaseScheduler):
         return True
 
     def _noted(self, request: Request, notes: Mapping[str, Any]) -> Request:
-        """A request as it was queued, without what its download added to it, and with notes."""
-        # What is in memory only is the very request that was sent.
+        """Return a request as it was queued, without traces of its download, and with notes."""
+        # In memory the queue holds the very request that was sent.
         again = request.copy()
         if self._job.folder is not None:
             again = self._restored(self._leases[request])
@@ -346,7 +346,7 @@ class FrontierScheduler(BaseScheduler):
         self._job.queue.put_back(queued, is_changed=is_changed)
 
     def has_pending_requests(self) -> bool:
-        """Whether there is more to hand out, now or when a host has room again."""
+        """Return whether there is more to hand out, now or when a host has room again."""
         if self._job.failure is not None:
             return False
         if self._is_at_limit():
@@ -356,7 +356,7 @@ class FrontierScheduler(BaseScheduler):
         return is_waiting or rules.is_folding or rules.is_examining or self._moved.is_busy
 
     def _has_room(self) -> bool:
-        """Whether anything may be handed out: beyond the limit, only what pages need."""
+        """Return whether requests may be handed out; beyond the limit only those pages need."""
         is_at_limit = self._is_at_limit()
         if isinstance(self._job.queue, RequestQueue):
             self._job.queue.at_least = self._job.urgent if is_at_limit else None
@@ -367,7 +367,7 @@ class FrontierScheduler(BaseScheduler):
         return urgent is not None and isinstance(queue, RequestQueue) and queue.has_urgent(urgent)
 
     def _is_at_limit(self) -> bool:
-        """Whether the pages stored and those under way make up ``max_pages``."""
+        """Return whether the pages stored and those under way reach ``max_pages``."""
         limit = self._job.limit
         return limit is not None and self._job.pages + len(self._leases) >= limit
 

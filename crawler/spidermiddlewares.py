@@ -1,4 +1,4 @@
-"""Where duplicates are not followed: the verdict falls before the links are queued."""
+"""Delay the links of a page until its verdict, so that those of duplicates are not followed."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _LOOK_SECS = 0.05
 
 
 class PacedStart:
-    """Lets a spider's start wait while too many of its requests are still to be sent.
+    """Delays a spider's start requests while too many of them are still to be sent.
 
-    Where the crawl has failed, nothing is sent any more, and the start is over.
+    If the crawl has failed, no more requests are sent, and the start ends.
     """
 
     def __init__(self, job: Job, fleet: Fleet) -> None:
@@ -44,7 +44,7 @@ class PacedStart:
         return cls(job, job.fleet)
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Pass on everything, and wait in between."""
+        """Yield everything, and wait in between."""
         async for each in start:
             if self._job.failure is not None:
                 return
@@ -56,9 +56,9 @@ class PacedStart:
 class DuplicateLinks:
     """Holds the requests of a callback back until its items are judged.
 
-    Only with ``NEARDUP_FOLLOW_DUPLICATES = False``: where one of a response's
+    It is on only with ``NEARDUP_FOLLOW_DUPLICATES = False``: if one of a response's
     items is a duplicate, none of the response's requests is queued. Our own
-    spiders see to it themselves; for those of others, requests wait until the
+    spiders do it themselves; for other spiders, requests wait until the
     callback is through.
     """
 

@@ -1,4 +1,4 @@
-"""Which pages does a visit ask for? Those that it finds, all that are known, or what is due."""
+"""Choose the pages of a visit: those that it finds, all that are known, or those that are due."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_ROBOTS = "no_robots"
 """Key of ``meta``: JSON, hosts whose robots.txt answered that there is none, by the answer."""
 
 MAX_NO_ROBOTS = 20
-"""So many hosts are named for each reason."""
+"""Store at most this many hosts for each reason."""
 
 NO = "no"
 YES = "yes"
@@ -38,14 +38,14 @@ _BATCH = 500
 
 
 class VisitNotes:
-    """Where seeds were redirected to, and how many sitemaps were asked for; in ``meta``.
+    """The redirects of seeds, and the number of sitemaps requested, in ``meta``.
 
     Args:
-        database: That of the crawl.
+        database: The crawl's database.
 
     Attributes:
-        after_moved_seed: Told of each seed, and where it leads, that another crawl of the same
-            fleet met.
+        after_moved_seed: Functions called with each seed, and its target, that another crawl of
+            the same fleet met.
     """
 
     def __init__(self, database: Database) -> None:
@@ -62,21 +62,21 @@ class VisitNotes:
         self.note_followed_again(None)
 
     def begin_plan(self) -> None:
-        """Begin a crawl about something else."""
+        """Begin a crawl with another plan."""
         self._database.set_meta(_MOVED, "{}")
         self.note_followed_again(None)
 
     def moved_seeds(self) -> dict[str, str]:
-        """Where seeds were redirected to, in this crawl."""
+        """Return the targets of the seeds that were redirected in this crawl."""
         found: dict[str, str] = json.loads(self._database.meta(_MOVED) or "{}")
         return found
 
     def note_moved_seed(self, seed: str, target: str) -> None:
-        """Remember for a resumed crawl that a seed was redirected."""
+        """Store the redirect of a seed for a resumed crawl."""
         self._database.set_meta(_MOVED, json.dumps({**self.moved_seeds(), seed: target}))
 
     def take_moved_seed(self, seed: str, target: str) -> None:
-        """As ``note_moved_seed``, of one that another crawl of the fleet met."""
+        """Store the redirect of a seed that another crawl of the fleet met."""
         self.note_moved_seed(seed, target)
         for act in self.after_moved_seed:
             act(seed, target)
@@ -124,11 +124,11 @@ class VisitNotes:
 
     @property
     def sitemaps(self) -> int:
-        """Sitemaps that were asked for in this visit, by earlier processes as well."""
+        """Number of sitemaps requested in this visit, also by earlier processes."""
         return int(self._database.meta(_SITEMAPS) or 0)
 
     def count_sitemap(self) -> int:
-        """Note that another sitemap is asked for; say how many there are with it."""
+        """Count another sitemap that is requested; return the new number."""
         count = self.sitemaps + 1
         self._database.set_meta(_SITEMAPS, str(count))
         return count
@@ -136,13 +136,13 @@ class VisitNotes:
 
 @dataclass(frozen=True, slots=True)
 class Visits:
-    """What ``meta`` remembers of the visit: its plan, and whether known pages are still to queue.
+    """The plan of the visit, and whether known pages are still to queue, in ``meta``.
 
     Args:
         database: The crawl's database.
         store: The pages that are known.
-        known: When they are due.
-        seen: What was queued in this visit.
+        known: The times at which they are due.
+        seen: The URLs queued in this visit.
     """
 
     database: Database
@@ -152,23 +152,23 @@ class Visits:
 
     @property
     def is_queueing(self) -> bool:
-        """Whether this visit has not queued every known page yet that it is to ask for."""
+        """Whether this visit has known pages left to queue."""
         return self.database.meta("queueing") == "1"
 
     @property
     def has_queued(self) -> bool:
-        """Whether this visit queued every known page that it asks for, none perhaps."""
+        """Whether this visit has queued every known page that it requests, perhaps none."""
         return self.database.meta("queueing") == "0"
 
     def is_of(self, plan: str | None) -> bool:
-        """Whether this visit was begun with a plan."""
+        """Return whether this visit was begun with a plan."""
         return self.database.meta("visit_plan") == (plan or "")
 
     def begin(self, visit: int, revisit: str, plan: str | None) -> None:
-        """Prepare another visit, after everything queued and seen was cleared.
+        """Prepare another visit, after the queue and the seen set were cleared.
 
-        With ``due``, what is not due counts as queued before: no link leads to it. With
-        ``failed``, so does what has not failed.
+        With ``due``, pages that are not due count as queued before: no link leads to them. With
+        ``failed``, so do pages that have not failed.
         """
         now = time.time()
         self.known.note_redirects(visit - 1, now)
@@ -180,9 +180,9 @@ class Visits:
         self.database.set_meta("visit_plan", plan or "")
 
     def unasked(self) -> Iterator[StoredUrl]:
-        """The known URLs that this visit has not queued, in the order in which they were found.
+        """Yield the known URLs that this visit has not queued, in the order of discovery.
 
-        Safe beside writes: a page that is captured meanwhile was queued.
+        It is safe beside writes: a page that is captured meanwhile was queued.
         """
         last = 0
         while urls := self.store.urls_after(last, _BATCH):

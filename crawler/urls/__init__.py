@@ -1,1 +1,1 @@
-"""Which URLs are the same page, which belong to a crawl, and which may be asked for at all."""
+"""Decide which URLs are the same page, which belong to a crawl, and which may be requested."""

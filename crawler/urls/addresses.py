@@ -1,7 +1,7 @@
-"""Which hosts are nobody else's business: addresses and names that lead into a private network.
+"""Recognise hosts that lead into a private network, by IP address or by name.
 
-Judged by the spelling alone, without DNS; what a public name is resolved to is judged in
-``crawler.resolver``.
+They are judged by the spelling alone, without DNS; the addresses that a public name is resolved to
+are judged in ``crawler.resolver``.
 """
 
 from __future__ import annotations
@@ -71,15 +71,15 @@ _PRIVATE_DOMAINS = (".localhost", ".localdomain", ".local", ".internal", ".home.
 
 @lru_cache(_CACHED_HOSTS)
 def is_private(host: str) -> bool:
-    """Does the host lead into a private network, or to this machine?
+    """Return whether the host leads into a private network, or to this machine.
 
-    Addresses in every spelling that a resolver accepts (``0x7f.1``, ``2130706433``, ``[::1]``,
-    ``::ffff:10.0.0.1``, with a zone or a dot at the end); names that are reserved for private
-    networks; names without a dot, which only a search list of one's own can resolve. A text that
-    is no host is not called public: the answer is True. Nothing is ever raised.
+    Private are IP addresses in every spelling that a resolver accepts (``0x7f.1``, ``2130706433``,
+    ``[::1]``, ``::ffff:10.0.0.1``, with a zone or a dot at the end); names that are reserved for
+    private networks; and names without a dot, which only a local search list can resolve. A text
+    that is no host is not called public: the answer is True. Nothing is ever raised.
 
     Args:
-        host: Of a URL, with or without brackets, without a port.
+        host: The host of a URL, with or without brackets, without a port.
     """
     try:
         name = canonical_host(_bracketed(host))

@@ -1,8 +1,8 @@
-"""The arguments of a query: which order is meaningless, and how one is taken out.
+"""Sort the arguments of a query, and remove some of them.
 
-Arguments are what stands between ``&``. A ``;`` may separate arguments too (gitweb) or be data, and
-only the server knows: so an argument with a ``;`` in it is never taken out, since another one might
-go with it, and a query with a ``;`` is never sorted.
+An argument is the text between two ``&``. A ``;`` may separate arguments too (gitweb) or be data,
+and only the server knows: so an argument with a ``;`` in it is never removed, since another one
+might go with it, and a query with a ``;`` is never sorted.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 
 
 def sort_arguments(query: str) -> str:
-    """Sort arguments by name, those of one name in the order in which they stand.
+    """Sort arguments by name; those of one name keep their order.
 
     ``a[1]`` and ``a[2]`` count as one name, ``a``; arguments without ``=`` as one too, so that
     ``?paris&rome`` and ``?rome&paris`` stay two pages.
@@ -32,7 +32,7 @@ def drop_empty(query: str) -> str:
 
 @dataclass(frozen=True)
 class Removal:
-    """Takes arguments out of a query.
+    """Removes arguments from a query.
 
     Attributes:
         names: Regular expression of the whole name, whatever its case.
@@ -90,17 +90,17 @@ _remove_coldfusion = Removal("cfid|cftoken")
 
 
 def remove_path_jsessionid(path: str) -> str:
-    """Take ``;jsessionid=...`` out of each segment of a path."""
+    """Remove ``;jsessionid=...`` from each segment of a path."""
     return _PATH_JSESSIONID.sub("", path) if ";" in path else path
 
 
 def remove_path_aspnet(path: str) -> str:
-    """Take the segments that hold an ASP.NET session, ``/(S(...))``, out of a path."""
+    """Remove the segments that hold an ASP.NET session, ``/(S(...))``, from a path."""
     return _PATH_ASPNET.sub("", path) if "/(" in path else path
 
 
 def remove_coldfusion(query: str) -> str:
-    """Take ``CFID`` and ``CFTOKEN`` out of a query that has both; one alone may be data."""
+    """Remove ``CFID`` and ``CFTOKEN`` from a query that has both; one alone may be data."""
     return _remove_coldfusion(query) if _CFID.search(query) and _CFTOKEN.search(query) else query
 
 

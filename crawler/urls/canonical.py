@@ -34,7 +34,7 @@ _UNTOUCHED = re.compile(rf"(https?://{plain.HOST}{plain.PORT}{plain.PATH})(?:#[\
 
 
 class Known(NamedTuple):
-    """How a crawl knows a URL.
+    """The key of a URL in a crawl.
 
     Attributes:
         key: The digest of the canonical URL, 16 bytes.
@@ -77,7 +77,7 @@ class Canonicalizer:
 
     @property
     def version(self) -> str:
-        """The version of the rules and the names of those switched off: what a key depends on."""
+        """The version of the rules and the names of those switched off, as every key needs it."""
         return f"{VERSION} without {', '.join(self._disabled)}" if self._disabled else str(VERSION)
 
     def __call__(self, url: str) -> str:
@@ -102,7 +102,7 @@ class Canonicalizer:
         return self.known_as(url).key
 
     def known_as(self, url: str) -> Known:
-        """Digest the canonical URL, and say whether this is it.
+        """Digest the canonical URL, and return whether the URL is canonical itself.
 
         Raises:
             MalformedUrl: It is no http or https URL with a host.

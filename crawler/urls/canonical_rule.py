@@ -1,4 +1,4 @@
-"""What a canonicalization rule is."""
+"""The type of a canonicalization rule."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Rule(Generic[T]):
     """One reason why two URLs are the same page.
 
     Attributes:
-        name: By which it is switched off.
+        name: The name to switch it off by.
         meaning: One line for the user.
         apply: The rule on the whole text (``Rule[str]``) or on the parts (``Rule[Parts]``). Pure.
-        arguments: Regular expression of names, where all that the rule does is to remove arguments
-            with such names; so that all of these rules can be skipped at once.
+        arguments: Regular expression of names, if the rule only removes arguments
+            with such names; all of these rules can be skipped at once.
     """
 
     name: str

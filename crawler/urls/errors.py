@@ -1,4 +1,4 @@
-"""The one error of this room, and how its messages show a URL."""
+"""The one error of this folder, and the display of a URL in its messages."""
 
 from __future__ import annotations
 

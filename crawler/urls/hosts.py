@@ -42,7 +42,7 @@ def canonical_host(host: str) -> str:
 
 
 def check_host(host: str) -> None:
-    """Refuse what no resolver could answer for.
+    """Refuse a host that no resolver could know.
 
     Raises:
         MalformedUrl: Empty, too long, or with a character that the standard forbids.

@@ -1,7 +1,8 @@
-"""Regular expressions of what every rule leaves alone: most hosts, ports and paths of real links.
+"""Regular expressions of most hosts, ports and paths of real links, which no rule changes.
 
-Much is left out only because a rule *might* apply to it: an escape, a port that may be the default,
-a segment that begins with a dot or could hold a session, a last label that could be a number.
+Many others are left out only because a rule *might* apply to them: an escape, a port that may be
+the default, a segment that begins with a dot or could hold a session, a last label that could be a
+number.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""URLs that were met a short while ago: most links of a page are those of the page before."""
+"""Remember URLs that were met a short while ago, since most links of a page are met again."""
 
 from __future__ import annotations
 
 
 class RecentUrls:
-    """Remembers between ``size`` and twice as many URLs, the oldest are forgotten first."""
+    """Remembers between ``size`` and twice as many URLs; the oldest are forgotten first."""
 
     def __init__(self, size: int = 50_000) -> None:
         self._size = size
@@ -12,7 +12,7 @@ class RecentUrls:
         self._old: dict[str, int] = {}
 
     def is_new(self, url: str, depth: int) -> bool:
-        """Return whether a URL was not met lately so near to a seed; from now on it was."""
+        """Return whether a URL was not met lately as near to a seed, and remember it."""
         known = self._young.get(url)
         if known is not None and known <= depth:
             return False

@@ -1,4 +1,4 @@
-"""The URL to ask for: as the site wrote it, but for a host that the network takes otherwise."""
+"""The URL to request: the site's own spelling, but for a host that the network reads otherwise."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 def requestable(url: str) -> str:
-    """Return a URL that a request can be made of.
+    """Return a URL that a request can be made for.
 
-    Only what stands before the path is ever touched: ``straße.de`` is ``xn--strae-oqa.de``
-    since IDNA 2008, where the downloader, by IDNA 2003, would ask ``strasse.de``; a host with
-    percent-encoded letters, a user name or a dot at its end would be asked for by those very
-    signs. A name and a password are left out, as browsers do in what they send of a URL.
+    Only the part before the path is ever changed: ``straße.de`` is ``xn--strae-oqa.de``
+    since IDNA 2008, where the downloader, by IDNA 2003, would request ``strasse.de``; a host with
+    percent-encoded letters, a user name or a dot at its end would be requested with those very
+    characters. A name and a password are left out, as browsers do in the requests that they send.
 
     Raises:
-        MalformedUrl: No request can be made of it.
+        MalformedUrl: No request can be made for it.
     """
     if _PLAIN_HOST.match(url):
         return url
@@ -45,10 +45,10 @@ def requestable(url: str) -> str:
 
 
 def sent(url: str) -> str:
-    """Return what a server is sent of a URL: spellings that give the same are asked for once.
+    """Return the URL as a server gets it: spellings with the same result are requested once.
 
     Raises:
-        MalformedUrl: No request can be made of it.
+        MalformedUrl: No request can be made for it.
     """
     parts = urlsplit(safe_url_string(requestable(url)))
     host = parts.netloc.lower().removesuffix(_DEFAULT_PORTS.get(parts.scheme, ":"))

@@ -1,4 +1,4 @@
-"""What a user types as a seed: checked, with an answer that says what to type instead."""
+"""Check the seeds that a user types, with messages that say what to type instead."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def split_seeds(text: str) -> list[str]:
 
 
 def check_seed(text: str) -> str:
-    """Check a seed and return it as it was written, without the spaces around it.
+    """Check a seed; return it as it was typed, without the spaces around it.
 
     Raises:
         MalformedUrl: With one line that says what is wrong and, where it can be guessed, what to
@@ -110,7 +110,7 @@ def _check_address(url: str) -> str:
 
 
 def _hint(url: str) -> str:
-    """Guess what was meant. Nothing is guessed that would not be accepted."""
+    """Return a hint with a guess of the URL that was meant, if check_seed would accept it."""
     if re.match(r"\.|/(?!/)", url):  # the name of a file
         return _EXAMPLE
     before = _BEFORE_HOST.match(url)

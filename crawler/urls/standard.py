@@ -1,8 +1,9 @@
-"""The rules, in the order in which they are applied. ``docs/urls.md`` gives the reason for each.
+"""The rules, in the order in which they are applied; ``docs/urls.md`` gives the reason for each.
 
-The order matters where one rule makes work for another: escapes are decoded before names are looked
-for, session ids go before dots are resolved, and whatever may leave a query empty comes before the
-rule that removes an empty one. Change a rule, or the order, and ``canonical.VERSION`` changes.
+The order matters where one rule enables another: escapes are decoded before names are searched,
+session ids are removed before dots are resolved, and all rules that may leave a query empty come
+before the one that removes an empty query. Change a rule, or the order, and ``canonical.VERSION``
+changes.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ class Evidence:
 
     @property
     def fewest_values(self) -> int:
-        """Distinct values that were met of what the rule speaks of; of several, the fewest."""
+        """Number of distinct forms that were met of a part of the rule, of several the least."""
         return min(map(len, self.values), default=0)
 
     @property
