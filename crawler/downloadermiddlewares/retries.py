@@ -168,7 +168,7 @@ class PatientRetry(RetryMiddleware):
         if isinstance(exception, RobotsUnreachableError):
             return self._refused(request, host, reason, exception.wanted_secs)
         if isinstance(exception, _NOBODY_ANSWERS):
-            self._rest(request, host, reason, None)
+            self._rest(request, host, reason, None, is_silent=True)
         return self.ask_again(request, reason)
 
     def _refused(
@@ -223,9 +223,18 @@ class PatientRetry(RetryMiddleware):
         scheduler = self.crawler.engine.scheduler
         return scheduler.host_of(request) if isinstance(scheduler, FrontierScheduler) else None
 
-    def _rest(self, request: Request, host: int, reason: str, wanted_secs: float | None) -> float:
+    def _rest(
+        self,
+        request: Request,
+        host: int,
+        reason: str,
+        wanted_secs: float | None,
+        *,
+        is_silent: bool = False,
+    ) -> float:
         """Let a host rest, and take back what waits in its slot; return for how long it does."""
-        secs = self._pauses.begin(host, host_name(request), reason, wanted_secs)
+        name = host_name(request)
+        secs = self._pauses.begin(host, name, reason, wanted_secs, is_silent=is_silent)
         if secs:
             self._take_back(self.crawler.engine.downloader.get_slot_key(request))
         return secs

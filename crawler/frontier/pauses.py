@@ -19,6 +19,9 @@ WAITED = "crawl_waited_secs"
 MAX_BUDGETS = 6
 """Give up a host that refuses again after consecutive pauses of this many request budgets."""
 
+MAX_SILENT_BUDGETS = 0.2
+"""Give up a host that does not even answer after consecutive pauses of this share of a budget."""
+
 _MAX_DOUBLINGS = 30
 
 _WRITE = (
@@ -58,7 +61,7 @@ class PausePolicy:
             secs = wanted_secs if number == 1 else max(secs, wanted_secs)
         return min(secs, self.max_secs)
 
-    def is_spent(self, waited_secs: float, budgets: int = 1) -> bool:
+    def is_spent(self, waited_secs: float, budgets: float = 1) -> bool:
         """Return whether a wait has reached a number of budgets.
 
         Pauses are summed, so that rounding must not decide.
@@ -159,21 +162,32 @@ class HostPauses:
         pause = self._hosts.get(host)
         return pause if pause is not None and pause.is_given_up else None
 
-    def begin(self, host: int, name: str, reason: str, wanted_secs: float | None = None) -> float:
+    def begin(
+        self,
+        host: int,
+        name: str,
+        reason: str,
+        wanted_secs: float | None = None,
+        *,
+        is_silent: bool = False,
+    ) -> float:
         """Pause a host; return for how many seconds.
 
         Requests that were under way together are refused together: they begin one pause. A host
         that refuses after pauses of ``MAX_BUDGETS`` budgets in a row is given up and not paused.
+        ``MAX_SILENT_BUDGETS`` is the bound for one that does not answer.
 
         Args:
             host: Its number.
             name: Its name, for people.
             reason: Why it is paused.
             wanted_secs: The pause that it asks for, None where it does not say.
+            is_silent: Whether it did not answer.
         """
         now = time.monotonic()
         last = self._hosts.get(host)
-        if last is not None and self._is_to_be_given_up(last):
+        budgets = MAX_SILENT_BUDGETS if is_silent else MAX_BUDGETS
+        if last is not None and self._is_to_be_given_up(last, budgets):
             self._give_up(host, last, reason)
             return 0.0
         is_another = last is None or last.ends_at <= now
@@ -189,8 +203,8 @@ class HostPauses:
         self._write(host, pause, more_secs, pauses=is_another)
         return secs
 
-    def _is_to_be_given_up(self, last: HostPause) -> bool:
-        return not last.left_secs and self.policy.is_spent(last.waited_secs, MAX_BUDGETS)
+    def _is_to_be_given_up(self, last: HostPause, budgets: float) -> bool:
+        return not last.left_secs and self.policy.is_spent(last.waited_secs, budgets)
 
     def _give_up(self, host: int, last: HostPause, reason: str) -> None:
         if not last.is_given_up:

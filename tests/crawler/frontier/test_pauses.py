@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from crawler.frontier.pauses import (
     MAX_BUDGETS,
+    MAX_SILENT_BUDGETS,
     HostPauses,
     PausePolicy,
     SharedPause,
@@ -124,6 +125,14 @@ class TestHostPauses:
         assert pauses.given_up(B) is None
         pauses.answered(A)  # what was asked before
         assert pauses.given_up(A) is None
+
+    def test_a_host_that_does_not_answer_is_given_up_sooner(self, database: Database) -> None:
+        pauses = HostPauses(database, replace(BRIEF, budget_secs=0.1 / MAX_SILENT_BUDGETS))
+        while pauses.begin(A, "a", "connection refused", is_silent=True):
+            wait_for(pauses, A)
+        pause = pauses.given_up(A)
+        assert pause is not None
+        assert 0.1 <= pause.waited_secs < pauses.policy.budget_secs
 
     def test_no_host_is_given_up_before_its_first_pause_is_over(self, database: Database) -> None:
         pauses = HostPauses(database, replace(BRIEF, budget_secs=0))
