@@ -1,1 +1,1 @@
-"""What came over the network, as WARC files: written, indexed, packed and read again."""
+"""Write, index, pack and read WARC files."""

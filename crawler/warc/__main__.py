@@ -14,7 +14,7 @@ USAGE_ERROR = 2
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do it; the exit status is 2 where it cannot be done."""
+    """Run the command; return exit status 2 if it fails."""
     parser = argparse.ArgumentParser(
         prog="python -m crawler.warc", description="index and pack the WARC files of a folder"
     )

@@ -1,4 +1,4 @@
-"""A folder of WARC files that one process writes to."""
+"""Write a folder of WARC files from one process."""
 
 from __future__ import annotations
 
@@ -40,13 +40,14 @@ MAX_FILE_BYTES = 1_000_000_000
 
 
 class Payloads:
-    """In a file of its own beside the WARC files, and not in ``crawl.db``.
+    """The payloads of an archive, in a file of its own beside the WARC files.
 
-    Several crawls may write to one archive, and a crawl to several; what is in it goes with it
-    when it is moved. It must never know a record that the files lack: they are flushed first.
+    Not in ``crawl.db``: several crawls may write to one archive, and a crawl to several, and the
+    file moves with its archive. It must never know a record that the files lack: they are flushed
+    first.
 
     Files:
-        payloads.db: SQLite. Where it is lost, bodies are written again; nothing else suffers.
+        payloads.db: SQLite. If it is lost, bodies are written once more; no other harm is done.
 
     Raises:
         ArchiveError: It cannot be opened or written to.
@@ -65,24 +66,24 @@ class Payloads:
             raise ArchiveError(f"{path}: {error}") from error
 
     def find(self, digest: str) -> OriginalRecord | None:
-        """The response that holds a payload."""
+        """Return the response with a payload, or None."""
         sql = "SELECT url, date, digest FROM payloads WHERE digest = ?"
         row = self._connection.execute(sql, (digest,)).fetchone()
         return None if row is None else OriginalRecord(*row)
 
     def last_of(self, url: str) -> OriginalRecord | None:
-        """The response that holds what a URL answered last."""
+        """Return the response with the last payload of a URL, or None."""
         sql = "SELECT digest FROM urls WHERE url = ?"
         row = self._connection.execute(sql, (_short(url),)).fetchone()
         return None if row is None else self.find(row[0])
 
     def add(self, original: OriginalRecord) -> None:
-        """Note a response that was written as a whole."""
+        """Record a response that was written as a whole."""
         self._write("INSERT OR IGNORE INTO payloads VALUES (?, ?, ?)",
                     (original.digest, original.url, original.date))  # fmt: skip
 
     def note_answer(self, url: str, digest: str) -> None:
-        """Note what a URL answered with."""
+        """Record the last payload of a URL."""
         self._write("INSERT OR REPLACE INTO urls VALUES (?, ?)", (_short(url), digest))
 
     def _write(self, sql: str, values: tuple[str | bytes, ...]) -> None:
@@ -94,7 +95,7 @@ class Payloads:
             raise ArchiveError(f"{FILE_NAME}: {error}") from error
 
     def commit(self) -> None:
-        """Make durable what was noted."""
+        """Commit the recorded payloads."""
         try:
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
@@ -102,7 +103,7 @@ class Payloads:
             raise ArchiveError(f"{FILE_NAME}: {error}") from error
 
     def close(self) -> None:
-        """Close, and forget what was not committed."""
+        """Close the file, and discard uncommitted payloads."""
         self._connection.close()
 
 
@@ -111,20 +112,20 @@ def _short(url: str) -> bytes:
 
 
 class Archive:
-    """Records exchanges; a payload that it holds already is named and not written again.
+    """Records exchanges, with a revisit record for a payload that is stored already.
 
     Args:
-        folder: Made where it is missing.
-        name: How the names of its files begin.
-        max_file_bytes: When a file is so large, the next one begins.
-        about: What ``warcinfo`` says: software, operator, robots and so on.
+        folder: Folder of the archive, made if it is missing.
+        name: Prefix of the names of its files.
+        max_file_bytes: Size in bytes at which the next file begins.
+        about: Fields of ``warcinfo``: software, operator, robots and others.
 
     Files:
         *.warc.gz: see ``WarcFiles``.
         payloads.db: see ``Payloads``.
         lock: Held while a process writes.
 
-    A write that fails ends everything: what follows half a record could not be read.
+    A write that fails ends everything: records after half a record could not be read.
 
     Raises:
         ArchiveInUseError: Another process writes to the folder.
@@ -152,7 +153,7 @@ class Archive:
         self._files = WarcFiles(folder, name, max_file_bytes, about or {})
 
     def record(self, exchange: Exchange) -> Recorded:
-        """Write the answer, or that it is one that is held, and the request."""
+        """Write the answer, or a revisit record of its stored payload, and the request."""
         with self._noting_failure():
             answer = self._answer(exchange)
             self._files.write([answer, records.request(exchange, answer)])
@@ -175,14 +176,14 @@ class Archive:
         return answer
 
     def note(self, about: Recorded, fields: Iterable[tuple[str, str]]) -> None:
-        """Say something of an answer that was recorded."""
+        """Write a metadata record about a recorded answer."""
         with self._noting_failure():
             self._files.write([records.metadata(about, fields)])
 
     def flush(self) -> None:
-        """Let nothing that was recorded be lost with the process.
+        """Hand all records to the operating system, so that a killed process loses none.
 
-        A failure of the machine may take the last seconds.
+        A failure of the machine may lose the last seconds.
         """
         if self._is_closed:
             return
@@ -223,7 +224,7 @@ class Archive:
 
 
 def lock(folder: Path) -> FileLock:
-    """Take a folder for this process, and make it where it is missing.
+    """Lock a folder for this process, and make it if it is missing.
 
     Raises:
         ArchiveInUseError: Another process has it.

@@ -1,4 +1,4 @@
-"""The pages of an archive in the order in which they were fetched, each with its payload."""
+"""Read the pages of an archive in the order of their capture, each with its payload."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REFUSED = "refused"
-"""Field of a metadata record: why the crawl did not take a page that it was sent."""
+"""Field of a metadata record with the reason why the crawl refused a page."""
 
 _STEP = 100
 _NOTE_BYTES = 65_536
@@ -38,7 +38,7 @@ CREATE TABLE refused (id TEXT PRIMARY KEY) WITHOUT ROWID;
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """An answer as it was recorded; the body as it was transferred, without chunks."""
+    """A recorded answer; the body as it was transferred, without chunks."""
 
     url: str
     status: int
@@ -48,18 +48,18 @@ class Capture:
     is_cut: bool
     source: WarcFile
     end: int
-    """Where the next record begins: what is to be read when a replay goes on."""
+    """Offset of the next record in the file, at which an interrupted replay resumes."""
 
 
 class Captures:
-    """Two passes over the files: where everything is, then the pages in order.
+    """Reads the files of an archive twice: for the offsets of records, then for the pages.
 
-    What the first one finds is in a temporary database on disk, so memory does not grow with the
-    archive.
+    The result of the first pass is in a temporary database on disk, so memory does not grow with
+    the archive.
 
     Args:
         sources: The files, in the order in which they were written.
-        max_bytes: A larger payload is skipped with a word.
+        max_bytes: Maximum size of a payload; a larger one is skipped with a warning.
     """
 
     def __init__(self, sources: Sequence[WarcFile], max_bytes: int) -> None:
@@ -74,7 +74,7 @@ class Captures:
         self._database.close()
 
     def look_through(self) -> Iterator[None]:
-        """The first pass; it yields now and then, so that others can go on."""
+        """Make the first pass, and yield now and then so that other tasks can run."""
         write = self._database.execute
         write("BEGIN")
         for number, source in enumerate(self._sources):
@@ -98,13 +98,13 @@ class Captures:
             write("INSERT OR IGNORE INTO refused VALUES (?)", (found.field("WARC-Concurrent-To"),))
 
     def pages(self, start_of: Callable[[WarcFile], int]) -> Iterator[Capture]:
-        """The second pass.
+        """Make the second pass, and yield the pages.
 
-        An error counts only where it is the last that its URL answered: what was tried again was
-        one page to the crawl as well.
+        An error counts only if it is the last answer of its URL: the crawl retried the others.
 
         Args:
-            start_of: Where to begin in a file; what lies before was taken by an earlier process.
+            start_of: Function that returns the offset to begin at in a file; an earlier process has
+                taken the records before it.
         """
         for number, source in enumerate(self._sources):
             # The damage was named in the first pass.
@@ -120,7 +120,7 @@ class Captures:
     def _capture(self, found: WholeRecord, number: int) -> Capture | None:
         if self._is_refused(found) or not self._counts(found, number):
             return None
-        # A revisit of an error or of a page: what it stands for is in another record.
+        # A revisit of an error or of a page: its payload is in another record.
         held = found if found.kind == "response" else self._original(found)
         if held is None:
             self._skip(found, number, "what it repeats is not in the archive")
@@ -152,7 +152,7 @@ class Captures:
         return row == (number, found.offset)
 
     def _original(self, found: WholeRecord) -> WholeRecord | None:
-        """The response that a revisit stands for."""
+        """Return the response that a revisit refers to, or None."""
         by_name = "SELECT source, offset FROM payloads WHERE url = ? AND date = ?"
         by_digest = "SELECT source, offset FROM payloads WHERE digest = ?"
         place = self._one(
@@ -178,9 +178,9 @@ class Captures:
 
 
 def _is_page(found: WholeRecord) -> bool:
-    """Whether a record is an answer that a crawl judges.
+    """Return whether a record is an answer that a crawl judges.
 
-    Our own records say so. In archives of others it is every HTML page.
+    Our own records say so. In foreign archives it is every HTML page.
     """
     if found.kind not in {"response", "revisit"} or not found.url.startswith(("http:", "https:")):
         return False
@@ -191,7 +191,7 @@ def _is_page(found: WholeRecord) -> bool:
         return kind == PAGE
     declared = (found.header("Content-Type") or "").partition(";")[0].strip().lower()
     is_robots = urlsplit(found.url).path == "/robots.txt"
-    # A revisit may say nothing of what it is.
+    # A revisit may lack a Content-Type.
     return not is_robots and (declared in _HTML or (not declared and found.kind == "revisit"))
 
 
@@ -203,4 +203,4 @@ def _complaint(source: WarcFile) -> Callable[[str], None]:
 
 
 def _silence(_: str) -> None:
-    """For a second pass."""
+    """Ignore damage in the second pass: the first one has reported it."""

@@ -1,4 +1,4 @@
-"""CDXJ: where in which file the capture of a URL lies, as pywb and other players look it up.
+"""Write a CDXJ index, by which pywb and other players find the capture of a URL.
 
 A line is ``KEY TIMESTAMP JSON``, sorted by bytes; the key is the URL in SURT form
 (``org,example)/path?query``), which players make in the same way, with the package ``surt``.
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from crawler.warc.sources import WarcFile
 
 RUN_LINES = 100_000
-"""Lines that are sorted in memory at a time; of CDXJ, some 60 MB."""
+"""Sort this many lines in memory at a time; of CDXJ, some 60 MB."""
 
 MAX_RUNS = 200
-"""Files that are merged at a time."""
+"""Merge at most this many files at a time."""
 
 FILE_NAME = "index.cdxj"
 
@@ -47,12 +47,12 @@ logger = logging.getLogger(__name__)
 def sorted_lines(
     lines: Iterable[bytes], folder: Path, run_lines: int = RUN_LINES
 ) -> Iterator[bytes]:
-    """Sort lines by their bytes, each of them once.
+    """Sort lines by their bytes, and drop repeated ones.
 
     Args:
-        lines: With their line feeds.
-        folder: Where temporary files go; they have no name, and vanish with the process.
-        run_lines: Held in memory at a time.
+        lines: Lines with their line feeds.
+        folder: Folder of temporary files; they have no name, and vanish with the process.
+        run_lines: Number of lines that are held in memory at a time.
     """
     rest = iter(lines)
     with ExitStack() as stack:
@@ -77,12 +77,12 @@ def _written(lines: Iterable[bytes], folder: Path, stack: ExitStack) -> IO[bytes
 
 
 def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
-    """Write the index of WARC files; say how many captures are in it.
+    """Write the index of WARC files; return its number of captures.
 
-    An answer that said "not modified" has no line: players show it as the empty answer that it
-    was, and without it they show the page as it was then.
+    A "not modified" answer has no line: players would show it as the empty answer that it was, and
+    without it they show the earlier page.
 
-    Complexity: O(n log n) in time, memory bounded (``sorting.RUN_LINES``).
+    Complexity: O(n log n) in time, memory bounded (``RUN_LINES``).
     """
     count = 0
     new = path.with_name(f"{path.name}.new")
@@ -109,7 +109,7 @@ def _lines(sources: Iterable[WarcFile]) -> Iterator[bytes]:
 
 
 def line_of(found: WholeRecord, filename: str) -> bytes:
-    """The line of one record."""
+    """Return the line of one record."""
     entry = {
         "url": found.url,
         "mime": _media_type(found),
@@ -124,7 +124,7 @@ def line_of(found: WholeRecord, filename: str) -> bytes:
 
 
 def url_key(url: str) -> str:
-    """The URL in SURT form; as it is where it has none."""
+    """Return the URL in SURT form, or unchanged if it has none."""
     try:
         return str(surt.surt(url))
     except Exception:  # whatever it raises of URLs that hostile pages made up
@@ -132,7 +132,7 @@ def url_key(url: str) -> str:
 
 
 def timestamp(found: WholeRecord) -> str:
-    """When it was captured: 14 digits."""
+    """Return the time of capture, 14 digits."""
     return _NO_DIGIT.sub("", found.field("WARC-Date") or "")[:_SECONDS].ljust(_SECONDS, "0")
 
 

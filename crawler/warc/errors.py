@@ -1,4 +1,4 @@
-"""What can be wrong with an archive folder or with a file that is read.
+"""Define the errors of an archive.
 
 ::
 

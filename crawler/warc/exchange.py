@@ -1,4 +1,4 @@
-"""A request and its answer, and what a WARC file says of them besides."""
+"""Define a request with its answer, and the fields of our own for WARC records."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ Headers = tuple[tuple[bytes, bytes], ...]
 PAGE, OTHER = "page", "other"
 
 KIND_FIELD = "X-Crawl-Kind"
-"""Of a response: ``page`` is one that the crawl judged, ``other`` is robots.txt, a sitemap and so
-on. The standard lets writers add fields of their own."""
+"""Name of the field with the kind of a response, a field of our own as the standard allows.
+
+``page`` is an answer that the crawl judged, ``other`` is robots.txt, a sitemap and so on.
+"""
 
 DEPTH_FIELD = "X-Crawl-Depth"
-"""Of a page: how many links led there."""
+"""Name of the field with the number of links from a seed to a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What was asked and what came, as near to the wire as the crawler sees it.
+    """A request and its answer, as near to the wire as the crawler sees them.
 
     Attributes:
-        at: When it was asked, in UTC.
-        body: As it was transferred, but for the chunks of a chunked answer: compressed.
-        address: Of the server.
-        truncated: Why there is no more of the body, as ``WARC-Truncated`` has it.
+        at: Time of the request, in UTC.
+        body: Body as it was transferred, compressed, but without chunks.
+        address: IP address of the server.
+        truncated: Reason for a cut body, a value of ``WARC-Truncated``.
     """
 
     url: str
@@ -47,7 +49,7 @@ class Exchange:
 
 
 class Recorded(NamedTuple):
-    """A written response, so that more can be said of it."""
+    """The identity of a written response, to which further records can refer."""
 
     id: str
     url: str

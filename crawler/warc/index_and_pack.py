@@ -1,4 +1,4 @@
-"""What is made from the WARC files of a folder when nothing more is written to them."""
+"""Index and pack the WARC files of a folder after the last write."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Finished(NamedTuple):
-    """What was made, and how many captures are in it."""
+    """The files that were made, and the number of captures in them."""
 
     cdxj: Path
     wacz: Path | None
@@ -24,12 +24,12 @@ class Finished(NamedTuple):
 
 
 def finish(folder: Path, wacz: bool = False, *, title: str | None = None) -> Finished:
-    """Mend, index, and pack if that is wanted. Can be repeated.
+    """Mend and index the files of a folder, and pack them if wanted. Can be repeated.
 
     Args:
-        folder: With the WARC files.
-        wacz: Whether to pack them as ``NAME.wacz`` in the folder, after whose name it is called.
-        title: What players show; by default the name of the folder.
+        folder: Folder with the WARC files.
+        wacz: Whether to pack them in the folder, as ``NAME.wacz`` after its name.
+        title: Title that players show; by default the name of the folder.
 
     Raises:
         ArchiveInUseError: A process still writes to it.

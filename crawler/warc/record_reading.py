@@ -1,4 +1,4 @@
-"""Records of WARC files, whole ones only: what is damaged is said and skipped."""
+"""Read the whole records of WARC files; report and skip damage."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ class WholeRecord:
     """A whole record.
 
     Attributes:
-        kind: ``WARC-Type``.
-        fields: Its own.
-        http: Status line and headers of what it holds, where that is HTTP.
-        payload: What follows the head, without chunks; None where it is larger than was asked for.
-        offset: Of the record in its file, in bytes; length likewise, both compressed.
+        kind: Value of ``WARC-Type``.
+        fields: Fields of the record.
+        http: Status line and headers of its HTTP message, if there is one.
+        payload: Content after the head, without chunks; None if it is larger than the limit.
+        offset: Offset of the compressed record in its file, in bytes.
+        length: Length of the compressed record, in bytes.
     """
 
     kind: str
@@ -51,23 +52,23 @@ class WholeRecord:
     length: int
 
     def field(self, name: str) -> str | None:
-        """A field of the record."""
+        """Return a field of the record, or None."""
         value: str | None = self.fields.get_header(name)
         return value
 
     @property
     def url(self) -> str:
-        """What it is a record of; empty where it says nothing."""
+        """The URL of the record, empty without one."""
         return self.field("WARC-Target-URI") or ""
 
     @property
     def status(self) -> int:
-        """Of HTTP; 0 where there is none."""
+        """The HTTP status, 0 without one."""
         code = self.http.get_statuscode() if self.http is not None else ""
         return int(code) if code.isdecimal() and len(code) == 3 else 0
 
     def header(self, name: str) -> str | None:
-        """An HTTP header."""
+        """Return an HTTP header, or None."""
         value: str | None = None if self.http is None else self.http.get_header(name)
         return value
 
@@ -78,12 +79,12 @@ def read_records(
     """Read the records of a file, gzipped one by one or not at all.
 
     Args:
-        file: Can be sought.
-        complain: Told of every place from which nothing could be read, in a few words.
-        max_bytes: Of a payload that is kept; a larger one is read over.
-        start: Where a record begins.
+        file: A seekable file.
+        complain: Callback for each unreadable place, with a few words.
+        max_bytes: Maximum size of a payload that is returned; a larger one is skipped.
+        start: Offset of the first record.
 
-    Memory is bounded by the payloads that are kept.
+    Memory is bounded by the payloads that are returned.
     """
     size = file.seek(0, os.SEEK_END)
     at: int | None = start
@@ -99,7 +100,7 @@ def read_records(
             damage = None if records.offset >= size else "it breaks off"
         except _BROKEN as error:
             damage = _in_words(error)
-            # warcio counts below nothing in a file that is gzipped as a whole.
+            # warcio's offset becomes negative in a file that is gzipped as a whole.
             at = _next_member(file, max(at, records.offset) + 1)
         if damage is not None and not is_said:
             rest = "" if at is not None else "; nothing can be read after it"
@@ -111,7 +112,7 @@ def _whole(record: ArcWarcRecord, records: WARCIterator, max_bytes: int) -> Whol
     payload = _payload(record, max_bytes)
     if getattr(record.raw_stream, "limit", 0):
         raise EOFError("it breaks off")
-    # Reads to the end of the gzip member, whose checksum is looked at there.
+    # Reads to the end of the gzip member, where its checksum is verified.
     length = records.get_record_length()
     return WholeRecord(
         kind=record.rec_type or "",
@@ -127,7 +128,7 @@ def _payload(record: ArcWarcRecord, max_bytes: int) -> bytes | None:
     raw = record.raw_stream
     http = record.http_headers
     coding = None if http is None else http.get_header("Transfer-Encoding")
-    # Others write chunks as they came.
+    # Other programs write chunks as they came.
     is_chunked = (coding or "").strip().lower() == "chunked"
     stream: Any = ChunkedDataReader(raw) if is_chunked else raw
     kept = bytearray()
@@ -140,7 +141,7 @@ def _payload(record: ArcWarcRecord, max_bytes: int) -> bytes | None:
 
 
 def _next_member(file: BinaryIO, at: int) -> int | None:
-    """Where the next gzip member may begin."""
+    """Return the offset where the next gzip member may begin, or None."""
     file.seek(at)
     before = b""
     while piece := file.read(_PIECE_BYTES):

@@ -1,4 +1,4 @@
-"""Exchanges as records of WARC/1.1 (ISO 28500:2017)."""
+"""Make records of WARC/1.1 (ISO 28500:2017) from exchanges."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _LINE_BREAKS = bytes.maketrans(b"\r\n", b"  ")
 
 
 class RawHead(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
-    """A head that is written as the bytes that it is made of.
+    """A head that is written byte for byte.
 
-    warcio percent-encodes what is not ASCII, which changes what a server sent.
+    warcio would percent-encode non-ASCII characters, which changes the server's bytes.
     """
 
     def __init__(self, first_line: bytes, headers: Headers) -> None:
@@ -42,28 +42,28 @@ class RawHead(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
         self._raw = b"".join(line.translate(_LINE_BREAKS) + b"\r\n" for line in lines) + b"\r\n"
 
     def compute_headers_buffer(self, header_filter: object = None) -> None:
-        """Called by warcio before it writes."""
+        """Set the bytes of the head; warcio calls it before it writes."""
         self.headers_buff = self._raw
 
 
 def payload_digest(body: bytes) -> str:
-    """SHA-1 in base 32, as WARC files have it by custom."""
+    """Return the SHA-1 in base 32, as WARC files have it by custom."""
     digest = hashlib.sha1(body, usedforsecurity=False).digest()
     return "sha1:" + base64.b32encode(digest).decode("ascii")
 
 
 def warc_date(at: datetime) -> str:
-    """A time in UTC, to the microsecond."""
+    """Return a time in UTC, to the microsecond."""
     return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def warcinfo(filename: str, about: Mapping[str, str]) -> ArcWarcRecord:
-    """The first record of each file."""
+    """Make the first record of a file."""
     return _builder.create_warcinfo_record(filename, about)
 
 
 def response(exchange: Exchange, digest: str) -> ArcWarcRecord:
-    """The answer as a whole."""
+    """Make the record of a whole answer."""
     fields = {**_fields(exchange), "WARC-Payload-Digest": digest}
     return _record("response", exchange.url, fields, _answer_head(exchange), exchange.body)
 
@@ -71,12 +71,12 @@ def response(exchange: Exchange, digest: str) -> ArcWarcRecord:
 def revisit(
     exchange: Exchange, digest: str | None, original: OriginalRecord | None
 ) -> ArcWarcRecord:
-    """The answer without its body, which an earlier record holds.
+    """Make the record of an answer whose body is in an earlier record.
 
     Args:
-        exchange: Of status 304, or with a body that an earlier one had.
-        digest: Of the payload that it stands for, where that is known.
-        original: The record that holds it, where there is one.
+        exchange: Exchange with status 304, or with the body of an earlier one.
+        digest: Digest of the payload that it refers to, if known.
+        original: Record with the payload, if there is one.
     """
     is_304 = exchange.status == HTTPStatus.NOT_MODIFIED
     fields = {**_fields(exchange), "WARC-Profile": NOT_MODIFIED if is_304 else IDENTICAL_PAYLOAD}
@@ -89,7 +89,7 @@ def revisit(
 
 
 def request(exchange: Exchange, answer: ArcWarcRecord) -> ArcWarcRecord:
-    """What was asked, joined to its answer."""
+    """Make the record of the request, which refers to its answer."""
     parts = urlsplit(exchange.url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     first_line = f"{exchange.method} {target} HTTP/1.1".encode("latin-1", "replace")
@@ -107,14 +107,14 @@ def request(exchange: Exchange, answer: ArcWarcRecord) -> ArcWarcRecord:
 
 
 def metadata(about: Recorded, fields: Iterable[tuple[str, str]]) -> ArcWarcRecord:
-    """Something that is said of a response, as ``application/warc-fields``."""
+    """Make a metadata record about a response, as ``application/warc-fields``."""
     lines = [f"{name}: {' '.join(value.split())}\r\n" for name, value in fields]
     headers = {"WARC-Date": about.date, "WARC-Concurrent-To": about.id}
     return _record("metadata", about.url, headers, None, "".join(lines).encode())
 
 
 def recorded(record: ArcWarcRecord) -> Recorded:
-    """What later records need to name a record."""
+    """Return the identity of a record, to which later records can refer."""
     field = record.rec_headers.get_header
     return Recorded(field("WARC-Record-ID"), field("WARC-Target-URI"), field("WARC-Date"))
 
@@ -151,7 +151,7 @@ def _phrase(status: int) -> str:
 
 
 def _told(exchange: Exchange) -> Iterable[tuple[bytes, bytes]]:
-    """The headers, those renamed that are not true of the body as it is stored."""
+    """Yield the headers, with those renamed that are wrong for the stored body."""
     has_other_length = exchange.status != HTTPStatus.NOT_MODIFIED and exchange.method != "HEAD"
     for name, value in exchange.headers:
         lower = name.lower()

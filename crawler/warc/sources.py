@@ -1,4 +1,4 @@
-"""Where WARC files lie: by name, in a folder, within a WACZ."""
+"""Find WARC files by name, in a folder or within a WACZ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OPEN_SUFFIX = ".open"
-"""Of a file that a process writes to, or wrote to when it was killed."""
+"""Ending of a file that a process writes to, or wrote to when it was killed."""
 
 _ENDINGS = (".warc", ".warc.gz")
 _LOCAL_HEADER = struct.Struct("<26xHH")
@@ -29,7 +29,7 @@ class WarcFile(NamedTuple):
     length: int | None = None
 
     def open(self) -> BinaryIO:
-        """Open it for reading; it can be sought."""
+        """Open the file for reading; the result is seekable."""
         file = self.path.open("rb")
         if self.length is None:
             return file
@@ -37,10 +37,10 @@ class WarcFile(NamedTuple):
 
 
 def find_sources(word: str) -> list[WarcFile]:
-    """The WARC files that a word names: files and folders, separated by commas.
+    """Return the WARC files that a word names: files and folders, separated by commas.
 
     Raises:
-        ArchiveError: There is no such file, it is none, or there is none in a folder.
+        ArchiveError: A named file does not exist or is no archive, or a folder has none.
     """
     names = [word] if Path(word).exists() else [name.strip() for name in word.split(",")]
     return [source for name in names if name for source in _of_path(Path(name))]
@@ -96,7 +96,7 @@ def _start_of(path: Path, header: int) -> int:
 
 
 class _Window(io.RawIOBase):
-    """A part of a file, as if it were one."""
+    """A part of a file, readable as a file of its own."""
 
     def __init__(self, file: BinaryIO, start: int, length: int) -> None:
         self._file, self._start, self._length = file, start, length

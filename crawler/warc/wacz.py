@@ -1,6 +1,6 @@
-"""WACZ 1.1.1: an archive, its indexes and its list of pages as one ZIP file.
+"""Write WACZ 1.1.1: an archive, its indexes and its list of pages as one ZIP file.
 
-https://specs.webrecorder.net/wacz/1.1.1/. WARC files are stored in it as they are, so that a
+https://specs.webrecorder.net/wacz/1.1.1/. WARC files are stored in it uncompressed, so that a
 player fetches a record by its offset, also over HTTP.
 """
 
@@ -29,7 +29,7 @@ _PAGES_HEADER = {"format": "json-pages-1.0", "id": "pages", "title": "All Pages"
 
 
 class WaczFile:
-    """Writes the parts of a WACZ file one after the other, and what describes them last."""
+    """Writes the parts of a WACZ file one after the other, and their description last."""
 
     def __init__(self, file: zipfile.ZipFile) -> None:
         self._zip = file
@@ -40,9 +40,9 @@ class WaczFile:
         """Write a part.
 
         Args:
-            path: Within the file.
-            pieces: Its bytes.
-            stored: Whether they are compressed already, and to be found by their offset.
+            path: Path within the file.
+            pieces: Bytes of the part.
+            stored: Whether the part is stored uncompressed, so that records keep their offsets.
         """
         digest, count = hashlib.sha256(), 0
         info = zipfile.ZipInfo(path, self._now.timetuple()[:6])
@@ -58,7 +58,7 @@ class WaczFile:
         )
 
     def end(self, title: str) -> None:
-        """Write what describes the parts."""
+        """Write the description of the parts."""
         package = {
             "profile": PROFILE,
             "title": title,
@@ -81,10 +81,10 @@ def write_wacz(path: Path, warcs: Iterable[Path], cdxj: Path, title: str) -> Non
     """Pack WARC files with their index.
 
     Args:
-        path: Of the file to write; it appears when it is whole.
-        warcs: The files.
-        cdxj: Their index.
-        title: What players call it.
+        path: Path of the new file, which appears when it is whole.
+        warcs: The WARC files.
+        cdxj: Index of the files.
+        title: Title that players show.
     """
     new = path.with_name(f"{path.name}.new")
     with new.open("wb") as file:
@@ -111,7 +111,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
 
 
 def _blocks(lines: Iterable[bytes], summary: BytesIO) -> Iterator[bytes]:
-    """The index in gzip members of some lines each, and a summary that names their first lines."""
+    """Yield the index in gzip members of some lines each; write a summary of their first lines."""
     meta = json.dumps({"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"})
     summary.write(f"!meta 0 {meta}\n".encode())
     rest, offset = iter(lines), 0
@@ -130,7 +130,7 @@ def _blocks(lines: Iterable[bytes], summary: BytesIO) -> Iterator[bytes]:
 
 
 def _pages(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The first capture of each page that is HTML, in the order of the index."""
+    """Yield the first capture of each HTML page, in the order of the index."""
     yield json.dumps(_PAGES_HEADER).encode() + b"\n"
     before = None
     for line in lines:

@@ -1,4 +1,4 @@
-"""The WARC files of a folder: named, rolled, and mended where a process was killed."""
+"""Name and roll the WARC files of a folder, and mend those of killed processes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class WarcFiles:
     """Writes records, each a gzip member of its own, into files of a bounded size.
 
     Args:
-        folder: Where they go; it is there.
-        name: How their names begin.
-        max_bytes: When a file is so large, the next one begins.
-        about: What the first record of each says.
+        folder: Folder of the files, which exists.
+        name: Prefix of their names.
+        max_bytes: Size in bytes at which the next file begins.
+        about: Fields of the first record of each file.
 
     Files:
-        NAME-YYYYMMDDHHMMSS-NNNNN.warc.gz: and ``.open`` behind it while it is written to.
+        NAME-YYYYMMDDHHMMSS-NNNNN.warc.gz: with a further ``.open`` while it is written to.
     """
 
     def __init__(self, folder: Path, name: str, max_bytes: int, about: Mapping[str, str]) -> None:
@@ -57,12 +57,12 @@ class WarcFiles:
             _write(self._file, record)
 
     def flush(self) -> None:
-        """Hand everything to the operating system: a killed process loses nothing of it."""
+        """Hand all records to the operating system: a killed process loses none."""
         if self._file is not None:
             self._file.flush()
 
     def close(self) -> None:
-        """End the file that is open; the next record begins another one."""
+        """End the open file; the next record begins another one."""
         if self._file is None or self._path is None:
             return
         with self._file as file:
@@ -78,7 +78,7 @@ class WarcFiles:
         _write(self._file, records.warcinfo(path.stem, self._about))
 
     def _free_path(self) -> Path:
-        """A name that no earlier process of this very second took."""
+        """Return a name that no earlier process of the same second took."""
         while True:
             path = self._folder / f"{self._prefix}-{self._serial:05}.warc.gz{OPEN_SUFFIX}"
             self._serial += 1
@@ -105,9 +105,9 @@ def _write(file: BinaryIO, record: ArcWarcRecord) -> None:
 
 
 def mend(folder: Path) -> list[Path]:
-    """Cut the files of killed processes to their last whole record, and give them their name.
+    """Cut the files of killed processes to their last whole record, and rename them.
 
-    Nobody may be writing to them. A file without a whole record goes.
+    No process may be writing to them. A file without a whole record is deleted.
 
     Returns:
         The files that were mended.
@@ -126,7 +126,7 @@ def mend(folder: Path) -> list[Path]:
 
 
 def whole_bytes(path: Path) -> int:
-    """Where the last whole gzip member of a file ends.
+    """Return the offset where the last whole gzip member of a file ends.
 
     Complexity: O(length); memory does not grow with it.
     """

@@ -1,1 +1,1 @@
-"""Corpora: archives of whole crawls, read for Spark, and crawls that begin with what one holds."""
+"""Read archives of whole crawls for Spark, and begin crawls with the pages of a corpus."""

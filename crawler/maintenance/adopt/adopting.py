@@ -1,7 +1,8 @@
-"""A crawl directory that holds the kept pages of a corpus, as if they had been crawled before.
+"""Make a crawl directory with the kept pages of a corpus, as if they had been crawled before.
 
-What a crawl in it fetches is judged against them: a page of the corpus is the original of its
-duplicates like any other, with its URL, and its text is there for candidates to be compared with.
+Pages that a crawl fetches in it are judged against them: a page of the corpus is the original of
+its duplicates like any other, with its URL, and its text is there for candidates to be compared
+with.
 """
 
 from __future__ import annotations
@@ -39,19 +40,19 @@ _COMMIT_PAGES = 1_000
 def adopt(
     corpus: Corpus, folder: Path, canonicalizer: Canonicalizer, advance: Callable[[], None]
 ) -> int:
-    """Make a crawl directory of a corpus; say how many texts are in it.
+    """Make a crawl directory of a corpus; return its number of texts.
 
-    Of several texts of one URL the newest is its page, the others are its older versions.
+    If there are several texts of one URL, the newest is its page, the others its older versions.
 
     Args:
-        corpus: Where the pages are.
+        corpus: Corpus with the pages.
         folder: The directory, in which there is no crawl yet.
-        canonicalizer: Makes the keys of pages, as the crawl will.
-        advance: Called once a page.
+        canonicalizer: Canonicalizer that makes the keys of pages, as in the crawl.
+        advance: Callback for each page.
 
     Raises:
         JobError: There is a crawl already, or it cannot be written.
-        StorageError: The disk is full.
+        CrawlStorageError: The disk is full.
     """
     if (folder / FILE_NAME).exists():
         raise JobError(f"{folder}: holds a crawl already; choose another directory")
@@ -70,7 +71,7 @@ def adopt(
 
 
 def _clear(folder: Path, before: set[Path] | None) -> None:
-    """Take away what was not there before, and the folder where that was not."""
+    """Remove the files that were not there before, and a new folder itself."""
     for path in set(folder.iterdir()) - (before or set()):
         if path.is_dir():
             shutil.rmtree(path)
@@ -109,10 +110,10 @@ def _fill(
 def _row(number: int, page: KeptPage, canonicalizer: Canonicalizer) -> PageRow:
     try:
         canonical_url, key = canonicalizer(page.name), canonicalizer.key(page.name)
-    except MalformedUrl:  # a corpus may name its texts as it likes, and several alike
+    except MalformedUrl:  # a corpus may give its texts any names, and several texts one name
         canonical_url, key = page.name, payload_digest(page.digest + page.name.encode())
     fetched_at = _seconds(page.date)
-    # The bytes that it was taken from are not known. Its text stands for them, as for an item's.
+    # The bytes of the page are unknown. Its text stands for them, as for an item's.
     payload = payload_digest(page.text.encode())
     return PageRow(
         id=number,
@@ -131,7 +132,7 @@ def _row(number: int, page: KeptPage, canonicalizer: Canonicalizer) -> PageRow:
         words=page.words,
         is_main=int(page.is_main),
         payload_digest=payload,
-        # Of what has no fingerprint the digest is that of all that its page showed.
+        # Without a fingerprint the digest is that of all visible text.
         visible_digest=page.digest if page.fingerprint is None else None,
         text_digest=page.digest,
         last_payload_digest=payload,
@@ -143,7 +144,7 @@ def _row(number: int, page: KeptPage, canonicalizer: Canonicalizer) -> PageRow:
 
 
 def _seconds(date: str | None) -> float:
-    """When a page was fetched, seconds since 1970; today where its date says nothing."""
+    """Return the time of a page's fetch in seconds since 1970, or the present if it is unknown."""
     try:
         found = datetime.fromisoformat(date or "")
     except ValueError:

@@ -1,4 +1,4 @@
-"""The kept pages of a run of ``neardup.spark``, read without Spark."""
+"""Read the kept pages of a run of ``neardup.spark``, without Spark."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class KeptPage:
 
 
 class Corpus:
-    """What a run kept, and what the runs did that it goes on from.
+    """The pages that a run kept, and those of the earlier runs that it builds on.
 
     Args:
-        folder: The output of the run, on a disk of this machine.
+        folder: Output of the run, on a disk of this machine.
 
     Raises:
         JobError: There is none, or an earlier one is missing.
@@ -56,7 +56,7 @@ class Corpus:
                 raise JobError(f"{folder}: goes on from a run that is no longer in {earlier}")
 
     def __len__(self) -> int:
-        """Return how many pages there are."""
+        """Return the number of pages."""
         return sum(_dataset(folder).count_rows() for folder in self._folders)
 
     def pages(self) -> Iterator[KeptPage]:

@@ -1,4 +1,4 @@
-"""The pages of a WARC or WET file for ``neardup.spark``, read as a crawl reads them.
+"""Read the pages of a WARC or WET file for ``neardup.spark``, as a crawl reads them.
 
 ``neardup`` finds ``read`` by its entry point (``neardup.readers``), since it knows no HTML.
 """
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from crawler.warc.record_reading import WholeRecord
 
 MAX_BYTES = 32 * 1024 * 1024
-"""Of a body, also after decompression; the same as DOWNLOAD_MAXSIZE of the profile."""
+"""Skip a body of more than this many bytes, also after decompression.
+
+The same as DOWNLOAD_MAXSIZE of the profile.
+"""
 
 _SLICE = 64
 _SLICE_BYTES = 1 << 26
@@ -50,16 +53,16 @@ class _Answer(NamedTuple):
 def read(file: BinaryIO) -> Iterator[WebPage | LeftOut]:
     """Yield the pages of an archive in its order, each capture by itself.
 
-    Responses are read by a worker process, with the limits of time and memory that a crawl has.
-    Of a WET file the text is taken as it stands there.
+    Responses are read by a worker process, with the limits of time and memory of a crawl. The text
+    of a WET file is taken as it is.
 
     Args:
-        file: Can be sought; gzipped record by record, or not at all.
+        file: Seekable file, gzipped record by record or not at all.
     """
     waiting: list[_Answer] = []
     damage: list[LeftOut] = []
     with closing(HtmlReader(ReadingOptions(workers=1))) as reader:
-        # A complaint names a place in the file; what counts here is how often there is one.
+        # A complaint names a place in the file; only the number of complaints counts here.
         complain = partial(_note, damage)
         for record in read_records(file, complain, max_bytes=MAX_BYTES):
             told = _tell(record)
@@ -83,7 +86,7 @@ def _is_much(waiting: list[_Answer]) -> bool:
 
 
 def _tell(record: WholeRecord) -> _Answer | WebPage | LeftOut | None:
-    """What a record is; None for one that says nothing of a page."""
+    """Return the content of a record, or None if it concerns no page."""
     if record.kind == "conversion":
         return _conversion(record)
     if record.kind == "revisit":

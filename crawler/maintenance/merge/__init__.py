@@ -1,1 +1,1 @@
-"""Many crawl directories made one."""
+"""Merge many crawl directories into one."""

@@ -1,4 +1,4 @@
-"""Captures copied from where they were made, with what stands beside them."""
+"""Copy captures from their crawls, with the rows that belong to them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa:
 _ORIGINAL = "SELECT key, text_digest FROM pages WHERE id = ?"
 _ELSEWHERE = "SELECT key, text_digest FROM elsewhere WHERE page = ?"
 _NEW_ID = "SELECT coalesce(same_as, id) FROM scratch.captures WHERE source = ? AND old = ?"
-# What says again what another capture says: that one was found unchanged then.
+# A capture that equals another one: that one was found unchanged then.
 _SEEN_AGAIN = """
 SELECT same_as, source, old FROM scratch.captures WHERE same_as IS NOT NULL ORDER BY id
 """
@@ -42,12 +42,12 @@ UPDATE pages SET seen_visit = max(seen_visit, ?), seen_at = ?, payload_digest = 
 
 @dataclass(slots=True)
 class Copier:
-    """Copies rows of ``pages``, ``near_texts`` and what was the original of each duplicate.
+    """Copies rows of ``pages``, ``near_texts`` and the original of each duplicate.
 
     Args:
-        database: The crawl to be made, with the captures numbered.
-        sources: Where they are.
-        parameters: The new ids of parameters, by number of the source and old id.
+        database: Database of the merged crawl, with the captures numbered.
+        sources: Crawls to copy from.
+        parameters: New ids of parameters, by number of the source and old id.
     """
 
     database: Database
@@ -85,7 +85,7 @@ class Copier:
             yield list(page.values())
 
     def _note_beside(self, source: MergedCrawl, new: int, page: Mapping[str, Any]) -> None:
-        """Note whom a newest capture repeats, to be looked for when all is there."""
+        """Record the original of a newest capture, to be resolved when all captures are copied."""
         if page["verdict"] not in DUPLICATES:
             return
         original = page["duplicate_of"]
@@ -106,7 +106,7 @@ class Copier:
         return None if row is None else int(row[0])
 
     def _touch(self) -> None:
-        """Note when a page that was fetched twice was seen last."""
+        """Record the last time at which a page that was fetched twice was seen."""
         for same_as, number, old in self.database.read(_SEEN_AGAIN).fetchall():
             source = self.sources[number]
             page = dict(zip(COLUMNS, source.one(_ROW, old), strict=True))

@@ -1,4 +1,4 @@
-"""Texts that a fleet kept and none of its crawls has: those that are needed, asked for once."""
+"""Fetch texts that a fleet kept but none of its crawls has, in one pass."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _FIND = "SELECT text, words, is_main, visible_digest, fingerprint FROM scratch.k
 
 
 class FleetKeptText(NamedTuple):
-    """A text that a fleet keeps, zstd, and the page that it is of."""
+    """A text that a fleet keeps, zstd, and its page."""
 
     original: OriginalPage
     text: bytes
 
 
 class FleetText(NamedTuple):
-    """What is known of a text of a fleet."""
+    """A text of a fleet with its facts."""
 
     text: bytes
     words: int | None
@@ -52,18 +52,18 @@ class FleetText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FleetTexts:
-    """Takes from a fleet what is needed, into a table of the scratch file.
+    """Fetches the needed texts of a fleet into a table of the scratch file.
 
     Args:
-        database: With the scratch file.
-        kept: Gives all texts that the fleet keeps.
+        database: Database with the scratch file.
+        kept: Function that yields all texts that the fleet keeps.
     """
 
     database: Database
     kept: Callable[[], AsyncIterator[FleetKeptText]]
 
     def fetch(self, watch: CheckWatch) -> None:
-        """Ask for all. Complexity: O(texts of the fleet); memory of one."""
+        """Fetch all needed texts. Complexity: O(texts of the fleet); memory of one."""
         self.database.write(_WANT)
         watch.begin("texts of the fleet", 0)
         asyncio.run(self._fetch(watch))
@@ -79,12 +79,12 @@ class FleetTexts:
                 self.database.write(sql, (*row, *more))
 
     def find(self, digest: bytes | None) -> FleetText | None:
-        """The text with a digest."""
+        """Return the text with a digest, or None."""
         row = self.database.read(f"{_FIND} WHERE text_digest = ?", (digest,)).fetchone()
         return None if row is None else FleetText(*row)
 
     def row(self, digest: bytes | None, like: PageRow) -> PageRow | None:
-        """A row that has the text with a digest, and is another one's otherwise."""
+        """Return a copy of a row with the text of a digest, or None without that text."""
         found = self.find(digest)
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""Which captures of all crawls there are, in order, and which one of each page is the newest."""
+"""Order the captures of all crawls, and choose the newest one of each page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.storage.database import Database
 
-# What two crawls kept that knew nothing of each other, or one of which was killed.
+# Texts that two crawls kept without knowing of each other, or after one was killed.
 _MAKE_DUPLICATES = f"""
 UPDATE pages SET verdict = 'text_duplicate', distance = 0, similarity = 1.0, text = NULL,
     html = NULL, duplicate_of = (
@@ -25,7 +25,7 @@ UPDATE pages SET verdict = 'text_duplicate', distance = 0, similarity = 1.0, tex
 WHERE id IN (SELECT id FROM ({TWICE}))
 """  # noqa: S608
 
-# The very page that was named, where it says what it said then; else one that says the same.
+# The named page itself if its text is unchanged; else a page with the same text.
 _NAME = """
 UPDATE pages SET duplicate_of = (
     SELECT kept.id FROM scratch.named JOIN pages AS kept
@@ -35,7 +35,7 @@ UPDATE pages SET duplicate_of = (
 WHERE id IN (SELECT page FROM scratch.named WHERE text_digest IS NOT NULL)
 """
 
-# A file is never held: its copies name one that has the same bytes.
+# A file is never stored: its copies name one with the same bytes.
 _NAME_FILE = """
 UPDATE pages SET duplicate_of = (
     SELECT file.id FROM scratch.named JOIN pages AS file
@@ -91,7 +91,7 @@ ORDER BY key, id
 
 
 def name_originals(database: Database) -> None:
-    """Let each duplicate name the kept page that it repeats, where there is one.
+    """Set the original of each duplicate to the kept page that it repeats, if there is one.
 
     Complexity: O(duplicates * log n).
     """
@@ -101,7 +101,7 @@ def name_originals(database: Database) -> None:
 
 
 class MergedCapture(NamedTuple):
-    """What decides between captures of one page."""
+    """The facts that decide between captures of one page."""
 
     key: bytes
     id: int
@@ -119,11 +119,11 @@ class MergedCapture(NamedTuple):
 
     @property
     def is_file(self) -> bool:
-        """Whether it is no page."""
+        """Whether the capture is no page."""
         return self.text_digest is None and self.verdict != NOINDEX
 
     def says_what(self, other: MergedCapture) -> bool:
-        """Whether both are the same: the page was fetched twice, and had not changed."""
+        """Return whether both are the same: the page was fetched twice, and had not changed."""
         if not (self.was_read and other.was_read) or self.is_file != other.is_file:
             return False
         if (self.verdict == NOINDEX) != (other.verdict == NOINDEX):
@@ -134,7 +134,10 @@ class MergedCapture(NamedTuple):
         return same_bytes or (not self.is_file and self.text_digest == other.text_digest)
 
     def says_less(self, previous: MergedCapture) -> bool:
-        """As ``PageStore.insert`` has it: what holds nothing takes no place."""
+        """Return whether a capture without content would replace one with content.
+
+        The rule is that of ``PageStore.insert``.
+        """
         if not previous.was_read:
             return False
         if not self.was_read:
@@ -144,11 +147,11 @@ class MergedCapture(NamedTuple):
 
 
 class NewestCapture(NamedTuple):
-    """Of the newest captures of one page in several crawls, the one that is newest of all.
+    """The newest of several crawls' newest captures of one page.
 
     Attributes:
-        newest: Its id.
-        same: Captures that say again what one of them says, with the id of that.
+        newest: Id of the capture.
+        same: Ids of captures that repeat another, with the id of that one.
     """
 
     newest: int
@@ -156,10 +159,10 @@ class NewestCapture(NamedTuple):
 
 
 def choose(captures: Sequence[MergedCapture]) -> NewestCapture:
-    """Decide as one crawl would have, to which they come in this order.
+    """Choose the newest capture as one crawl would, given the captures in this order.
 
-    The newest one counts that says something. What is there twice is there once: as what is held,
-    else as what came first.
+    The newest one with content counts. Equal captures become one: the one that has the text, else
+    the first.
     """
     newest, same = captures[0], {}
     for capture in captures[1:]:
@@ -175,7 +178,7 @@ def choose(captures: Sequence[MergedCapture]) -> NewestCapture:
 
 
 def number_captures(database: Database, sources: Iterable[MergedCrawl], watch: CheckWatch) -> int:
-    """Give all captures new ids in the order in which they were made; say how many there are.
+    """Give all captures new ids in the order in which they were made; return their number.
 
     Complexity: O(n log n).
     """
@@ -191,7 +194,7 @@ def number_captures(database: Database, sources: Iterable[MergedCrawl], watch: C
 
 
 def _choose_newest(database: Database, watch: CheckWatch) -> None:
-    """Let one capture of each page be the newest, of those that were it in one crawl."""
+    """Choose the newest capture of each page among those that were newest in one crawl."""
     watch.begin("pages in several crawls", 0)
     last = b""
     while rows := database.read(_RIVALS, (last,)).fetchall():

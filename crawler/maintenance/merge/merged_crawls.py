@@ -1,4 +1,4 @@
-"""The crawl directories that become one."""
+"""Open the crawl directories that are merged."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 IDENTITY = ("URL rules (URLS_DISABLED_RULES)", "features (NEARDUP_FEATURES)")
-"""What keys and fingerprints are made with, as ``meta`` names it: the same everywhere."""
+"""Names of the rows of ``meta`` that must be equal in all merged crawls.
+
+Keys and fingerprints depend on them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class MergedCrawl:
-    """A crawl directory, which nobody else has open.
+    """A crawl directory that no other process has open.
 
     Attributes:
-        number: Its place among all.
-        shift: What is added to its visits, so that the last one is the last one everywhere.
+        number: Position among all directories.
+        shift: Number that is added to its visits, so that all crawls have the same last visit.
     """
 
     number: int
@@ -34,15 +37,15 @@ class MergedCrawl:
     shift: int
 
     def one(self, sql: str, *parameters: Any) -> Any:
-        """The first row of a query, None where there is none."""
+        """Return the first row of a query, or None."""
         return self.connection.execute(sql, parameters).fetchone()
 
     def count(self, table: str) -> int:
-        """The rows of a table."""
+        """Return the number of rows of a table."""
         return int(self.one(f"SELECT count(*) FROM {table}")[0])  # noqa: S608
 
     def is_damaged(self) -> bool:
-        """Whether its database is. Complexity: O(size)."""
+        """Return whether its database is damaged. Complexity: O(size)."""
         try:
             return bool(self.one("PRAGMA quick_check(1)")[0] != "ok")
         except sqlite3.Error:
@@ -55,7 +58,7 @@ def opened(folders: Sequence[Path]) -> Iterator[list[MergedCrawl]]:
 
     Raises:
         JobInUseError: A crawl has one of them open.
-        JobVersionError: Keys or fingerprints of one mean something else than those of another.
+        JobVersionError: Keys or fingerprints of one differ in meaning from those of another.
         JobError: One is no crawl directory, is named twice, or is a mirror's.
     """
     if len({folder.resolve() for folder in folders}) < len(folders):
@@ -74,10 +77,10 @@ def opened(folders: Sequence[Path]) -> Iterator[list[MergedCrawl]]:
 
 
 def blamed(sources: Sequence[MergedCrawl], error: sqlite3.Error | CrawlStorageError) -> JobError:
-    """Return what names the directory that an error comes from.
+    """Return an error that names the directory it comes from.
 
-    SQLite tells a source that cannot be read from a result that cannot be written by no more than
-    the kind of the error.
+    SQLite distinguishes an unreadable source from an unwritable result only by the kind of the
+    error.
     """
     cause = error.__cause__ if isinstance(error, CrawlStorageError) else error
     damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

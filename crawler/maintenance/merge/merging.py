@@ -1,4 +1,4 @@
-"""One crawl directory made of many: those of a fleet's workers, or of any crawls."""
+"""Merge crawl directories into one: those of a fleet's workers, or of any crawls."""
 
 from __future__ import annotations
 
@@ -55,16 +55,15 @@ FROM pages WHERE latest = 1
 
 @contextmanager
 def made_whole(folder: Path) -> Iterator[Path]:
-    """Give a folder beside one that is to be made; it gets that name when the block ends.
+    """Yield a temporary folder beside a new one, and rename it when the block ends.
 
-    Where an exception leaves, nothing stays. What a killed process left is thrown away by the
-    next one.
+    After an exception nothing is left. The remains of a killed process are deleted by the next one.
 
     Files:
-        .NAME.part: What is being made; .NAME.part.lock: held meanwhile.
+        .NAME.part: The unfinished folder; .NAME.part.lock: held meanwhile.
 
     Raises:
-        JobError: There is something in the folder, or it cannot be made.
+        JobError: The folder is not empty, or cannot be made.
         JobInUseError: Another process is making it.
     """
     folder = folder.resolve()  # "." has no name, and a link cannot be replaced by a folder
@@ -95,17 +94,17 @@ def made_whole(folder: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What became of many crawls.
+    """The result of a merge.
 
     Attributes:
-        directories: How many there were.
-        pages: URLs.
-        kept: Pages that are kept.
-        duplicates: Pages of which another one is kept.
-        fetched_twice: Captures that say again what another crawl has.
-        heirs: Duplicates whose original nobody had, so that they were judged again.
-        lost: URLs of duplicates of which nobody holds the text.
-        queued: Whether those wait to be fetched again.
+        directories: Number of merged directories.
+        pages: Number of URLs.
+        kept: Number of kept pages.
+        duplicates: Number of pages that repeat a kept one.
+        fetched_twice: Number of captures that repeat one of another crawl.
+        heirs: Number of duplicates without an original that were judged again.
+        lost: URLs of duplicates whose text is lost.
+        queued: Whether the lost ones are queued to be fetched again.
     """
 
     directories: int
@@ -118,7 +117,7 @@ class Merged:
     queued: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``scrapy merge --json`` prints it."""
+        """Return the output of ``scrapy merge --json``."""
         return asdict(self)
 
 
@@ -128,17 +127,18 @@ def merge(
     watch: CheckWatch,
     kept: Callable[[], AsyncIterator[FleetKeptText]] | None = None,
 ) -> Merged:
-    """Make one crawl directory of many, which stay as they are.
+    """Make one crawl directory of many, which are not changed.
 
     Args:
-        folder: What is to be made; it is there when it is whole.
-        folders: The crawls, which nobody has open.
-        watch: Is told how far it is.
-        kept: All texts that a fleet keeps, for originals that none of its crawls holds.
+        folder: New directory, which appears when it is whole.
+        folders: Crawl directories, open in no other process.
+        watch: Callbacks for progress.
+        kept: Function that yields all texts that a fleet keeps, for originals that none of its
+            crawls has.
 
     Raises:
         JobError: One of the directories cannot be used, or they do not go together.
-        StorageError: The disk is full.
+        CrawlStorageError: The disk is full.
 
     Complexity: O(n log n) for n captures; memory of some thousand pages, whatever their number.
     """
@@ -159,10 +159,10 @@ def merge(
 
 
 class _Merging:
-    """Fills the database of a directory, in the order in which one part needs the other.
+    """Fills the database of a directory, each table after those that it depends on.
 
     Files:
-        scratch.db: What is known of all captures meanwhile; taken away at the end.
+        scratch.db: Facts of all captures; deleted at the end.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class _Merging:
             database.write(statement)
 
     def merge(self, kept: Callable[[], AsyncIterator[FleetKeptText]] | None) -> Merged:
-        """Fill it; what came of it."""
+        """Fill the database; return the result."""
         database, sources, watch = self._database, self._sources, self._watch
         visit = merge_meta(database, sources)
         merge_url_rules(database, sources)
@@ -209,7 +209,7 @@ class _Merging:
     def _settle_heirs(
         self, kept: Callable[[], AsyncIterator[FleetKeptText]] | None
     ) -> tuple[int, list[str]]:
-        """Make the fingerprint index, and judge what has no original by it."""
+        """Make the fingerprint index, and judge the duplicates without an original by it."""
         database = self._database
         tuned = newest(database.read)
         parameters = Parameters() if tuned is None else tuned.parameters
@@ -232,7 +232,7 @@ class _Merging:
         return found - len(lost), lost
 
     def close(self) -> None:
-        """Take the scratch file away."""
+        """Delete the scratch file."""
         self._database.commit()
         self._database.read("DETACH DATABASE scratch")
         self._scratch.unlink()

@@ -1,4 +1,4 @@
-"""Duplicates whose original nobody holds: kept with their own words, or with those of a fleet."""
+"""Promote or rejudge duplicates whose original is lost, with their own or a fleet's texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
     from neardup import Deduplicator
 
-# Those that say what their original said come first: others may be near to them.
+# Those with the same text as their original come first: others may be near to them.
 _ORPHANS = f"""
 SELECT pages.id FROM ({ORPHANS}) AS orphan JOIN pages ON pages.id = orphan.id
 ORDER BY pages.verdict = '{NEAR_DUPLICATE}', pages.id
@@ -37,7 +37,7 @@ UPDATE pages SET verdict = ?, duplicate_of = ?, distance = ?, similarity = ? WHE
 
 
 class NewText(NamedTuple):
-    """What a page says from now on: its own words, or those that it was near to."""
+    """The text of a page from now on: its own, or that of its near original."""
 
     row: PageRow
     text: bytes
@@ -46,13 +46,13 @@ class NewText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Heirs:
-    """Judges orphans against all that is kept, as a crawl does whose original changes.
+    """Judges orphans against all kept pages, as a crawl does whose original changes.
 
     Args:
-        database: With all pages, and ``scratch.named``.
-        store: Over it.
-        deduplicator: Over that.
-        fleet: Texts that a fleet kept, where it can be asked.
+        database: Database with all pages, and ``scratch.named``.
+        store: Page store of the database.
+        deduplicator: Deduplicator of the page store.
+        fleet: Texts that a fleet kept, if it can be asked.
     """
 
     database: Database
@@ -61,7 +61,7 @@ class Heirs:
     fleet: FleetTexts | None
 
     def settle(self, watch: CheckWatch) -> list[str]:
-        """Find an original for each orphan, or keep it; the URLs of those whose text is lost.
+        """Find an original for each orphan, or keep it; return the URLs whose text is lost.
 
         Complexity: O(orphans * log n).
         """
@@ -78,13 +78,13 @@ class Heirs:
         return lost
 
     def orphans(self) -> list[tuple[int]]:
-        """Ids of duplicates whose original nobody holds."""
+        """Return the ids of duplicates whose original is lost."""
         return self.database.read(_ORPHANS).fetchall()
 
     def _settle(self, row: PageRow) -> bool:
         digest = self._digest_of_original(row)
         heir = None if digest is None else self.store.find_text(digest, {row.id})
-        if heir is not None:  # which took over what was named: nothing else changes
+        if heir is not None:  # it has the text of the named original: nothing else changes
             measures = row.verdict, heir, row.distance, row.similarity
             self.database.write(_NAME, (*measures, row.id))
             return True
@@ -100,7 +100,7 @@ class Heirs:
         return None if found is None else found[0]
 
     def _own(self, row: PageRow) -> NewText | None:
-        """What the page said itself, wherever that is held."""
+        """Return the text of the page itself, from any place that has it, or None."""
         texts = HeldTexts(self.database.read)
         source = texts.find(row.id, row.text_digest, row.words)
         if source is not None:
@@ -109,7 +109,7 @@ class Heirs:
         return None if kept is None else NewText(row, kept.text, is_own=True)
 
     def _borrowed(self, row: PageRow, digest: bytes | None) -> NewText | None:
-        """What the original of a near-duplicate said, to be read anew at the next visit."""
+        """Return the text of a near-duplicate's original, until the page's own is read again."""
         said = None if digest is None else self.store.find_said(digest)
         if said is None and self.fleet is not None:
             said = self.fleet.row(digest, row)

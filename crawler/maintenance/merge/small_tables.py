@@ -1,4 +1,4 @@
-"""What the directory of all crawls says of itself, and what people said of its texts."""
+"""Merge the small tables: rules, parameters, requests, links, URL history, meta and labels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RULES = """
 SELECT rule, state, positives, explored, saved, origin, since, reason, tried FROM url_rules
 """
 _CLUSTERS = "SELECT name, fetched, new, barren, met, recent, state, reason FROM url_clusters"
-# Traps are counted on: where pages of a kind were fetched most is known best what they are.
+# Counts of traps add up; the state is that of the crawl with most pages of the kind.
 _ADD_CLUSTER = """
 INSERT INTO url_clusters (name, fetched, new, barren, met, recent, state, reason)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -36,7 +36,7 @@ ON CONFLICT (name) DO UPDATE SET
     fetched = fetched + excluded.fetched, new = new + excluded.new
 """
 
-# What a rule skipped counts as asked for: another request stood for it.
+# A request that a rule skipped counts as made: another one stood for it.
 _SEEN = f"SELECT key, depth FROM requests WHERE state IN ({DONE}, {SKIPPED}) AND key IS NOT NULL"  # noqa: S608
 _MARK = f"""
 INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, fixed, request)
@@ -90,9 +90,9 @@ INSERT INTO labels VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (first, second) DO UPDA
 
 
 def merge_url_rules(database: Database, sources: Iterable[MergedCrawl]) -> None:
-    """Copy learned rules, each once, and the kinds of URLs that are watched.
+    """Copy learned rules, each once, and the watched kinds of URLs.
 
-    What any crawl revoked, or its user forgot, holds nowhere.
+    A rule that any crawl revoked, or its user forgot, holds nowhere.
     """
     rules: dict[str, list[object]] = {}
     for source in sources:
@@ -110,7 +110,7 @@ def merge_url_rules(database: Database, sources: Iterable[MergedCrawl]) -> None:
 
 
 def _together(held: list[object], row: list[object]) -> list[object]:
-    """One rule of two crawls: texts may be the same ones, requests are not."""
+    """Return one rule of two crawls: their texts may be the same, their requests are not."""
     first, second = sorted((held, row), key=lambda one: -int(str(one[0])))
     state, positives, explored, saved, *rest = first
     numbers = [int(str(number)) for number in second[1:4]]
@@ -126,7 +126,7 @@ def _together(held: list[object], row: list[object]) -> list[object]:
 def merge_parameters(
     database: Database, sources: Iterable[MergedCrawl]
 ) -> dict[tuple[int, int], int]:
-    """Copy them in the order of time, what one crawl took over from another once.
+    """Copy parameters in the order of time, those that two crawls share only once.
 
     Returns:
         Their new ids, by number of the source and old id.
@@ -153,9 +153,9 @@ def merge_parameters(
 def merge_requests(
     database: Database, sources: Sequence[MergedCrawl], visit: int, watch: CheckWatch
 ) -> None:
-    """Take over what was seen, then what waits and no other crawl has asked for.
+    """Copy the seen requests, then the waiting ones that no other crawl has made.
 
-    What a worker of a fleet holds is lent to it: the fleet has it, or others fetched it.
+    The requests of a fleet's worker are only lent to it: the fleet has them, or others made them.
 
     Complexity: O(requests * log requests).
     """
@@ -176,7 +176,7 @@ def merge_requests(
 def merge_links(database: Database, sources: Sequence[MergedCrawl], watch: CheckWatch) -> None:
     """Copy the links of each page's newest capture.
 
-    Complexity: O(pages); 20 us each where they are compressed anew.
+    Complexity: O(pages); 20 us for each list that must be compressed again.
     """
     dictionaries = [source.one(_DICTIONARY) for source in sources]
     shared = next((row[0] for row in dictionaries if row is not None), None)
@@ -211,7 +211,7 @@ def _packed(
 
 
 def merge_known(database: Database, sources: Sequence[MergedCrawl], watch: CheckWatch) -> None:
-    """Copy what became of each URL, as the crawl has it whose capture is the newest.
+    """Copy the history of each URL from the crawl with its newest capture.
 
     Complexity: O(URLs * log URLs).
     """
@@ -219,7 +219,7 @@ def merge_known(database: Database, sources: Sequence[MergedCrawl], watch: Check
         for source in sources:
             watch.begin(f"URLs of {source.folder}", source.count("known"))
             rows = _rows(database, source, watch, is_newest=is_newest)
-            # Of URLs without a page, such as redirects, the last word counts.
+            # For URLs without a page, such as redirects, the latest entry counts.
             sql = _PUT if is_newest else _PUT.replace("excluded.due_at > known", _NOBODY_HAS)
             database.write_many(sql, rows)
             database.commit()
@@ -241,9 +241,9 @@ def _rows(
 
 
 def merge_meta(database: Database, sources: Sequence[MergedCrawl]) -> int:
-    """Write what holds for all; the number of the last visit.
+    """Write the values of the whole crawl; return the number of the last visit.
 
-    What the crawl was about stands there where it was the same everywhere.
+    The crawl's plan is stored only if it is the same in all crawls.
     """
     first = sources[0].meta
     for name in IDENTITY:
@@ -272,7 +272,7 @@ def _stages(sources: Sequence[MergedCrawl]) -> dict[str, float]:
 
 
 def _merge_settings(database: Database, sources: Sequence[MergedCrawl]) -> None:
-    """What settings said last, and where seeds led."""
+    """Merge the settings of the last start, moved seeds and private names."""
     moved: dict[str, str] = {}
     names: set[str] = set()
     for source in sources:
