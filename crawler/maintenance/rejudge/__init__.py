@@ -1,1 +1,1 @@
-"""What is kept and dropped with the parameters of today: all pages judged again."""
+"""Judge all pages of a crawl again, with its present parameters."""

@@ -1,4 +1,4 @@
-"""New verdicts before anything is changed: a temporary table beside a crawl's database."""
+"""Collect new verdicts in a temporary table beside a crawl's database."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ class JudgedRow(NamedTuple):
 
 
 class JudgedPages:
-    """The table, and neardup's ``Documents`` over those of it that are kept.
+    """The table of new verdicts, with neardup's ``Documents`` over its kept pages.
 
-    It lies in a temporary file, so that the memory it takes does not grow with the crawl.
+    It is in a temporary file, so that its memory does not grow with the crawl.
     """
 
     def __init__(self, connection: sqlite3.Connection, texts: HeldTexts) -> None:
         self._connection = connection
         self._texts = texts
-        connection.isolation_level = None  # nothing begins or ends unasked
+        connection.isolation_level = None  # no transaction begins or ends by itself
         connection.execute("PRAGMA temp_store = FILE")
         connection.executescript(f"DROP TABLE IF EXISTS temp.judged; {_TABLE}")
 
     def put(self, row: JudgedRow) -> None:
-        """Note a verdict."""
+        """Store a verdict."""
         values = row._replace(fingerprint=to_signed(row.fingerprint))
         marks = ", ".join("?" * len(values))
         self._connection.execute(f"INSERT INTO temp.judged VALUES ({marks})", values)  # noqa: S608
 
     def get(self, page_id: int | None) -> JudgedRow | None:
-        """The verdict on a page; None where there is none so far."""
+        """Return the verdict on a page, or None if it was not judged yet."""
         sql = "SELECT * FROM temp.judged WHERE id = ?"
         row = self._connection.execute(sql, (page_id,)).fetchone()
         if row is None:
@@ -78,22 +78,22 @@ class JudgedPages:
         return judged._replace(fingerprint=to_unsigned(judged.fingerprint))
 
     def is_kept(self, page_id: int | None) -> bool:
-        """Whether a page is kept."""
+        """Return whether a page is kept."""
         sql = "SELECT 1 FROM temp.judged WHERE id = ? AND original IS NULL"
         return self._connection.execute(sql, (page_id,)).fetchone() is not None
 
     def original_of(self, page_id: int | None) -> int | None:
-        """The page that a dropped one repeats; None for one that is kept, or was not judged."""
+        """Return the page that a dropped one repeats; None for a kept or unjudged page."""
         sql = "SELECT original FROM temp.judged WHERE id = ?"
         row = self._connection.execute(sql, (page_id,)).fetchone()
         return None if row is None else row[0]
 
     def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
-        """The first kept page whose judged text has this digest."""
+        """Return the first kept page whose judged text has this digest."""
         return self._find("text_digest", digest, exclude)
 
     def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
-        """The first kept page of these bytes."""
+        """Return the first kept page of these bytes."""
         return self._find("payload", digest, exclude)
 
     def _find(self, column: str, digest: bytes, exclude: Collection[int]) -> int | None:
@@ -101,10 +101,10 @@ class JudgedPages:
         return next((int(page_id) for (page_id,) in rows if page_id not in exclude), None)
 
     def text(self, id: int) -> str | None:  # noqa: A002  # neardup's name for it
-        """The text of a kept page."""
+        """Return the text of a kept page."""
         sql = "SELECT source, is_near FROM temp.judged WHERE id = ? AND original IS NULL"
         row = self._connection.execute(sql, (id,)).fetchone()
         return None if row is None else self._texts.text(TextSource(*row))
 
     def add(self, id: int, document: Document) -> None:  # noqa: A002
-        """Nothing: who judges notes the verdict, in the same step."""
+        """Do nothing: the caller stores the verdict, in the same step."""

@@ -1,4 +1,4 @@
-"""Every newest capture judged again, in the order of the crawl, as the crawl itself would."""
+"""Judge every newest capture again, in the order of the crawl, as the crawl itself would."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WAITS = "SELECT 1 FROM requests WHERE key = ? AND state = 0"
 
 
 class JudgedPage(NamedTuple):
-    """What the store knows of a page; columns of ``pages``."""
+    """A stored page; columns of ``pages``."""
 
     id: int
     verdict: str
@@ -54,7 +54,7 @@ class JudgedPage(NamedTuple):
 
     @property
     def payload(self) -> bytes | None:
-        """The digest of its bytes, where they can show that two pages are the same."""
+        """The digest of the page's bytes if it has any, by which equal pages are found."""
         return self.payload_digest if self.body_bytes else None
 
 
@@ -62,9 +62,9 @@ class Rejudge:
     """Judges the pages of a crawl directory, and changes nothing there.
 
     Args:
-        connection: For reading ``crawl.db``; verdicts go to a temporary table of it.
-        parameters: By which it judges.
-        can_queue: Whether what nobody holds can be fetched again.
+        connection: Connection for reading ``crawl.db``; verdicts go to a temporary table of it.
+        parameters: Parameters of the new verdicts.
+        can_queue: Whether a page whose text is lost can be fetched again.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Rejudge:
         self._judged = JudgedPages(connection, self._texts)
 
     def judge(self, watch: CheckWatch) -> None:
-        """Judge all of them; those whose text nobody holds at last, by what is known of them.
+        """Judge all pages; those whose text is lost come last, judged by their stored facts.
 
         All is read as it is at one moment, until the connection ends its transaction.
 
@@ -107,7 +107,7 @@ class Rejudge:
         document = self._document(page, source)
         verdict = _judged(judge, page, document)
         if page.verdict == CHANGED and not verdict.is_duplicate:
-            # Its measures say how far it is from its own last version.
+            # Its distance and similarity are to its own last version.
             verdict = Verdict(CHANGED, None, page.distance, page.similarity)
         long = document.words >= self._parameters.min_words
         fingerprint = document.fingerprint if long else None
@@ -116,7 +116,7 @@ class Rejudge:
         return True
 
     def _put(self, row: JudgedRow) -> None:
-        """Note a verdict; a copy of the same bytes says what its original does, as in a crawl."""
+        """Store a verdict; a copy of the same bytes takes its original's digests, as in a crawl."""
         kept = self._judged.get(row.original) if row.verdict == EXACT_DUPLICATE else None
         if kept is not None:
             row = row._replace(text_digest=kept.text_digest, fingerprint=kept.fingerprint)
@@ -125,7 +125,7 @@ class Rejudge:
         self._judged.put(row)
 
     def _document(self, page: JudgedPage, source: TextSource) -> Document:
-        """What a page says, as its reading gave it to the judge of the crawl."""
+        """Return the text of a page as the judge of the crawl received it."""
         extract = extract_of(
             self._texts.packed(source),
             is_main=bool(page.is_main),
@@ -136,7 +136,7 @@ class Rejudge:
         return replace(document, payload=page.payload)
 
     def _judge_unheld(self, page: JudgedPage) -> None:
-        """Of a page that nobody holds, know whom it equals or how near it was; or await it."""
+        """Judge a page without a stored text by its digests or its old distance, or await it."""
         known = self._equal(page)
         if known is None and self._goes_on(page):
             known = Verdict(page.verdict, page.duplicate_of, page.distance, page.similarity)
@@ -167,7 +167,7 @@ class Rejudge:
         return None
 
     def _goes_on(self, page: JudgedPage) -> bool:
-        """Whether a page's measures make it a duplicate of the same original still."""
+        """Return whether a page's distance and similarity still make it a duplicate."""
         parameters = self._parameters
         is_alike = not parameters.verify or (page.similarity or 0.0) >= parameters.min_similarity
         return (
@@ -184,7 +184,7 @@ class Rejudge:
 
 
 def _judged(judge: Deduplicator, page: JudgedPage, document: Document) -> Verdict:
-    # First of all, as a crawl does: copies of a page without a word are copies too.
+    # First, as in a crawl: copies of a page without a word are copies too.
     known = None if page.payload is None else judge.find_payload(page.payload)
     return known or judge.judge_document(page.id, document)
 

@@ -1,4 +1,4 @@
-"""All pages of a crawl judged again, with the parameters that hold now."""
+"""Judge all pages of a crawl again, with its present parameters, and write the changes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ UPDATE pages SET verdict = ?, duplicate_of = ?, distance = ?, similarity = ?, be
 WHERE id = ?
 """
 _SAY = "UPDATE pages SET text_digest = ?, fingerprint = ? WHERE id = ?"
-# As where an original takes what only was near it with it: such a page is read anew.
+# A near-duplicate whose original is gone has no digests: it is read at its next visit.
 _FORGET = "UPDATE pages SET text_digest = NULL, payload_digest = NULL WHERE id = ?"
 _NAME = f"UPDATE pages SET parameters = ?1 WHERE {JUDGED} AND parameters IS NOT ?1"  # noqa: S608
 
@@ -66,7 +66,7 @@ SELECT count(*) {DIFFERS.replace("WHERE", "WHERE (")})
 """
 
 _NAME += " AND text_digest IS NOT NULL"
-# What learned URL rules know of a page: whom it repeats, and how nearly.
+# The facts of a page for learned URL rules: its original, and the similarity to it.
 _FOLDS = """
 UPDATE folds SET kept = coalesce(pages.duplicate_of, pages.id),
     similarity = CASE WHEN pages.duplicate_of IS NULL THEN 1.0
@@ -76,12 +76,12 @@ FROM pages WHERE pages.id = folds.page AND folds.kept IS NOT NULL AND pages.is_m
 
 
 class Application:
-    """Writes verdicts that were made before, and moves texts to where they belong.
+    """Writes new verdicts, and moves texts to their new places.
 
     Args:
-        connection: Has the verdicts, and sees the database as it was when they were made.
-        database: The same one, for writing.
-        can_queue: Whether what nobody holds can be fetched again.
+        connection: Connection with the verdicts, and a view of the database from that time.
+        database: The same database, for writing.
+        can_queue: Whether a page whose text is lost can be fetched again.
     """
 
     def __init__(
@@ -95,11 +95,11 @@ class Application:
         self._queue: QueueAgain | None = None
 
     def apply(self, parameters: int, watch: CheckWatch) -> int:
-        """Write all of it, and return how many rows there were to write.
+        """Write all changes, and return the number of rows to write.
 
         Args:
-            parameters: ``parameters.id`` of those by which the verdicts were made.
-            watch: Is told how far it is.
+            parameters: ``parameters.id`` of the new verdicts.
+            watch: Callbacks for progress.
         """
         total = self._connection.execute(f"SELECT count(*) {DIFFERS}").fetchone()[0]
         watch.begin("verdicts written", int(total))
@@ -133,14 +133,14 @@ class Application:
             self._queue.push(page_id)
 
     def _move_text(self, row: JudgedRow, source: TextSource) -> None:
-        """Put a text with the page that is kept, and beside the one that is not."""
+        """Move the text of a kept page to its row, that of a duplicate to ``near_texts``."""
         if row.original is None:
             if source != TextSource(row.id, 0):
                 sql = "UPDATE pages SET text = ? WHERE id = ?"
                 self._database.write(sql, (self._texts.packed(source), row.id))
             self._database.write("DELETE FROM near_texts WHERE page = ?", (row.id,))
         elif source.page == row.id or row.verdict == NEAR_DUPLICATE:
-            # Of a near-duplicate also where another one says the same: that may change.
+            # For a near-duplicate also if another page has the same text: that may change.
             if source != TextSource(row.id, 1):
                 sql = "INSERT OR REPLACE INTO near_texts VALUES (?, ?)"
                 self._database.write(sql, (row.id, self._texts.packed(source)))
@@ -149,18 +149,18 @@ class Application:
 
 @dataclass(frozen=True, slots=True)
 class Rejudgement:
-    """What came of judging all pages again, or would.
+    """The result of judging all pages again, also of a dry run.
 
     Attributes:
-        parameters: ``parameters.id`` of those by which they were judged.
-        judged: Pages that were.
-        kept_before: Kept ones before.
-        kept: Kept ones now.
-        now_kept: Pages that were duplicates and are kept now.
-        now_dropped: Pages that were kept and are duplicates now.
-        otherwise: Pages of which something else changes: whom they repeat, and how nearly.
-        to_fetch: Pages of which nobody holds the text, so that they must be fetched again.
-        can_fetch: Whether they can be queued; not for a spider that is none of ours.
+        parameters: ``parameters.id`` of the new verdicts.
+        judged: Number of pages that were judged.
+        kept_before: Number of kept pages before.
+        kept: Number of kept pages now.
+        now_kept: Number of pages that were duplicates and are kept now.
+        now_dropped: Number of pages that were kept and are duplicates now.
+        otherwise: Number of pages with another change: of original, verdict or distance.
+        to_fetch: Number of pages whose text is lost, so that they must be fetched again.
+        can_fetch: Whether they can be queued; not if the spider is none of ours.
         kept_examples: URLs of some that are kept now.
         dropped_examples: URLs of some that are dropped now.
     """
@@ -179,27 +179,26 @@ class Rejudgement:
 
     @property
     def changes(self) -> int:
-        """Pages of which something changes."""
+        """The number of pages with a change."""
         return self.now_kept + self.now_dropped + self.otherwise + self.to_fetch
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``scrapy rejudge --json`` prints it."""
+        """Return the output of ``scrapy rejudge --json``."""
         return asdict(self)
 
 
 def rejudge(directory: CrawlDirectory, watch: CheckWatch, *, dry_run: bool = False) -> Rejudgement:
-    """Judge all newest captures again in the order of the crawl, and put it into effect.
+    """Judge all newest captures again in the order of the crawl, and write the changes.
 
-    ``crawl.db`` changes in one transaction: whatever ends the process before its end, nothing
-    has happened.
+    ``crawl.db`` changes in one transaction: a process that ends before its end has changed nothing.
 
     Args:
-        directory: The crawl, which nobody else has open.
-        watch: Is told how far it is.
-        dry_run: Change nothing.
+        directory: Crawl directory, open in no other process.
+        watch: Callbacks for progress.
+        dry_run: Whether to change nothing.
 
     Raises:
-        JobError: Nothing was crawled, or the directory cannot be written.
+        JobError: No page was crawled, or the directory cannot be written.
         NearDupError: There are foreign files in the folder of the index.
     """
     tuned = current(directory.connection)
@@ -253,7 +252,7 @@ def _apply(directory: CrawlDirectory, tuned: Tuned, watch: CheckWatch, *, queues
         application = Application(directory.connection, database, can_queue=can_queue)
         if not application.apply(tuned.id, watch):
             return
-        # Before the commit: what is missing is made again, and what errs might be believed.
+        # Before the commit: a missing index is made again, a wrong one might be used.
         remove_index(directory)
         has_bloom = queues and directory.bloom.exists()
         if has_bloom:

@@ -1,4 +1,4 @@
-"""What a page says, wherever that is held: with it, beside it, with one that says the same."""
+"""Find the stored text of a page: in its row, beside it, or with an equal page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WHERE pages.text_digest = ? AND pages.words IS ? AND pages.duplicate_of IS NOT N
 
 
 class TextSource(NamedTuple):
-    """Where a text stands: in the row of a page, or in ``near_texts``."""
+    """The place of a text: the row of a page, or ``near_texts``."""
 
     page: int
     is_near: int
@@ -35,14 +35,14 @@ class HeldTexts:
     """Finds texts in a crawl's database, and reads them one at a time.
 
     Args:
-        read: Runs a query.
+        read: Function that runs a query.
     """
 
     def __init__(self, read: Callable[[str, Sequence[Any]], sqlite3.Cursor]) -> None:
         self._read = read
 
     def find(self, page_id: int, digest: bytes | None, words: int | None) -> TextSource | None:
-        """Where the text of a page stands; None where nobody holds it."""
+        """Return the place of a page's text, or None if it is stored nowhere."""
         if self._first(_OWN, page_id) is not None:
             return TextSource(page_id, 0)
         if self._first(_NEAR, page_id) is not None:
@@ -54,7 +54,7 @@ class HeldTexts:
         return None
 
     def packed(self, source: TextSource) -> bytes:
-        """A text as it is stored, zstd."""
+        """Return a text as it is stored, zstd."""
         sql = "SELECT text FROM near_texts WHERE page = ?"
         if not source.is_near:
             sql = "SELECT text FROM pages WHERE id = ?"
@@ -62,7 +62,7 @@ class HeldTexts:
         return text
 
     def text(self, source: TextSource) -> str:
-        """A text."""
+        """Return a text, decompressed."""
         return unpack_judged(self.packed(source))
 
     def _first(self, sql: str, *parameters: object) -> int | None:

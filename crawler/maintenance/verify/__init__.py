@@ -1,1 +1,1 @@
-"""Does a crawl directory hold what it claims to hold, and what can be mended where not?"""
+"""Verify and repair a crawl directory."""

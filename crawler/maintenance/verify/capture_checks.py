@@ -1,4 +1,4 @@
-"""Which capture is the newest, who holds what, and is it held once?"""
+"""Check that each page has one newest capture, and that each text is stored once."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ _FETCH_ANEW = "the spider is not one of ours, which could queue it again: crawl 
 
 
 def reading_anew(directory: CrawlDirectory) -> tuple[str, str]:
-    """Remedy and advice where a text is lost: what is fetched again must be queued as it was."""
+    """Return remedy and advice for a lost text: only our own spiders can queue its URL again."""
     return (_READ_ANEW, "") if directory.plan is not None else ("", _FETCH_ANEW)
 
 
 def listed(words: Collection[str]) -> str:
-    """Words as a list in SQL."""
+    """Return words as a list in SQL."""
     return ", ".join(f"'{word}'" for word in sorted(words))
 
 
 _NOT_NEWEST = "SELECT max(id), url FROM pages GROUP BY key HAVING sum(latest) <> 1"
 _UNKNOWN = f"SELECT id, url FROM pages WHERE verdict NOT IN ({listed(VERDICTS)})"  # noqa: S608
-# The original of such a duplicate is another crawl's: scrapy merge finds it there.
+# The original of such a duplicate is in another crawl: scrapy merge finds it there.
 _HERE = "NOT EXISTS (SELECT 1 FROM elsewhere WHERE elsewhere.page = {})"
 _NO_TEXT = f"""
 SELECT id, url FROM pages WHERE latest = 1 AND text IS NULL AND verdict IN ({listed(KEPT)})
 """  # noqa: S608
-# A file that is no page is never held: of its copies it is only known that they are the same.
+# A file that is no page is never stored: its copies are only known to be the same.
 ORPHANS = f"""
 SELECT copy.id AS id, copy.url AS url
 FROM pages AS copy LEFT JOIN pages AS kept ON kept.id = copy.duplicate_of
@@ -53,7 +53,7 @@ WHERE copy.latest = 1 AND (copy.duplicate_of IS NOT NULL OR copy.verdict IN ({li
   AND (kept.id IS NULL AND {_HERE.format("copy.id")}
        OR kept.verdict <> 'not_html' AND NOT (kept.latest = 1 AND kept.text IS NOT NULL))
 """  # noqa: S608
-# Their original says something else by now, and a visit that was stopped has not asked for them.
+# Their original has changed, and a visit that was stopped has not requested them.
 _WAITING = "kept.text IS NOT NULL AND kept.id IN (SELECT page FROM superseded)"
 _SUPERSEDED = f"{ORPHANS} AND {_WAITING}"
 _LOST = f"{ORPHANS} AND NOT coalesce({_WAITING}, 0)"
@@ -85,7 +85,7 @@ SELECT id, url FROM pages
 WHERE parameters IS NOT NULL AND parameters NOT IN (SELECT id FROM parameters)
 """
 
-# Rule, query, what was found, remedy; where none is named, the page is to be read anew.
+# Rule, query, description, remedy; an empty remedy means that the page must be read again.
 _RULES = (
     (
         NEWEST,
@@ -135,7 +135,7 @@ _RULES = (
 
 
 def find_misplaced(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Look for captures that break a rule, one query a rule.
+    """Check captures, with one query a rule.
 
     Complexity: O(pages * log pages).
     """

@@ -1,4 +1,4 @@
-"""Does every row hold values that a crawl writes, and do tables agree on what they both say?"""
+"""Check that rows hold values that a crawl writes, and that tables agree."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ META = "meta-right"
 RULES = "url-keys-known"
 REDIRECTS = "redirect-keys-right"
 
-# Of this visit two tables know: a lower number in one of them is a fault of that.
+# Two tables store this visit: the lower number is the wrong one.
 _VISIT = (
     "max((SELECT coalesce(max(visit), 0) FROM known), coalesce((SELECT CAST(value AS INTEGER)"
     " FROM meta WHERE name = 'visit'), 0))"
@@ -41,7 +41,7 @@ _CLUSTERS = ("closed", "open", "slow")
 
 
 class ColumnCheck(NamedTuple):
-    """What a column never holds, and what is put there; None where the row is taken away."""
+    """A condition on values that no crawl writes, with the repair, or None to delete the row."""
 
     table: str
     wrong: str
@@ -77,11 +77,11 @@ _INSTEAD = {
     ("pages", "verdict"): "verdict = ''",
     ("requests", "request"): "request = x''",
 }
-"""What other checks put right then; a row that lacks something else is taken away."""
+"""Repairs of missing values that other checks complete; other rows are deleted."""
 
 
 def typed_columns(read: Read) -> list[ColumnCheck]:
-    """Return what no column holds by its type alone."""
+    """Return a check for the type of each column."""
     found = []
     tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     for (table,) in read(tables).fetchall():
@@ -98,7 +98,7 @@ def typed_columns(read: Read) -> list[ColumnCheck]:
 
 
 COLUMNS = (
-    # Ids are given from 1 on; those that name such a row are found by other checks.
+    # Ids begin at 1; other checks find the rows that refer to a wrong one.
     ColumnCheck("pages", "id < 1", "id = (SELECT max(max(id), 0) FROM pages) + 1 - id"),
     *_flags("pages", "latest", "better_copy"),
     *_counts("pages", "depth", "body_bytes", "links", "words"),
@@ -182,9 +182,9 @@ SELECT id, url FROM pages WHERE latest = 1 AND visit > 0
 
 
 def find_strange(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Look at each value by itself, and at what two tables say of one page.
+    """Check each value by itself, and the agreement of two tables on one page.
 
-    Where a value cannot be one that a crawl wrote, the other checks wait for its repair.
+    If a value is none that a crawl writes, the other checks wait for its repair.
 
     Complexity: O(rows), and one canonical URL a page.
     """
@@ -192,7 +192,7 @@ def find_strange(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findi
     found = list(_find_values(directory, watch))
     yield from found
     if found:
-        return  # whatever else is looked at relies on these
+        return  # all other checks rely on these
     yield from _find_meta(directory)
     yield from _find_keys(directory)
     redirects = wrong_redirects(directory)
@@ -267,7 +267,7 @@ def _find_keys(directory: CrawlDirectory) -> Iterator[Finding]:
 def wrong_keys(directory: CrawlDirectory) -> Iterator[tuple[int, str, str, bytes]]:
     """Yield id, URL, right canonical URL and right key of each capture that has others.
 
-    Of crawls by our own spiders: items of others may have keys of their own.
+    Only for crawls by our own spiders: items of others may have keys of their own.
     """
     canonicalizer = directory.canonicalizer
     if canonicalizer is None or directory.plan is None:
@@ -283,7 +283,7 @@ def wrong_keys(directory: CrawlDirectory) -> Iterator[tuple[int, str, str, bytes
 
 
 def wrong_redirects(directory: CrawlDirectory) -> list[bytes]:
-    """Return the keys of redirects that are none of their URLs; of crawls by our own spiders."""
+    """Return the keys of redirects that do not fit their URLs, for crawls by our own spiders."""
     canonicalizer = directory.canonicalizer
     if canonicalizer is None or directory.plan is None:
         return []
@@ -299,7 +299,7 @@ def wrong_redirects(directory: CrawlDirectory) -> list[bytes]:
 
 
 def unreadable_links(read: Read) -> list[int]:
-    """Return the ids of the lists of links that no visit can read, or that are no page's."""
+    """Return the ids of the lists of links that are unreadable or belong to no page."""
     dictionary = read("SELECT urls FROM link_dictionary WHERE typeof(urls) = 'blob'").fetchone()
     plain = LinkPacker()
     shared = None if dictionary is None else LinkPacker(dictionary[0])

@@ -1,4 +1,4 @@
-"""Is ``crawl.db`` whole, as SQLite sees it?"""
+"""Check ``crawl.db`` as SQLite does, and make its companion files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def make_index(directory: CrawlDirectory, database: Database, *, anew: bool) -> 
     Args:
         directory: The crawl.
         database: Its database, committed.
-        anew: Throw away what is there; otherwise what it lacks is added.
+        anew: Whether to delete the old index; otherwise missing entries are added.
     """
     if anew:
         remove_index(directory)
@@ -38,7 +38,7 @@ def make_index(directory: CrawlDirectory, database: Database, *, anew: bool) -> 
 
 
 def remove_index(directory: CrawlDirectory) -> None:
-    """Throw the files of the fingerprint index away; who opens it next makes them again."""
+    """Delete the files of the fingerprint index; the next opening makes them again."""
     if directory.index.is_dir():
         for file in directory.index.iterdir():
             if file.suffix in _INDEX_ENDINGS or is_ours(file.name):
@@ -70,7 +70,7 @@ _OF_INDEXES = ("missing from index", "wrong # of entries in index", "non-unique 
 
 
 def find_damage(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Ask SQLite to look at every page of the file, and at every index.
+    """Let SQLite check every page of the file, and every index.
 
     Complexity: O(size of the file).
     """
@@ -97,7 +97,7 @@ def find_damage(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findin
 
 
 def missing_indexes(read: Read) -> dict[str, str]:
-    """Return the names of indexes that are not there, with what makes them."""
+    """Return the names of missing indexes, with the statements that make them."""
     sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(TABLES)
@@ -107,7 +107,7 @@ def missing_indexes(read: Read) -> dict[str, str]:
 
 
 def damaged(count: int, examples: tuple[str, ...]) -> Finding:
-    """A finding that ends everything: the truth itself is not to be read."""
+    """Return a finding that ends the verification: the database itself is unreadable."""
     return Finding(
         WHOLE,
         "crawl.db is damaged",

@@ -1,4 +1,4 @@
-"""A crawl directory, held so that nothing changes while it is looked at."""
+"""Open a crawl directory so that no process changes it while it is checked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FEATURES = "features (NEARDUP_FEATURES)"
 
 
 class CrawlDirectory:
-    """What checks look at: the files of a crawl, and the database opened for reading.
+    """The files of a crawl, and its database opened for reading.
 
     Args:
         folder: The crawl directory.
@@ -44,7 +44,7 @@ class CrawlDirectory:
 
     @property
     def meta(self) -> dict[str, str]:
-        """The values of the crawl itself, as they are now."""
+        """The present values of the crawl itself."""
         return dict(self.connection.execute("SELECT name, value FROM meta"))
 
     @property
@@ -59,22 +59,22 @@ class CrawlDirectory:
 
     @property
     def plan(self) -> str | None:
-        """What the crawl is about; None where a spider of somebody else's made it."""
+        """The plan of the crawl, or None if a foreign spider made it."""
         return self.meta.get("plan")
 
     @property
     def parameters(self) -> Parameters | None:
-        """Those by which the fingerprints were made, None where they are not known here."""
+        """The parameters of the fingerprints, or None if this version does not know them."""
         try:
             features = Features.parsed(self.meta.get(_FEATURES, ""))
         except ParameterError:
             return None
-        # Texts are as short as the crawl allowed: that is no part of a fingerprint.
+        # The minimum length of texts is no part of a fingerprint.
         return Parameters(features=features, min_words=1)
 
     @property
     def canonicalizer(self) -> Canonicalizer | None:
-        """That by which the keys were made, None where it is not known here."""
+        """The canonicalizer of the keys, or None if this version does not know it."""
         _, _, disabled = self.meta.get(_RULES, "").partition(" without ")
         try:
             found = Canonicalizer(disabled.split(", ") if disabled else ())
@@ -83,11 +83,11 @@ class CrawlDirectory:
         return found if found.version == self.meta.get(_RULES) else None
 
     def count(self, sql: str) -> int:
-        """The one number that a query gives."""
+        """Return the one number of a query."""
         return int(self.connection.execute(sql).fetchone()[0])
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close the database and release the lock."""
         self.connection.close()
         self._lock.release()
 

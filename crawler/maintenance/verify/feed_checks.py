@@ -1,4 +1,4 @@
-"""Does an exported feed hold every kept page, once, and nothing else?"""
+"""Check that an exported feed holds every kept page once, and no other."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _BETWEEN = re.compile(r"[ \t\r\n,]*")
 
 
 class FeedError(JobError):
-    """A feed that cannot be read; the message says where."""
+    """A feed cannot be read; the message says where."""
 
 
 def feed_urls(path: Path) -> Iterator[str]:
-    """The field ``url`` of every item, in the order of the feed.
+    """Yield the field ``url`` of every item, in the order of the feed.
 
     Args:
-        path: Its ending names the format: jsonl, jl, jsonlines, json, csv, xml, parquet.
+        path: Feed, whose ending names the format: jsonl, jl, jsonlines, json, csv, xml, parquet.
 
     Raises:
-        FeedError: It is not there, cut short, damaged, or has items without a URL.
+        FeedError: It is missing, cut short, damaged, or has items without a URL.
     """
     kind = path.suffix.lstrip(".").lower()
     if kind not in _READERS:
@@ -64,7 +64,7 @@ def _lines(file: IO[bytes]) -> Iterator[Any]:
 
 
 def _array(file: IO[bytes]) -> Iterator[Any]:
-    """The items of one JSON array, of which no more than one piece is held."""
+    """Yield the items of one JSON array, with at most one piece of the file in memory."""
     text = _Text(file)
     if text.next_character() != "[":
         raise ValueError("no JSON array")
@@ -77,7 +77,7 @@ def _array(file: IO[bytes]) -> Iterator[Any]:
 
 
 class _Text:
-    """What is left of a file, of which a beginning is held."""
+    """The unread rest of a file, with its beginning in memory."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -93,7 +93,7 @@ class _Text:
         return bool(piece)
 
     def next_character(self) -> str:
-        """The next one that is no space and no comma, nothing at the end of the file."""
+        """Return the next character that is no space and no comma, or "" at the end of the file."""
         while True:
             found = _BETWEEN.match(self._held, self.place)
             assert found is not None
@@ -102,7 +102,7 @@ class _Text:
                 return self._held[self.place : self.place + 1]
 
     def value(self) -> Any:
-        """The JSON value that begins here."""
+        """Return the JSON value that begins here."""
         while True:
             try:
                 value, self.place = self._decoder.raw_decode(self._held, self.place)
@@ -115,7 +115,7 @@ class _Text:
 
 def _table(file: IO[bytes]) -> Iterator[Any]:
     csv.field_size_limit(sys.maxsize)
-    # Not a reader of codecs, which takes U+2028 and form feeds for ends of lines.
+    # No reader of codecs, which takes U+2028 and form feeds for ends of lines.
     text = io.TextIOWrapper(file, "utf-8", newline="")
     try:
         yield from csv.DictReader(text, strict=True)
@@ -175,7 +175,7 @@ _ADVICE = "write it anew: scrapy pages DIR --verdict kept -o FILE"
 
 
 def find_misfed(directory: CrawlDirectory, feed: Path, watch: CheckWatch) -> Iterator[Finding]:
-    """Hold a feed against the store.
+    """Compare a feed with the store.
 
     URLs are compared by hashes of 64 bits: of ten million, two are mistaken for one with a
     probability of 3 in a million.
@@ -208,7 +208,7 @@ def find_misfed(directory: CrawlDirectory, feed: Path, watch: CheckWatch) -> Ite
 
 
 def _counted(urls: Iterable[str]) -> tuple[Hashes, npt.NDArray[np.int64]]:
-    """Hashes of URLs, sorted and distinct, with how often each came."""
+    """Return the hashes of URLs, sorted and distinct, with the number of times each came."""
     hashes = np.fromiter((_hash(url) for url in urls), np.uint64)
     return np.unique(hashes, return_counts=True)
 
@@ -220,7 +220,7 @@ def _hash(url: str) -> int:
 def _counts_of(
     asked: Hashes, known: Hashes, counts: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """How often each hash asked for is among the known ones."""
+    """Return for each hash in ``asked`` its count among the known ones, 0 if it is not there."""
     if not len(known):
         return np.zeros(len(asked), np.int64)
     places = np.minimum(np.searchsorted(known, asked), len(known) - 1)
@@ -234,7 +234,7 @@ def _finding(rule: str, what: str, hashes: Hashes, urls: Urls) -> Iterator[Findi
 
 
 def _named(hashes: Hashes, urls: Urls) -> tuple[str, ...]:
-    """The first URLs that have one of these hashes."""
+    """Return the first URLs that have one of these hashes."""
     meant, named = set(hashes[:_NAMED].tolist()), []
     for url in urls():
         if _hash(url) in meant:

@@ -1,4 +1,4 @@
-"""What a check says: a rule that does not hold, in plain words."""
+"""Define the findings of checks, and the progress of a check."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Finding:
     """A rule that does not hold.
 
     Attributes:
-        rule: Its short name, the same in every version; what a repair goes by.
-        what: What was found, and how many.
-        count: How many.
+        rule: Short name of the rule, the same in every version, by which repairs are chosen.
+        what: Description with the number of violations.
+        count: Number of violations.
         examples: Some of them.
-        remedy: What ``--repair`` does about it; empty where it can do nothing.
-        advice: What the user can do where no repair can.
-        is_leftover: What a stopped process leaves, and the next crawl takes up by itself.
-        ids: All of them, by ``pages.id``, where they are pages.
+        remedy: Description of the repair by ``--repair``, empty without one.
+        advice: Advice to the user if there is no repair.
+        is_leftover: Whether a stopped process left it, and the next crawl mends it by itself.
+        ids: All of them by ``pages.id``, if they are pages.
     """
 
     rule: str
@@ -38,24 +38,24 @@ class Finding:
 
 @dataclass(slots=True)
 class Culprits:
-    """Pages that break a rule, gathered one by one."""
+    """Pages that break a rule, collected one by one."""
 
     ids: list[int] = field(default_factory=list)
     examples: list[str] = field(default_factory=list)
 
     def add(self, page_id: int, example: str) -> None:
-        """Note a page."""
+        """Add a page."""
         self.ids.append(page_id)
         if len(self.examples) < MAX_EXAMPLES:
             self.examples.append(example)
 
     def add_all(self, rows: Iterable[tuple[int, str]]) -> None:
-        """Note the pages of a query for ids and URLs."""
+        """Add the pages of a query for ids and URLs."""
         for page_id, url in rows:
             self.add(page_id, url)
 
     def finding(self, rule: str, what: str, remedy: str = "", advice: str = "") -> Finding:
-        """A finding of them; ``what`` says what they are."""
+        """Return a finding with these pages; ``what`` describes them."""
         return Finding(
             rule,
             f"{what}: {len(self.ids):,}",
@@ -68,20 +68,20 @@ class Culprits:
 
 
 class CheckWatch(Protocol):
-    """Who is told how far a check is."""
+    """Receives the progress of a check."""
 
     def begin(self, what: str, total: int) -> None:
-        """Something begins that has so many steps."""
+        """Begin a phase with this number of steps."""
 
     def advance(self, steps: int = 1) -> None:
-        """So many steps are done."""
+        """Count finished steps."""
 
 
 class NoWatch:
-    """Nobody is told."""
+    """Ignores progress."""
 
     def begin(self, what: str, total: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def advance(self, steps: int = 1) -> None:
-        """Nothing."""
+        """Do nothing."""

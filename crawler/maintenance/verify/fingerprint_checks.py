@@ -1,4 +1,4 @@
-"""Does the fingerprint index hold the fingerprints of the stored pages, and no other?"""
+"""Check that the fingerprint index holds the fingerprints of the stored pages, and no other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 INDEX = "index-right"
 
 _BATCH = 1 << 16
-# As in crawler.pages.page_store: of every text that was ever kept, older versions too.
+# As in crawler.pages.page_store: every text that was ever kept, older versions too.
 _INDEXED = f"fingerprint IS NOT NULL AND verdict IN ({listed(KEPT)})"
 _REMEDY = "makes it anew from crawl.db"
 
@@ -36,7 +36,7 @@ class Entries(NamedTuple):
 
 
 def find_unindexed(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Hold the index against the store, in both directions.
+    """Compare the index with the store, in both directions.
 
     Complexity: O(pages * log pages); 16 bytes of memory a page, and 40 in the middle.
     """
@@ -69,7 +69,7 @@ def _stored(directory: CrawlDirectory) -> Entries:
 def _compare(
     directory: CrawlDirectory, index: HammingIndex, stored: Entries, watch: CheckWatch
 ) -> Iterator[Finding]:
-    """What the index lacks of the store is found by asking, what it has besides by counting."""
+    """Find missing entries of the index by queries, and foreign ones by their number."""
     missing: list[int] = []
     found = 0
     distinct = np.unique(stored.fingerprints)
@@ -99,7 +99,7 @@ def _compare(
 
 
 def _lacking(answer: Entries, wanted: Entries) -> list[int]:
-    """Ids of wanted entries that an answer does not have."""
+    """Return the ids of wanted entries that an answer does not have."""
     if np.array_equal(answer.ids, wanted.ids):
         return []
     there = set(zip(answer.fingerprints.tolist(), answer.ids.tolist(), strict=True))
@@ -108,7 +108,7 @@ def _lacking(answer: Entries, wanted: Entries) -> list[int]:
 
 
 def _behind(directory: CrawlDirectory, missing: list[int], stored: Entries) -> Iterator[Finding]:
-    """Tell an index that was not flushed when its process was killed from one with holes."""
+    """Distinguish an index that a killed process did not flush from one with holes."""
     newest = np.sort(stored.ids)[-len(missing) :]
     if np.array_equal(np.sort(missing), newest):
         yield _leftover(f"last pages not yet in the fingerprint index: {len(missing):,}")

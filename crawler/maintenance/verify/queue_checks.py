@@ -1,4 +1,4 @@
-"""Will everything that is queued be fetched, and nothing twice?"""
+"""Check that every queued request will be made, and none twice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SKIPPED = "skipped-by-a-rule"
 BLOOM = "bloom-knows-seen"
 
 FLEET = "fleet"
-"""What ``meta`` of a worker's directory names."""
+"""Name of the row of ``meta`` that marks a worker's directory."""
 
 _QUEUED = "SELECT id, url, request, key FROM requests WHERE state IN (0, 1, 4) ORDER BY id"
 _UNFINISHED = "SELECT id, url, request, tries FROM requests WHERE state IN (0, 1, 3, 4) ORDER BY id"
@@ -39,7 +39,7 @@ SELECT count(*) FROM (
 
 
 def find_unqueued(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Look at leases, at the lines of hosts, and at what the seen set knows of the queue.
+    """Check leases, the line of hosts, and the seen set of queued requests.
 
     Complexity: O(queued requests * log seen).
     """
@@ -81,9 +81,9 @@ def find_unqueued(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
 
 
 def unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | None]]:
-    """Id, URL and what is stored of each request that no crawl will fetch; None: unreadable.
+    """Yield id, URL and stored form of each request that no crawl will make; None: unreadable.
 
-    Only of crawls by our own spiders. Not of a fleet's workers, whose requests are lent to them,
+    Only for crawls by our own spiders. Not for a fleet's workers, whose requests are lent to them,
     and have another form.
     """
     if directory.plan is None or FLEET in directory.meta:
@@ -114,9 +114,9 @@ def _find_unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findi
 
 
 def unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[tuple[int, str, bytes]]:
-    """Id, URL and right key of each queued request that the seen set lacks, or has under another.
+    """Yield id, URL and right key of each queued request that is not seen under that key.
 
-    Of crawls by our own spiders: elsewhere requests may have fingerprints of another kind.
+    Only for crawls by our own spiders: elsewhere requests may have fingerprints of another kind.
     """
     canonicalizer = directory.canonicalizer
     if directory.plan is None or canonicalizer is None:
@@ -129,13 +129,13 @@ def unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[tuple[int, 
 
 
 def _is_seen(directory: CrawlDirectory, key: bytes) -> bool:
-    """Whether another request has the key: a redirect to the page itself goes without one."""
+    """Return whether another request has the key: a redirect to the page itself has none."""
     sql = "SELECT 1 FROM requests WHERE key = ?"
     return directory.connection.execute(sql, (key,)).fetchone() is not None
 
 
 def _key(canonicalizer: Canonicalizer, url: str, encoded: bytes) -> bytes | None:
-    """The request fingerprint of a plain request, None of one that needs not be seen."""
+    """Return the request fingerprint of a plain request; None for one that need not be seen."""
     parts = _parts(encoded)
     if parts is None or parts.get("method", "GET") != "GET":
         return None
@@ -148,7 +148,7 @@ def _key(canonicalizer: Canonicalizer, url: str, encoded: bytes) -> bytes | None
 
 
 def _parts(encoded: bytes) -> dict[str, Any] | None:
-    """What is stored of a request; None where it cannot be read."""
+    """Return the decoded parts of a stored request, or None if they are unreadable."""
     try:
         return decode_parts(encoded)
     except MalformedRequestError:
@@ -156,7 +156,7 @@ def _parts(encoded: bytes) -> dict[str, Any] | None:
 
 
 def find_forgotten(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Ask the Bloom filter for every seen key: it may know too much, and never too little.
+    """Query the Bloom filter for every seen key: it may have too many, but never too few.
 
     Complexity: O(seen keys).
     """

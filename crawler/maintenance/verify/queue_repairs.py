@@ -1,4 +1,4 @@
-"""Repairs of the queue and of learned URL rules: each takes a finding, and says what it did."""
+"""Repair the queue and the learned URL rules: each repair takes a finding and reports on it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class QueueMender:
-    """Mends what will be fetched, and what learned rules say of it.
+    """Repairs queued requests and their learned rules.
 
     Args:
-        directory: What was looked at.
-        database: The same database, for writing.
-        again: Queues what is to be fetched again.
+        directory: Crawl directory that was checked.
+        database: Its database, for writing.
+        again: Queue for requests that are made again.
     """
 
     def __init__(self, directory: CrawlDirectory, database: Database, again: QueueAgain) -> None:
@@ -35,7 +35,7 @@ class QueueMender:
         self._again = again
 
     def mend(self, finding: Finding) -> str:
-        """Mend what was found, one of ``QUEUE_RULES``; say what was done."""
+        """Repair a finding of ``QUEUE_RULES``; return a report."""
         return _ACTS[finding.rule](self, finding)
 
     def _queue_stuck(self, finding: Finding) -> str:
@@ -43,7 +43,7 @@ class QueueMender:
         for number, url, packed in stuck:
             sql = "SELECT key, depth FROM requests WHERE id = ?"
             row = self._database.read(sql, (number,)).fetchone()
-            if row is not None:  # not replaced in the meantime
+            if row is not None:  # not replaced meanwhile
                 self._database.write("DELETE FROM requests WHERE id = ?", (number,))
                 parts = encoded_request(row[1]) if packed is None else packed
                 self._again.push_encoded(url, parts, *row)
@@ -57,7 +57,7 @@ class QueueMender:
         return "lined up the hosts of the queue anew"
 
     def _see(self, finding: Finding) -> str:
-        """Give each request the key of its URL; none, where another one has it."""
+        """Give each request the key of its URL, or none if another one has it."""
         wrong = [(key, number) for number, _, key in frontier.unseen(self._directory, NoWatch())]
         without = [(number,) for _, number in wrong]
         self._database.write_many("UPDATE requests SET key = NULL WHERE id = ?", without)
@@ -65,7 +65,7 @@ class QueueMender:
         return f"queued requests given the keys of their URLs: {len(wrong):,}"
 
     def _rule(self, finding: Finding) -> str:
-        """Put back what no rule skipped; what is not skipped has no rule."""
+        """Put back requests that no rule skipped; remove the rule of those that are not skipped."""
         self._database.write("UPDATE requests SET rule = NULL, fold = NULL WHERE state != 4")
         self._database.write(
             "UPDATE requests SET state = 0, fold = NULL WHERE state = 4 AND rule IS NULL"
@@ -86,7 +86,7 @@ class QueueMender:
         return f"requests put back into the queue: {self._put_back(url_rules.ALONE):,}"
 
     def _put_back(self, sql: str) -> int:
-        """Put skipped requests back; the next crawl skips again what is to be skipped."""
+        """Put skipped requests back; the next crawl applies the rules again."""
         rows = [(number,) for number, _ in self._database.read(sql).fetchall()]
         self._database.write_many(
             "UPDATE requests SET state = 0, rule = NULL, fold = NULL WHERE id = ?", rows
@@ -118,4 +118,4 @@ _ACTS: dict[str, Callable[[QueueMender, Finding], str]] = {
 }
 
 QUEUE_RULES = tuple(_ACTS)
-"""What can be mended here, in the order in which it is done."""
+"""Rules that can be repaired here, in the order of the repairs."""

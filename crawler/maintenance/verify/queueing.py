@@ -1,4 +1,4 @@
-"""URLs that are fetched again, because what they said is not held any more."""
+"""Queue URLs to be fetched again, because their text is lost."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 _ERRBACK = "failed"
-"""The method of our spiders that takes a request which gave no page."""
+"""Name of the errback of our spiders, for a request without a page."""
 
 
 class QueueAgain:
     """Puts URLs of captures into the queue of a crawl that is not running.
 
     Args:
-        database: Of a crawl of one of our spiders. Leases of its queue are ended.
+        database: Database of a crawl by one of our spiders. Leases of its queue are ended.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.requests = RequestQueue(database)  # which ends leases by itself
+        self.requests = RequestQueue(database)  # its constructor ends leases
 
     def push(self, page_id: int) -> bool:
-        """Queue the URL of a capture; say whether it did not wait already."""
+        """Queue the URL of a capture; return False if it was waiting already."""
         sql = "SELECT key, url, depth FROM pages WHERE id = ?"
         key, url, depth = self._database.read(sql, (page_id,)).fetchone()
         return self.push_url(url, key, depth)
 
     def push_url(self, url: str, key: bytes, depth: int) -> bool:
-        """Queue a URL by its key; say whether it did not wait already."""
+        """Queue a URL by its key; return False if it was waiting already."""
         sql = "SELECT 1 FROM requests WHERE key = ? AND state = 0"
         if self._database.read(sql, (key,)).fetchone() is not None:
             return False
@@ -49,5 +49,5 @@ class QueueAgain:
 
 
 def encoded_request(depth: int) -> bytes:
-    """Return the stored form of a request for a page so many links from a seed."""
+    """Return the stored form of a request for a page at this depth."""
     return encode_parts({"errback": _ERRBACK, "meta": {"depth": depth}})

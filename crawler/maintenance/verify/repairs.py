@@ -1,4 +1,4 @@
-"""Repairs of ``crawl.db``: each takes a finding, and says what it did."""
+"""Repair ``crawl.db``: each repair takes a finding and reports on it."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ WHERE pages.id = ? AND kept.id = pages.duplicate_of
 
 
 class Mender:
-    """Writes to a crawl's database what a finding calls for, in one transaction with the rest.
+    """Repairs a crawl's database by findings, all in one transaction.
 
     Args:
-        directory: What was looked at; its own connection sees nothing of this before the commit.
-        database: The same database, for writing.
+        directory: Crawl directory; its own connection sees no repair before the commit.
+        database: Its database, for writing.
     """
 
     def __init__(self, directory: CrawlDirectory, database: Database) -> None:
@@ -67,7 +67,7 @@ class Mender:
         return QueueAgain(self._database)
 
     def mend(self, finding: Finding) -> str | None:
-        """Mend what was found; say what was done, None where nothing can be."""
+        """Repair a finding; return a report, or None if there is no repair."""
         if finding.rule in QUEUE_RULES:
             return QueueMender(self._directory, self._database, self._again).mend(finding)
         if finding.rule in VALUE_RULES:
@@ -95,7 +95,7 @@ class Mender:
         return f"URLs whose newest capture was chosen: {chosen:,}"
 
     def _make_newest(self, key: bytes) -> None:
-        """Make the last capture that was read the newest, or the last one where none was."""
+        """Make the last readable capture the newest, or the last one if none is readable."""
         self._database.write("UPDATE pages SET latest = 0 WHERE key = ? AND latest = 1", (key,))
         self._database.write(
             "UPDATE pages SET latest = 1 WHERE id = (SELECT id FROM pages WHERE key = ?"
@@ -112,7 +112,7 @@ class Mender:
         return f"{said}, texts of old versions dropped: {dropped:,}" if dropped else said
 
     def _drop_text(self, page_id: int) -> int:
-        """Forget what an old version said; say how many were."""
+        """Drop the text of an old version; return 1 if it had one."""
         return self._database.write(
             "UPDATE pages SET text = NULL, html = NULL"
             " WHERE id = ? AND latest = 0 AND text IS NOT NULL",
@@ -120,13 +120,13 @@ class Mender:
         ).rowcount
 
     def _queue_again(self, page_id: int) -> bool:
-        """Forget a newest capture, let an earlier one of its page count, and queue its URL."""
+        """Delete a newest capture, make an earlier one the newest, and queue the URL."""
         sql = "SELECT key, url, depth FROM pages WHERE id = ? AND latest = 1"
         row = self._database.read(sql, (page_id,)).fetchone()
         if row is None:
             return False
         key, url, depth = row
-        # With old versions of which nothing is left: none of them can be the newest.
+        # With old versions that have no text left: none of them can be the newest.
         self._database.write(_FORGET, (page_id, key))
         self._make_newest(key)
         self._again.push_url(url, key, depth)
@@ -139,7 +139,7 @@ class Mender:
         computed = 0
         for page_id in finding.ids:
             values = self._database.read(sql, (page_id,)).fetchone()
-            if values is None:  # given up in the meantime
+            if values is None:  # deleted by an earlier repair
                 continue
             computed += 1
             said = texts.right(texts.StoredText(*values), parameters)
@@ -170,7 +170,7 @@ class Mender:
         return f"pages made duplicates of the first that says the same: {made:,}"
 
     def _holder(self, digest: bytes | None) -> int | None:
-        """The first page that holds a text."""
+        """Return the first page that has a text, or None."""
         row = self._database.read(
             "SELECT min(id) FROM pages WHERE text_digest = ? AND latest = 1 AND text IS NOT NULL",
             (digest,),
@@ -185,9 +185,9 @@ class Mender:
         )
 
     def _find_originals(self, finding: Finding) -> str | None:
-        """Name who holds what a duplicate says, or keep it; fetch again what nobody holds."""
+        """Name an original with the duplicate's text, or keep it; queue it if the text is lost."""
         named = kept = queued = 0
-        # Anew: what other repairs took away may have left orphans.
+        # Searched again: other repairs may have left orphans.
         for row in self._orphans():
             holder = None if row.text_digest is None else self._holder(row.text_digest)
             if holder is not None:
@@ -227,7 +227,7 @@ class Mender:
                 old.visible_digest,
             )
             row.words, row.is_main, row.fingerprint = old.words, old.is_main, old.fingerprint
-            row.payload_digest = None  # to be read anew at its next visit
+            row.payload_digest = None  # read again at its next visit
         row.verdict = TOO_SHORT if row.fingerprint is None else NEW
         self._database.write(
             _KEEP,
@@ -267,7 +267,7 @@ class Mender:
         return f"verdicts whose parameters are not known: {len(rows):,}"
 
     def _drop_near_pages(self, finding: Finding) -> str:
-        """Make kept pages duplicates; their own ones go with them, as far as they say the same."""
+        """Make kept pages duplicates of near ones, with their own duplicates of the same text."""
         found = list(repeats.near_pages(self._database.read, NoWatch()))
         for page in found:
             measures = page.original, page.distance, page.similarity
@@ -286,11 +286,11 @@ class Mender:
         return f"{said}; {self._find_originals(finding) or 'no duplicate lost its original'}"
 
     def _measure(self, finding: Finding) -> str:
-        """Say what duplicates are to their originals; find others for those that are none."""
+        """Correct the measures of duplicates, and find other originals for wrong ones."""
         found = [measured for measured, _ in repeats.mismeasured(self._database.read)]
         for page in found:
             if page.verdict is None:
-                # Of the same bytes it says the same, whatever its row says of it.
+                # With the same bytes it has the same text, whatever its row says.
                 self._database.write(_SAY_THE_SAME, (page.id,))
             else:
                 self._database.write(
@@ -337,11 +337,11 @@ _ACTS: dict[str, Callable[[Mender, Finding], str | None]] = {
 
 _FIRST = (INDEXES, LACKING)
 ORDER = (*_FIRST, *VALUE_RULES, *(rule for rule in _ACTS if rule not in _FIRST), *QUEUE_RULES)
-"""What can be mended, in the order in which it is done."""
+"""Rules that can be repaired, in the order of the repairs."""
 
 _OF_NO_VERDICT = {
     *(*_FIRST, captures.NEAR_TEXT, captures.ELSEWHERE, captures.PARAMETERS, texts.NEAR_READABLE),
     *(columns.META, columns.UNKNOWN, columns.LINKS, columns.REDIRECTS, repeats.CHOSEN, texts.HTML),
 }
 OF_TEXTS = {rule for rule in ORDER if rule not in _OF_NO_VERDICT | {*QUEUE_RULES}}
-"""What may change which texts are held, and what is queued."""
+"""Rules whose repair may change the stored texts and the queue."""

@@ -1,4 +1,4 @@
-"""Is every duplicate near its original, and no kept page near another one?"""
+"""Check that every duplicate is near its original, and no kept page near another one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FROM pages JOIN pages AS kept ON kept.id = pages.duplicate_of
 LEFT JOIN near_texts ON near_texts.page = pages.id
 WHERE pages.latest = 1 AND kept.latest = 1 AND kept.text IS NOT NULL ORDER BY pages.id
 """
-# A text that is long enough is new, or changed; its parameters say what is long enough.
+# A text of at least min_words, from its parameters, is new or changed.
 _WRONG_KINDS = f"""
 SELECT pages.id, pages.url FROM pages JOIN parameters ON parameters.id = pages.parameters
 WHERE latest = 1 AND duplicate_of IS NULL AND verdict IN ('{NEW}', '{TOO_SHORT}')
@@ -57,7 +57,7 @@ _MAKES_DUPLICATE = "makes them duplicates of it"
 
 
 class NearPage(NamedTuple):
-    """A kept page that repeats an earlier kept one nearly."""
+    """A kept page that nearly repeats an earlier kept one."""
 
     id: int
     original: int
@@ -66,7 +66,7 @@ class NearPage(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A duplicate with its measures as they are to be; None where it repeats its original not."""
+    """A duplicate with its right measures; None if it does not repeat its original."""
 
     id: int
     verdict: str | None
@@ -92,7 +92,7 @@ class _Duplicate(NamedTuple):
 
 
 def find_repeats(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Look for kept pages that repeat one, and for duplicates whose measures are other ones.
+    """Find kept pages that repeat one, and duplicates with a wrong distance or similarity.
 
     Complexity: O(kept pages * log), and one comparison of texts for each near pair; 40 bytes of
     memory a kept page.
@@ -143,10 +143,10 @@ def _parameters(read: Read) -> dict[int, Parameters | None]:
 
 
 def near_pages(read: Read, watch: CheckWatch) -> Iterator[NearPage]:
-    """Yield kept pages that an earlier one makes a duplicate by the parameters of their verdicts.
+    """Yield kept pages that repeat an earlier one by the parameters of their verdicts.
 
-    A page that is yielded makes none of a later one. Pages of one URL are parts of one page. As
-    many candidates are compared as when a page is judged.
+    A yielded page is no original of a later one. Pages of one URL are parts of one page. The number
+    of compared candidates is that of a judgement.
     """
     chosen = {number: found for number, found in _parameters(read).items() if found is not None}
     rows = np.array(read(_KEPT).fetchall(), np.int64).reshape(-1, 3)
@@ -181,7 +181,7 @@ def near_pages(read: Read, watch: CheckWatch) -> Iterator[NearPage]:
 def _repeated(
     read: Read, page_id: int, matches: list[Match], parameters: Parameters, bitmaps: Bitmaps
 ) -> NearPage | None:
-    """Return the first of some near pages that a page repeats."""
+    """Return the first of some near pages that a page repeats, or None."""
     url, text = read(_PAGE, (page_id,)).fetchone()
     try:
         verifier = JaccardVerifier(parameters.verify_shingle_size)
@@ -210,9 +210,9 @@ def _similarity(parameters: Parameters, first: bytes, second: bytes) -> float:
 
 
 def mismeasured(read: Read) -> Iterator[tuple[Measured, str]]:
-    """Yield the duplicates whose row does not say what they are to their original, and their URLs.
+    """Yield the duplicates with a wrong distance, similarity or original, and their URLs.
 
-    Where the text of a near-duplicate is not held, what is said of its similarity is believed.
+    If the text of a near-duplicate is not stored, its similarity is believed.
     """
     chosen = _parameters(read)
     for values in read(_DUPLICATES):
@@ -226,7 +226,7 @@ def mismeasured(read: Read) -> Iterator[tuple[Measured, str]]:
 
 
 def _measured(row: _Duplicate, parameters: Parameters | None) -> Measured | None:
-    """Return what a duplicate is to be called; None where it is called that."""
+    """Return the right values of a duplicate, or None if they are right."""
     if row.text_digest is None:  # to be read anew
         return None
     if row.verdict in {EXACT_DUPLICATE, TEXT_DUPLICATE}:

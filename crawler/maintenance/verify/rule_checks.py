@@ -1,4 +1,4 @@
-"""Does a rule that holds stand behind every request that is not made?"""
+"""Check that every skipped request has a valid rule and another request in its place."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _REFOLDS = "puts them back into the queue, of which the next crawl skips what it
 
 
 def find_misruled(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Look at learned rules, at what they skip, and at what stands for it.
+    """Check learned rules, the requests they skip, and the requests made instead.
 
-    Complexity: O(skipped requests * log requests + addresses).
+    Complexity: O(skipped requests * log requests + groups of URLs).
     """
     broken = unreadable(directory)
     if broken:
@@ -54,7 +54,7 @@ def find_misruled(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
             remedy="forgets them",
         )
     if is_refolding(directory):
-        return  # the next crawl begins with what these checks are about
+        return  # the next crawl begins by putting the queue in agreement
     if FLEET in directory.meta:
         return  # requests that stand for others may be another worker's
     for rule, sql, what in (
@@ -72,12 +72,12 @@ def find_misruled(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
 
 
 def is_refolding(directory: CrawlDirectory) -> bool:
-    """Whether the queue is not yet in agreement with the rules."""
+    """Return whether the queue does not agree with the rules yet."""
     return bool(json.loads(directory.meta.get(PENDING) or "[]"))
 
 
 def unreadable(directory: CrawlDirectory) -> list[int]:
-    """The numbers of rules that no crawl can read."""
+    """Return the numbers of rules that no crawl can read."""
     return [
         number
         for number, rule, state in directory.connection.execute(UNREADABLE_RULES)

@@ -1,4 +1,4 @@
-"""Can every stored text be read, and is what is said of it what it gives?"""
+"""Check that every stored text is readable, and that its digests and fingerprint are right."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class StoredText(NamedTuple):
 
 
 class StoredSaid(NamedTuple):
-    """What is to be said of a stored text."""
+    """The right columns of a stored text."""
 
     words: int
     text_digest: bytes
@@ -67,7 +67,7 @@ class StoredSaid(NamedTuple):
     words_digest: bytes
 
     def is_answer_of(self, row: StoredText) -> bool:
-        """Return whether a page that holds what it answered itself says so of that answer."""
+        """Return whether the columns of a page's own answer fit its text."""
         if not row.is_own:
             return True
         digests = {self.digest, row.visible_digest}
@@ -76,10 +76,10 @@ class StoredSaid(NamedTuple):
 
 
 def right(row: StoredText, parameters: Parameters) -> StoredSaid:
-    """What is to be said of a stored text, computed from it.
+    """Compute the right columns of a stored text.
 
-    Where it has no fingerprint, its page is judged by all that it shows, of which
-    only the digest is stored; that digest then is the one to be believed.
+    A page without a fingerprint is judged by all visible text, but only the digest of that is
+    stored; that digest is believed then.
 
     Raises:
         ValueError: The text cannot be decompressed, or is no UTF-8.
@@ -94,7 +94,7 @@ def right(row: StoredText, parameters: Parameters) -> StoredSaid:
         fingerprint = document.fingerprint
     elif not row.is_main or row.text_digest != document.digest:
         judged = row.visible_digest or document.digest
-    # Else it had min_words words, and has not any more.
+    # Else it reached min_words once, and no longer does.
     return StoredSaid(document.words, judged, fingerprint, document.digest, words_digest(text))
 
 
@@ -144,7 +144,7 @@ def _misread_near_texts(directory: CrawlDirectory, parameters: Parameters) -> It
         except ValueError as error:
             unreadable.add(row.id, f"{row.url} ({error})")
         else:
-            # One that is to be read anew has no digest.
+            # A page that must be read again has no digest.
             if row.text_digest is not None and said.text_digest != row.text_digest:
                 others.add(row.id, row.url)
     if unreadable.ids:

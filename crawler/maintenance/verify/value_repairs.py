@@ -1,4 +1,4 @@
-"""Repairs of single values, and of what two tables say of one page."""
+"""Repair single values, and disagreements of two tables on one page."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ FROM pages WHERE id = ?
 
 
 class ValueMender:
-    """Puts right what is wrong by itself.
+    """Repairs values that are wrong by themselves.
 
     Args:
-        directory: What was looked at.
-        database: The same database, for writing.
-        again: Gives what queues URLs again; it cannot be made before values are right.
+        directory: Crawl directory that was checked.
+        database: Its database, for writing.
+        again: Factory of the queue for URLs, which needs repaired values.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ValueMender:
         self._again = again
 
     def mend(self, finding: Finding) -> str:
-        """Mend what was found, one of ``VALUE_RULES``; say what was done."""
+        """Repair a finding of ``VALUE_RULES``; return a report."""
         return _ACTS[finding.rule](self, finding)
 
     def _put_right(self, finding: Finding) -> str:
@@ -97,7 +97,7 @@ class ValueMender:
         rows = [(number,) for number in repeats.unreadable_parameters(self._database.read)]
         self._database.write_many("DELETE FROM parameters WHERE id = ?", rows)
         self._database.write_many("UPDATE pages SET parameters = NULL WHERE parameters = ?", rows)
-        # The next crawl takes them from its settings again, where nothing else holds.
+        # The next crawl takes them from its settings again if no others hold.
         self._database.write(f"DELETE FROM meta WHERE name = '{SETTINGS}_parameters'")  # noqa: S608
         return f"parameters forgotten: {len(rows):,}"
 
@@ -114,4 +114,4 @@ _ACTS: dict[str, Callable[[ValueMender, Finding], str]] = {
 }
 
 VALUE_RULES = tuple(_ACTS)
-"""What can be mended here, in the order in which it is done."""
+"""Rules that can be repaired here, in the order of the repairs."""

@@ -1,4 +1,4 @@
-"""Every check in its order, and the repair of what they find."""
+"""Run every check in order, and repair the findings."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ CHECKS: tuple[tuple[str, Check], ...] = (
 )
 
 _MAX_ROUNDS = 4
-"""Of repairs: what one takes away may uncover something else."""
+"""Repair at most this many times, since one repair may uncover another fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A check, and what it found."""
+    """A check with its findings."""
 
     name: str
     findings: tuple[Finding, ...]
@@ -59,7 +59,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was checked of a crawl directory, and done about it."""
+    """The result of verifying a crawl directory, with any repairs."""
 
     folder: str
     pages: int
@@ -69,16 +69,16 @@ class Verification:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Those of all checks."""
+        """The findings of all checks."""
         return tuple(finding for checked in self.checked for finding in checked.findings)
 
     @property
     def problems(self) -> tuple[Finding, ...]:
-        """Findings that the next crawl does not mend by itself."""
+        """The findings that the next crawl does not mend by itself."""
         return tuple(finding for finding in self.findings if not finding.is_leftover)
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``scrapy verify --json`` prints it."""
+        """Return the output of ``scrapy verify --json``."""
         whole = asdict(self)
         for checked in whole["checked"]:
             for finding in checked["findings"]:
@@ -91,8 +91,8 @@ def verify(directory: CrawlDirectory, watch: CheckWatch, feed: Path | None = Non
 
     Args:
         directory: The crawl.
-        watch: Is told how far it is.
-        feed: An exported feed that is to hold every kept page once.
+        watch: Callbacks for progress.
+        feed: Exported feed that should hold every kept page once.
     """
     checks = list(CHECKS)
     if feed is not None:
@@ -122,10 +122,10 @@ def _findings(check: Check, directory: CrawlDirectory, watch: CheckWatch) -> tup
 def repair(
     directory: CrawlDirectory, watch: CheckWatch, found: Verification, feed: Path | None = None
 ) -> Verification:
-    """Mend what was found, and what its repair uncovers; say what was done and what is left.
+    """Repair findings and faults that repairs uncover; return the repairs and the rest.
 
-    What is written to ``crawl.db`` is one transaction a round: a kill, or an error, leaves
-    the state before it. The index and the Bloom filter are made after it.
+    Changes of ``crawl.db`` are one transaction a round: a kill, or an error, leaves the state
+    before it. The index and the Bloom filter are made after it.
 
     Raises:
         JobError: The directory cannot be written.
