@@ -83,7 +83,7 @@ LONE_ARTICLES = (("中文", "zh", "dengta"), ("日本語", "ja", "minato"))
 
 
 def language_of(folder: str) -> str:
-    """The language of a folder's texts, English where no chapter says otherwise."""
+    """Return the language of a folder's texts, English where no chapter says otherwise."""
     lone = {name for _, name, _ in LONE_ARTICLES}
     chapters = {chapter.name: chapter.language for chapter in CHAPTERS}
     return folder if folder in lone else chapters.get(folder, "en")

@@ -98,7 +98,7 @@ def pages(base_url: str) -> dict[str, DemoPage]:
     """Make every page of the site, keyed by path and, where it matters, sorted query.
 
     Args:
-        base_url: Where the site is served, without the final slash; only robots.txt and the
+        base_url: The URL of the site, without the final slash; only robots.txt and the
             sitemap name it, all other links are relative to the root.
     """
     made: dict[str, DemoPage] = {}
@@ -114,7 +114,7 @@ def pages(base_url: str) -> dict[str, DemoPage]:
 
 
 def lookup(site: Mapping[str, DemoPage], target: str) -> DemoPage:
-    """The answer to a request target, read as lazy sites read it.
+    """Return the answer to a request target, read as lazy sites read it.
 
     Tracking parameters, session ids and the order of arguments change nothing.
     """

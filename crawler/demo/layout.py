@@ -37,7 +37,7 @@ class DemoPage:
 
 
 def document(body: bytes, content_type: str = HTML) -> DemoPage:
-    """A page with validators made from its bytes, so that equal bytes have equal ones."""
+    """Return a page with validators made from its bytes, so that equal bytes have equal ones."""
     digest = hashlib.blake2b(body, digest_size=8)
     age = timedelta(minutes=int.from_bytes(digest.digest()) % _YEAR_MINUTES)
     return DemoPage(
@@ -68,7 +68,7 @@ class Text:
     paragraphs: tuple[str, ...]
 
     def edited(self, old: str, new: str) -> Text:
-        """The same text with one passage replaced.
+        """Return the same text with one passage replaced.
 
         Raises:
             ValueError: The passage does not stand in the text exactly once.
@@ -138,7 +138,7 @@ def _head(text: Text, frame: PageFrame) -> str:
 
 
 def article(text: Text) -> str:
-    """The markup of the text alone, the same in every version of a page."""
+    """Return the markup of the text alone, the same in every version of a page."""
     paragraphs = "\n".join(f"<p>{escape(paragraph)}</p>" for paragraph in text.paragraphs)
     return f"<article>\n<h1>{escape(text.title)}</h1>\n{paragraphs}\n</article>"
 
@@ -149,7 +149,7 @@ def link_list(anchors: Iterable[Anchor]) -> str:
 
 
 def page(text: Text, frame: PageFrame) -> bytes:
-    """A page of the site: banner, navigation, text, links, colophon."""
+    """Return a page of the site: banner, navigation, text, links, colophon."""
     return f"""<!DOCTYPE html>
 <html lang="{frame.language}">
 <head>{_head(text, frame)}<style>{_STYLE}</style></head>
@@ -167,7 +167,7 @@ def page(text: Text, frame: PageFrame) -> bytes:
 
 
 def print_version(text: Text, frame: PageFrame) -> bytes:
-    """The same text for the printer, without navigation and links, in other markup."""
+    """Return the same text for the printer, without navigation and links, in other markup."""
     return f"""<!DOCTYPE html>
 <html lang="{frame.language}">
 <head>{_head(text, frame)}<style>@page{{margin:2cm}}</style></head>

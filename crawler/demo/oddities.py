@@ -50,7 +50,7 @@ def month_path(month: str) -> str:
 
 
 def following(month: str) -> str | None:
-    """The month after, None for the last of the calendar."""
+    """Return the next month; None for the last of the calendar."""
     place = MONTHS.index(month) + 1
     return MONTHS[place] if place < len(MONTHS) else None
 
@@ -68,7 +68,7 @@ def _high_waters(day: datetime) -> list[datetime]:
 
 
 def tide_table(month: str) -> str:
-    """The markup of a month's table: the day, then each high water with its height."""
+    """Return the markup of a month's table: the day, then each high water with its height."""
     year, number = (int(part) for part in month.split("-"))
     rows = []
     for day_of_month in range(1, calendar.monthrange(year, number)[1] + 1):
@@ -139,6 +139,6 @@ def _redirects() -> dict[str, DemoPage]:
 
 
 def oddities(pages: Mapping[str, DemoPage]) -> dict[str, DemoPage]:
-    """Everything planted that has a page, by path; ``pages`` are the plain ones."""
+    """Return all planted things that have a page, by path; ``pages`` are the plain ones."""
     made = _copies(pages) | _print_versions() | _editions()
     return made | _calendar() | _damaged() | _guarded() | _redirects()

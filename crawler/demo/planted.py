@@ -1,4 +1,4 @@
-"""The declared truth of the demo site: what was hidden where, to be held against a crawl."""
+"""The planted things of the demo site, to be compared with the results of a crawl."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Planted:
     """A hidden thing.
 
     Attributes:
-        kind: What a crawl ought to make of it, one of the keys of ``MEANINGS``.
+        kind: The kind, one of the keys of ``MEANINGS``: what a crawl ought to make of it.
         path: Its path with the query, as the site links to it.
         of: The path of the page that it repeats or leads to, where there is one.
     """
@@ -97,5 +97,5 @@ DUPLICATES: Mapping[str, str] = {
 
 
 def of_kind(*kinds: str) -> tuple[Planted, ...]:
-    """The planted things of some kinds, in the order of the table."""
+    """Return the planted things of some kinds, in the order of the table."""
     return tuple(planted for planted in PLANTED if planted.kind in kinds)

@@ -75,25 +75,25 @@ class Comparison:
     """Every measure of two texts.
 
     Attributes:
-        first: The one that came first.
-        second: The one that is judged.
+        first: The text that came first.
+        second: The text that is judged.
         is_equal: Whether their digests are the same.
-        features: What the fingerprints are made of, as it is written.
+        features: The features of the fingerprints, as they are written.
         distance: Hamming, in bits; None where a text has no fingerprint.
         bits: The places that differ, 0 the least significant.
-        jaccard: Of word shingles, exact; where a text stands with the whole that it was taken
-            from, the least of both parts. All other measures are of the texts alone.
-        shingle_size: Words of each.
-        estimate: The same by MinHash; None where a text is without words.
-        first_in_second: Share of the first text's shingles that the second has too.
-        second_in_first: And the other way round.
-        cosine: Of counted words.
-        log_cosine: Of words that weigh 1 + ln(count).
-        edit_ratio: Share of characters that stay; None for texts too long for it.
+        jaccard: The exact similarity of word shingles; where a text stands with the whole that it
+            was taken from, the least of both parts. All other measures are of the texts alone.
+        shingle_size: The number of words in a shingle.
+        estimate: The same similarity, estimated by MinHash; None where a text is without words.
+        first_in_second: The share of the first text's shingles that the second has too.
+        second_in_first: The share of the second text's shingles that the first has too.
+        cosine: The cosine of counted words.
+        log_cosine: The cosine of words that weigh 1 + ln(count).
+        edit_ratio: The share of characters that stay; None for texts too long for it.
         own_of_first: Shingles that the first text alone has.
         own_of_second: Shingles that the second text alone has.
-        verdict: On the second by the parameters.
-        verdicts: By each ``max_distance``, everything else as in the parameters.
+        verdict: The verdict on the second text by the parameters.
+        verdicts: The verdicts by each ``max_distance``, with all else as in the parameters.
     """
 
     first: Side
@@ -153,7 +153,7 @@ def compare(
     Args:
         first: The text that came first.
         second: The text that is judged against it.
-        parameters: Of verdicts.
+        parameters: The parameters of the verdicts.
         are_main: False where a fingerprint may not stand for one of the texts, so that only
             equality counts, as for pages whose main text is not believed.
 
@@ -191,12 +191,12 @@ def compare(
 
 
 def cosine(first: str, second: str, weight: str) -> float:
-    """The cosine of the vectors of two texts' words, 0 to 1.
+    """Return the cosine of the vectors of two texts' words, 0 to 1.
 
     Args:
         first: A text.
         second: Another one.
-        weight: Of a word, as in ``neardup.Features``: ``count``, ``log_count``, ``set``.
+        weight: The weight of a word, as in ``neardup.Features``: ``count``, ``log_count``, ``set``.
     """
     features = Features("word", 1, weight)
     ours, theirs = features.weighted(first), features.weighted(second)

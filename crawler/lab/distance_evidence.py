@@ -130,9 +130,9 @@ def suggest_similarity(
     """Return the least similarity from which on nothing is labelled different, and why.
 
     Args:
-        lines: At each similarity.
+        lines: The lines of all similarities.
         labelled: Pairs of known similarity that are labelled, within the radius.
-        radius: How far apart they may be, in bits.
+        radius: The largest distance of these pairs, in bits.
     """
     there = f"{labelled} labelled within {in_bits(radius)}"
     if labelled < MIN_COUNT:

@@ -10,23 +10,24 @@ class LabPage:
     """A page of a crawl or a file, without its text.
 
     Attributes:
-        id: Unique within its source, ascending in crawl order.
-        url: As requested.
-        title: Empty where there is none.
-        words: Of the judged text.
-        text_digest: Of the judged text, 16 bytes; by it a text is named.
-        visible_digest: Of all that the page shows, 16 bytes, by which it is judged where its text
-            is short or not main; None for a text without a page.
-        payload_digest: Of the body, 16 bytes; None where it is not known.
-        fingerprint: By the features of the source; None: too short, not main, unknown.
+        id: The id, unique within its source and ascending in crawl order.
+        url: The URL, as requested.
+        title: The title; empty where there is none.
+        words: The number of words of the judged text.
+        text_digest: The digest of the judged text, 16 bytes; it names the text.
+        visible_digest: The digest of all that the page shows, 16 bytes; it counts where the text is
+            short or not main. None for a text without a page.
+        payload_digest: The digest of the body, 16 bytes; None where it is not known.
+        fingerprint: The fingerprint, by the features of the source; None: too short, not main,
+            unknown.
         is_main: Whether a fingerprint may stand for the text.
-        verdict: Of the crawl; empty where there was none.
-        duplicate_of: Id of the page that this one repeats, by that verdict.
-        distance: Bits between the two, by that verdict.
-        similarity: Of the two, by that verdict.
-        fetched_at: Seconds since 1970; 0.0: not known.
-        body_bytes: Of the answer's body.
-        parameters: Id of the parameters that the verdict was made with.
+        verdict: The verdict of the crawl; empty where there was none.
+        duplicate_of: The id of the page that this one repeats, by that verdict.
+        distance: The distance of the two in bits, by that verdict.
+        similarity: The similarity of the two, by that verdict.
+        fetched_at: The time of the fetch in seconds since 1970; 0.0: not known.
+        body_bytes: The size of the answer's body, in bytes.
+        parameters: The id of the parameters that the verdict was made with.
     """
 
     id: int

@@ -60,7 +60,7 @@ def label_file(path: Path) -> Path:
 
 
 def read_label_file(path: Path) -> dict[tuple[bytes, bytes], Label]:
-    """The labels of a file by their pairs; none where there is no file.
+    """Return the labels of a file by their pairs; none where there is no file.
 
     Raises:
         LabelError: It holds something else.
@@ -74,7 +74,7 @@ def read_label_file(path: Path) -> dict[tuple[bytes, bytes], Label]:
 
 @contextmanager
 def edit_label_file(path: Path) -> Iterator[dict[tuple[bytes, bytes], Label]]:
-    """The labels of a file, which are written back as a whole when the block ends well.
+    """Give the labels of a file, and write all of them back when the block ends well.
 
     Raises:
         LabelError: It holds something else.

@@ -34,7 +34,7 @@ _FAULTS = (JobError, LabelError, OSError, sqlite3.Error, Timeout)
 
 
 def read_labels(source: PageSource) -> list[Label]:
-    """All labels of a source, oldest first; where several sources differ, the newest counts.
+    """Return all labels, oldest first; where several sources differ, the newest counts.
 
     Raises:
         SourceError: They cannot be read.

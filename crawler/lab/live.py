@@ -56,7 +56,7 @@ class LiveCrawl:
         folder: The crawl directory.
 
     Attributes:
-        seen: What the last look found.
+        seen: The snapshot of the last look.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -175,7 +175,7 @@ class LiveCrawl:
         self._tally_due = time.monotonic() + max(_MIN_SECS, _SHARE_OF_TIME * took)
 
     def original_of(self, number: int) -> str | None:
-        """The URL of the page that one repeats, also where another crawl of a fleet has it.
+        """Return the URL of a duplicate's original, also where another crawl of a fleet has it.
 
         Args:
             number: The id of the duplicate.

@@ -50,7 +50,7 @@ class PageColumns:
 
     Attributes:
         pages: All of them, in crawl order.
-        numbers: Of texts, by their digests.
+        numbers: The numbers of texts, by their digests.
         holders: For each text the place of the page to ask for it.
         fingerprints: uint64, (pages,): 0 where there is none.
         has_fingerprint: bool, (pages,).

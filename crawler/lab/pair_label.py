@@ -63,5 +63,5 @@ def label_of(one: LabPage, other: LabPage, *, is_duplicate: bool) -> Label:
 
 
 def pair_of(one: bytes, other: bytes) -> tuple[bytes, bytes]:
-    """Two text digests as labels name them."""
+    """Return two text digests in the order in which labels name them."""
     return min(one, other), max(one, other)

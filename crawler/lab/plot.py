@@ -62,9 +62,9 @@ def draw_sweep(
 
     Args:
         path: One of ``ENDINGS``; what stood there is replaced.
-        name: Of the source, for the title.
-        histogram: Of the features that were tried.
-        lines: Of the sweep.
+        name: The name of the source, for the title.
+        histogram: The histogram by the features that were tried.
+        lines: The lines of the sweep.
         holds: The parameters that hold, whose distances are drawn in.
 
     Raises:
@@ -96,7 +96,7 @@ def _title(name: str, lines: Sequence[SweepLine]) -> str:
 
 
 def _draw_neighbours(axes: Any, histogram: Histogram, holds: Parameters) -> None:
-    """Texts by the distance to the nearest other one, on a log scale."""
+    """Draw texts by the distance to the nearest other one, on a log scale."""
     counts = histogram.counts
     farthest = max(_MIN_RANGE, int(np.flatnonzero(counts)[-1]) if counts.any() else 0)
     bits = np.arange(farthest + 1)
@@ -151,7 +151,7 @@ def _draw_bounds(axes: Any, holds: Parameters) -> None:
 def _draw_counts(
     axes: Any, lines: Sequence[SweepLine], what: str, colour: str, holds: Parameters
 ) -> None:
-    """Pages that are kept, or dropped, at each distance."""
+    """Draw the pages that are kept, or dropped, at each distance."""
     from matplotlib.patheffects import withStroke  # noqa: PLC0415
 
     bits = [line.max_distance for line in lines]

@@ -69,10 +69,10 @@ class Prepared:
     """Near lists of all pages so far, which grow with them.
 
     Args:
-        key: Of which kind.
-        pages: All of them.
-        shelf: Their texts.
-        running: Features of the fingerprints that the pages have.
+        key: The kind of the lists.
+        pages: The columns of all pages.
+        shelf: The texts of the pages.
+        running: The features of the fingerprints that the pages have.
     """
 
     def __init__(self, key: Key, pages: PageColumns, shelf: TextShelf, running: Features) -> None:

@@ -51,7 +51,7 @@ _PAGES_REMEMBERED = 6_000_000
 
 
 def place_of(pages: Sequence[LabPage], url: str) -> int:
-    """The place of a page: the newest one of that very URL, else one of the same canonical URL.
+    """Return the place of the newest page of a URL, else of one of the same canonical URL.
 
     Raises:
         SourceError: There is none; a similar URL is proposed.
@@ -122,7 +122,7 @@ class Session:
         """Do what is slow: fingerprints of other features, near pairs and their similarities.
 
         Args:
-            choice: What is to be fast from now on.
+            choice: The choice that is to be fast from now on.
             watch: Called with the share that is done, 0 to 1, and words for what is being done.
                 What it raises ends the preparation; the next one goes on from there.
         """

@@ -19,8 +19,8 @@ class OwnShingles:
     """Distinct shingles that the other text has not.
 
     Attributes:
-        count: All of them.
-        of: Distinct shingles of the text.
+        count: The number of all of them.
+        of: The number of distinct shingles of the text.
         first: The first of them as they stand in the folded text, at most ``MAX_SHINGLES``.
     """
 
@@ -41,7 +41,7 @@ def own_shingles(first: str, second: str, size: int) -> tuple[OwnShingles, OwnSh
 
 
 def _shingles(words: Sequence[bytes], size: int) -> dict[tuple[bytes, ...], None]:
-    """The distinct ones, in order."""
+    """Return the distinct shingles, in order."""
     if len(words) < size:
         return {tuple(words): None}
     return dict.fromkeys(zip(*(words[place:] for place in range(size)), strict=False))

@@ -25,9 +25,9 @@ class TextSide:
     """A text to compare.
 
     Attributes:
-        name: URL or file.
-        title: Empty where there is none.
-        text: What would be judged.
+        name: The URL or the file.
+        title: The title; empty where there is none.
+        text: The text that would be judged.
         is_main: Whether a fingerprint may stand for it.
     """
 

@@ -56,7 +56,7 @@ class Series:
             self._put(step // 2, *counts)
 
     def steps(self) -> list[Step]:
-        """Sums from the beginning, where they are 0, to the end of each step; some hundred."""
+        """Return the sums up to the end of each step, some hundred; the first ones are 0."""
         kept = dropped = 0
         found = [Step(float(min(self._steps) * self.step_secs), 0, 0)] if self._steps else []
         for step in sorted(self._steps):
@@ -106,11 +106,11 @@ class Snapshot:
         visit: The visit that runs, or ran last; 0: none did.
         verdicts: Pages by verdict, in the order of reports; none with 0.
         queued: Requests that were still to be made when they were counted last.
-        fetched_bytes: Of the bodies of this visit.
-        saved_bytes: Of those of them that were not stored again.
+        fetched_bytes: The bytes of the bodies of this visit.
+        saved_bytes: The bytes of those bodies that were not stored again.
         pages: The newest ones, the newest first.
         is_cut: Whether there are older ones.
-        hosts: Of those pages, with how many of them each has.
+        hosts: The number of those pages by host.
         steps: Kept and dropped pages over time.
         stage_secs: Seconds by stage, all pages and workers together.
         started: When the first page of the visit came, seconds since 1970.
@@ -156,7 +156,7 @@ class Snapshot:
         return self.verdicts.get(EXACT_DUPLICATE, 0)
 
     def pages_per_sec(self, now: float) -> float:
-        """Pages that came in the last ten seconds, or since the beginning where that is later."""
+        """Return the pages a second over the last ten seconds, or since a later start."""
         count = 0
         for page in self.pages:
             if page.fetched_at < now - RATE_SECS:
@@ -165,7 +165,7 @@ class Snapshot:
         return count / max(1.0, min(RATE_SECS, now - self.started))
 
     def first_with(self, parameters: int) -> LivePage | None:
-        """The first of the pages remembered whose verdict was made with these parameters."""
+        """Return the first remembered page whose verdict was made with these parameters."""
         found = None
         for page in self.pages:
             if page.parameters is not None and page.parameters < parameters:

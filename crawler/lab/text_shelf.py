@@ -31,7 +31,7 @@ class TextShelf:
 
     Args:
         texts: Gives the texts of pages by their ids; None for one that is not held.
-        pages: Whose texts they are.
+        pages: The columns of the pages whose texts they are.
     """
 
     def __init__(self, texts: Texts, pages: PageColumns) -> None:

@@ -56,9 +56,9 @@ def weigh_labels(
     Args:
         of: The near lists, and who counts.
         choice: Its radius is that of the lines by similarity.
-        labels: By the digests of two texts.
-        numbers: Of texts, by their digests.
-        load: Gives the shingle sets of texts.
+        labels: The labels by the digests of two texts.
+        numbers: The numbers of texts, by their digests.
+        load: The function that gives the shingle sets of texts.
     """
     pairs = _labelled(of, labels, numbers, load)
     lines = lines_by_distance(pairs.distances, pairs.is_duplicate)

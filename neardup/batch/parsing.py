@@ -14,7 +14,7 @@ from neardup.batch.web_page import LeftOut, Reader, WebPage
 from neardup.command_line.errors import InputError
 
 GROUP = "neardup.readers"
-"""The group of entry points, each of which names a ``Reader`` for a format, such as ``warc``.
+"""The group of entry points; each names a ``Reader`` for a format, such as ``warc``.
 
 Text extraction of pages is the business of crawlers, and this library knows none.
 """

@@ -1,4 +1,4 @@
-"""Features of a text: weighted shingles of words or characters, of which fingerprints are made."""
+"""Features of a text: weighted shingles of words or characters, made into fingerprints."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

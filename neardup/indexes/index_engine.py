@@ -21,12 +21,12 @@ class Engine:
 
     Args:
         path: The directory of the files; None: memory only.
-        radius: In bits.
-        buffer_size: Entries that are compared one and all.
+        radius: The largest distance of a match, in bits.
+        buffer_size: The number of entries that are compared one and all.
 
     Attributes:
         search: Answers queries.
-        home: Keeps what must survive.
+        home: The keeper of all that must survive.
         max_id: The largest id that counts, -1 where there is none.
     """
 
@@ -36,7 +36,7 @@ class Engine:
         self.max_id = -1
         self._segments: list[Segment] = []
         self._unflushed: list[Rows] = []
-        """Removals of what is durable that are not durable themselves."""
+        """Removals of durable entries that are not durable themselves."""
         self._carried: list[Rows] = []
         """Removals from segments, which the next segment must name."""
         self.home: Home = MemoryHome()

@@ -87,7 +87,7 @@ class Home(Protocol):
         """Begin a segment that shall replace ``count`` others, from the place ``first`` on."""
 
     def settle(self) -> None:
-        """Hear that the index has followed the last change; let go of what that replaced."""
+        """Hear that the index has followed the last change; let go of replaced files."""
 
     def close(self) -> None:
         """Let go of everything."""

@@ -90,8 +90,9 @@ def with_features(choice: Choice, holding: Parameters, **changes: str | int) -> 
     """Choose what fingerprints are made of.
 
     Args:
-        choice: That is changed.
-        holding: What holds in the crawl: where the same features come out, they are its own.
+        choice: The choice to change.
+        holding: The parameters that hold in the crawl: where the same features come out, they are
+            its own.
         changes: ``unit``, ``size`` or ``weight``.
     """
     now = choice.parameters.fingerprint_features

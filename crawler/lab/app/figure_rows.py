@@ -16,7 +16,7 @@ class FigureRow:
     """Numbers in a row, each above its name.
 
     Args:
-        names: What is shown under each number, by a key.
+        names: The name under each number, by a key.
     """
 
     def __init__(self, names: Mapping[str, str]) -> None:
@@ -38,7 +38,7 @@ class FigureTable:
     """A table whose rows come and go; cells are text and nothing else.
 
     Args:
-        heads: Of the columns; those that begin with ``#`` hold numbers.
+        heads: The heads of the columns; those that begin with ``#`` hold numbers.
     """
 
     def __init__(self, heads: Sequence[str]) -> None:

@@ -65,7 +65,7 @@ def use_themes() -> None:
 
 
 def theme_switch() -> None:
-    """A button that goes from the system's to dark to light and round again."""
+    """Make a button that goes from the system's to dark to light and round again."""
     with (
         ui.button(color=None)
         .props("flat dense aria-label='light or dark'")

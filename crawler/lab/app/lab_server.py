@@ -65,7 +65,7 @@ class SecurityHeaders:
     """Adds the headers, and to a page's own scripts the nonce that lets them run.
 
     Args:
-        app: What answers; a page that it makes is held until it is whole.
+        app: The application that answers; a page that it makes is held until it is whole.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -174,7 +174,7 @@ def serve(application: ASGIApp, listening: socket.socket) -> None:
     """Serve until the process is told to stop.
 
     Raises:
-        KeyboardInterrupt: By Ctrl-C; all is closed by then.
+        KeyboardInterrupt: Ctrl-C was pressed; all is closed by then.
     """
     config = uvicorn.Config(
         application,

@@ -51,7 +51,7 @@ class PageTable:
     """Some hundred rows at most; what is not shown is not sent.
 
     Args:
-        on_click: Is told the id of the row that was clicked.
+        on_click: Called with the id of the row that was clicked.
     """
 
     def __init__(self, on_click: Callable[[int], Any]) -> None:
@@ -74,7 +74,7 @@ class PageTable:
 
 
 def page_dialog(url: str, facts: Sequence[tuple[str, str]], original: str | None) -> None:
-    """All that is known of a page; its URLs are opened only after another question."""
+    """Show all that is known of a page; its URLs are opened only after another question."""
     with ui.dialog(value=True) as dialog, ui.card():
         with ui.element().classes("line"):
             ui.label("Page").classes("title")

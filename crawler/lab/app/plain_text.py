@@ -18,7 +18,7 @@ def plain(text: str | None, most: int | None = None, *, keeps_lines: bool = Fals
     It goes into text nodes only, so markup in it stays text without this.
 
     Args:
-        text: As it was crawled; None is the empty text.
+        text: The text as it was crawled; None is the empty text.
         most: Characters after which it is cut, with an ellipsis in place of the rest.
         keeps_lines: Whether line ends and tabs stay as they are.
 

@@ -8,17 +8,17 @@ NOTHING = "–"
 
 
 def count(value: float | None) -> str:
-    """A whole number with its thousands apart."""
+    """Return a whole number with its thousands apart."""
     return NOTHING if value is None else f"{value:,.0f}"
 
 
 def share(value: float | None) -> str:
-    """A similarity with three places; none where it is not known."""
+    """Return a similarity with three places, or a dash where it is not known."""
     return NOTHING if value is None or value != value else f"{value:.3f}"  # noqa: PLR0124  (NaN)
 
 
 def clock(at: float) -> str:
-    """A moment of today as a time, any other with its date, in the zone of this machine."""
+    """Return a moment of today as a time, any other with its date, in this machine's zone."""
     if at <= 0:
         return NOTHING
     moment = datetime.fromtimestamp(at, UTC).astimezone()
@@ -27,5 +27,5 @@ def clock(at: float) -> str:
 
 
 def spaced(name: str) -> str:
-    """A verdict's name with spaces."""
+    """Return a verdict's name with spaces."""
     return name.replace("_", " ")

@@ -65,7 +65,7 @@ class TemporaryTexts:
             raise SourceError(f"temporary files: {error}; TMPDIR may name a larger disk") from None
 
     def texts(self, digests: Sequence[bytes]) -> Iterator[str | None]:
-        """The texts with these digests; None for one that is not held."""
+        """Yield the texts with these digests; None for one that is not stored."""
         for digest in digests:
             sql = "SELECT text FROM texts WHERE digest = ?"
             row = self._database.execute(sql, (digest,)).fetchone()

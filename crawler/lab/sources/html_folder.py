@@ -72,5 +72,5 @@ class HtmlReader:
 
 
 def _unknown(_: bytes) -> Extract | None:
-    """Pages with one visible text are read each by itself, as pages of files are few."""
+    """Know no text by its page: each page of a file is read by itself, as there are few."""
     return None

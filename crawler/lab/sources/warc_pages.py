@@ -120,7 +120,7 @@ class WarcSource:
         self._gathering.close()
 
     def _next_captures(self) -> list[Capture]:
-        """Some of them, bounded in bytes; none at the end."""
+        """Return the next captures, bounded in number and bytes; none at the end."""
         found: list[Capture] = []
         size = 0
         with _complaints(self._complaints):
@@ -175,7 +175,7 @@ def _size(file: File) -> int:
 
 
 def _key(url: str) -> bytes:
-    """By which a crawl would know the page."""
+    """Return the key by which a crawl would know the page."""
     try:
         return _CANONICALIZER.key(url)
     except MalformedUrl:

@@ -26,7 +26,7 @@ class Row:
     Attributes:
         source: The file.
         unit: "line" or "row".
-        number: Which one, counted from 1.
+        number: The number of the line or row, counted from 1.
         fields: Values by name.
     """
 
@@ -101,7 +101,7 @@ def listed(names: Iterable[object]) -> str:
 
 
 def either(names: Sequence[str]) -> str:
-    """Name fields, one of which is wanted."""
+    """Name the fields among which one is wanted."""
     return " or ".join(f'"{name}"' for name in names)
 
 

@@ -39,7 +39,7 @@ _LEFT_BEHIND_SECS = 5
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the log holds at one moment.
+    """The content of the log at one moment.
 
     Attributes:
         next: The number that the next text gets.
@@ -72,7 +72,7 @@ class CommitLog:
         ``bodies``: number to record, until it is written elsewhere.
 
     Args:
-        server: Where it is.
+        server: The server that holds it.
         forget: Called when the server has lost what it had told: numbers name other texts now.
     """
 

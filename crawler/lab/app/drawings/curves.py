@@ -80,7 +80,7 @@ def _line(curve: Curve, colour: str, kind: str) -> Options:
 
 
 def _band(curve: Curve, colour: str) -> list[Options]:
-    """An area between two lines is one on top of another that cannot be seen."""
+    """Return the area between two lines: one stacked on another that cannot be seen."""
     hidden = {
         "type": "line",
         "stack": curve.name,

@@ -28,10 +28,10 @@ class ClusterCard:
     """A kept page and its members, some at a time.
 
     Args:
-        lab: Whose pages they are.
-        cluster: That is shown.
-        rules: That it taught.
-        shingle_size: Of the comparison of two of its pages.
+        lab: The lab whose pages they are.
+        cluster: The cluster to show.
+        rules: The rules that it taught.
+        shingle_size: The words of a shingle when two of its pages are compared.
     """
 
     def __init__(

@@ -35,8 +35,8 @@ class FigureCharts:
     """Charts of one window.
 
     Args:
-        open_pair: Is told the places of two pages whose point was clicked on, and how near they
-            are.
+        open_pair: Called with the places of two pages whose point was clicked on, and their
+            measures.
     """
 
     def __init__(self, open_pair: Open) -> None:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from crawler.url_rules.rule_report import StoredRule
 
 AT_ONCE = 10
-"""Clusters on a page."""
+"""The number of clusters on a page."""
 
 MAX_COUNT = 200
-"""Clusters that can be paged through."""
+"""The largest number of clusters that can be paged through."""
 
 
 class _Question(NamedTuple):

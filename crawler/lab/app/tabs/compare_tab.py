@@ -90,7 +90,7 @@ def bit_cells(found: Comparison) -> list[tuple[str, str]]:
 
 
 class NotFoundError(Exception):
-    """Nothing can be compared; the message says why, in words that may be shown."""
+    """Raised when nothing can be compared; the message says why, in words that may be shown."""
 
 
 @dataclass(frozen=True, slots=True)
