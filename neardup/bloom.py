@@ -34,7 +34,7 @@ The rates then add up to less than the first one divided by 1 - TIGHTENING (Alme
 """
 
 MAX_BITS = 1 << 43
-"""One tebibyte."""
+"""The largest number of bits of a filter: one tebibyte."""
 
 _FIXED, _SCALABLE = KINDS
 

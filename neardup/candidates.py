@@ -67,12 +67,13 @@ class Candidates:
 
     Args:
         text: The text.
-        verifier: What measures the similarity.
-        bitmaps: Those of candidates, for all texts of one deduplicator.
-        min_similarity: What confirms a candidate.
+        verifier: The measure of similarity.
+        bitmaps: The bitmaps of candidates, for all texts of one deduplicator.
+        min_similarity: The similarity that confirms a candidate.
 
     Attributes:
-        left_out: Candidates that the budget did not allow to compare; each may be similar enough.
+        left_out: The number of candidates that the budget did not allow to compare; each may be
+            similar enough.
     """
 
     def __init__(

@@ -25,14 +25,14 @@ from neardup.verifier import Verifier
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """Asks, and keeps nothing.
+    """Asks the layers of a verdict, and keeps nothing.
 
     Attributes:
-        parameters: What counts as the same.
+        parameters: The parameters that decide which texts are the same.
         documents: The kept texts, the truth.
         index: Their fingerprints. It may know what is not stored: that makes no verdict.
-        verifier: What confirms a candidate.
-        bitmaps: Of texts that were candidates.
+        verifier: The measure that confirms candidates.
+        bitmaps: The bitmaps of texts that were candidates.
     """
 
     parameters: Parameters
@@ -42,7 +42,7 @@ class Funnel:
     bitmaps: Bitmaps = field(default_factory=Bitmaps)
 
     def find(self, document: Document, excluded: Collection[int]) -> Verdict:
-        """Return the verdict: on what repeats a kept text, or that it is new."""
+        """Return the verdict: what the text repeats, or that it is new."""
         if document.payload is not None:
             known = self.find_payload(document.payload, excluded)
             if known is not None:

@@ -127,7 +127,7 @@ class Deduplicator:
         than ``min_words`` words then goes on being compared by equality alone.
 
         Args:
-            parameters: Of the same features, and the same ``verify_shingle_size``.
+            parameters: Parameters of the same features, and the same ``verify_shingle_size``.
 
         Raises:
             ParameterError: They are not, or ``min_words`` changes while the texts live in ``path``,

@@ -56,7 +56,7 @@ def analyse(text: str, parameters: Parameters = DEFAULTS) -> Document:
 
     Args:
         text: Any text, an empty one too; ``with_whole`` adds what it was taken from.
-        parameters: Of these, the features and ``min_words`` count.
+        parameters: The parameters; their features and ``min_words`` count.
 
     Complexity: O(length).
     """

@@ -1,4 +1,4 @@
-"""Verification: how much of two texts is the same, counted, not estimated."""
+"""Verify candidates: the similarity of two texts, counted and not estimated."""
 
 import secrets
 from collections.abc import Callable

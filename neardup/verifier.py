@@ -31,7 +31,7 @@ def compared_with(
     both parts; a text that was taken from nothing is its own whole.
 
     Args:
-        verifier: What compares two parts.
+        verifier: The verifier that compares two parts.
         text: Any text, as ``neardup.whole.with_whole`` makes them too.
         min_similarity: Below it the wholes are not compared any more.
     """

@@ -66,8 +66,8 @@ def find_files(word: str, format_name: str | None = None, prefix: str = "") -> l
             a list of those, one a line, as Common Crawl's ``warc.paths.gz``. Paths of a list are
             kept in the order of the list.
         format_name: One of ``FORMATS``; None: what the ending of each file says.
-        prefix: What stands before the paths of a list, such as ``s3://commoncrawl/``; empty: those
-            that are not absolute lie beside the list.
+        prefix: The prefix of the paths of a list, such as ``s3://commoncrawl/``; empty: those that
+            are not absolute lie beside the list.
 
     Raises:
         InputError: There is none, or a format is not known.
@@ -96,7 +96,7 @@ def parts_of(files: list[File], first: int) -> Iterator[InputPart]:
     """Yield the parts of files; only lines that are not packed can be cut.
 
     Args:
-        files: In order.
+        files: The files, in order.
         first: The number of the first one.
     """
     for number, file in enumerate(files, start=first):

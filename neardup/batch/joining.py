@@ -74,7 +74,7 @@ def candidates(
 
     Args:
         texts: ``id``, ``fingerprint``, the words of the sketch, and ``signature`` for bands.
-        scheme: By which keys they meet.
+        scheme: The scheme of the keys by which they meet.
         radius: Bits between fingerprints.
         most_unequal: Values of sketches that may differ; 128 compares no sketches.
         first_new: The least id of this run: of two older texts nothing is said.

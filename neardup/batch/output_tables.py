@@ -46,7 +46,7 @@ class About:
     counts: dict[str, int | str]
 
     def to_json(self) -> str:
-        """The whole as one object."""
+        """Return the whole as one JSON object."""
         values = asdict(self)
         values["parameters"]["features"] = str(self.parameters.fingerprint_features)
         return json.dumps({"format": FORMAT, **values})
@@ -151,7 +151,7 @@ def new_folder(spark: "SparkSession", path: str, *, overwrite: bool) -> Iterator
 
     Args:
         spark: The session.
-        path: Where the tables are to be.
+        path: The path at which the tables are to be.
         overwrite: Whether a run that is there goes, once the new one is whole.
 
     Raises:

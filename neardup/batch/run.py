@@ -70,9 +70,9 @@ class BatchRun:
 
     Args:
         spark: The session.
-        task: What is to be done.
-        folder: Where to; empty.
-        say: Told in a few words what was done.
+        task: The task to do.
+        folder: The folder of the tables; empty.
+        say: Called with a few words for what was done.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""By which keys texts meet: blocks of fingerprints, or bands of signatures."""
+"""Choose the keys by which texts meet: blocks of fingerprints, or bands of signatures."""
 
 import math
 from dataclasses import dataclass
@@ -95,8 +95,8 @@ class Bands:
     """Bands of MinHash signatures: nearly all pairs of ``min_similarity`` meet.
 
     Attributes:
-        tables: Bands.
-        rows: Values in each.
+        tables: The number of bands.
+        rows: The number of values in each.
     """
 
     tables: int

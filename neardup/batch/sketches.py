@@ -39,7 +39,7 @@ def most_unequal(min_similarity: float) -> int:
 
 
 def _tail(share: float, expected: float) -> float:
-    """The chance of at least that share of values, where another one is expected."""
+    """Bound the chance of at least that share of values, where another one is expected."""
     if expected == 0.0:
         return 0.0
     divergence = share * math.log(share / expected)

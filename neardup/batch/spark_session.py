@@ -81,8 +81,10 @@ def session(master: str | None, memory: str | None) -> Iterator["SparkSession"]:
     """Give a session; one that spark-submit configured keeps what that was told.
 
     Args:
-        master: Where it runs; None: what spark-submit says, else all cores of this machine.
-        memory: Of the JVM, such as ``4g``; None: a quarter of this machine's, at least 1g.
+        master: The master on which it runs; None: that of spark-submit, else all cores of this
+            machine.
+        memory: The memory of the JVM, such as ``4g``; None: a quarter of this machine's, at least
+            1g.
 
     Raises:
         InputError: Spark or Java is missing, or does not start.

@@ -19,7 +19,8 @@ def verified(candidates: "DataFrame", texts: "DataFrame", parameters: Parameters
     Args:
         candidates: ``first``, ``second``, ``distance``.
         texts: ``id``, ``text``.
-        parameters: Of these, ``verify``, ``min_similarity`` and ``verify_shingle_size`` count.
+        parameters: The parameters; ``verify``, ``min_similarity`` and ``verify_shingle_size``
+            count.
 
     Returns:
         ``first``, ``second``, ``distance``, ``similarity``, which is null where distances decide.

@@ -1,4 +1,4 @@
-"""From arguments to a status; whatever a user can get wrong ends in one line."""
+"""Run a command from arguments to a status; errors of the user end in one line."""
 
 import os
 import signal

@@ -73,7 +73,7 @@ def open_partial(path: str | None, output: IO[bytes]) -> Iterator[tuple[IO[bytes
 
     Args:
         path: As for ``open_output``.
-        output: What that opened.
+        output: The file that it opened.
 
     Returns:
         The file, and what to call it: standard output or a device, otherwise ``PATH.partial``.

@@ -1,4 +1,4 @@
-"""Containment: how much of one text stands in another."""
+"""Containment: the share of one text that another holds."""
 
 from neardup.errors import ParameterError
 from neardup.verification import split

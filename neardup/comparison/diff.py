@@ -144,7 +144,7 @@ def render_diff(runs: Sequence[WordRun], *, context: int | None = None) -> str:
     For people: a text that holds such marks itself is not told apart.
 
     Args:
-        runs: What ``diff`` returns.
+        runs: The runs that ``diff`` returns.
         context: Equal words shown on either side of a change; the rest of a longer stretch
             becomes ``[...]``. None: all.
 

@@ -12,10 +12,10 @@ class Column(Generic[T]):
     """Values in the order in which they came, in one piece of memory.
 
     Args:
-        dtype: Of the values.
+        dtype: The dtype of the values.
 
     Attributes:
-        count: Values held.
+        count: The number of values held.
         room: (at least count,): what stands beyond ``count`` is free to be written.
     """
 

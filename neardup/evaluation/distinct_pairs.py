@@ -12,9 +12,9 @@ class PairCounts(NamedTuple):
     """Pairs by their distance, each int64, (9,).
 
     Attributes:
-        different: Less similar than asked for.
-        similar: As similar at least.
-        unknown: Of a text that is not held.
+        different: The pairs less similar than asked for.
+        similar: The pairs at least as similar.
+        unknown: The pairs of unknown similarity: a text is not stored.
     """
 
     different: NDArray[np.int64]
@@ -42,9 +42,9 @@ def count_all(near: Near, is_judged: NDArray[np.bool_], min_similarity: float) -
     """Count pairs by distance.
 
     Args:
-        near: With the lists.
+        near: The near lists.
         is_judged: bool, (places,): whose pairs count.
-        min_similarity: 0 to 1.
+        min_similarity: The similarity of similar pairs, 0 to 1.
 
     Complexity: O(pairs), 1 ns each.
     """
@@ -65,7 +65,7 @@ def pick(
     """Pick pairs of each distance, evenly spread over the crawl.
 
     Args:
-        near: With the lists.
+        near: The near lists.
         is_judged: bool, (places,): whose pairs count.
         totals: int64, (9,): how many pairs of each distance there are.
         quotas: int64, (9,): how many to pick, no more than there are.

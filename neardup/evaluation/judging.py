@@ -24,9 +24,9 @@ def judge_all(columns: Columns, near: Near, bounds: Bounds) -> Judged:
     """Judge all places in order, each as a ``Deduplicator`` that judged those before it.
 
     Args:
-        columns: What is known of the places.
-        near: What is near each of them.
-        bounds: With what is judged.
+        columns: The properties of the places.
+        near: The near lists of the places.
+        bounds: The bounds of the verdicts.
 
     Complexity: O(places + pairs); where lists are cut, that of a search for each of those places.
     """

@@ -157,9 +157,9 @@ def judge(columns: Columns, near: Near, bounds: Bounds, verdicts: Verdicts) -> I
     """Judge all places, each as a ``Deduplicator`` does.
 
     Args:
-        columns: What is known of the places.
-        near: What is near each of them.
-        bounds: With what is judged.
+        columns: The properties of the places.
+        near: The near lists of the places.
+        bounds: The bounds of the verdicts.
         verdicts: Written in place.
 
     Returns:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from neardup.errors import DocumentError
 
 Similar: TypeAlias = Mapping[int, frozenset[int]]
-"""For an id, the ids of all texts that count as the same."""
+"""The ids of all texts that count as the same, for each id."""
 
 
 def read_similar(

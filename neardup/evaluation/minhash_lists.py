@@ -1,4 +1,4 @@
-"""For each text the earlier ones that share a band of their MinHash signatures."""
+"""Find for each text the earlier ones that share a band of their MinHash signatures."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,7 @@ class MinHashLists:
             numbers: int32, (new,): of the texts of the next places; below 0 where the place has no
                 signature.
             signatures: uint32, (those that have one, 128), in the same order.
-            texts: How many texts there are by now.
+            texts: The number of texts by now.
             load: As for ``NearLists.extend``.
         """
         first = len(self)

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 RADIUS = 8
 NONE = 2**31 - 1
-"""No place: after every other."""
+"""The place that stands for none: it is after every other."""
 
 MAX_COUNT = 1000
-"""Earlier texts in a list: a deduplicator looks at no more."""
+"""The largest number of earlier texts in a list: a deduplicator looks at no more."""
 
 
 class Lists(NamedTuple):

@@ -161,8 +161,8 @@ def fill(members: Members, near: NearClasses, sets: SetArrays, lists: Lists, fir
 
     Args:
         members: All places.
-        near: Of all classes of these places.
-        sets: Of all texts that are compared.
+        near: The near classes of all classes of these places.
+        sets: The sets of all texts that are compared.
         lists: Written in place.
         first: The first place without a list.
 

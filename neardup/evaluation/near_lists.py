@@ -1,4 +1,4 @@
-"""For each text of a crawl the near ones before it, found once for all parameters."""
+"""Find the near texts before each text of a crawl, once for all parameters."""
 
 from itertools import islice
 
@@ -89,7 +89,7 @@ class NearLists:
 
         Args:
             new: The next places.
-            texts: How many texts there are by now.
+            texts: The number of texts by now.
             load: Called with numbers of texts that are to be compared from now on; returns the
                 sets of all that were ever asked for.
         """

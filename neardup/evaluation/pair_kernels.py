@@ -17,9 +17,9 @@ def count_pairs(
     """Count pairs by distance.
 
     Args:
-        near: With the lists.
+        near: The near lists.
         is_judged: bool, (places,): whose pairs count.
-        min_similarity: 0 to 1.
+        min_similarity: The similarity of similar pairs, 0 to 1.
 
     Returns:
         int64, (27,): for each distance 0 to 8 how many are known to be less similar, how many are
@@ -52,7 +52,7 @@ def pick_pairs(
     """Pick pairs of each distance, evenly spread over the crawl.
 
     Args:
-        near: With the lists.
+        near: The near lists.
         is_judged: bool, (places,): whose pairs count.
         totals: int64, (9,): how many pairs of each distance there are.
         quotas: int64, (9,): how many to pick, no more than there are.

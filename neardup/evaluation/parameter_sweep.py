@@ -94,8 +94,9 @@ def sweep(
     """Judge fingerprints under each choice of parameters, without computing them or texts again.
 
     Args:
-        fingerprints: By id, in the order in which the texts are judged.
-        labelled: For an id, those that count as the same; ids without a fingerprint are left out.
+        fingerprints: The fingerprints by id, in the order in which the texts are judged.
+        labelled: The ids that count as the same, for each id; ids without a fingerprint are left
+            out.
         distances: Values of ``max_distance``, each 0 to 8.
         similarity: The similarity of two ids, asked once for each pair within the largest
             distance. None: only rows where the distance decides alone.

@@ -61,7 +61,7 @@ def similarities(
     """Return the similarity of each pair of texts.
 
     Args:
-        sets: Of all texts that are compared.
+        sets: The sets of all texts that are compared.
         ones: int64, (pairs,): numbers of texts.
         others: int64, (pairs,).
     """

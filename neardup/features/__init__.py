@@ -1,1 +1,1 @@
-"""From a text to hashes of its shingles: folding, tokens of every script, hashing."""
+"""Turn a text into hashes of its shingles: folding, tokens of every script, hashing."""

@@ -65,7 +65,7 @@ def fold_into(text: bytes, foldings: NDArray[np.uint64], folded: NDArray[np.uint
 
     Args:
         text: UTF-8, lone surrogates as "surrogatepass" encodes them.
-        foldings: What ``FoldTable`` holds.
+        foldings: The entries of ``FoldTable``.
         folded: uint8, (3 * len(text),), or (len(text),) for ASCII.
 
     Returns:

@@ -49,9 +49,9 @@ class IdfHeader(NamedTuple):
         size: As in StoredTable.
         documents: As in StoredTable.
         max_undercount: As in StoredTable.
-        features: How many rows follow.
-        probe: What tells whether features are still hashed as they were then.
-        payload_checksum: That of the bytes after the header.
+        features: The number of rows that follow.
+        probe: A number that tells whether features are still hashed as they were then.
+        payload_checksum: The checksum of the bytes after the header.
     """
 
     unit: int

@@ -1,4 +1,4 @@
-"""In how many texts of a corpus does a feature occur, and how much does it say, then?"""
+"""Count the texts of a corpus in which a feature occurs, and weigh it accordingly."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -40,8 +40,8 @@ def write_table(path: Path, table: StoredTable, probe: int) -> None:
 
     Args:
         path: Its folder exists.
-        table: What is written.
-        probe: What tells how its features were hashed.
+        table: The table to write.
+        probe: A number that tells how its features were hashed.
 
     Raises:
         OSError: The disk is full, or the like; the old file is as it was.
@@ -126,7 +126,7 @@ def _check_probe(path: Path, header: IdfHeader, probe: int) -> None:
 
 
 def _check_rows(path: Path, table: StoredTable) -> None:
-    """A checksum says that nothing changed since; it says not that the writer was right."""
+    """Refuse rows that a wrong writer made, which a checksum does not tell."""
     hashes, frequencies = table.hashes, table.frequencies
     if not (hashes[1:] > hashes[:-1]).all():
         raise unusable(path, "hashes that ascend", "others", REMEDY)

@@ -51,7 +51,7 @@ def shingles(data: bytes, characters: bool, size: int) -> tuple[NDArray[np.uint6
     """Return the hashes of all shingles of a text, in order, each as often as it occurs.
 
     Args:
-        data: What ``unit_bytes`` returns for the unit.
+        data: The bytes that ``unit_bytes`` returns for the unit.
         characters: Whether the unit is the character.
         size: Units of a shingle. A text of fewer is one shingle; a text of none has none.
 

@@ -21,7 +21,7 @@ class BottomK:
 
     Attributes:
         hashes: uint64, ascending and distinct, (size,), or fewer: then they are the whole set.
-        size: How many of them there may be.
+        size: The largest number of hashes.
 
     Raises:
         FingerprintError: There are none, more than ``size``, or they do not ascend.

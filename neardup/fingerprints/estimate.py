@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from neardup.errors import FingerprintError
 
 Signature: TypeAlias = NDArray[np.uint32]
-"""A MinHash: uint32, (permutations,)."""
+"""A MinHash signature is an array: uint32, (permutations,)."""
 
 
 class Estimate(NamedTuple):

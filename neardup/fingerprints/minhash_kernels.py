@@ -39,7 +39,7 @@ def sign(
     """Write the signature of a text's set of word shingles and return its number of words.
 
     Args:
-        packed: What ``unit_bytes`` returns for words.
+        packed: The bytes that ``unit_bytes`` returns for words.
         size: Words of a shingle.
         factors: uint32, (permutations,), odd.
         signature: uint32, (permutations,), overwritten; a text without words leaves it as it is.

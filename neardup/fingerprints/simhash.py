@@ -107,7 +107,7 @@ def simhash(text: str, features: Features = WORD_SHINGLES) -> int:
 
     Args:
         text: Any text; folding is part of the fingerprint.
-        features: What the fingerprint is made of. Fingerprints of different features cannot be
+        features: The features of the fingerprint. Fingerprints of different features cannot be
             compared.
 
     Raises:
@@ -132,7 +132,7 @@ def simhash_many(texts: Iterable[str], features: Features = WORD_SHINGLES) -> ND
         uint64, (documents,).
 
     Raises:
-        FingerprintError: What ``simhash`` raises for a text; the message says which, counted from
+        FingerprintError: ``simhash`` raises it for a text; the message says which, counted from
             0. None is left out.
         ParameterError: ``features.idf`` gives weights that are no numbers.
 
@@ -152,8 +152,8 @@ def sketch(data: bytes, features: Features) -> tuple[int | None, int]:
     """Return the SimHash of a text and its number of units.
 
     Args:
-        data: What ``unit_bytes`` returned for the unit of the features.
-        features: Of the fingerprint.
+        data: The bytes that ``unit_bytes`` returned for the unit of the features.
+        features: The features of the fingerprint.
 
     Returns:
         None in the place of the fingerprint of a text that has no units, or whose units weigh

@@ -51,7 +51,7 @@ def of_text(data: bytes, characters: bool, size: int, salt: int) -> tuple[int, i
     """Return the SimHash of a text's set of shingles, and how many units the text has.
 
     Args:
-        data: What ``unit_bytes`` returns for the unit.
+        data: The bytes that ``unit_bytes`` returns for the unit.
         characters: Whether the unit is the character.
         size: Units of a shingle.
         salt: A random odd number; the result does not depend on it.

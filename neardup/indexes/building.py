@@ -15,7 +15,7 @@ def built(rows: Rows, removed: Rows) -> Tables:
     """Return a segment of the entries.
 
     Args:
-        rows: At most 2**32 - 1, in any order.
+        rows: The entries, at most 2**32 - 1, in any order.
         removed: Entries of older segments that do not count any more.
 
     Complexity: O(n log n), about 0.15 seconds a million.

@@ -41,9 +41,9 @@ class Shape(NamedTuple):
     """The sizes that tell those of all columns.
 
     Attributes:
-        rows: Distinct fingerprints.
-        entries: Ids.
-        removed: Entries of older segments that do not count any more.
+        rows: The number of distinct fingerprints.
+        entries: The number of ids.
+        removed: The number of entries of older segments that no longer count.
     """
 
     rows: int
@@ -88,13 +88,13 @@ class Tables(NamedTuple):
     """A finished segment.
 
     Attributes:
-        shape: Of it.
+        shape: The sizes of the segment.
         max_id: The largest of its ids, -1 where there is none.
         ids: int64, (entries,), by fingerprint, then ascending.
         runs: uint32, (rows + 1,): where the ids of each row of table 0 start; (0,) where each row
             has one.
-        tables: Four of them.
-        removed: Entries of older segments that do not count any more.
+        tables: The four tables.
+        removed: The entries of older segments that no longer count.
     """
 
     shape: Shape

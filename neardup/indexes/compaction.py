@@ -168,9 +168,9 @@ class Compaction:
     that new segments do not pile up behind a merge of a hundred million rows.
 
     Args:
-        home: Of the index.
-        segments: Of the index, the oldest first; changed when a merge is finished.
-        search: Of the index.
+        home: The home of the index.
+        segments: The segments of the index, the oldest first; changed when a merge is finished.
+        search: The search of the index.
     """
 
     def __init__(self, home: Home, segments: list[Segment], search: Search) -> None:

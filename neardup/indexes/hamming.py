@@ -55,7 +55,7 @@ class HammingIndex:
         path: The directory that keeps the index, made if absent; None: memory only. What is in it
             does not depend on the radius, so it may be opened with another one.
         radius: The largest distance of a match, 0..8 bits.
-        buffer_size: How many entries are compared one and all, 1..2**20.
+        buffer_size: The number of entries that are compared one and all, 1..2**20.
 
     Raises:
         ParameterError: The radius or the size of the buffer is out of range.

@@ -97,7 +97,7 @@ def add(state: int, signatures: npt.NDArray[np.uint32], count: int, ids: int, nu
     Args:
         state: Its address.
         signatures: uint32, (count * permutations,).
-        count: How many.
+        count: The number of signatures.
         ids: The address of their ids; 0: there is but one, and its id is the number.
         number: An id.
 

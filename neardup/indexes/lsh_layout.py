@@ -27,7 +27,7 @@ BANDS = 1
 ROWS = 2
 """Values of a band."""
 COUNT = 3
-"""Rows held."""
+"""The number of rows held."""
 BUCKETS = 4
 """The number of buckets of each band."""
 HALF = 5
@@ -52,7 +52,7 @@ WORK = 16
 FRESH_KEYS = 17
 """The address that takes the keys of rows, 64 bits each; 0: they are not wanted."""
 FRESH_FROM = 18
-"""The row whose keys stand first there."""
+"""The row whose keys stand first at FRESH_KEYS."""
 NOTHING_ALIKE = 19
 """Unequal values from which on a similarity of 0 is estimated."""
 ROOM = 20

@@ -206,7 +206,7 @@ def search(state: int, signatures: npt.NDArray[np.uint32], queries: int) -> int:
     Args:
         state: Its address; takes how many queries are answered, and how many candidates they have.
         signatures: uint32, (queries * permutations,).
-        queries: How many.
+        queries: The number of queries.
 
     Returns:
         How many candidates there are; -1: no room for all, or signatures of another length.

@@ -43,9 +43,9 @@ class Chunks:
     """Pieces of zeros, listed by their addresses for the compiled loops.
 
     Args:
-        items: How many a piece has.
+        items: The number of items of a piece.
         words: 64-bit words of an item.
-        most: Items that there may ever be.
+        most: The largest number of items that there may ever be.
     """
 
     def __init__(self, items: int, words: int, most: int) -> None:
@@ -85,7 +85,7 @@ class LshTables:
 
     Args:
         permutations: Values of a signature.
-        shape: How many of them make a band.
+        shape: The bands, and the values of each.
         keep_fresh: Whether :meth:`fresh` is wanted.
 
     Attributes:

@@ -325,7 +325,7 @@ def find(state: State, value: Int, limit: Int, buffered: Int, queries: Int) -> I
         value: The fingerprint, for one query.
         limit: The largest number of matches of a query; 0: all.
         buffered: Entries in the buffer.
-        queries: How many; 0: the one.
+        queries: The number of queries; 0: the one.
 
     Returns:
         For one query how many matches there are; where there is no room for all, nothing else is
@@ -355,7 +355,7 @@ def find_entries(
     """Find the places of entries among the ids of the only segment.
 
     Args:
-        state: That of the segment.
+        state: The state of the segment.
         fingerprints: uint64, (entries,).
         ids: int64, (entries,).
         firsts: int64, (entries,): takes the first place of each.

@@ -21,7 +21,7 @@ import numpy.typing as npt
 BLOCKS = 4
 BLOCK_BITS = 16
 MAX_SHARE = 4
-"""Up to 3 flipped bits in a block, 697 buckets; beyond that, reading all rows is cheaper."""
+"""The largest share: up to 3 flipped bits in a block, 697 buckets; above it a scan is cheaper."""
 
 
 class Masks(NamedTuple):

@@ -90,7 +90,7 @@ class Search:
     """Looks into a buffer and some segments.
 
     Args:
-        radius: In bits.
+        radius: The largest distance of a match, in bits.
         buffer: Its entries are found from the moment in which they are appended.
     """
 

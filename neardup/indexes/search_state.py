@@ -27,7 +27,7 @@ HEAD = 16
 """Here the first segment's fields begin; the following are relative to a segment's."""
 
 ROWS = 0
-"""Distinct fingerprints."""
+"""The number of distinct fingerprints."""
 BITS = 1
 """The number of bits of each block that are the number of a bucket."""
 IDS = 2

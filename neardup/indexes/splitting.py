@@ -26,7 +26,7 @@ def split(values: U64, bits: int, high: U32, low: U16, keys: U8, counts: U32) ->
 
     Args:
         values: uint64, (rows,), the table's block first.
-        bits: Of the number of a bucket.
+        bits: The bits of the number of a bucket.
         high: uint32, (rows,), to be filled.
         low: uint16, (rows,), to be filled.
         keys: uint8, (rows,), to be filled; (0,) where bits is 16.
@@ -57,10 +57,10 @@ def join(starts: U32, high: U32, low: U16, keys: U8, first: int, values: U64) ->
     """Make rotated fingerprints of the rows of a table, from the row ``first`` on.
 
     Args:
-        starts: That of the table, as are high, low and keys.
+        starts: The column of the table, as are high, low and keys.
         high: Its upper bits.
         low: Its last bits.
-        keys: What remains of its block.
+        keys: The remaining bits of its block.
         first: A row.
         values: uint64, (rows,), to be filled.
     """

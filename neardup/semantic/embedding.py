@@ -27,7 +27,7 @@ class EmbeddingVerifier:
     A text for which the model has no vector resembles only the same text.
 
     Args:
-        model: Where vectors come from; ``EmbeddingVerifier.loaded`` loads one.
+        model: The model that makes the vectors; ``EmbeddingVerifier.loaded`` loads one.
 
     Attributes:
         measure: "embedding cosine".

@@ -33,13 +33,14 @@ class SqliteDocuments:
     Files:
         ``path``: SQLite in WAL mode; ``neardup.storage.sqlite_format`` draws its tables. While it
         is open, ``path-wal`` stands beside it.
-        ``path-promise``: How many documents were promised, so that a file which lacks some is
-        noticed. It belongs to ``path``.
+        ``path-promise``: The number of documents that were promised, so that a file which lacks
+        some is noticed. It belongs to ``path``.
 
     Args:
         path: The file; made where there is none, in a folder that exists.
-        features: Those of the fingerprints, which the file remembers.
-        min_words: Texts of fewer words have none; what the file holds may be of more words.
+        features: The features of the fingerprints, which the file remembers.
+        min_words: The number of words below which a text has no fingerprint, no smaller than the
+            file's.
 
     Raises:
         DocumentsFileError: The file is damaged, shorter than promised, foreign, of other features
@@ -150,7 +151,7 @@ class SqliteDocuments:
         """Yield each fingerprint with its id, in the order in which they were added.
 
         Args:
-            skip: How many to leave out at the front.
+            skip: The number of fingerprints to leave out at the front.
         """
         query = f"SELECT fingerprint, id {_POSTINGS} ORDER BY seq LIMIT -1 OFFSET ?"
         with _errors(self._path):

@@ -83,7 +83,7 @@ def json_lines(stream: InputStream, pass_over: Pass = pass_none) -> Iterator[Row
 
     Args:
         stream: The file.
-        pass_over: Is told of each line that holds no JSON object, and may raise.
+        pass_over: Called with each line that holds no JSON object, and may raise.
     """
     for number, line in enumerate(stream.file, start=1):
         if line.isspace():
@@ -114,7 +114,7 @@ def csv_table(stream: InputStream, pass_over: Pass = pass_none) -> Iterator[Row]
 
     Args:
         stream: The file.
-        pass_over: Is told of each record that is no CSV, not UTF-8, or has another number of
+        pass_over: Called with each record that is no CSV, not UTF-8, or has another number of
             fields, and may raise.
 
     Raises:
@@ -159,7 +159,7 @@ class _Lines:
     No generator: that would end at the first line which is not UTF-8.
 
     Attributes:
-        number: That of the last line.
+        number: The number of the last line.
     """
 
     def __init__(self, stream: InputStream) -> None:
@@ -191,7 +191,7 @@ def open_rows(
         path: The file; JSON lines and CSV may be gzip.
         format_name: One of ``FORMATS``; None: what the ending of the file says.
         fields: For each field that will be asked for the names that it may have.
-        pass_over: Is told of each row that cannot be read, and may raise.
+        pass_over: Called with each row that cannot be read, and may raise.
 
     Raises:
         InputError: The format is not known, or the file is not what it says; the rows raise it too.

@@ -22,8 +22,8 @@ class AppendingFile:
 
     Args:
         path: A file that exists.
-        promise_at: Where in it its promise stands.
-        whole: Where its last whole batch ends. What stands behind that is a torn tail.
+        promise_at: The place of its promise in the file.
+        whole: The place where its last whole batch ends. The bytes behind it are a torn tail.
 
     Files: the file itself, open until :meth:`close`; ``<name>.tail-1`` and so on are torn tails.
     """

@@ -25,10 +25,10 @@ class BloomHeader(NamedTuple):
 
     Attributes:
         kind: A key of KINDS.
-        filters: How many filters follow.
-        capacity: That of the constructor.
-        error_rate: That of the constructor.
-        probe: What tells whether the library still sets the bits that it set then.
+        filters: The number of filters that follow.
+        capacity: The capacity given to the constructor.
+        error_rate: The error rate given to the constructor.
+        probe: A number that tells whether the library still sets the bits that it set then.
     """
 
     kind: int
@@ -86,7 +86,7 @@ def read_filters(path: Path, kind: int, probe: int) -> tuple[BloomHeader, list[S
     Args:
         path: The file.
         kind: The kind expected, a key of KINDS.
-        probe: That of the library in use.
+        probe: The probe of the library in use.
 
     Raises:
         IndexFileError: The file is damaged, cut short, foreign, of another version or kind, or

@@ -44,7 +44,7 @@ class IndexDirectory:
     Files:
         index.lock: Locked while the directory is open; otherwise without meaning.
         00000001-00000004.seg: Segments; see ``segment_format``.
-        00000005.log: What is in no segment yet; see ``log_format``.
+        00000005.log: The entries that are in no segment yet; see ``log_format``.
         00000005.log.tail-1: A torn tail of the log, which was never promised; kept for inspection.
     """
 
@@ -127,8 +127,8 @@ class IndexDirectory:
 
         Args:
             first: The place of the oldest of these among all segments.
-            count: How many they are.
-            shape: Its sizes.
+            count: The number of segments that it replaces.
+            shape: The sizes of the segment.
 
         Raises:
             OSError: The file cannot be made.
@@ -199,7 +199,7 @@ class IndexDirectory:
 
     @contextmanager
     def _half_way(self) -> Iterator[None]:
-        """Until :meth:`settle` the files are ahead of the index: what fails cannot be undone."""
+        """Mark failures as final: until :meth:`settle` the files are ahead of the index."""
         self.half_way = True
         try:
             yield
@@ -216,8 +216,8 @@ class MergeFile:
     """A merged segment on its way into a directory.
 
     Args:
-        directory: Whose segments it replaces.
-        writer: Of its file.
+        directory: The directory whose segments it replaces.
+        writer: The writer of its file.
     """
 
     def __init__(self, directory: IndexDirectory, writer: SegmentWriter) -> None:

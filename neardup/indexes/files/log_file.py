@@ -48,7 +48,7 @@ class LogWriter(AppendingFile):
 
     Args:
         path: A log that exists.
-        whole: Where its last whole batch ends.
+        whole: The place where its last whole batch ends.
     """
 
     def __init__(self, path: Path, whole: Promise) -> None:

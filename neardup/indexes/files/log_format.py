@@ -32,7 +32,7 @@ class LogHeader(NamedTuple):
 
     Attributes:
         identity: 16 random bytes that all files of one index share.
-        number: Of the log, from 1.
+        number: The number of the log, from 1.
     """
 
     identity: bytes
@@ -68,9 +68,9 @@ class BatchHeader(NamedTuple):
     """The first 32 bytes of a batch.
 
     Attributes:
-        removed: How many entries it removes.
-        added: How many it adds.
-        first: Entries that the log names before it.
+        removed: The number of entries that it removes.
+        added: The number of entries that it adds.
+        first: The number of entries that the log names before it.
     """
 
     removed: int

@@ -41,7 +41,7 @@ def parsed_promise(path: Path, data: bytes, remedy: str = REMEDY) -> Promise:
     Args:
         path: The file, for the error.
         data: Its record.
-        remedy: What the error says that is to be done.
+        remedy: The remedy that the error names.
 
     Raises:
         IndexFileError: The record is cut short or damaged.
@@ -58,8 +58,8 @@ def check_promise(path: Path, promise: Promise, batches: set[tuple[int, int]]) -
 
     Args:
         path: The file.
-        promise: What it promised.
-        batches: Where its whole batches end, and the entries up to there.
+        promise: The promise of the file.
+        batches: The ends of its whole batches, each with the entries up to there.
 
     Raises:
         IndexFileError: None of them ends where the promise does.

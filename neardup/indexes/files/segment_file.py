@@ -46,7 +46,7 @@ class SegmentWriter:
 
     Args:
         path: The name that the segment shall get.
-        label: What it is.
+        label: The identity of the segment.
         shape: Its sizes.
 
     Raises:
@@ -120,8 +120,8 @@ def stage_segment(path: Path, label: SegmentLabel, tables: Tables) -> Path:
 
     Args:
         path: The name that it shall get.
-        label: What it is.
-        tables: What it holds.
+        label: The identity of the segment.
+        tables: The content of the segment.
 
     Raises:
         OSError: The disk is full, or the like; nothing is left behind.

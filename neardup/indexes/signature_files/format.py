@@ -37,8 +37,8 @@ class Header(NamedTuple):
     Attributes:
         permutations: Values of a signature.
         shape: Its bands, and the values of each.
-        min_similarity: That for which they were chosen.
-        probe: What tells whether keys and sketches still are made as they were then.
+        min_similarity: The similarity for which they were chosen.
+        probe: A number that tells whether keys and sketches are still made as they were then.
     """
 
     permutations: int
@@ -61,8 +61,8 @@ class SignatureBatchHeader(NamedTuple):
     """The first 24 bytes of a batch.
 
     Attributes:
-        documents: How many are in it.
-        first: Those in the file before it.
+        documents: The number of documents in it.
+        first: The number of documents in the file before it.
     """
 
     documents: int

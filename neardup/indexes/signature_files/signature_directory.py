@@ -64,7 +64,7 @@ class SignatureDirectory:
         """Hand over all documents there are, and be ready for more.
 
         Args:
-            header: What the index holds documents of; where there is a file, as it says.
+            header: The header of the index; where there is a file, its own.
             restore: Takes batches of documents.
 
         Raises:
@@ -83,8 +83,8 @@ class SignatureDirectory:
         """Make documents durable, batch by batch.
 
         Args:
-            rows: In the order in which they came.
-            written: Is told how many more are durable, after each batch.
+            rows: The documents, in the order in which they came.
+            written: Called after each batch with the number of documents that it made durable.
 
         Raises:
             OSError: The disk is full, or the like; what was told of is durable.

@@ -41,7 +41,7 @@ class BatchWriter(AppendingFile):
 
     Args:
         path: A file that exists.
-        whole: Where its last whole batch ends.
+        whole: The place where its last whole batch ends.
     """
 
     def __init__(self, path: Path, whole: Promise) -> None:
@@ -61,7 +61,7 @@ class SignatureBatch(NamedTuple):
 
     Attributes:
         rows: The documents, mapped into memory.
-        whole: Where the batch ends.
+        whole: The place where the batch ends.
     """
 
     rows: StoredRows

@@ -1,4 +1,4 @@
-"""From a URL to a server that can be relied on."""
+"""Connect to a Redis by its URL, and check that it loses nothing."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -41,11 +41,11 @@ def append(key: str, field: bytes, value: int, number: int, most: int = 0) -> Ca
     """Return the call that adds a record to a list, once.
 
     Args:
-        key: Of the hash.
-        field: Of the list in it.
+        key: The key of the hash.
+        field: The field of the list in it.
         value: Unsigned, 64 bits.
         number: Below ``MAX_NUMBERS``.
-        most: How many records the list may hold; a further one is left out. 0: any number.
+        most: The largest number of records in the list; a further one is left out. 0: any number.
     """
     record = value.to_bytes(8, "little") + number.to_bytes(5, "little")
     return Call(_APPEND, [key], [field, record, most])
@@ -134,8 +134,8 @@ class RedisPostings:
         number of its text.
 
     Args:
-        server: Where they are.
-        blocks: That a fingerprint is cut into, 3 to 6; the same for all who share it.
+        server: The server that holds them.
+        blocks: The number of blocks of a fingerprint, 3 to 6; the same for all who share it.
 
     Raises:
         ParameterError: Another number of blocks.

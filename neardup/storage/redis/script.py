@@ -26,8 +26,8 @@ class Script:
         """Return the script of a file that lies in a package.
 
         Args:
-            package: As in ``import``.
-            name: Of the file, with ``.lua``.
+            package: The package, as in ``import``.
+            name: The name of the file, with ``.lua``.
         """
         source = files(package).joinpath(name).read_text(encoding="utf-8")
         return cls(source, hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest())

@@ -30,12 +30,12 @@ _READ_AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True)
 class SharedFunnel:
-    """Asks, and keeps nothing.
+    """Asks the layers of a verdict, and keeps nothing.
 
     Attributes:
         shelf: The kept texts.
-        parameters: What counts as the same.
-        verifier: What confirms a candidate.
+        parameters: The parameters that decide which texts are the same.
+        verifier: The measure that confirms candidates.
     """
 
     shelf: Shelf

@@ -119,8 +119,8 @@ class SharedDeduplicator:
 
         Args:
             owner: The key of its page, 16 bytes.
-            document: Of the features that :meth:`open` checked.
-            about: What later verdicts tell of it.
+            document: A document of the features that :meth:`open` checked.
+            about: The bytes that later verdicts return with it.
             keeps: Keep it without asking: a page that goes on being kept with another text.
 
         Raises:

@@ -33,11 +33,11 @@ class Shelf:
     """Finds kept texts and adds to them; decides nothing.
 
     Args:
-        server: Where they are.
-        blocks: Of the fingerprints.
+        server: The server that holds them.
+        blocks: The number of blocks of a fingerprint.
 
     Attributes:
-        bitmaps: Those of texts that were candidates, by number.
+        bitmaps: The bitmaps of texts that were candidates, by number.
         log: Decides which texts are kept.
     """
 

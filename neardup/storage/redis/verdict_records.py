@@ -40,10 +40,10 @@ class KeptText:
     """A kept text with all that is known of it.
 
     Attributes:
-        original: Where it is.
-        text: As it came.
-        words: Number of its tokens.
-        fingerprint: None for a short text.
+        original: The page and the number of the text.
+        text: The text, as it came.
+        words: The number of its tokens.
+        fingerprint: The fingerprint; None for a short text.
         payload: The digest of the bytes that it was taken from, 16 bytes, or None.
     """
 
