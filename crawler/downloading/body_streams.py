@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
-# Whatever a decoder lets through once it met damage, or refuses to say: zlib.error, brotli.error,
+# Errors of a decoder that met damage, also undocumented ones: zlib.error, brotli.error,
 # ZstdError, and MemoryError for a window that cannot be had.
 _DAMAGE = (zlib.error, brotli.error, zstandard.ZstdError, MemoryError)
-# RFC 9659: the window of what is sent as zstd fits in 8 MiB.
+# RFC 9659: the window of a zstd stream in HTTP fits in 8 MiB.
 _ZSTD_WINDOW_BYTES = 2**23
 
 

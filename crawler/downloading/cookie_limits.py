@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from http.cookiejar import Cookie, CookiePolicy
 
-# Of name and value together; browsers take no more (RFC 6265, section 6.1).
+# Maximum length of name and value together, as in browsers (RFC 6265, section 6.1).
 _MAX_COOKIE = 4096
 _MAX_DOMAINS = 30  # times the cookies of one: the RFC wants 50 and 3,000
 _MAX_HEADER = 8000  # nginx refuses a line of more than 8 KiB, and the page with it
@@ -61,7 +61,7 @@ class BoundedJar(CookieJar):
         with suppress(KeyError):  # it has expired in the meantime
             if any(name.path == oldest.path for name in names):
                 self.clear(*oldest)
-            else:  # the folder that it was in too, of which there may be many
+            else:  # its path too, since a domain may have many paths
                 self.clear(domain, oldest.path)
 
     def _drop_domain(self, domain: str) -> None:

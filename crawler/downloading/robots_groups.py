@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-# As Protego reads them: with a space for the hyphen, or without a colon.
+# Protego reads them in this way: with a space for the hyphen, or without a colon.
 _USER_AGENT = re.compile(r"user[- ]?agent\s*(?::|\s|$)", re.IGNORECASE)
 _SITE_WIDE = re.compile(r"(?:sitemaps?|site-map|host)\s*(?::|\s|$)", re.IGNORECASE)
 _RULE = re.compile(
@@ -66,7 +66,7 @@ def lines_for(text: str, agent: str) -> RobotsLines:
     rules = [
         rule for group in groups if not chosen.isdisjoint(group.agents) for rule in group.rules
     ]
-    # Of two Crawl-delays the last one holds.
+    # If there are two Crawl-delays, the last one holds.
     return RobotsLines([*dict.fromkeys(reversed(rules))][::-1], [*dict.fromkeys(site_wide)])
 
 

@@ -109,7 +109,7 @@ class Buffer:
         if leased.is_again and self._replace(leased, is_fixed=is_fixed):
             return
         if leased.key is not None:
-            # Of a lease that ended here and was handed out again, or of a link to it.
+            # The row of a lease that ended here and was leased again, or of a link to it.
             self._database.write(_OF_KEY, (leased.key,))
         is_queued = self._rules.push(
             leased.host,

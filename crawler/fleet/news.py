@@ -102,7 +102,7 @@ class SharedParameters:
     def hear(self, notices: Notices) -> None:
         """Adopt the parameters of the fleet."""
         held = self._archivist.tuned
-        # What was tuned here and is not told yet is newer than what is heard.
+        # Parameters tuned here and not published yet are newer than those of the board.
         if notices.parameters_version == self._version or held.id != self._told:
             return
         self._version = notices.parameters_version

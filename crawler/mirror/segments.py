@@ -25,10 +25,10 @@ _FORBIDDEN = frozenset('"*/:<>?\\|')  # NTFS and FAT
 _RESERVED = frozenset("!$&'()+,;=@%")
 # Invisible characters that str.isprintable() calls printable.
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-# Runs of escapes; what may have to become one; and a percent sign that begins none.
+# Runs of escapes; characters that may need one; and a percent sign that begins none.
 _TO_SPELL = re.compile(r"(?:%[0-9A-Fa-f]{2})+|[^A-Za-z0-9._~ !$&'()+,;=@\[\]^`{}#%-]+|%", re.DOTALL)
-# What is wrong only where it stands: a hidden file; an ending that Windows drops; devices, which it
-# opens whatever the ending; and "~" before digits, which is our suffix, or a short name (8.3).
+# Parts that are wrong only in one position: a hidden file; an ending that Windows drops; devices,
+# which it opens whatever the ending; and "~" before digits, our suffix or a short name (8.3).
 _ODD = re.compile(
     r"""^[. ] | [. ]\Z
     | ^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin|conout|clock)(?=\$?[ ]*(?:\.|\Z))

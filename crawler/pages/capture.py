@@ -337,7 +337,6 @@ class Archivist:
     ) -> Captured:
         now = time.time()
         # A killed process stored it but did not acknowledge it: its item is sent only now.
-        # on its way.
         is_left = previous.visit == self.visit and self.store.is_of_earlier_process(previous)
         row = previous if self.store.is_held(previous) else self._confirm(previous)
         self.store.touch(row, self.visit, now)

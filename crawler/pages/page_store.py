@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"  # noqa: S608
 _INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 
-# Of every text that was ever kept: the index forgets nothing, older versions may be dropped. The
-# same condition has the index pages_fingerprint.
+# Every text that was ever kept: the index forgets nothing, older versions may be dropped. The
+# index pages_fingerprint has the same condition.
 _INDEXED = "fingerprint IS NOT NULL AND verdict IN ('new', 'changed', 'too_short')"
 
-# The same list stands in the condition of the index pages_payload.
+# The condition of the index pages_payload has the same list.
 _ORIGINALS = "verdict IN ('new', 'changed', 'too_short', 'not_html')"
 
 

@@ -19,7 +19,7 @@ _FALLBACK = "cp1252"  # what browsers assume of a page that declares nothing
 # fits both and loses two letters to the commoner one.
 _MISTAKEN_FOR_FALLBACK = "cp1250"
 
-# What HTML forbids, libxml2 lets pass and lxml refuses when a text that holds it is written
+# Characters that HTML forbids, libxml2 accepts and lxml refuses when a text with them is written
 # anywhere: control characters and U+FFFE, U+FFFF, as such and as references. Browsers drop NUL,
 # older libxml2 ends the document there.
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\f\r")
@@ -41,7 +41,7 @@ _MANY_BYTES = ("gb", "big5", "cp932", "cp949", "cp950", "euc", "shift", "johab")
 # This many characters beyond ASCII in valid UTF-8 are no accident of a double-byte encoding.
 _NO_ACCIDENT = 8
 _SAMPLE_BYTES = 1024
-# With fewer bytes beyond ASCII the detection takes French for Arabic.
+# With fewer bytes beyond ASCII the detection may take French for Arabic.
 _ENOUGH_TO_GUESS = 16
 _HIGH = bytes(range(128, 256))
 

@@ -25,7 +25,7 @@ def robots_words(headers: Iterable[str], agent: str) -> frozenset[str]:
 
     Args:
         headers: Values of all headers of that name.
-        agent: Our user agent, each word of which is a name of ours.
+        agent: Our user agent; each of its words is a name of ours.
 
     Reference: https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag
     """

@@ -41,7 +41,7 @@ def beside(folder: Path) -> Iterator[sqlite3.Connection]:
             lock for ``PATIENCE_SECS``.
         JobVersionError: The database has another schema.
     """
-    open_for_reading(folder).close()  # complains of what is no crawl
+    open_for_reading(folder).close()  # raises if it is no crawl
     path = folder / FILE_NAME
     if not os.access(path, os.W_OK) or not os.access(folder, os.W_OK):
         raise JobError(f"{path}: cannot be written")

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 _OWN = "SELECT 1 FROM pages WHERE id = ? AND text IS NOT NULL"
 _NEAR = "SELECT 1 FROM near_texts WHERE page = ?"
-# Of an older version too: a duplicate may have said it first. Pages that show the same may differ
-# in what of it is taken for the main text: as many words of it are the same.
+# Older versions count too: a duplicate may have had the text first. Pages with the same visible
+# text may differ in their main text: the number of words must be equal.
 _EQUAL = """
 SELECT id FROM pages WHERE text_digest = ? AND words IS ? AND text IS NOT NULL ORDER BY id LIMIT 1
 """

@@ -227,7 +227,7 @@ def mismeasured(read: Read) -> Iterator[tuple[Measured, str]]:
 
 def _measured(row: _Duplicate, parameters: Parameters | None) -> Measured | None:
     """Return the right values of a duplicate, or None if they are right."""
-    if row.text_digest is None:  # to be read anew
+    if row.text_digest is None:  # the page must be read again
         return None
     if row.verdict in {EXACT_DUPLICATE, TEXT_DUPLICATE}:
         if not row.is_equal:

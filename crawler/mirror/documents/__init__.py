@@ -26,7 +26,6 @@ A REQUISITE that is only a fragment (``<use href="#a">``) is within the document
 
 The scanner is our own: lol-html, the one library that rewrites pages in place, knows no XML and no
 CSS, rewrites the whole tag if an attribute changes, and its bindings for Python were made for
-CSS, writes the whole tag anew where an attribute changes, and its bindings for Python were made for
 one release; lxml, html5lib and selectolax write the tree.
 """
 
