@@ -62,7 +62,7 @@ class BloomFilter:
         self._count = 0
 
     def __len__(self) -> int:
-        """Return how many keys were new when they were added."""
+        """Return the number of keys that were new when they were added."""
         return self._count
 
     def __contains__(self, key: bytes) -> bool:
@@ -113,7 +113,7 @@ class BloomFilter:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what :meth:`save` wrote.
+        """Read a filter that :meth:`save` wrote.
 
         Raises:
             IndexFileError: The file is damaged, cut short, foreign or of another version.
@@ -165,7 +165,7 @@ class ScalableBloomFilter:
         self._grow()
 
     def __len__(self) -> int:
-        """Return how many keys were new when they were added."""
+        """Return the number of keys that were new when they were added."""
         return sum(map(len, self._filters))
 
     def __contains__(self, key: bytes) -> bool:
@@ -222,7 +222,7 @@ class ScalableBloomFilter:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what :meth:`save` wrote.
+        """Read a filter that :meth:`save` wrote.
 
         Raises:
             IndexFileError: The file is damaged, cut short, foreign or of another version.
@@ -293,7 +293,7 @@ def _checked(capacity: int, error_rate: float) -> tuple[int, float]:
 
 
 def _rate_for(capacity: int, error_rate: float) -> float:
-    """Return what to ask rbloom for so that the full filter is wrong at most that often.
+    """Return the rate to ask of rbloom so that the full filter is wrong at most that often.
 
     It rounds the number of bits that a key sets down: asked for 0.001 it gives 0.00102, and
     asked for more than 0.5 it sets none, and takes everything for added. And a filter is full
@@ -307,7 +307,7 @@ def _rate_for(capacity: int, error_rate: float) -> float:
 
 
 def _rate_given(capacity: int, rate: float, keys: float) -> float:
-    """Return how often a filter of rbloom, asked for a rate, is wrong when it holds the keys."""
+    """Return the error rate of a filter of rbloom, asked for a rate, when it holds the keys."""
     bits_a_key = -math.log(rate) / math.log(2) ** 2
     set_by_key = int(bits_a_key * math.log(2) * (1 - 1e-12))
     bits = math.ceil(int(capacity * bits_a_key) / 8) * 8

@@ -130,7 +130,7 @@ class Candidates:
         cost: int,
         number: int | None = None,
     ) -> float | None:
-        """Return how similar a text is, None where it is not enough or would cost too much."""
+        """Return the similarity of a text; None where it is too low or would cost too much."""
         if not self._may_spend(cost):
             return None
         similarity = prepared()
@@ -143,7 +143,7 @@ class Candidates:
         shared = similarity.by_hashes(theirs)
         if shared < self._min_similarity:
             return None
-        # What decides is counted in words, so that nobody can forge it.
+        # A similarity that decides is counted in words, so that it cannot be forged.
         if not self._may_spend(SHINGLE_AS * (len(similarity.shingles) + len(theirs))):
             return None
         shared = similarity.by_words(text)

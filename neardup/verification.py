@@ -12,7 +12,7 @@ from neardup.features.tokens import pack, packed_words
 
 _COUNTED_FROM = 0.5
 
-# Nobody who writes texts knows it (``counting_kernels.similarity``).
+# Authors of texts cannot know it (``counting_kernels.similarity``).
 _SALT = secrets.randbits(64) | 1
 
 
@@ -62,7 +62,7 @@ class JaccardComparison:
         return shared if shared < _COUNTED_FROM else self.by_words(other)
 
     def shingles_of(self, text: str) -> Hashes:
-        """Return what ``by_hashes`` compares."""
+        """Return the shingles that ``by_hashes`` compares."""
         return shingle_set(text, size=self._shingle_size)
 
     def by_hashes(self, shingles: Hashes) -> float:

@@ -39,7 +39,7 @@ EDITIONS = {
 
 NEST_DEPTH = 10_000
 
-# Enough of a PDF for whoever looks at the first bytes.
+# Enough of a PDF for readers that look at the first bytes.
 _PLAN = (
     b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer\n<<>>\n%%EOF\n"
 )

@@ -85,7 +85,7 @@ def _pick(of: WeighedPairs, choice: Choice, distances: Sequence[int]) -> Picked:
 
 
 def _weights(picked: Picked, choice: Choice) -> NDArray[np.float64]:
-    """Return how much there is to learn from each pair: float64, (pairs,)."""
+    """Return the weight of each pair, the higher the more its label teaches: float64, (pairs,)."""
     parameters = choice.parameters
     is_known = picked.similarity >= 0
     off = np.abs(picked.similarity - parameters.min_similarity) / _SIMILARITY_SCALE
@@ -128,7 +128,7 @@ def _pair(
 
 
 def _why(choice: Choice, bits: int, similarity: float | None) -> str:
-    """Say what can be learned from a pair, whose measures are said beside it."""
+    """Return the reason to label a pair, in words; its measures are shown beside it."""
     if similarity is None:
         return "a text is not held, so the similarity is not known"
     lesson = _of_distance(choice, bits, similarity) if choice.method == SIMHASH else ""
@@ -136,7 +136,7 @@ def _why(choice: Choice, bits: int, similarity: float | None) -> str:
 
 
 def _of_distance(choice: Choice, bits: int, similarity: float) -> str:
-    """Say what a distance says that a similarity does not; empty: nothing."""
+    """Return why the distance makes a pair worth a label, in words; empty: it does not."""
     most, least = choice.parameters.max_distance, choice.parameters.min_similarity
     if bits <= most and similarity < least:
         return "near by distance, not similar enough"

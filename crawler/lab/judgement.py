@@ -71,7 +71,7 @@ class Judgement:
         return int(self.body_bytes[~self.kept].sum())
 
     def counts(self) -> dict[str, int]:
-        """Return how many pages each of ``LAYERS`` decided, 0 included."""
+        """Return the number of pages that each of ``LAYERS`` decided, 0 included."""
         found = np.bincount(self.layer, minlength=len(LAYERS)).tolist()
         return dict(zip(LAYERS, found, strict=True))
 
@@ -84,7 +84,7 @@ class Judgement:
         return np.sort(repeats[repeats > 0] + 1)[::-1].astype(np.int64)
 
     def changes_from(self, other: Judgement) -> VerdictChanges:
-        """Return what is kept or dropped here and was not there.
+        """Return the pages that are kept or dropped here and were not in the other judgement.
 
         Pages that came since the other one are no changes.
         """

@@ -40,7 +40,7 @@ def export_labels(labels: Iterable[Label], file: TextIO) -> int:
 
 
 def import_labels(lines: Iterable[str], name: str) -> Iterator[Label]:
-    """Read what ``export_labels`` wrote, empty lines apart.
+    """Read the labels that ``export_labels`` wrote, empty lines apart.
 
     Raises:
         LabelError: A line is no label; the message says which, and why.

@@ -79,7 +79,7 @@ class LiveCrawl:
         self._since_bytes = self._since_saved = 0
 
     def look(self) -> bool:
-        """Read what is new; say whether anything is.
+        """Read new pages and counts; return whether anything is new.
 
         Complexity: O(new pages); O(pages) at the first call, and now and then.
 

@@ -90,7 +90,7 @@ class PageColumns:
         return len(self.pages)
 
     def judged(self, min_words: int) -> Columns:
-        """Return what judging reads.
+        """Return the columns that judging reads.
 
         A page whose text is short, or not main, repeats only pages that show the same.
         """
@@ -104,7 +104,7 @@ class PageColumns:
         self.mains.values[place] = shown if digest is None else self._equal_to(digest)
 
     def columns(self) -> Columns:
-        """Return what near lists read, texts by the numbers of ``numbers``."""
+        """Return the columns that near lists read, texts by the numbers of ``numbers``."""
         return Columns(
             self._texts.values,
             self._payload_numbers.values,

@@ -35,7 +35,7 @@ def judged(near: Near, words: NDArray[np.int32], min_words: int) -> WeighedPairs
 
 
 def histogram(of: WeighedPairs) -> Histogram:
-    """Return how far it is from each distinct text to the nearest one."""
+    """Return the distances from each distinct text to the nearest one."""
     members = of.near.members
     places = np.flatnonzero(of.is_judged)
     places = places[members.first_of_text[members.texts[places]] == places]

@@ -56,7 +56,7 @@ class Key(NamedTuple):
 
 
 def key_of(choice: Choice) -> Key:
-    """Return what a choice asks for; where texts are compared by equality, what pictures show."""
+    """Return the key of a choice's near lists; with ``exact`` they serve pictures alone."""
     parameters = choice.parameters
     words = _MIN_WORDS if parameters.min_words >= _MIN_WORDS else 1
     is_minhash = choice.method == MINHASH
@@ -91,7 +91,7 @@ class Prepared:
         return self._near.size_bytes
 
     def near(self) -> Near:
-        """Return what was found, as views that ``catch_up`` may leave behind."""
+        """Return the near lists, as views that ``catch_up`` may leave behind."""
         sets = self._load(np.zeros(0, np.int64))
         members, lists = self._near.members(), self._near.lists()
         if isinstance(self._near, NearLists):

@@ -143,14 +143,14 @@ class Session:
         return all(one is not None and len(one) == len(self) for one in serving)
 
     def judge(self, choice: Choice) -> Judgement:
-        """Return what a choice does with each page, as a crawl of them would have done it.
+        """Return the judgement of a choice on each page, as a crawl of them would have made it.
 
         Complexity: O(pages + near pairs), once it is prepared.
         """
         return self._once(("judge", choice), choice, lambda: self._judge(choice))
 
     def stored(self) -> Judgement:
-        """Return what the crawl kept and dropped, by the verdicts that it stored.
+        """Return the judgement of the crawl, by the verdicts that it stored.
 
         After other parameters were chosen these are still those of the old ones. Of pages without
         a verdict, such as those of files, it is what the running parameters do.
@@ -206,10 +206,10 @@ class Session:
         return lines
 
     def histogram(self, choice: Choice) -> Histogram:
-        """Return how far it is from each distinct text to the nearest one, earlier or later.
+        """Return the distances from each distinct text to the nearest one, earlier or later.
 
-        Of texts with a fingerprint, by the features of the choice, whatever its method. From
-        10,000 texts on of a sample.
+        It counts texts with a fingerprint, by the features of the choice, whatever its method. From
+        10,000 texts on it counts a sample.
         """
         what = ("histogram", self._pairs_key(choice), choice.parameters.min_words)
         return self._once(what, choice, lambda: pictures.histogram(self._judged(choice)))
@@ -279,7 +279,7 @@ class Session:
         return pictures.judged(near, words, choice.parameters.min_words)
 
     def _once(self, what: tuple[object, ...], choice: Choice, make: Callable[[], R]) -> R:
-        """Return what was made before of the same pages, or make it."""
+        """Return the result that was made before of the same pages, or make it."""
         if not self.is_ready(choice):
             self.prepare(choice)
         remembered = self._remembered
@@ -297,7 +297,7 @@ class Session:
         return key_of(replace(choice, method=SIMHASH))
 
     def _keys(self, choice: Choice) -> list[Key]:
-        """Return what judging, drawing and comparing with the running parameters ask for."""
+        """Return the keys that judging, drawing and comparing with the running parameters need."""
         own = key_of(choice), self._pairs_key(choice)
         return list(dict.fromkeys((key_of(Choice(self.running)), *own)))
 

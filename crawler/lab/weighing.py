@@ -51,7 +51,7 @@ def weigh_labels(
     numbers: Mapping[bytes, int],
     load: Load,
 ) -> DistanceEvidence:
-    """Return what labels say of each distance and similarity.
+    """Return the evidence of labels for each distance and similarity.
 
     Args:
         of: The near lists, and who counts.

@@ -96,7 +96,7 @@ def _rows(part: InputPart, fields: Fields, parameters: Parameters) -> Iterator[R
 
 
 def row_of(page: WebPage, parameters: Parameters) -> Row:
-    """Return what is stored of a page; fingerprint and sketch as signed numbers.
+    """Return the row of a page, with fingerprint and sketch as signed numbers.
 
     A text that a fingerprint cannot stand for, or of too few words for one, repeats only what
     shows the same: as online, its digest is then that of all that its page shows.

@@ -118,7 +118,7 @@ class Folder:
         return self._spark.read.schema(rows.schema).parquet(f"{self.full_path}/{name}")
 
     def read(self, name: str) -> "DataFrame":
-        """Return what reads a table."""
+        """Return the rows of a table, which are read when they are needed."""
         return self._spark.read.parquet(f"{self.full_path}/{name}")
 
     def write_about(self, about: About) -> None:
@@ -127,7 +127,7 @@ class Folder:
         rows.coalesce(1).write.parquet(f"{self.full_path}/{_ABOUT}", mode="overwrite")
 
     def read_about(self) -> About:
-        """Return what the run in it says of itself.
+        """Return the description of the run in it.
 
         Raises:
             InputError: There is no run, or one of another version.

@@ -23,7 +23,7 @@ def sketch_of(signature: Signature) -> Hashes:
 
 
 def most_unequal(min_similarity: float) -> int:
-    """Return how many values of two sketches may differ before the texts need not be compared.
+    """Return the number of values in which the sketches of two similar texts may differ.
 
     The two bits of a value agree by chance once in four times, so that those of texts of similarity
     s differ with a chance of .75 * (1 - s), and sketches of texts at ``min_similarity`` differ in

@@ -61,7 +61,7 @@ def reported() -> Iterator[None]:
 
 
 def in_one_line(message: str) -> str:
-    """Return what matters of a message with traces of two languages."""
+    """Return the useful line of a message with traces of two languages."""
     if _FULL in message:
         return "the disk is full; SPARK_LOCAL_DIRS may name a larger one for temporary files"
     if "OutOfMemoryError" in message or "Java heap space" in message:

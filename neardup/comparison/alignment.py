@@ -200,6 +200,6 @@ def _tied(first: Words, second: Words, start: Block) -> Iterator[Block]:
 
 
 def _same_length(first: Words, second: Words) -> int:
-    """Return how many words are the same at the beginning of both."""
+    """Return the number of words that are the same at the beginning of both."""
     shorter = min(len(first), len(second))
     return next((place for place in range(shorter) if first[place] != second[place]), shorter)

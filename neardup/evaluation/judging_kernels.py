@@ -114,7 +114,7 @@ def _repeated(
     pool: NDArray[np.int64],
     place: Int,
 ) -> tuple[Repeated, NDArray[np.int64]]:
-    """Return what a place repeats by its fingerprint, and the pool, which may have grown."""
+    """Return the place that a place repeats by its fingerprint, and the pool, which may grow."""
     walked = _walk(near, kept, is_held, bounds, place)
     if not walked.goes_on:
         return walked.found, pool
@@ -174,7 +174,7 @@ def judge(columns: Columns, near: Near, bounds: Bounds, verdicts: Verdicts) -> I
     kept = _nothing_kept(places, len(near.fingerprints))
     pool = np.empty(1024, np.int64)
     for place in range(places):
-        # What is not known has the last number, -1, of which nothing is ever kept.
+        # An unknown number is -1, the last place of the array, where nothing is ever kept.
         payload, text = columns.payloads[place], columns.texts[place]
         is_long = columns.words[place] >= bounds.min_words
         is_compared = is_long and near.members.classes[place] >= 0 and bounds.radius >= 0

@@ -52,7 +52,7 @@ class MinHashLists:
         )
 
     def members(self) -> Members:
-        """Return who shares a text; all that have a signature are of one class."""
+        """Return the places by text; all that have a signature are of one class."""
         return Members(
             self._texts.values,
             self._classes.values,

@@ -62,7 +62,7 @@ def earliest_head(heads: NDArray[np.int32], first: Int, last: Int) -> Int:
 
 @compiled(types.float64(types.float64, types.int64))
 def _sureness(similarity: float, pairs: Int) -> float:
-    """Return how much a text speaks for ending the list, in texts as good as equal."""
+    """Return the weight of a text towards ending the list, in texts as good as equal."""
     if similarity >= 0.95:
         return 1.0
     if pairs < _MANY:
@@ -91,7 +91,7 @@ def _complete_end(near: NearClasses, row: Int) -> Int:
 def _listed_similarity(
     members: Members, lists: Lists, place: Int, bits: Int, earlier: Int
 ) -> float:
-    """Return what the list of the first place of the same text says of an earlier place."""
+    """Return the similarity that the list of the text's first place has for an earlier place."""
     model = np.int64(members.first_of_text[members.texts[place]])
     if model >= place:
         return UNKNOWN

@@ -73,7 +73,7 @@ class NearLists:
         )
 
     def members(self) -> Members:
-        """Return who shares what, as views that ``extend`` may leave behind."""
+        """Return the places by class and text, as views that ``extend`` may leave behind."""
         return Members(
             self._texts.values,
             self._classes.values,

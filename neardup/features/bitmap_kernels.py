@@ -29,7 +29,7 @@ def set_bits(hashes: NDArray[np.uint64], words: NDArray[np.uint64]) -> None:
 def max_shared(
     small: NDArray[np.uint64], small_size: int, large: NDArray[np.uint64], large_size: int
 ) -> int:
-    """Return how many values two sets have in common at most.
+    """Return the largest number of values that two sets may have in common.
 
     Args:
         small: uint64, the bits of one, a power of two of words.

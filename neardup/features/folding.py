@@ -15,7 +15,7 @@ _INVISIBLE = re.compile(
 
 _ASCII = bytes(range(128))
 
-# Runs of at least so many combining marks are put in order before unicodedata sees them.
+# Runs of at least this many combining marks are put in order before unicodedata sees them.
 _LONG_RUN = 128
 
 
@@ -38,7 +38,7 @@ def fold(text: str) -> str:
 
 
 def normal_form(text: str) -> str:
-    """Return what ``fold`` returns with the white space still as it was.
+    """Return the text as ``fold`` does, with the white space still as it was.
 
     Tokens are the same for both, and collapsing the space is half the time of ``fold``.
 

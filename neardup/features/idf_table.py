@@ -64,7 +64,7 @@ def write_table(path: Path, table: StoredTable, probe: int) -> None:
 
 
 def read_table(path: Path, probe_of: Callable[[str, int], int]) -> StoredTable:
-    """Return what a file holds.
+    """Return the table in a file.
 
     Args:
         path: The file.
@@ -138,7 +138,7 @@ def _check_rows(path: Path, table: StoredTable) -> None:
 class IdfTable:
     """Document frequencies of features, learned from texts, and the weights that follow from them.
 
-    What stands in nearly every text says nothing about one of them: the table knows the stop words
+    A feature of nearly every text says nothing about one of them: the table knows the stop words
     of any language, and the boilerplate of any site, from the texts themselves.
 
     Tables come from :meth:`learned`, :meth:`load` and :meth:`merged`; a table does not change.
@@ -203,7 +203,7 @@ class IdfTable:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what :meth:`save` wrote.
+        """Read a table that :meth:`save` wrote.
 
         Raises:
             IndexFileError: The file is damaged, cut short, foreign, of another version, or of a

@@ -134,7 +134,7 @@ def counted(hashes: NDArray[np.uint64], counts: NDArray[np.float64]) -> int:
 
 @compiled(types.int64(_ANY_HASHES, _ANY_HASHES))
 def intersection_size(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> int:
-    """Return how many values are in both of two sets.
+    """Return the number of values that are in both of two sets.
 
     Args:
         first: uint64, (values,), ascending and distinct.

@@ -24,7 +24,7 @@ def shingle_set(text: str, unit: str = "word", size: int = SHINGLE_SIZE) -> Hash
 
 
 def intersection_size(first: Hashes, second: Hashes) -> int:
-    """Return how many values two sets have in common.
+    """Return the number of values that two sets have in common.
 
     Args:
         first: uint64, (values,), ascending and distinct, as :func:`shingle_set` returns them.

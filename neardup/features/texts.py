@@ -15,7 +15,7 @@ Bytes = NDArray[np.uint8]
 
 
 def unit_bytes(text: str, unit: str) -> bytes:
-    """Return what the kernels read a text's words or characters from.
+    """Return the bytes from which the kernels read a text's words or characters.
 
     Args:
         text: Any text.

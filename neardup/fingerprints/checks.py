@@ -1,4 +1,4 @@
-"""Texts that come from outside, checked once at the door."""
+"""Check the texts that callers pass in."""
 
 from collections.abc import Iterable, Sequence
 

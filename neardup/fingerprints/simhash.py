@@ -26,7 +26,7 @@ BITS = 64
 
 WORD_SHINGLES = Features()
 
-# Odd. Nobody who writes texts knows it, and no fingerprint depends on it.
+# Odd. Authors of texts cannot know it, and no fingerprint depends on it.
 _SALT = secrets.randbits(64) | 1
 
 _LONG_BYTES = 1 << 22

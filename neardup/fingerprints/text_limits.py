@@ -1,4 +1,4 @@
-"""Numbers that say how large a signature is, checked once at the door."""
+"""Check the numbers that say how large a signature is."""
 
 import operator
 from typing import SupportsIndex

@@ -320,7 +320,7 @@ class LshIndex:
         self._tables.provide()
 
     def _bounds(self, min_similarity: float | None, limit: int | None) -> tuple[int, int]:
-        """Return how many candidates are wanted, and in how many values they may differ."""
+        """Return the largest number of candidates, and of values in which they may differ."""
         least = 0.0 if min_similarity is None else min_similarity
         if not 0 <= least <= 1:
             raise ParameterError(f"min_similarity must be 0..1, got {min_similarity!r}")

@@ -25,7 +25,7 @@ class Asked(NamedTuple):
     shape: tuple[int, int] | None
 
     def new(self) -> Header:
-        """Return what a new index is to be, the probe left out.
+        """Return the header of a new index, the probe left out.
 
         Raises:
             ParameterError: A number is out of range, or one is missing.
@@ -39,7 +39,7 @@ class Asked(NamedTuple):
         return Header(permutations, shape, self.min_similarity, 0)
 
     def of(self, stored: Header, path: Path) -> Header:
-        """Return what the index is whose files say so, unless something else is asked for.
+        """Return the header that the files hold, unless something else is asked for.
 
         Raises:
             ParameterError: A number is out of range, or another than that of the files.

@@ -142,7 +142,7 @@ def tag_of(key: Word) -> Word:
 
 @part
 def entry_of(tag: Word, row: int) -> Word:
-    """Return what stands in a slot."""
+    """Return the entry of a slot for a tag and a row."""
     return (tag >> np.uint64(16)) << _ENTRY_ROW_BITS | np.uint64(row)
 
 

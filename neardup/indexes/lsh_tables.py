@@ -244,7 +244,7 @@ class LshTables:
         self._state[field.ROOM] = rows
 
     def _bound(self, limit: int, most_unequal: int) -> None:
-        """Say what searches look for from now on."""
+        """Set the bounds of searches from now on."""
         self._state[field.LIMIT], self._state[field.MAX_UNEQUAL] = limit, most_unequal
 
     def _provide_out(self, capacity: int) -> None:

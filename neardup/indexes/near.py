@@ -171,7 +171,7 @@ def _bucket(state: State, at: Int, table: Int, bucket: Int, value: Int, count: I
 
 @part
 def _rows_of_share(state: State, at: Int, table: Int, value: Int, share: Int) -> Int:
-    """Return how many rows a block's share makes the search compare."""
+    """Return the number of rows that a block's share makes the search compare."""
     starts = state[at + field.TABLES + table * field.TABLE + field.STARTS]
     prefix = np.int64(rotated(value, table) >> np.uint64(64 - state[at + field.BITS]))
     rows = 0

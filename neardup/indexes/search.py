@@ -110,7 +110,7 @@ class Search:
 
     @radius.setter
     def radius(self, bits: int) -> None:
-        # Each query plans anew which buckets it must ask: nothing else depends on it.
+        # Each query plans for itself which buckets to search: nothing else depends on the radius.
         self._state[field.RADIUS] = bits
 
     def look_into(self, segments: Sequence[Segment]) -> None:
@@ -123,7 +123,7 @@ class Search:
         self._segments, self._state = held, state
 
     def query(self, value: int, limit: int) -> list[Match]:
-        """Return what is near a fingerprint, nearest first, then by id; limit 0: all of it."""
+        """Return the matches of a fingerprint, nearest first, then by id; limit 0: all of them."""
         count = find(self._state, value, limit, self._buffer.count, 0)
         if not count:
             return []
@@ -132,7 +132,7 @@ class Search:
         return list(map(Match, self._id_list[:count], self._distance_list[:count]))
 
     def query_many(self, values: Fingerprints, limit: int) -> Matches:
-        """Return what is near each fingerprint; limit 0: all of it."""
+        """Return the matches of each fingerprint; limit 0: all of them."""
         try:
             self._make_room(BATCH_ROOM)
             return self._answers(values, limit)

@@ -87,7 +87,7 @@ def _combined(
 
 
 def _after(chunk: Chunk, taken: int) -> Chunk | None:
-    """Return what is left of a chunk; None: nothing."""
+    """Return the rest of a chunk; None: it is empty."""
     if taken == len(chunk[0]):
         return None
     return cast("Chunk", tuple(column[taken:] for column in chunk))

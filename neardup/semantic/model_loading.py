@@ -70,7 +70,7 @@ def load_sentence_model(name: str) -> SentenceEmbeddings:
 
 
 def _tokens_a_piece(model: "SentenceTransformer") -> int | None:
-    """Return how many tokens of a text the model reads at once; None: all of them."""
+    """Return the number of tokens that the model reads at once; None: all of a text."""
     limit, tokenizer = model.max_seq_length, model.tokenizer
     if limit is None or math.isinf(limit):
         # Of static embeddings; the file of their tokenizer may cut texts all the same.

@@ -22,7 +22,7 @@ class Postings(Protocol):
     """The fingerprints of a store, in an order to which it only appends."""
 
     def count_fingerprints(self) -> int:
-        """Return how many fingerprints the store holds."""
+        """Return the number of fingerprints that the store holds."""
 
     def highest_id(self, first: int) -> int:
         """Return the highest id of the first ``first`` fingerprints, -1 where there is none."""
@@ -70,7 +70,7 @@ def open_index(
 
 
 def _anew(folder: Path, radius: int) -> HammingIndex:
-    # Only what an index calls its own: the folder may be somebody else's.
+    # Only what an index calls its own: the folder may belong to another program.
     for file in folder.iterdir():
         if is_ours(file.name):
             file.unlink()

@@ -15,7 +15,7 @@ from neardup.parameters import DEFAULTS
 from neardup.storage.compressed_texts import compress, decompress
 from neardup.storage.sqlite_format import PromisedCount, count_documents, open_database
 
-# A run that never flushes loses no more than so many documents and ids that were dropped.
+# A run that never flushes loses at most this many documents and ids that were dropped.
 _COMMIT_EVERY = 1000
 
 _SIGN = 1 << 63

@@ -65,7 +65,7 @@ class PromisedCount:
         self._file: BinaryIO | None = None
 
     def read(self) -> int:
-        """Return how many were promised, 0 where nothing was.
+        """Return the number of documents that were promised, 0 where none were.
 
         Raises:
             DocumentsFileError: The record is damaged.
@@ -137,7 +137,7 @@ def open_database(path: Path, features: str, min_words: int, promised: int) -> s
 
 
 def count_documents(database: sqlite3.Connection) -> int:
-    """Return how many documents there are. O(log n)."""
+    """Return the number of documents. O(log n)."""
     (last,) = database.execute("SELECT max(seq) FROM documents").fetchone()
     return int(last or 0)
 

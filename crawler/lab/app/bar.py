@@ -148,7 +148,7 @@ class ParameterBar:
         await ApplyDialog(self._lab, self._trial).open()
 
     def refresh(self) -> None:
-        """Show what is so now."""
+        """Show the current parameters."""
         holds = _of_holding(self._trial)
         for name, tried in _values(self._trial.choice).items():
             cell, shown, other = self._cells[name]

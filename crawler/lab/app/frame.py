@@ -117,7 +117,7 @@ class Tab(Protocol):
         """Put the tab's elements into the panel that is open."""
 
     async def refresh(self) -> None:
-        """Show what is so now; called when it is shown, after changes, while pages come."""
+        """Show the current state; called when the tab is shown, after changes, while pages come."""
 
 
 class Frame:
@@ -175,7 +175,7 @@ class Frame:
         await self._refresh()
 
     async def _tick(self) -> None:
-        """Say how things stand; where pages came, let the tab that is shown say so too."""
+        """Show the current state of the lab; where pages came, refresh the tab that is shown."""
         progress = self._lab.progress
         self._progress.set_visibility(progress is not None)
         if progress is not None:
@@ -189,7 +189,7 @@ class Frame:
             await self._refresh()
 
     async def _refresh(self) -> None:
-        """Let the tab that is shown show what is so now, one time after the other."""
+        """Refresh the tab that is shown, one time after the other."""
         if self._is_refreshing:
             self._seen = -1
             return

@@ -135,7 +135,7 @@ def make_app(lab: Lab, bound: Bound, announce: Callable[[], None]) -> ASGIApp:
         announce()
         yield
         lab.close()
-        # On Python 3.11 a task may miss that it was cancelled, of which NiceGUI complains.
+        # On Python 3.11 a task may miss that it was cancelled, and NiceGUI logs that.
         logging.getLogger("nicegui").setLevel(logging.CRITICAL)
 
     # Its loggers would print what a stranger asked for that is not there.

@@ -154,7 +154,7 @@ class Lab:
         return self.session.judge(choice)
 
     async def stored(self) -> Judgement:
-        """Return what the crawl kept and dropped of the pages read so far.
+        """Return the crawl's own judgement of the pages read so far.
 
         Raises:
             StoppedError: Its preparation was stopped.
@@ -194,7 +194,7 @@ class Lab:
         self._stops.add(choice)
 
     async def grow(self) -> int:
-        """Read what is new of the sources; say how many pages came.
+        """Read the new pages of the sources; return their number.
 
         Where newer captures replaced pages that were read, all pages are read again: at once, or a
         while later if that took long. Until then they stay as they were.
@@ -233,7 +233,7 @@ class Lab:
         return list(self.sources.texts([self.session.pages[place].id for place in places]))
 
     async def keep_growing(self) -> None:
-        """Read what comes, once a second, until the lab is closed."""
+        """Read new pages, once a second, until the lab is closed."""
         while not self._is_stopping:
             await self._grow_once()
             await asyncio.sleep(GROW_SECS)

@@ -13,7 +13,7 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def plain(text: str | None, most: int | None = None, *, keeps_lines: bool = False) -> str:
-    """Show what is not seen as a symbol: control characters, overrides of direction and the like.
+    """Show invisible characters as symbols: control characters, direction overrides and the like.
 
     It goes into text nodes only, so markup in it stays text without this.
 

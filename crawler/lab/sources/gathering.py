@@ -42,7 +42,7 @@ class TemporaryTexts:
         self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._database.execute("CREATE TABLE texts (digest BLOB PRIMARY KEY, text BLOB NOT NULL)")
         self._compress = zstandard.ZstdCompressor().compress
-        # Never committed: nobody else can see it.
+        # Never committed: no other connection can see it.
         self._database.execute("BEGIN")
 
     def add(self, digest: bytes, text: str) -> None:
@@ -157,7 +157,7 @@ class Gathering:
         return _Measured(document.digest, None, document.words, document.fingerprint, is_main=True)
 
     def _read(self, batch: Sequence[Told], payloads: Sequence[bytes | None]) -> None:
-        """Read what is HTML, the same bytes once."""
+        """Read the pages that are HTML, the same bytes once."""
         wanted: dict[bytes, Html] = {}
         for one, payload in zip(batch, payloads, strict=True):
             if payload is not None and payload not in self._by_payload:

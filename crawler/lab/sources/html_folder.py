@@ -42,7 +42,7 @@ class HtmlReader:
             SourceError: No worker could be started.
         """
         if self._runner is None:
-            # The loop is nobody else's. Ctrl-C cancels the pages before it is raised.
+            # The loop belongs to this object alone. Ctrl-C cancels the pages before it is raised.
             self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         try:
             return self._runner.run(self._read(pages))

@@ -70,7 +70,7 @@ def _of_folder(folder: Path) -> PageSource:
 
 
 def _archive(path: Path) -> PageSource:
-    # warcio takes a tenth of a second, and most of the time nobody needs it.
+    # warcio takes a tenth of a second, and is rarely needed.
     from crawler.lab.sources.warc_pages import WarcSource  # noqa: PLC0415
 
     return WarcSource(path)

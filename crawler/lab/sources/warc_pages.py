@@ -194,7 +194,7 @@ def _in_words(path: Path, error: ArchiveError | OSError) -> str:
 
 @contextmanager
 def _complaints(said: list[str]) -> Iterator[None]:
-    """Take what is logged about an archive, which names URLs as they stand there."""
+    """Take the log messages about an archive, which name URLs as they stand there."""
     taker = _Taker(said)
     logger = logging.getLogger("crawler.warc.captures")
     spoke, logger.propagate = logger.propagate, False

@@ -106,7 +106,7 @@ def either(names: Sequence[str]) -> str:
 
 
 def kind_of(value: object) -> str:
-    """Return what a person calls a value of JSON."""
+    """Return the name that people give to a kind of JSON value."""
     if isinstance(value, bool):
         return "true or false"
     names = {type(None): "null", str: "a text", int: "a number", float: "a number"}

@@ -59,7 +59,7 @@ class StoredFilter(NamedTuple):
     data: bytes
 
     def fields(self) -> bytes:
-        """Return what stands before the data in the file."""
+        """Return the bytes that stand before the data in the file."""
         return FILTER.pack(self.capacity, self.error_rate, self.keys, len(self.data))
 
 
@@ -81,7 +81,7 @@ REMEDY = "restore it from a copy, or delete it and add its keys again"
 
 
 def read_filters(path: Path, kind: int, probe: int) -> tuple[BloomHeader, list[StoredFilter]]:
-    """Return what a file holds.
+    """Return the header and the filters of a file.
 
     Args:
         path: The file.

@@ -78,7 +78,7 @@ class LogContent(NamedTuple):
 
 
 def read_log(path: Path) -> LogContent:
-    """Return what the log holds, without its torn tail.
+    """Return the content of the log, without its torn tail.
 
     Raises:
         IndexFileError: The file is damaged, foreign or of another version, or ends before what it

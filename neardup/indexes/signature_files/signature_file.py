@@ -69,7 +69,7 @@ class SignatureBatch(NamedTuple):
 
 
 def read_header(path: Path) -> Header:
-    """Return what a file holds documents of.
+    """Return the header of a file of documents.
 
     Raises:
         IndexFileError: The header is damaged, foreign or of another version.

@@ -84,7 +84,7 @@ class CommitLog:
         self._window = _Window()
 
     async def look(self) -> Look:
-        """Read what postings and digests may not know yet. O(entries that are new here)."""
+        """Read the entries that postings and digests may lack. O(entries that are new here)."""
         asked = self._window
         reply = await self._server.call(
             _WINDOW, [self._state, self._heads], [asked.next, asked.last]
@@ -129,7 +129,7 @@ class CommitLog:
         await self._server.call(_POSTED, keys, [number, _KEPT_HEADS])
 
     async def count(self) -> int:
-        """Return how many texts were kept."""
+        """Return the number of texts that were kept."""
         return int(await self._server.run("HGET", self._state, "next") or 0)
 
 

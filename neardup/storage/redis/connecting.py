@@ -102,7 +102,7 @@ async def _check_nodes(cluster: RedisCluster, name: str) -> tuple[str, ...]:
 
 
 def _checked(about: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Return what the user should know.
+    """Return the warnings for the user.
 
     Raises:
         ServerError: This server would lose what it was given.

@@ -117,6 +117,6 @@ def mark_of(owner: bytes) -> int:
 
 
 def held_by(reply: bytes | None) -> Iterable[DigestOwner]:
-    """Return who has a digest, the first first."""
+    """Return the owners of a digest, the first first."""
     marks, numbers = unpack([reply])
     return map(DigestOwner, marks.tolist(), numbers.tolist())

@@ -181,7 +181,7 @@ class RedisPostings:
 def matches(
     replies: Sequence[Sequence[bytes | None]], fingerprint: int, radius: int
 ) -> list[Match]:
-    """Return what the replies hold within the radius, nearest first, then by number."""
+    """Return the matches of the replies within the radius, nearest first, then by number."""
     values, numbers = unpack([held for reply in replies for held in reply])
     distances = np.bitwise_count(values ^ np.uint64(fingerprint))
     near = np.flatnonzero(distances <= radius)

@@ -46,7 +46,7 @@ _REASONS: dict[type[Exception], str] = {
     asyncio.TimeoutError: "it does not answer",
 }
 _CODES = ("BUSY ", "MISCONF ", "NOREPLICAS ", "MASTERDOWN ")
-# A cluster of which no node, or not every slot, can be found now; its class stands for mistakes
+# A cluster whose nodes or slots cannot all be found now; its class stands for mistakes
 # of the caller too.
 _UNFOUND = ("cannot be connected", "not covered", "No targets were found")
 

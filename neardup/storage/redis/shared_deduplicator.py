@@ -51,9 +51,9 @@ async def check_identity(server: Server, parameters: Parameters, blocks: int) ->
 class SharedDeduplicator:
     """Judges documents as a ``Deduplicator`` does, together with other processes on one Redis.
 
-    Of texts that repeat each other exactly one is kept, at whatever moments and by whomever they
-    are judged (``commit_log`` says why). The kept text is held by Redis when the verdict is given,
-    so its owner may die right after it. All calls may be made again, and at one time.
+    Exactly one of the texts that repeat each other is kept, whichever processes judge them and when
+    (``commit_log`` says why). The kept text is held by Redis when the verdict is given, so its
+    owner may die right after it. All calls may be made again, and at one time.
 
     An owner is a page, which may say another text each time: none of its own texts makes it a
     duplicate, and judged again with the same text it gets its verdict again.
@@ -115,7 +115,7 @@ class SharedDeduplicator:
     async def judge(
         self, owner: bytes, document: Document, about: bytes, *, keeps: bool = False
     ) -> SharedVerdict:
-        """Decide whether a text repeats one that anybody kept, and keep it where it does not.
+        """Decide whether a text repeats one that any process kept, and keep it where it does not.
 
         Args:
             owner: The key of its page, 16 bytes.
@@ -207,7 +207,7 @@ class SharedDeduplicator:
             )
 
     async def count(self) -> int:
-        """Return how many texts were kept."""
+        """Return the number of texts that were kept."""
         return await self._shelf.log.count()
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from neardup import Parameters
 
-# Where most unlike texts lie: 32 bits, of which some sixteen are by chance never reached.
+# Where most unlike texts lie: 32 bits; by chance some sixteen of them are never reached.
 _MIN_WIDTH = 24
 
 

@@ -55,7 +55,7 @@ class Waiting:
 
     @contextmanager
     def for_answer(self) -> Iterator[None]:
-        """Say how far it is as long as the block lasts, if that is long."""
+        """Show the progress as long as the block lasts, if that is long."""
         self._since = time.monotonic()
         try:
             yield

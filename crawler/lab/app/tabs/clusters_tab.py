@@ -60,7 +60,7 @@ class ClustersTab:
             self._body = ui.element().classes("stack")
 
     async def refresh(self) -> None:
-        """Show what is so now; the answer comes when it is there."""
+        """Show the current clusters; the answer comes when it is there."""
         answered = self._answered
         now = self._ask()
         if answered is not None and self._clusters and answered[:2] == now[:2]:

@@ -121,7 +121,7 @@ class EvidenceTab:
             self._similarities.build()
 
     async def refresh(self) -> None:
-        """Show what is so now; the answer comes when it is there."""
+        """Show the current evidence; the answer comes when it is there."""
         self._answers.wake()
 
     def _ask(self) -> _Question:

@@ -84,7 +84,7 @@ class FilesView:
             self._table = PageTable(self._open)
 
     async def refresh(self) -> None:
-        """Show what is so now."""
+        """Show the current pages."""
         judged = self._judged = await self._lab.judge(self._trial.choice)
         self._figures.show(
             {
@@ -142,7 +142,7 @@ class LiveTab:
         self._view.build()
 
     async def refresh(self) -> None:
-        """Show what is so now."""
+        """Show the current pages."""
         await self._view.refresh()
 
 
@@ -202,7 +202,7 @@ class CrawlView:
         self._show_pages()
 
     async def refresh(self) -> None:
-        """Show what is so now."""
+        """Show the current pages."""
         seen = self._crawl.seen
         self._figures.show(_figures(seen))
         self._holds.text = _holding(seen)

@@ -157,7 +157,7 @@ class ThresholdTab:
                 self._now_kept.build()
 
     async def refresh(self) -> None:
-        """Show what is so now; the answer comes when it is there."""
+        """Show the current outcome; the answer comes when it is there."""
         self._controls.show()
         self._answers.wake()
 
