@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class AddressGuard:
-    """Knows where a crawl started, which names are private, and which hosts may be private.
+    """Knows the starts of a crawl, the private names, and the hosts that may be private.
 
     A crawl whose own start is private may go where it likes: a request inherits its permission from
     the host that led to it.

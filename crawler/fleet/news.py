@@ -123,8 +123,8 @@ class SharedParameters:
 class MovedSeeds:
     """Carries redirected seeds between ``crawl.db`` and the fleet's board.
 
-    They are told before the links of their pages, and heard after a lease and before its pages are
-    fetched: no worker takes a link for one that is out of scope.
+    They are published before the links of their pages, and read after a lease and before its pages
+    are fetched: no worker takes a link for one that is out of scope.
     """
 
     def __init__(self, job: Job, board: Board) -> None:

@@ -47,7 +47,7 @@ class RecentKeys:
             self._old, self._young = self._young, {}
 
     def take(self, key: bytes) -> bytes | None:
-        """Return the key for the next request that is sent, or None if it was added before."""
+        """Return a key once after it was added, for the request that is sent with it, else None."""
         if key not in self._untaken:
             return None
         self._untaken.remove(key)

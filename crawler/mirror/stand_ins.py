@@ -1,4 +1,4 @@
-"""Decide which pages that repeat another have a file, and which file replaces theirs."""
+"""Decide for pages that repeat another whether they have a file, or which one replaces it."""
 
 from __future__ import annotations
 

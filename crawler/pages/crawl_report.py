@@ -166,7 +166,7 @@ class Report:
     traps: tuple[StoredCluster, ...]
     """Kinds of URLs whose pages stopped being new."""
     no_robots: dict[str, list[str]]
-    """The first hosts whose robots.txt came as an answer that forbids nothing, by that answer."""
+    """First hosts with an answer for robots.txt that forbids nothing, by that answer."""
     refused_links: dict[str, int]
     """Links that were not followed, counted at each occurrence, by the reason."""
     rested: tuple[RestedHost, ...]

@@ -102,7 +102,7 @@ def tune(folder: Path, changes: Mapping[str, object], origin: str) -> Tuned:
 
 
 def check_name(name: str) -> None:
-    """Check that a name is that of a parameter that may change.
+    """Check that a parameter of this name may change.
 
     Raises:
         ParameterError: It is not; the message suggests one.
@@ -216,8 +216,8 @@ class Takeover:
     def look(self) -> None:
         """Adopt new parameters; call it often, and right after each commit of the crawl.
 
-        Commits of other processes are visible only between the crawl's own. Without one, no row is
-        read.
+        Commits of other processes are visible only between the crawl's own. Without a foreign
+        commit no row is read.
         """
         version = self._database.data_version
         if version == self._seen:

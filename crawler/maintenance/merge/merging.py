@@ -133,8 +133,7 @@ def merge(
         folder: New directory, which appears when it is whole.
         folders: Crawl directories, open in no other process.
         watch: Callbacks for progress.
-        kept: Function that yields all texts that a fleet keeps, for originals that none of its
-            crawls has.
+        kept: Function that yields all texts of a fleet, for originals missing from its crawls.
 
     Raises:
         JobError: One of the directories cannot be used, or they do not go together.
