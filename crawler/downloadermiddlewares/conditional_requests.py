@@ -1,4 +1,4 @@
-"""Asks whether a known page has changed instead of for the page, and notes which ones moved."""
+"""Request known pages on the condition that they have changed, and note which ones moved."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class ConditionalRequests:
-    """Sends ``If-None-Match`` and ``If-Modified-Since`` where the last version of a page is held.
+    """Sends ``If-None-Match`` and ``If-Modified-Since`` where the last version of a page is stored.
 
-    Nearer to the network than Scrapy's redirects, which hand the headers of a
-    page on to where it leads: there they would be those of another page.
+    It is nearer to the network than Scrapy's redirects, which pass the headers of a
+    page on to the target: there they would be those of another page.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -41,7 +41,7 @@ class ConditionalRequests:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Say in a request for a known page which version of it is held."""
+        """Add the validators of the stored version to a request for a known page."""
         if request.meta.pop(_ASKED_IF, False):
             for name in _CONDITIONS:
                 request.headers.pop(name, None)
@@ -56,7 +56,7 @@ class ConditionalRequests:
                 request.headers[name] = value.encode("latin-1")
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Note a redirect, wherever that leads in the end."""
+        """Note a redirect, whatever its final target."""
         location = response.headers.get(b"Location")
         if location and response.status in _REDIRECTS and self._is_for_known(request):
             target = urljoin(request.url, safe_url_string(location))
@@ -72,6 +72,6 @@ class ConditionalRequests:
             return
 
     def _is_for_known(self, request: Request) -> bool:
-        """Whether a request is for a page, in a visit that is not the first one."""
+        """Return whether a request is for a page, in a visit that is not the first one."""
         is_page = request.callback is None or request.callback == self._spider.parse
         return is_page and request.method == "GET" and self._job.visit > 1

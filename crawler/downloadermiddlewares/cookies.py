@@ -1,7 +1,7 @@
-"""Cookies within bounds.
+"""Bound the number of cookies.
 
-In a module of its own, which nothing imports before the add-on has spoken: Scrapy's cookies ask
-tldextract at their import where the list of public suffixes is.
+The module stands alone and is imported only after the add-on has run: Scrapy's cookies ask
+tldextract at their import for the list of public suffixes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Cookies(CookiesMiddleware):
-    """Scrapy's, with bounds: what sites set may fill neither memory nor requests."""
+    """Scrapy's middleware with bounds: the cookies of sites fill neither memory nor requests."""
 
     def __init__(self, most: int, *, debug: bool = False) -> None:
         super().__init__(debug)
@@ -41,7 +41,7 @@ class Cookies(CookiesMiddleware):
         return middleware
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
-        """Send no more cookies than servers take."""
+        """Send at most as many cookies as servers accept."""
         super().process_request(request)
         sent = request.headers.get(b"Cookie")
         if sent is not None:
@@ -50,7 +50,7 @@ class Cookies(CookiesMiddleware):
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        """Take no more cookies of one answer than are kept of a domain."""
+        """Take at most as many cookies from one answer as are kept of a domain."""
         cookies = response.headers.getlist(b"Set-Cookie")
         if len(cookies) > self._most:
             response.headers.setlist(b"Set-Cookie", cookies[: self._most])

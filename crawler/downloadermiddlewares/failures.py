@@ -1,4 +1,4 @@
-"""Why a request gave no page, in words that a person understands."""
+"""Explain in plain words why a request gave no page."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _STATUSES = range(1, 1000)  # a server may send a number of any length
 
 
 def explain(failure: Failure, settings: BaseSettings) -> tuple[str, str, int]:
-    """Verdict, reason and HTTP status (0 where no answer came) of a failed request.
+    """Return verdict, reason and HTTP status (0 where no answer came) of a failed request.
 
-    "unreadable" where an answer came that cannot be taken as it is, "failed"
-    where none did, or an error.
+    The verdict is "unreadable" for an answer that cannot be accepted as it is, "failed"
+    for an error status or no answer.
     """
     error = failure.value
     assert error is not None
@@ -77,7 +77,7 @@ def _explain_ignored(message: str) -> tuple[str, str]:
 
 
 def explain_error(error: BaseException) -> str:
-    """Why no answer came, in a few words."""
+    """Return in a few words why no answer came."""
     for kind, reason in _PLAIN:
         if isinstance(error, kind):
             return reason
@@ -93,7 +93,7 @@ def explain_error(error: BaseException) -> str:
 
 
 def _explain_broken(error: DownloadFailedError) -> str:
-    """Say what Twisted means, whose own words are a list of failures within a failure."""
+    """Return the reason of a failure of Twisted, whose message is a list of nested failures."""
     reasons = getattr(error.__cause__, "reasons", None) or ()
     inner: BaseException = reasons[-1].value if reasons else error
     if isinstance(inner, ConnectionClosed):

@@ -1,4 +1,4 @@
-"""A user name and a password for the hosts of the seeds, which are written nowhere."""
+"""Send a user name and a password to the hosts of the seeds, and store them nowhere."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _HEADER = b"Authorization"
 
 
 class HttpAuth:
-    """Sends HTTPAUTH_USER and HTTPAUTH_PASS, of the settings or the environment.
+    """Sends HTTPAUTH_USER and HTTPAUTH_PASS, from the settings or the environment.
 
     They go to HTTPAUTH_DOMAIN and its subdomains, or where that is not set to the hosts of the
     seeds; to the host of an ``https`` seed by ``https`` alone. Scrapy's own middleware leaves the
-    header in the request, which a retry puts into the queue; here it is taken back before anything
-    else sees the answer, and archives leave it out.
+    header in the request, which a retry puts into the queue; here it is removed before any other
+    component sees the answer, and archives leave it out.
 
     Raises:
-        ValueError: It is not known to whom they may be sent.
+        ValueError: No host is known for them.
     """
 
     def __init__(self, user: str, password: str, domain: str, seeds: Collection[str]) -> None:
@@ -44,7 +44,7 @@ class HttpAuth:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> HttpAuth:
-        """Read who is to be known by which password."""
+        """Read user name, password and domain."""
         user, password, domain = (
             str(crawler.settings.get(name) or os.environ.get(name, ""))
             for name in ("HTTPAUTH_USER", "HTTPAUTH_PASS", "HTTPAUTH_DOMAIN")
@@ -54,7 +54,7 @@ class HttpAuth:
         return cls(user, password, domain, getattr(crawler.spider, "seeds", ()))
 
     def process_request(self, request: Request) -> None:
-        """Add the header, where the request has none of its own."""
+        """Add the header, unless the request has one of its own."""
         if _HEADER in request.headers or not self._is_for(request.url):
             return
         request.headers[_HEADER] = self._header
@@ -68,12 +68,12 @@ class HttpAuth:
         return host in (self._https_hosts if parts.scheme == "https" else self._hosts)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Take the header back."""
+        """Remove the header."""
         self._take_back(request)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Take the header back."""
+        """Remove the header."""
         self._take_back(request)
 
     def _take_back(self, request: Request) -> None:

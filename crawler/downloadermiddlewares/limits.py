@@ -1,4 +1,4 @@
-"""Scrapy's words for ``crawler.downloading``: what is asked of whom, and what is taken."""
+"""Adapt ``crawler.downloading`` to Scrapy: bounds on requests, hosts and answers."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 LED_BY = "crawl_led_by"
-"""Key of ``Request.meta``: the URL that led to a request which has no ``Referer`` to say so."""
+"""Key of ``Request.meta``: the URL that led to a request without a ``Referer`` header."""
 
 DATA_LOSS = "dataloss"
-"""Flag of a response, which Scrapy sets: the server sent less than it said."""
+"""Flag of a response, which Scrapy sets: the server sent less than it declared."""
 
 STREAM_CUT = "stream_cut"
 """Flag of a response: its compressed stream breaks off, and the body with it, or is damaged."""
 
 _UNOPENED = "unopened: "
-"""Beginning of a flag: nothing of the body could be opened, and it is as it came; why."""
+"""Prefix of a flag with a reason: the body could not be decompressed, and is as it came."""
 
 CUTS = {
     DATA_LOSS: "truncated: the server sent less than it said",
     STREAM_CUT: "truncated: its compressed stream breaks off, or is damaged",
 }
-"""What flags of a response say where its body is only a part."""
+"""Reasons to store for the flags of a response with a partial body."""
 
 UNASKED_PART = "truncated: HTTP 206, which was not asked for"
 
@@ -51,7 +51,7 @@ class PrivateAddressError(IgnoreRequest):
 
 
 class UnopenedBodyError(DamagedBodyError):
-    """Nothing of a body could be opened; ``response`` has it as it came."""
+    """Nothing of a body could be decompressed; ``response`` has it as it came."""
 
     def __init__(self, reason: str, response: Response) -> None:
         super().__init__(reason)
@@ -65,8 +65,8 @@ class LongUrlError(IgnoreRequest):
 class LongUrls:
     """Refuses URLs that are too long, also those of redirects and of lists.
 
-    Scrapy's spider middleware of that purpose sees no redirects, and drops
-    without a word what it sees.
+    Scrapy's spider middleware for that purpose sees no redirects, and drops
+    long URLs without a message.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -80,7 +80,7 @@ class LongUrls:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Let a request pass, or not.
+        """Refuse a request with a long URL.
 
         Raises:
             LongUrlError: Its URL is too long.
@@ -92,15 +92,15 @@ class LongUrls:
 
 
 REDIRECTED_OUT = "redirected out of the scope"
-"""Why a URL gave no page whose redirect was not taken."""
+"""The reason why a URL gave no page if its redirect was refused."""
 
 
 class OutOfScopeError(IgnoreRequest):
-    """A redirect leads where the crawl is not to go."""
+    """A redirect leads out of the scope of the crawl."""
 
 
 class ScopedRedirects:
-    """Refuses redirects out of the scope before anything is asked there.
+    """Refuses redirects out of the scope before any request is sent there.
 
     The spider's ``may_be_led(url, meta)`` decides.
     """
@@ -117,7 +117,7 @@ class ScopedRedirects:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Let a redirect pass, or not.
+        """Refuse a redirect out of the scope.
 
         Raises:
             OutOfScopeError: It leads out of the scope.
@@ -135,8 +135,8 @@ _MAX_NAMES = 1000
 class PrivateAddresses:
     """Refuses redirects and links from public hosts to private ones.
 
-    A crawl whose own start is private may go where it likes: what a request
-    may do is inherited from the one that led to it. A public name that
+    A crawl whose own start is private may go anywhere: a request inherits
+    its permission from the one that led to it. A public name that
     resolves to a private address is not resolved (``crawler.resolver``); where
     another resolver is chosen, the answer is thrown away.
     """
@@ -144,7 +144,7 @@ class PrivateAddresses:
     def __init__(self, crawler: Crawler) -> None:
         if Options(crawler.settings).boolean("CRAWL_PRIVATE_ADDRESSES"):
             raise NotConfigured
-        # A crawl that goes on does not ask for its seeds again.
+        # A crawl that continues does not request its seeds again.
         seeds = getattr(crawler.spider, "seeds", ())
         # A spider of others may call anything its seeds.
         known = seeds if isinstance(seeds, list | tuple | frozenset | set) else ()
@@ -171,7 +171,7 @@ class PrivateAddresses:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Let a request pass, or not.
+        """Refuse a request from a public page to a private address.
 
         Raises:
             PrivateAddressError: It goes from a public page to a private address.
@@ -181,12 +181,12 @@ class PrivateAddresses:
             self._guard.add_start(host)
         if self._guard.is_private(host):
             self._check(request)
-        # Before a host's own robots.txt a page of it was asked for; not where it is redirected to.
+        # A page of a host was requested before its robots.txt; not if another host redirects to it.
         elif _source(request) is not None or not is_for_robots(request):
             self._guard.note_asked(host, allowed=self._may_be_private(request))
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Let an answer pass, or not.
+        """Refuse an answer from a private address that a public page led to.
 
         Raises:
             PrivateAddressError: A public page led to a name that resolves to a private address.
@@ -205,7 +205,7 @@ class PrivateAddresses:
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Say why a name was not resolved.
+        """Explain a name that was not resolved because its address is private.
 
         Raises:
             PrivateAddressError: A public page led to a name that resolves to a private address.
@@ -215,7 +215,7 @@ class PrivateAddresses:
             self._check(request)
 
     def _check(self, request: Request) -> None:
-        """Refuse a request to a private host, unless what led to it is private as well."""
+        """Refuse a request to a private host, unless its source is private as well."""
         host = _host(request.url)
         if self._guard.was_public(host):
             raise PrivateAddressError(
@@ -239,10 +239,10 @@ class PrivateAddresses:
 
 
 class ReplacedRequests:
-    """Notes which request an answer is for where a middleware of others says another one.
+    """Notes the request of an answer, where another middleware replaces ``response.request``.
 
-    By ``response.request`` Scrapy chooses the callback; the queue knows the request that it handed
-    out.
+    Scrapy chooses the callback by ``response.request``; the queue knows only the request that it
+    handed out.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -254,20 +254,20 @@ class ReplacedRequests:
         return cls(crawler)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Let an answer pass."""
+        """Note the request of an answer if it was replaced."""
         if response.request is not None and response.request is not request:
             self._replaced[response] = request
         return response
 
 
 class Decompression(HttpCompressionMiddleware):
-    """Scrapy's, with bounds of its own and without the charset detection over compressed bytes.
+    """Scrapy's middleware with its own bounds and without charset detection over compressed bytes.
 
-    ``TextResponse.replace`` asks for the encoding even where it is given another
+    ``TextResponse.replace`` computes the encoding even where it is given another
     one; on a gzipped page without a declared charset that took a fifth of the
-    main process's time. What is declared as gzip and is none is read as it
-    came. A stream that breaks off is marked, and so is a body that cannot be opened at all, which
-    ``crawler.downloadermiddlewares.retries.WholeAnswers`` refuses when asking again does not help.
+    main process's time. A body that is declared as gzip and is none is read as it
+    came. A stream that breaks off is marked, and so is a body that cannot be decompressed at all,
+    which ``crawler.downloadermiddlewares.retries.WholeAnswers`` refuses when retries do not help.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -299,7 +299,7 @@ class Decompression(HttpCompressionMiddleware):
 
 
 def why_cut(request: Request | None, response: Response) -> str | None:
-    """Say why an answer is known to be a part of what was asked for; None where it is not."""
+    """Return why an answer is known to be partial; None where it is not."""
     asked_for_part = request is not None and b"Range" in request.headers
     if response.status == HTTPStatus.PARTIAL_CONTENT and not asked_for_part:
         return UNASKED_PART
@@ -307,17 +307,17 @@ def why_cut(request: Request | None, response: Response) -> str | None:
 
 
 def why_unopened(response: Response) -> str | None:
-    """Say why nothing of a body could be opened; None for any other."""
+    """Return why nothing of a body could be decompressed; None for any other body."""
     flags = (flag for flag in response.flags if flag.startswith(_UNOPENED))
     return next((flag.removeprefix(_UNOPENED) for flag in flags), None)
 
 
 def decompressed(response: Response, max_bytes: int) -> Response:
-    """An answer without the codings that it declares; what was wrong with them is in its flags.
+    """Return an answer without its declared codings; flags tell what was wrong with them.
 
     Raises:
         DamagedBodyError: It cannot be decompressed.
-        TooLargeError: It is larger than that when decompressed.
+        TooLargeError: It is larger than ``max_bytes`` when decompressed.
     """
     declared = response.headers.getlist(b"Content-Encoding")
     layers = codings(value.decode("latin-1") for value in declared)
@@ -329,7 +329,7 @@ def decompressed(response: Response, max_bytes: int) -> Response:
 
 
 def _with_body(response: Response, body: bytes, flags: list[str]) -> Response:
-    """A response with its body opened, of the class that the body is of."""
+    """Return a response with a decompressed body, of the class for that body."""
     del response.headers[b"Content-Encoding"]
     kind = responsetypes.from_args(headers=response.headers, url=response.url, body=body)
     parts = {name: getattr(response, name) for name in Response.attributes}
@@ -337,7 +337,7 @@ def _with_body(response: Response, body: bytes, flags: list[str]) -> Response:
 
 
 def _source(request: Request) -> str | None:
-    """The URL that led to a request, or None where nothing says it."""
+    """Return the URL that led to a request, or None where it is not known."""
     redirected: list[str] = request.meta.get("redirect_urls", [])
     if redirected:
         return redirected[0]
@@ -349,13 +349,13 @@ def _source(request: Request) -> str | None:
 
 
 def _is_start(request: Request) -> bool:
-    """Whether the crawl began with a request; not so its robots.txt."""
+    """Return whether the crawl began with a request; its robots.txt does not count."""
     at_start = request.meta.get("depth", 0) == 0 and _source(request) is None
     return at_start and not is_for_robots(request)
 
 
 def is_for_robots(request: Request) -> bool:
-    """Whether a request is Scrapy's own for a robots.txt."""
+    """Return whether a request is Scrapy's own for a robots.txt."""
     return bool(request.meta.get("dont_obey_robotstxt")) and urlsplit(request.url).path == (
         "/robots.txt"
     )

@@ -1,4 +1,4 @@
-"""Asks again later: what was refused returns to the queue, and its host rests meanwhile."""
+"""Retry later: a refused request returns to the queue, and its host is paused meanwhile."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 REFUSALS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
-"""Statuses that say of a host, not of a page, that it is not to be asked now."""
+"""Statuses that say of a host, not of a page, that it takes no requests now."""
 
-# Other errors are about the page that was asked for.
+# Other errors are about the page that was requested.
 _NOBODY_ANSWERS = (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
@@ -50,7 +50,7 @@ _RETRY_TIMES = "retry_times"
 
 
 class HostRestsError(IgnoreRequest):
-    """A request is not sent, since its host rests. It returns to the queue that it came from.
+    """A request is not sent, since its host is paused. It returns to its queue.
 
     A downloader middleware that raises it in ``process_request`` lets the request wait.
     """
@@ -61,9 +61,9 @@ class HostGivenUpError(IgnoreRequest):
 
 
 class GivenUpHosts:
-    """Lets the requests fail that wait for a host which is given up, without asking it.
+    """Fails the waiting requests of a host that is given up, without sending them.
 
-    Farther from the network than what asks for a robots.txt.
+    It is farther from the network than the middleware that requests robots.txt.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -76,7 +76,7 @@ class GivenUpHosts:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Let a request pass whose host is not given up.
+        """Refuse a request if its host is given up.
 
         Raises:
             HostGivenUpError: It is.
@@ -94,17 +94,17 @@ class GivenUpHosts:
 
 
 class PatientRetry(RetryMiddleware):
-    """Takes the place of Scrapy's, which asks again at once, for what our scheduler handed out.
+    """Replaces Scrapy's middleware, which retries at once, for requests from our scheduler.
 
-    A host that answers 429 or 503, to which no connection comes about, or whose robots.txt cannot
-    be had, rests (``crawler.frontier.pauses``). What it refused waits behind its other requests,
-    until it was waited for as long as its budget of time. Another error of a server is one of its
-    page: that is asked for ``RETRY_TIMES`` more, later each time, and so is what nobody answers.
+    A host that answers 429 or 503, that accepts no connection, or whose robots.txt cannot
+    be had, is paused (``crawler.frontier.pauses``). A request that it refused waits behind its
+    other requests, until its budget of time is spent. Another error of a server is one of its
+    page: that is requested ``RETRY_TIMES`` more, later each time, and so is one without an answer.
 
-    A robots.txt is asked for again with the next page that needs it, and not here. Whatever else
-    passes, requests of media pipelines for example, is retried as in Scrapy.
-    ``RETRY_ENABLED``, ``RETRY_HTTP_CODES``, ``RETRY_EXCEPTIONS`` and the keys of ``meta`` mean what
-    they mean there.
+    A robots.txt is requested again with the next page that needs it, and not here. Other requests,
+    such as those of media pipelines, are retried as in Scrapy.
+    ``RETRY_ENABLED``, ``RETRY_HTTP_CODES``, ``RETRY_EXCEPTIONS`` and the keys of ``meta`` have
+    Scrapy's meaning.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -119,7 +119,7 @@ class PatientRetry(RetryMiddleware):
         return cls(crawler)
 
     def process_request(self, request: Request) -> Request | None:
-        """Let a request wait whose host began to rest, or has a delay, since it was handed out."""
+        """Postpone a request if its host was paused, or got a delay, after it was handed out."""
         host = self._host_of(request)
         if host is None:
             return None
@@ -132,7 +132,7 @@ class PatientRetry(RetryMiddleware):
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        """Let a request wait that was refused; what no host answered, but a cache, passes."""
+        """Postpone a request that was refused; an answer from a cache passes."""
         host = self._host_of(request)
         if host is None:
             if is_for_robots(request):
@@ -154,7 +154,7 @@ class PatientRetry(RetryMiddleware):
     def process_exception(
         self, request: Request, exception: Exception, spider: Spider | None = None
     ) -> Request | Response | None:
-        """Let a request wait that nobody answered."""
+        """Postpone a request that got no answer."""
         host = self._host_of(request)
         if host is None:
             return None if is_for_robots(request) else super().process_exception(request, exception)
@@ -186,10 +186,11 @@ class PatientRetry(RetryMiddleware):
         return self._later(request, {WAITED: waited_secs + secs})
 
     def ask_again(self, request: Request, reason: str) -> Request | None:
-        """Let a request wait that our scheduler handed out, as often as that is allowed.
+        """Postpone a request that our scheduler handed out, if it has retries left.
 
         Returns:
-            What a middleware returns then; None where it is not to be asked again.
+            The result for the caller, a middleware, to return; None where there are no retries
+            left.
         """
         if request.meta.get("dont_retry"):
             return None
@@ -219,7 +220,7 @@ class PatientRetry(RetryMiddleware):
         return None
 
     def _host_of(self, request: Request) -> int | None:
-        """The host of a request that our scheduler handed out, None for any other."""
+        """Return the host of a request that our scheduler handed out, None for any other."""
         scheduler = self.crawler.engine.scheduler
         return scheduler.host_of(request) if isinstance(scheduler, FrontierScheduler) else None
 
@@ -232,7 +233,7 @@ class PatientRetry(RetryMiddleware):
         *,
         is_silent: bool = False,
     ) -> float:
-        """Let a host rest, and take back what waits in its slot; return for how long it does."""
+        """Pause a host, and take back the requests in its slot; return for how many seconds."""
         name = host_name(request)
         secs = self._pauses.begin(host, name, reason, wanted_secs, is_silent=is_silent)
         if secs:
@@ -251,10 +252,10 @@ class PatientRetry(RetryMiddleware):
 
 
 class WholeAnswers:
-    """Asks again for what did not come as a whole, as ``PatientRetry`` does after an error.
+    """Retries answers that are not whole, as ``PatientRetry`` does after an error.
 
-    Farther from the network than ``Decompression``, which finds that a stream breaks off. What is
-    still a part in the end is let through; a body that could not be opened is not.
+    It is farther from the network than ``Decompression``, which finds that a stream breaks off. An
+    answer that is still partial in the end passes; a body that cannot be decompressed does not.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -266,10 +267,10 @@ class WholeAnswers:
         return cls(crawler)
 
     def process_response(self, request: Request, response: Response) -> Request | Response:
-        """Let an answer pass, or its request wait.
+        """Let an answer pass, or postpone its request.
 
         Raises:
-            UnopenedBodyError: Nothing of its body can be opened.
+            UnopenedBodyError: Nothing of its body can be decompressed.
         """
         unopened = why_unopened(response)
         reason = unopened or why_cut(request, response)
@@ -284,7 +285,7 @@ class WholeAnswers:
         is_ours = (
             isinstance(scheduler, FrontierScheduler) and scheduler.host_of(request) is not None
         )
-        # What was lost again and again is taken as it comes.
+        # A body that was lost several times is taken as it comes.
         is_last = request.meta.get("download_fail_on_dataloss", True) is False
         if not is_ours or is_last or not self._crawler.settings.getbool("RETRY_ENABLED"):
             return None
@@ -294,9 +295,9 @@ class WholeAnswers:
 def _leave_slot(request: Request) -> None:
     """Forget in which slot a request was downloaded, unless it chose one itself.
 
-    Scrapy notes it in ``meta``, which redirects take along, and links whose spider copies it: to
-    another host, whose own pace would not count then. With ``CONCURRENT_REQUESTS_PER_IP`` it is
-    called by the address to which the host was resolved.
+    Scrapy notes the slot in ``meta``. Redirects copy that, and so do links of some spiders, to
+    another host, whose own pace would not count then. With ``CONCURRENT_REQUESTS_PER_IP`` its name
+    is the address of the host.
     """
     host = urlparse_cached(request).hostname or ""
     if request.meta.get(DOWNLOAD_SLOT) in (host, dnscache.get(host, host)):
@@ -304,7 +305,7 @@ def _leave_slot(request: Request) -> None:
 
 
 def wanted_secs(response: Response) -> float | None:
-    """Return how long a host asks to be left alone, None where it does not say."""
+    """Return how long a host asks to wait, in seconds; None where it does not say."""
     value = response.headers.get(b"Retry-After")
     if value is None:
         return None

@@ -1,4 +1,4 @@
-"""robots.txt as RFC 9309 wants it, at a bounded cost, and a word where it could not be had."""
+"""Obey robots.txt as RFC 9309 wants it, at a bounded cost, and report where it cannot be had."""
 
 from __future__ import annotations
 
@@ -51,22 +51,24 @@ _NO_ANSWER = (*_OF_THE_HOST, DownloadFailedError, DownloadTimeoutError, OSError)
 _FORBIDS_NOTHING = "taken as if it forbade nothing"
 _RECEIVED = "crawl_robots_bytes"
 _MAX_REDIRECTS = 5
-# A larger one is read in a thread: 500 kB of patterns take a second, and nothing else waits for it.
+# A larger one is read in a thread: 500 kB of patterns take a second, which must block nothing.
 _QUICKLY_READ_BYTES = 10_000
 _PRIORITY = 1000
-# What was cut says something.
+# A partial robots.txt still has rules.
 _META = {"dont_obey_robotstxt": True, "download_fail_on_dataloss": False}
 
 ASK_AGAIN_SECS = 1.0
-"""A robots.txt that could not be had is asked for again after so long, if a page needs it, or when
-its host has rested."""
+"""Request a robots.txt that could not be had again after this many seconds.
+
+That happens if a page needs it, or when its host's pause is over.
+"""
 
 
 class FirstRules(RobotParser):
     """Reads the groups for this crawler in the first ``CRAWL_MAX_ROBOTS_BYTES``, whole lines.
 
     Attributes:
-        rp: Protego's parser of what is meant for the crawler.
+        rp: Protego's parser of the rules for the crawler.
     """
 
     def __init__(self, body: bytes, agent: str) -> None:
@@ -96,7 +98,7 @@ class FirstRules(RobotParser):
         return self._for(agent).crawl_delay(agent)
 
     def _for(self, agent: str) -> Protego:
-        """The rules for an agent: mostly the crawl's own, but a request may have another one."""
+        """Return the rules for an agent: mostly the crawl's, but a request may have another."""
         if agent == self._agent:
             return self.rp
         if agent not in self._others:
@@ -109,7 +111,7 @@ def _parsed(text: str, agent: str) -> Protego:
 
 
 class _Unreachable(NamedTuple):
-    """Why no rules could be had, and until when they are not asked for again."""
+    """The reason why no rules could be had, and the time until which none are requested."""
 
     error: Exception
     until: float
@@ -119,12 +121,12 @@ _Found: TypeAlias = RobotParser | _Unreachable
 
 
 class RobotsRules:
-    """Lets requests pass as robots.txt wants it.
+    """Refuses requests that robots.txt forbids.
 
     As RFC 9309 has it, section 2.3.1: an answer 4xx forbids nothing, whatever its body says, but
     429 and 5xx, and no answer, forbid everything: a page is refused then, as where its host answers
-    429 (``crawler.downloadermiddlewares.retries``). Up to five redirects are followed; what leads
-    further, or is none, forbids nothing.
+    429 (``crawler.downloadermiddlewares.retries``). Up to five redirects are followed; more of
+    them, or a bad one, forbid nothing.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -149,7 +151,7 @@ class RobotsRules:
         return cls(crawler)
 
     async def process_request(self, request: Request) -> None:
-        """Let a request pass, or not; prepare that of a robots.txt.
+        """Refuse a request that robots.txt forbids; bound one for a robots.txt.
 
         Raises:
             IgnoreRequest: robots.txt forbids it.
@@ -168,7 +170,7 @@ class RobotsRules:
 
     def _prepare(self, request: Request) -> None:
         """Bound the request for a robots.txt, or one that it was redirected to."""
-        # Without a limit of its own: cut where that is reached, not thrown away.
+        # Without a limit of its own: the body is cut at the limit, not thrown away.
         request.meta.update({_RECEIVED: 0, "download_maxsize": 0})
         request.meta.setdefault("redirect_ttl", _MAX_REDIRECTS)
         if "redirect_urls" in request.meta:
@@ -188,7 +190,7 @@ class RobotsRules:
         return found
 
     async def _look_up(self, netloc: str, request: Request) -> _Found:
-        """Ask for a robots.txt for all who wait for it meanwhile."""
+        """Request a robots.txt once for all requests that wait for it."""
         asking = self._hosts[netloc] = asyncio.get_running_loop().create_future()
         found: _Found | None = None
         try:

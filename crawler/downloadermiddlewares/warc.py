@@ -1,6 +1,6 @@
-"""Scrapy's words for ``crawler.warc``: every answer that comes over the network is recorded.
+"""Adapt ``crawler.warc`` to Scrapy: record every answer that comes over the network.
 
-Imported only where ``WARC_ENABLED`` is set: crawls without it need no warcio.
+The module is imported only where ``WARC_ENABLED`` is set: other crawls need no warcio.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ _prepared: dict[Path, Archive] = {}
 
 
 class Recording:
-    """Nearest to the network of all downloader middlewares.
+    """Records answers, nearest to the network of all downloader middlewares.
 
-    It sees requests with everything that the others put into them, and answers before anything
-    is decompressed, redirected or tried again.
+    It sees requests with all headers that the others added, and answers before they are
+    decompressed, redirected or retried.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -129,7 +129,7 @@ class Recording:
             self._job.database.fail(str(error))
 
     def _flush(self) -> None:
-        """What ``crawl.db`` is about to say that it holds, the archive holds before."""
+        """Write the records of all pages that ``crawl.db`` is about to commit."""
         try:
             self._archive.flush()
         except ArchiveError as error:
@@ -148,18 +148,18 @@ def prepare_archive(settings: BaseSettings) -> Archive:
 
     Raises:
         ArchiveError: It cannot be used.
-        ValueError: It is not said where it is.
+        ValueError: No setting says where it is.
     """
     archive = _prepared[archive_folder(settings)] = open_archive(settings)
     return archive
 
 
 def open_archive(settings: BaseSettings) -> Archive:
-    """The archive that the settings name.
+    """Return the archive that the settings name.
 
     Raises:
         ArchiveError: It cannot be used.
-        ValueError: It is not said where it is.
+        ValueError: No setting says where it is.
     """
     name = f"crawl-once/{version('crawl-once')} Scrapy/{version('scrapy')}"
     about = {
@@ -174,7 +174,7 @@ def open_archive(settings: BaseSettings) -> Archive:
 
 
 def archive_folder(settings: BaseSettings) -> Path:
-    """Where the WARC files go.
+    """Return the directory of the WARC files.
 
     Raises:
         ValueError: Neither WARC_FOLDER nor JOBDIR says it.

@@ -1,4 +1,4 @@
-"""Rows into files, through Scrapy's exporters; parquet where pyarrow is there."""
+"""Write rows to files through Scrapy's exporters; to parquet where pyarrow is installed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PARQUET_BATCH = 1_000
 
 
 def require_pyarrow() -> None:
-    """Say in time that parquet cannot be written here.
+    """Refuse early to write parquet without pyarrow.
 
     Raises:
         CommandError: pyarrow is not installed.
@@ -44,7 +44,7 @@ def require_pyarrow() -> None:
 
 
 class ParquetItemExporter(BaseItemExporter):
-    """Items of ``crawler.items.Page``, or their rows, as parquet, written in row groups."""
+    """Writes items of ``crawler.items.Page``, or their rows, as parquet, in row groups."""
 
     def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
         require_pyarrow()
@@ -69,13 +69,13 @@ class ParquetItemExporter(BaseItemExporter):
         self._rows: list[dict[str, Any]] = []
 
     def export_item(self, item: Any) -> None:
-        """Take a row."""
+        """Add a row."""
         self._rows.append(dict(self.get_serialized_fields(item, include_empty=True)))
         if len(self._rows) >= PARQUET_BATCH:
             self._write()
 
     def finish_exporting(self) -> None:
-        """Write what is left, and the footer."""
+        """Write the last rows, and the footer."""
         self._write()
         self._writer.close()
 

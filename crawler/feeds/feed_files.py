@@ -1,4 +1,4 @@
-"""Local files that feeds go to: what a resumed crawl writes takes its last feed's place, whole."""
+"""Write feeds to local files; a resumed crawl replaces its last feed, whole."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ logger = logging.getLogger(__name__)
 
 
 class FeedPart(NamedTuple):
-    """Where in a file a crawl's pages begin and end, in bytes; no end while they are written."""
+    """The part of a file with a crawl's pages, in bytes; its end is None while they are written."""
 
     start: int
     end: int | None
 
 
 class FeedParts:
-    """The parts of files that feeds of this crawl take, remembered in ``crawl.db``."""
+    """The parts of files that feeds of this crawl take, stored in ``crawl.db``."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
 
     def find(self, path: Path) -> FeedPart | None:
-        """The part that this crawl has in a file, None where it never wrote to it."""
+        """Return the part that this crawl has in a file, None where it never wrote to it."""
         known = self._all().get(str(path))
         if known is None:
             return None
@@ -49,7 +49,7 @@ class FeedParts:
         return FeedPart(start or 0, end)
 
     def note(self, path: Path, part: FeedPart) -> None:
-        """Remember a part, durably; not where the directory can no longer be written to."""
+        """Store a part, durably; do nothing where the directory can no longer be written to."""
         with suppress(CrawlStorageError):
             noted = json.dumps({**self._all(), str(path): part})
             self._job.database.set_meta(_META, noted)
@@ -61,14 +61,14 @@ class FeedParts:
 
 
 def part_start(known: FeedPart | None, size_bytes: int) -> int:
-    """From where on a file that is appended to may be written anew.
+    """Return the offset from which a file that is appended to may be overwritten.
 
-    Never what is somebody else's: where the file grew or shrank since this crawl
+    Data of others is never overwritten: if the file grew or shrank since this crawl
     closed it, all of it stays, and the crawl's pages are appended once more.
 
     Args:
         known: The part that the crawl had.
-        size_bytes: Of the file now, 0 where there is none.
+        size_bytes: Size of the file now, 0 where there is none.
     """
     if known is None or known.start > size_bytes:
         return size_bytes
@@ -78,7 +78,7 @@ def part_start(known: FeedPart | None, size_bytes: int) -> int:
 
 
 class PlainStdout(StdoutFeedStorage):
-    """Standard output, on which no page acts on the terminal."""
+    """Standard output without characters that a terminal would obey."""
 
     def __init__(
         self, uri: str, _stdout: IO[bytes] | None = None, *, feed_options: dict[str, Any]
@@ -88,14 +88,14 @@ class PlainStdout(StdoutFeedStorage):
 
 
 class FeedFile(FileFeedStorage):
-    """Scrapy's feed files, replaced at once by a crawl that goes on.
+    """Scrapy's feed files, replaced at once by a crawl that is resumed.
 
     A crawl in a new directory writes as its pages come. Later runs write all
-    that is kept, at their end, and then the file is replaced: with ``-O`` all
+    kept pages, at their end, and then replace the file: with ``-O`` all
     of it, with ``-o`` the part that this crawl wrote before.
 
     Files:
-        .NAME.part: The file to come, beside it; a kill leaves it, the next run removes it.
+        .NAME.part: The new file, beside the old one; a kill leaves it, the next run removes it.
     """
 
     def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
@@ -106,7 +106,7 @@ class FeedFile(FileFeedStorage):
         self._start = 0
 
     def open(self, spider: Spider) -> IO[bytes]:
-        """Open the file itself, or what will take its place."""
+        """Open the file itself, or the one that will replace it."""
         is_file = self._place.is_file() or not self._place.exists()
         if not isinstance(spider, ArchivingSpider) or spider.job.folder is None or not is_file:
             return super().open(spider)
@@ -141,7 +141,7 @@ class FeedFile(FileFeedStorage):
         return file
 
     def store(self, file: IO[bytes]) -> Deferred[None] | None:
-        """Close the file, and put it in its place."""
+        """Close the file, and move it to its place."""
         if self._temporary is not None:
             file.flush()
             os.fsync(file.fileno())
@@ -155,6 +155,6 @@ class FeedFile(FileFeedStorage):
         return None
 
     def discard(self) -> None:
-        """Leave the file as it was, because what was to replace it did not become whole."""
+        """Leave the file as it was, because its replacement is not complete."""
         if self._temporary is not None:
             self._temporary.unlink(missing_ok=True)

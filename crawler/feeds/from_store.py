@@ -1,4 +1,4 @@
-"""Scrapy's feeds, whole after a resume: each kept page once, read from the store."""
+"""Read Scrapy's feeds from the store, so that a resumed crawl has each kept page once."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _BREATH = 50
-"""So many pages are written before signals are attended to."""
+"""Pages that are written in a row, before the event loop runs other tasks."""
 
 
 class StoredFeeds(FeedExporter):
-    """Feeds of our spiders hold what is kept, however often the crawl was stopped.
+    """Writes all kept pages to the feeds of our spiders, however often the crawl was stopped.
 
     In a new crawl directory pages are written as they come. Where an earlier
-    process stored pages, by an interrupted visit or a finished one, what this
-    run yields is not written; at its end every kept page is, from ``crawl.db``,
+    process stored pages, in an interrupted visit or a finished one, the pages of this
+    run are not written as they come; at its end every kept page is, from ``crawl.db``,
     through the same exporters, filters, batches and storages. Items that are no
     ``Page``, and those of other spiders, are written as they come.
     """
@@ -46,12 +46,12 @@ class StoredFeeds(FeedExporter):
         super().open_spider(spider)
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
-        """Write an item, unless the store will give it."""
+        """Write an item, unless the store will provide it."""
         if not (self._whole and isinstance(item, Page)):
             super().item_scraped(item, spider)
 
     async def close_spider(self, spider: Spider) -> None:
-        """Write what is kept, and close the feeds."""
+        """Write the kept pages, and close the feeds."""
         if self._whole:
             assert isinstance(spider, ArchivingSpider)
             assert spider.job.folder is not None
@@ -71,7 +71,7 @@ class StoredFeeds(FeedExporter):
                 except OSError:
                     raise
                 except Exception:
-                    # As in a first run, where Scrapy's signals see to it that a page which an
+                    # As in a first run, where Scrapy's signals ensure that a page which an
                     # exporter cannot write costs no other.
                     logger.exception("%s is not in a feed", page["url"])
                     spider.job.stop_reason = "a page is stored and not in a feed, see above"
@@ -79,7 +79,7 @@ class StoredFeeds(FeedExporter):
                     await asyncio.sleep(0)
 
     def _give_up(self) -> None:
-        """Leave files as they were; what is half written goes nowhere."""
+        """Leave files as they were, and discard half-written ones."""
         for slot in self.slots:
             if slot.file is not None:
                 with suppress(OSError):  # what is still buffered has nowhere to go either

@@ -1,4 +1,4 @@
-"""What our spiders share: a response becomes a judged page and the requests that follow."""
+"""The base of our spiders: a response becomes a judged page and the requests that follow."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.proposals import Proposal
 
 WHOLE = "crawl_whole"
-"""Key of ``Request.meta``: the page is to be sent, whether it has changed or not."""
+"""Key of ``Request.meta``: the server must send the page, whether it has changed or not."""
 
 REVISIT_MEANING = (
     "no (default); yes: ask again for every page of a finished crawl; due: for those whose time "
@@ -56,11 +56,13 @@ RULES_MEANING = (
 )
 
 BREATH = 100
-"""Requests that a start yields in a row. Scrapy takes from it without a pause; downloads are to go
-on meanwhile."""
+"""Requests that a start yields in a row.
+
+Scrapy takes them without a pause; downloads are to continue meanwhile.
+"""
 
 SEED = "crawl_seed"
-"""Key of ``Request.meta``: the seed, as the user wrote it, that this request stands for."""
+"""Key of ``Request.meta``: the seed, as the user typed it, of this request."""
 
 _MAX_HEADER = 1024
 _OF_ONE_ANSWER = frozenset({"download_latency", "retry_times", WAITED})
@@ -75,13 +77,13 @@ class ArchivingSpider(Spider):
     """Name and meaning of every ``-a`` argument."""
 
     planned: ClassVar[tuple[str, ...]] = ()
-    """The arguments that say what a crawl is about."""
+    """The arguments that make up the plan of a crawl."""
 
     fits_fleet: ClassVar[bool] = True
     """Whether many workers can share the crawl."""
 
     adds_when_finished: ClassVar[str] = ""
-    """Where a crawl that is finished may have something new to start from: what then happens."""
+    """Description of what a finished crawl may add when it is started again; empty if nothing."""
 
     handle_httpstatus_list: ClassVar[tuple[int, ...]] = (HTTPStatus.NOT_MODIFIED,)
 
@@ -94,7 +96,7 @@ class ArchivingSpider(Spider):
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
-        """Look at the arguments before anything starts.
+        """Check the arguments before anything starts.
 
         Raises:
             ValueError: One of them is unknown, missing or bad; the message says which.
@@ -103,18 +105,18 @@ class ArchivingSpider(Spider):
 
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
-        """The folder below ``CRAWL_DIRECTORY`` for a crawl with these arguments."""
+        """Return the folder's name below ``CRAWL_DIRECTORY`` for a crawl with these arguments."""
         return cls.name
 
     @classmethod
     def plan(cls, arguments: Mapping[str, str]) -> str:
-        """What a crawl with these arguments is about: what may not change while it lasts."""
+        """Return the plan of a crawl with these arguments, which may not change while it lasts."""
         chosen = [f"-a {name}={arguments[name]}" for name in cls.planned if name in arguments]
         return " ".join([cls.name, *chosen])
 
     @classmethod
     def take_rules(cls, arguments: Mapping[str, str], job: Job) -> int:
-        """Let the URL rules of ``-a rules=FILE`` hold; say how many of them are new.
+        """Adopt the URL rules of ``-a rules=FILE``; return how many of them are new.
 
         Raises:
             ValueError: There are none in the file, or nothing is learned in this crawl.
@@ -141,7 +143,7 @@ class ArchivingSpider(Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
-        """Where a crawl begins, then what is known of a finished one and to be asked for again."""
+        """Yield the first requests, then those for known pages of a finished crawl to revisit."""
         async for request in self.first_requests():
             yield request
         if not self.job.visits.is_queueing:
@@ -155,16 +157,16 @@ class ArchivingSpider(Spider):
         self.job.visits.end_queueing()
 
     async def first_requests(self) -> AsyncIterator[Request]:
-        """Where a crawl begins: nowhere, unless a spider says otherwise."""
+        """Yield the first requests of a crawl: none, unless a spider overrides it."""
         nowhere: tuple[Request, ...] = ()
         for request in nowhere:
             yield request
 
     def known_request(self, known: StoredUrl) -> Request | None:
-        """The request for a page that an earlier visit captured."""
+        """Return the request for a page that an earlier visit captured, None for any other URL."""
         if not known.is_page:
             return None
-        # Itself: nothing else need lead to it any more, and it may be what it was allowed to be.
+        # Led by itself: perhaps nothing else leads to it any more, and it keeps its permission.
         return self.page_request(known.url, {"depth": known.depth, LED_BY: known.url, FIXED: True})
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
@@ -192,11 +194,11 @@ class ArchivingSpider(Spider):
                 yield request
 
     def links_of(self, key: bytes, response: Response | None = None) -> Captured | None:
-        """Return what is stored of a page and its links; None where that does not do.
+        """Return the stored capture of a page for its links; None where it is not enough.
 
         Args:
-            key: Of the page.
-            response: What ``follow`` will be given with them.
+            key: The key of the page.
+            response: The response that ``follow`` will be given with them.
         """
         return self.job.archivist.stored_links(key)
 
@@ -216,10 +218,10 @@ class ArchivingSpider(Spider):
 
         Args:
             response: The answer.
-            turn: As ``Archivist.capture`` has it.
+            turn: See ``Archivist.capture``.
 
         Returns:
-            None where the answer does not do, and the page is to be asked for as a whole.
+            None where the answer is not enough, and the whole page must be requested.
         """
         fetched = self.fetched_of(response)
         try:
@@ -247,7 +249,7 @@ class ArchivingSpider(Spider):
         return await self.job.archivist.capture(fetched, turn=turn)
 
     def still(self, fetched: Fetched, response: Response) -> Captured | None:
-        """Take "not modified" for an answer; None where the page is to be asked for as a whole."""
+        """Accept "not modified" for an answer; return None if the whole page must be requested."""
         return self.job.archivist.not_modified(fetched)
 
     def _not_modified(
@@ -260,7 +262,7 @@ class ArchivingSpider(Spider):
         return captured
 
     def _whole(self, response: Response) -> Request:
-        """The request for a page of which it is not enough to know that it is the same."""
+        """Return the request for a whole page, where "not modified" is not enough."""
         assert response.request is not None
         kept = {name: value for name, value in response.meta.items() if name not in _OF_ONE_ANSWER}
         meta = {**kept, WHOLE: True}
@@ -268,18 +270,18 @@ class ArchivingSpider(Spider):
         return response.request.replace(meta=meta, dont_filter=True)
 
     def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
-        """The request for a page, None for a URL of which none can be made."""
+        """Return the request for a page, None for a URL that no request can be made for."""
         try:
             return Request(requestable(url), errback=self.failed, meta=meta)
         except ValueError:  # a link that browsers do not follow either
             return None
 
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
-        """The requests that a captured page leads to: none, unless a spider says otherwise."""
+        """Yield the requests that a captured page leads to: none, unless a spider overrides it."""
         yield from ()
 
     def failed(self, failure: Failure) -> Iterator[Any]:
-        """Store that a request gave no page; try a truncated one again as it comes."""
+        """Store that a request gave no page; request a truncated one again, to take it as it is."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
         if isinstance(failure.value, ResponseDataLossError) and request.meta.get(
             "download_fail_on_dataloss", True
@@ -309,7 +311,7 @@ class ArchivingSpider(Spider):
         yield page_of_capture(captured)
 
     def fetched_of(self, response: Response) -> Fetched:
-        """A response without anything of Scrapy's."""
+        """Return a response without Scrapy's types."""
         header = response.headers.get
         return Fetched(
             url=response.url,
@@ -335,7 +337,7 @@ class ArchivingSpider(Spider):
             return url
 
     def key_of(self, request: Request) -> bytes:
-        """The key of a request's page."""
+        """Return the key of a request's page."""
         return self.crawler.request_fingerprinter.fingerprint(request)
 
     def _count(self, captured: Captured) -> None:
@@ -344,7 +346,7 @@ class ArchivingSpider(Spider):
         self.crawler.stats.inc_value(f"neardup/{captured.verdict}")
 
     def _note_oddities(self, response: Response, captured: Captured) -> None:
-        """Say with a page what was wrong with its way here, beside what is said of it already."""
+        """Add to a page's reason what was wrong with its transfer."""
         row = captured.row
         reasons = row.reason.split("; ") if row.reason else []
         cut = why_cut(response.request, response)
@@ -395,5 +397,5 @@ def _rules_of(name: str) -> list[Proposal]:
 
 
 def _text(value: bytes | None) -> str | None:
-    """A header as it came; one that is too long to be meant is none."""
+    """Return a header as text, None for one that is too long."""
     return None if value is None or len(value) > _MAX_HEADER else value.decode("latin-1")

@@ -1,4 +1,4 @@
-"""Scrapy's words for ``crawler.frontier.file_links``: requests for what looks like a file."""
+"""Adapt ``crawler.frontier.file_links`` to Scrapy: requests for links that look like files."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class FileRequests:
-    """Asks last for links that look like files, and ends an answer that turns out to be one.
+    """Requests links last that look like files, and stops an answer that turns out to be one.
 
     Args:
-        crawler: Whose answers these are.
-        job: Where it is noted what they were.
-        endings: Of files, as in ``FileLinks``.
-        make: Makes the request for a URL at a depth; None for what is not to be asked for.
+        crawler: The crawler of the answers.
+        job: The job that stores the kinds of links.
+        endings: Endings of files, as in ``FileLinks``.
+        make: Makes the request for a URL at a depth; None for a URL not to request.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class FileRequests:
         self._job = job
         self._make = make
         self._looked_at: WeakKeyDictionary[Request, tuple[str, bytearray]] = WeakKeyDictionary()
-        # Also where nothing looks like a file any more: what was put aside before is taken back.
+        # Even if nothing looks like a file any more: links put aside before are released.
         crawler.signals.connect(self._idle, signals.spider_idle)
         if endings:
             job.after_capture.append(self._note)
@@ -53,10 +53,10 @@ class FileRequests:
             crawler.signals.connect(self._bytes_received, signals.bytes_received)
 
     def is_put_aside(self, url: str, key: bytes, depth: int) -> bool:
-        """Put a link aside where many of its kind were files; say whether it was.
+        """Put a link aside where many of its kind were files; return whether it was.
 
-        A worker of a fleet puts none aside: killed, it would take them along, since nobody asks
-        again for the page on which they were found.
+        A worker of a fleet puts none aside: killed, it would lose them, since no other worker
+        requests the page again on which they were found.
         """
         if self._job.fleet is not None:
             return False
@@ -64,13 +64,13 @@ class FileRequests:
         return kind is not None and self._links.put_aside(kind, url, key, depth)
 
     def rank(self, request: Request) -> Request:
-        """Return a request with the priority of what it looks like."""
+        """Return a request with the priority of a file if it looks like one."""
         if self._links.kind(request.url) is None:
             return request
         return request.replace(priority=FILE_PRIORITY)
 
     def _idle(self) -> None:
-        """Ask for links that were put aside and may be pages after all.
+        """Request links that were put aside and may be pages after all.
 
         Where requests still wait, such as at ``max_pages``, so do these links.
 

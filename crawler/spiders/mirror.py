@@ -1,4 +1,4 @@
-"""The spider behind ``scrapy mirror``: every page of a site, and what the pages need."""
+"""The spider of ``scrapy mirror``: every page of a site, and the files that the pages need."""
 
 from __future__ import annotations
 
@@ -44,14 +44,16 @@ REQUISITES = {
 }
 
 NEEDED = 1
-"""Priority of what a page needs: before further pages, so that those that are there are whole."""
+"""Priority of a file that a page needs: before further pages, so that stored pages are complete."""
 
 FOR_A_PAGE = "mirror_for_a_page"
-"""Key of ``Request.meta``: a page of the mirror needs what is asked for; through how many steps."""
+"""Key of ``Request.meta``: the number of steps from the page of the mirror that needs this file."""
 
 _MAX_STEPS = 5
-"""What is needed through more of them, or a frame of a frame, waits as pages do: there may be no
-end of it."""
+"""Request files that are more steps away only after pages.
+
+A frame of a frame waits too: there may be no end of them.
+"""
 
 _BYTES = "application/octet-stream"
 _FOLLOWED = frozenset({LinkKind.PAGE, LinkKind.FRAME})
@@ -59,7 +61,7 @@ _NEEDED = frozenset({LinkKind.REQUISITE, LinkKind.FEED, LinkKind.FRAME})
 
 
 class MirrorSpider(SiteSpider):
-    """As ``site``, and what pages need to look right; everything becomes a file."""
+    """Fetches the pages of ``site`` with all files that they need; everything becomes a file."""
 
     name = "mirror"
     fits_fleet = False
@@ -132,7 +134,7 @@ class MirrorSpider(SiteSpider):
 
     @classmethod
     def file_endings(cls, options: Options) -> frozenset[str]:
-        """None: a mirror takes files."""
+        """Return no endings: a mirror fetches files."""
         return frozenset()
 
     async def captured(
@@ -159,7 +161,7 @@ class MirrorSpider(SiteSpider):
             raise CloseSpider("mirror") from error
 
     def failed(self, failure: Failure) -> Iterator[Any]:
-        """See the base class; a body that could not be opened is kept as it came, as a part."""
+        """Store a failure; a body that cannot be decompressed is kept as it came, as a part."""
         if isinstance(failure.value, UnopenedBodyError):
             request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
             fetched = replace(
@@ -172,9 +174,9 @@ class MirrorSpider(SiteSpider):
         yield from super().failed(failure)
 
     def _count_bytes(self, count: int) -> None:
-        """Ask for nothing more where the limit is reached; where pages lead is queued all the same.
+        """Count bytes; request nothing more at the limit, but continue to queue links.
 
-        What was sent counts before it is read, so that little is sent beyond it.
+        An answer counts before it is read, so that few bytes are sent beyond the limit.
         """
         self._sent_bytes += count
         if self.most_bytes is not None and self._sent_bytes >= self.most_bytes:
@@ -184,7 +186,7 @@ class MirrorSpider(SiteSpider):
             )
 
     def still(self, fetched: Fetched, response: Response) -> Captured | None:
-        """Take "not modified" for an answer where the file is as it was written."""
+        """Accept "not modified" for an answer if its file is unchanged since it was written."""
         try:
             document = self.mirror.still(fetched.key)
         except MirrorError:
@@ -194,7 +196,7 @@ class MirrorSpider(SiteSpider):
         return super().still(fetched, response)
 
     def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
-        """As in the base class; what has no file of its own is asked for as a whole."""
+        """Return the request for a page; one without a complete file is requested as a whole."""
         request = super().page_request(url, meta)
         if request is not None and self.job.visit > 1:
             is_held = self.mirror.holds_whole(self.key_of(request))
@@ -203,7 +205,7 @@ class MirrorSpider(SiteSpider):
         return request
 
     def known_request(self, known: StoredUrl) -> Request | None:
-        """Also for what pages of the scope need, from wherever it came."""
+        """Return the request for a known URL, also for a file that pages of the scope need."""
         request = super().known_request(known)
         if request is None and self.mirror.holds(known.key):
             request = self.page_request(known.url, {"depth": known.depth, FOR_A_PAGE: 1})
@@ -212,7 +214,7 @@ class MirrorSpider(SiteSpider):
         return request
 
     def _note_seed(self, response: Response, captured: Captured) -> None:
-        """A file is as good a seed as a page."""
+        """Note a seed that is no page; a file is as good a seed as a page."""
         if captured.verdict != verdicts.NOT_HTML:
             super()._note_seed(response, captured)
 
@@ -228,11 +230,11 @@ class MirrorSpider(SiteSpider):
         return may_land
 
     def leads_further(self, key: bytes) -> bool:
-        """Whether a document is a page: where it leads is read when its turn comes."""
+        """Return whether a document is a page: its links are read when its turn comes."""
         return not self.mirror.is_no_page(key) and self.job.store.previous(key) is not None
 
     def links_of(self, key: bytes, response: Response | None = None) -> Captured | None:
-        """See the base class; where a file leads is read from it."""
+        """Return the stored capture of a page, if its links can be read from its file."""
         row = self.job.store.previous(key)
         if row is None:
             return None
@@ -245,7 +247,7 @@ class MirrorSpider(SiteSpider):
         return Captured(row, row.verdict)
 
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
-        """Requests for what the document needs, then for the pages to which it leads."""
+        """Yield requests for the files that the document needs, then for its linked pages."""
         document = self._documents.pop(response, None)
         if document is None:
             return
@@ -254,7 +256,7 @@ class MirrorSpider(SiteSpider):
             if url is None:
                 continue
             request = self._needed(url, kind, response)
-            # What a copy needs is often had already: a rule that says so may be learned meanwhile.
+            # A duplicate mostly needs files that are there; a rule may be learned meanwhile.
             if request is not None and captured.is_duplicate:
                 request = request.replace(priority=0)
             if request is not None:
@@ -277,11 +279,11 @@ class MirrorSpider(SiteSpider):
         return request.replace(priority=NEEDED)
 
     def may_ask(self, url: str, meta: Mapping[str, Any]) -> bool:
-        """Also what a page needs."""
+        """Return whether a URL may be requested, also as a file that a page needs."""
         return super().may_ask(url, meta) or (FOR_A_PAGE in meta and self._may_need(url))
 
     def may_be_led(self, url: str, meta: Mapping[str, Any]) -> bool:
-        """Also to what a page needs."""
+        """Return whether a redirect may be followed, also to a file that a page needs."""
         return (FOR_A_PAGE in meta and self._may_need(url)) or super().may_be_led(url, meta)
 
     def _may_need(self, url: str) -> bool:
@@ -315,7 +317,7 @@ class MirrorSpider(SiteSpider):
 
 
 def _around(within: Scope) -> Scope:
-    """The hosts of the site, one to which a seed was redirected among them."""
+    """Return the scope of the site's hosts, including the target of a redirected seed."""
     return Scope(within.seeds, "domain" if within.kind == "domain" else "host")
 
 

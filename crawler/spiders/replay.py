@@ -41,14 +41,14 @@ _AHEAD = 2
 _NO_LIMIT = 2**30
 
 RECORDED_IN = "warc"
-"""The folder below JOBDIR that crawls are recorded in where nothing else is said."""
+"""The folder below JOBDIR that crawls are recorded in by default."""
 
 
 class ReplaySpider(ArchivingSpider):
-    """Every page of an archive in the order of its records, judged as in a crawl.
+    """Yields every page of an archive in the order of its records, judged as in a crawl.
 
-    Pages are read by all workers and judged one after the other, so that what differs between
-    two replays comes from their settings.
+    Pages are read by all workers and judged one after the other, so that differences between
+    two replays come from their settings.
     """
 
     name = "replay"
@@ -73,7 +73,7 @@ class ReplaySpider(ArchivingSpider):
 
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
-        """The name of the first file without its endings, or of the crawl that a folder is of."""
+        """Return the name of the first file without its endings, or of the crawl of a folder."""
         first = Path(arguments["warc"].partition(",")[0]).resolve()
         named = first.parent if first.name == RECORDED_IN else first
         return f"replay-{named.name.split('.')[0]}"
@@ -93,7 +93,7 @@ class ReplaySpider(ArchivingSpider):
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
-        """The items of all pages; no request is ever made."""
+        """Yield the items of all pages; no request is ever made."""
         for _ in self._captures.look_through():
             await asyncio.sleep(0)
         async for page in self._judged(self._captures.pages(self._position)):
@@ -102,7 +102,7 @@ class ReplaySpider(ArchivingSpider):
             self.logger.warning("%s records were skipped, see above", self._captures.skipped)
 
     def _position(self, source: WarcFile) -> int:
-        """Up to where a file was judged by earlier processes, in bytes."""
+        """Return the offset in bytes up to which earlier processes judged a file."""
         return int(self.job.database.meta(_position_name(source)) or 0)
 
     async def _judged(self, captures: Iterator[Capture]) -> AsyncIterator[Page]:
@@ -154,7 +154,7 @@ class ReplaySpider(ArchivingSpider):
         )
 
     def _response(self, capture: Capture) -> Response:
-        """What Scrapy would have made of the answer."""
+        """Return the response that Scrapy would have made of the answer."""
         headers = Headers()
         for name, value in capture.headers:
             headers.appendlist(name.encode(), value.encode())

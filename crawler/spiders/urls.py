@@ -26,7 +26,7 @@ STANDARD_INPUT = "-"
 
 
 class UrlsSpider(ArchivingSpider):
-    """One URL a line, from a file or from standard input; only those are fetched."""
+    """Fetches the URLs of a file or of standard input, one a line, and no others."""
 
     name = "urls"
     arguments: ClassVar[Mapping[str, str]] = {
@@ -61,12 +61,12 @@ class UrlsSpider(ArchivingSpider):
 
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
-        """The name of the file without its ending."""
+        """Return the name of the file without its ending."""
         name = arguments["file"]
         return "stdin" if name == STANDARD_INPUT else f"list-{Path(name).stem}"
 
     async def first_requests(self) -> AsyncIterator[Request]:
-        """A request for each line that is a URL; the others are named."""
+        """Yield a request for each line that is a URL; log the others."""
         malformed = requests = 0
         with self._open() as lines:
             for number, line in enumerate(lines, 1):
