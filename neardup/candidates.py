@@ -9,22 +9,22 @@ from neardup.verifier import Verifier
 from neardup.whole import split_whole
 
 MAX_CANDIDATES = 1000
-"""Nearest matches that are looked at for a text. A fingerprint that more texts share says little
-about any of them."""
+"""The number of nearest matches that are looked at for a text. A fingerprint that more texts share
+says little about any of them."""
 
 MAX_CHARACTERS = 16_000_000
-"""Characters that a text and its candidates take at most, in 0.2 to 0.4 s. Two texts of English of
-1.8 million characters are compared, or of 0.9 million with wholes as long; of longer ones nothing
-but equality is told."""
+"""The largest number of characters of a text and its candidates, which take 0.2 to 0.4 s. Two texts
+of English of 1.8 million characters are compared, or of 0.9 million with wholes as long; of longer
+ones nothing but equality is told."""
 
 BEYOND_ASCII = 4
-"""Times its characters that a text takes of those where it is not ASCII alone."""
+"""A text that is not ASCII alone counts as this many times its characters."""
 
 SHINGLE_AS = 20
-"""Characters that a shingle takes of those when its words are counted."""
+"""A shingle counts as this many characters when its words are counted."""
 
 MAX_BITMAP_BYTES = 64 << 20
-"""Memory for the bitmaps of texts that were candidates, which are 1 to 2 bytes a shingle."""
+"""The largest size of the bitmaps of candidates, in bytes; they take 1 to 2 bytes a shingle."""
 
 
 class Bitmaps:

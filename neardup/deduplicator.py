@@ -1,4 +1,4 @@
-"""The one door: an id and a text in, a verdict out."""
+"""Judge texts one by one: an id and a text in, a verdict out."""
 
 import os
 from collections.abc import Collection
@@ -176,9 +176,8 @@ class Deduplicator:
             ClosedError: Used after ``close``.
 
         Complexity: O(length), one query of the index, and O(length of both texts) for each
-        candidate until one is confirmed. Of candidates the 1,000 nearest are compared, up to
-        16,000,000 characters (``neardup.candidates``); what is left out is told by the
-        verdict.
+        candidate until one is confirmed. The 1,000 nearest candidates are compared, up to
+        16,000,000 characters (``neardup.candidates``); the verdict says how many are left out.
         """
         if not payload:
             return self.judge_document(id, analyse(text, self._parameters), exclude=exclude)
@@ -215,7 +214,7 @@ class Deduplicator:
         *,
         exclude: Collection[int] = (),
     ) -> Verdict:
-        """Do as ``judge`` does with a text that was analysed before, with the same parameters.
+        """Judge a text that was analysed before with the same parameters, as ``judge`` does.
 
         A document without a fingerprint is compared by equality alone, however long it is. What
         ``judge`` raises, this raises too.
@@ -240,7 +239,7 @@ class Deduplicator:
     def add_document(self, id: int, document: Document) -> None:  # noqa: A002  (the field's word)
         """Keep a document without asking, so that later texts are compared with it.
 
-        For a page that goes on being kept although its text is another one now.
+        This serves a page that goes on being kept although its text changed.
 
         Raises:
             DuplicateIdError: The id was judged with another text.

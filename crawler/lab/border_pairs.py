@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _MAX_WEIGHED = 200_000
 _RELATED = 0.5
-"""Similarity by which pages are of one family, such as those of one template."""
+"""The least similarity of pages of one family, such as those of one template."""
 _SIMILARITY_SCALE = 0.1
 _DISTANCE_SCALE = 1.5
 

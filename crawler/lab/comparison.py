@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from neardup import Parameters
 
 DISTANCES = range(9)
-"""Values of ``max_distance`` whose verdicts are told."""
+"""The values of ``max_distance`` whose verdicts are shown."""
 
 _BITS = 64
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LABELS, JACCARD = "labels", "jaccard"
 MIN_COUNT = 20
-"""Labelled pairs from which a suggestion is made."""
+"""The number of labelled pairs from which on a distance is suggested."""
 _SHARE_BELOW = 0.01
 """The share of pairs that may be on the wrong side where Jaccard stands for labels."""
 

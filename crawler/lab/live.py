@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawler.pages.live_parameters import Tuned
 
 MAX_PAGES = 5_000
-"""The newest pages, which are remembered with all that is shown of them."""
+"""The number of newest pages that are remembered with all that is shown of them."""
 
 _SLICE = 5_000
 _SHARE_OF_TIME = 50

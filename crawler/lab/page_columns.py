@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _NO_BYTES = payload_digest(b"")
 UNREAD = -2
-"""A main text that was too short for the crawl: its page was judged by all that it shows."""
+"""The number of a main text too short for the crawl, which judged all that its page shows."""
 
 UNJUDGED = 255
 """The layer of a page without a verdict, such as one of a file."""

@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from crawler.lab.text_shelf import Texts
 
 _COMPARED = 5_000
-"""URLs among which a similar one is looked for; more take seconds."""
+"""The number of URLs among which a similar one is looked for; more take seconds."""
 
 R = TypeVar("R")
 
 _MAX_PREPARED = 3
 _MAX_REMEMBERED, _MIN_REMEMBERED = 32, 6
 _PAGES_REMEMBERED = 6_000_000
-"""The pages of all remembered answers together, at most; each takes some 16 bytes a page."""
+"""The largest number of pages in all remembered answers; each takes some 16 bytes."""
 
 
 def place_of(pages: Sequence[LabPage], url: str) -> int:

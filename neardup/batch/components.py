@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FEW = 1 << 19
-"""Pairs that one machine joins sooner than a cluster of them begins."""
+"""The largest number of pairs that one machine joins sooner than a cluster begins."""
 
 _ROOTS = "id long, root long"
 

@@ -11,7 +11,7 @@ from neardup.command_line.errors import InputError
 WARC, JSON_LINES, PARQUET = FORMATS = ("warc", "jsonl", "parquet")
 PART_BYTES = 64 << 20
 MAX_FILES = 1 << 22
-"""An id is the number of a file and a position in it: 22 and 41 bits."""
+"""The largest number of files: an id is the number of a file in 22 bits and a position in 41."""
 
 _ENDINGS = {
     ".warc": WARC, ".warc.gz": WARC, ".wet": WARC, ".wet.gz": WARC, ".warc.gz.open": WARC,

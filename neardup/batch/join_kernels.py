@@ -16,7 +16,7 @@ _uniform: Any = types.NamedUniTuple
 _WORDS, _INTS = _array(types.uint64, 1, "C"), _array(types.int64, 1, "C")
 _ROWS = _named((_WORDS, _INTS, _WORDS, _WORDS, _WORDS, _WORDS, _WORDS), JoinRows)
 _LOWER = np.uint64(0x5555555555555555)
-"""The first bit of each two."""
+"""The mask of the first bit of each two."""
 _LIMITS = _uniform(types.int64, 5, Limits)
 
 

@@ -75,9 +75,10 @@ def candidates(
     Args:
         texts: ``id``, ``fingerprint``, the words of the sketch, and ``signature`` for bands.
         scheme: The scheme of the keys by which they meet.
-        radius: Bits between fingerprints.
-        most_unequal: Values of sketches that may differ; 128 compares no sketches.
-        first_new: The least id of this run: of two older texts nothing is said.
+        radius: The largest distance between fingerprints, in bits.
+        most_unequal: The largest number of values of sketches that may differ; 128 compares no
+            sketches.
+        first_new: The smallest id of this run: pairs of two older texts are left out.
 
     Returns:
         ``first``, ``second``, ``distance``; each pair once, the smaller id first.

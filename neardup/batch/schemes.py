@@ -23,8 +23,8 @@ _MIN_RECALL = 0.9999
 # crowd, so that there are three times as many as of evenly spread ones.
 _ROW_SECS, _COMPARISON_SECS = 4e-6, 2.5e-9
 _MAX_A_KEY = 1 << 13
-"""Texts under a key on average, if fingerprints were spread evenly: real ones crowd, and from 2**17
-on (``MAX_COMPARED`` from both ends) not all of a key are compared."""
+"""The largest number of texts under a key on average, if fingerprints were spread evenly: real ones
+crowd, and from 2**17 on (``MAX_COMPARED`` from both ends) not all of a key are compared."""
 
 _MAX_TIMES = 4.0
 """Bands replace blocks where blocks take more than this many times as long: blocks find all pairs,

@@ -38,4 +38,4 @@ class LeftOut:
 
 
 Reader: TypeAlias = Callable[[BinaryIO], Iterator[WebPage | LeftOut]]
-"""Reads a file, which can be sought, from its beginning to its end, in bounded memory."""
+"""A function that reads a seekable file from its beginning to its end, in bounded memory."""

@@ -36,10 +36,10 @@ CREATE TABLE verdicts (
 _EMPTY = "empty"
 
 _ID_NAMES = ("url", "id")
-"""Fields that are the id where none is named; the first that the first row has."""
+"""The fields that are the id where none is named; the first one in the first row counts."""
 
 _MAX_NAMED = 10
-"""Ids of more than one text are named, at most this many."""
+"""The largest number of repeated ids that are named."""
 
 
 class Ledger:

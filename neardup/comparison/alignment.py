@@ -13,7 +13,7 @@ from rapidfuzz.distance import LCSseq
 _FREQUENT = 16
 
 _RUN = 5
-"""The words of a run, as many as a shingle of the verification has."""
+"""The number of words in a run, as many as a shingle of the verification has."""
 
 Run = tuple[int, ...]
 

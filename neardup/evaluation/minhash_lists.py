@@ -10,7 +10,7 @@ from neardup.indexes.lsh import LshIndex
 
 _MIN_SIMILARITY = 0.5
 _MAX_COUNT = 128
-"""Texts in a list, by the estimate the most similar ones."""
+"""The largest number of texts in a list: by the estimate, the most similar ones."""
 
 
 class MinHashLists:

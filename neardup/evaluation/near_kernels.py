@@ -15,7 +15,7 @@ _SURE = 8.0
 
 _FEW, _SOME = 32, 64
 _MANY, _TOO_MANY = 1 << 22, 1 << 24
-"""Pairs from which lists end sooner, and from which each ends after ``_SOME``."""
+"""The numbers of pairs from which lists end sooner, and from which each ends after ``_SOME``."""
 
 
 @compiled(types.void(MEMBERS, INTS32, INTS32, types.int64))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_COMPARED = 100_000_000
-"""Distances that are computed, for a twentieth of a second; of more texts a sample is asked."""
+"""The largest number of distances to compute, in 1/20 s; of more texts a sample is asked."""
 
 
 class NearestCounts(NamedTuple):

@@ -33,7 +33,7 @@ class SetArrays(NamedTuple):
 
 
 Load: TypeAlias = Callable[[NDArray[np.int64]], SetArrays]
-"""Called with numbers of texts that are to be compared from now on; returns all sets."""
+"""A function that takes the numbers of texts to compare from now on and returns all sets."""
 
 
 class ShingleSets:

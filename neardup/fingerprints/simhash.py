@@ -30,8 +30,8 @@ WORD_SHINGLES = Features()
 _SALT = secrets.randbits(64) | 1
 
 _LONG_BYTES = 1 << 22
-"""Longer texts are sorted: the table of the kernel would be four times as large as their shingles,
-and no longer faster."""
+"""Texts of more bytes are sorted: the table of the kernel would be four times as large as their
+shingles, and no longer faster."""
 
 
 def simhash_weighted(weights: Mapping[str, float]) -> int:

@@ -8,7 +8,7 @@ from neardup.indexes.columns import BLOCKS, SPARE_ROWS, Shape, Table, Tables, bu
 from neardup.indexes.splitting import split
 
 ROTATED_AT_ONCE = 1 << 15
-"""Fingerprints that stay in the processor's cache while they are rotated."""
+"""The number of fingerprints that stay in the processor's cache while they are rotated."""
 
 
 def built(rows: Rows, removed: Rows) -> Tables:

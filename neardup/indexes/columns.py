@@ -21,10 +21,10 @@ BLOCKS = 4
 BLOCK_BITS = 16
 MIN_BITS = 8
 ROWS_A_BUCKET = 16
-"""Rows that may share a bucket: it has about 8 to 16 on average, until there are 2**16 buckets."""
+"""A bucket has half to all of this many rows on average, until there are 2**16 buckets."""
 
 SPARE_ROWS = 16
-"""Zeros after the last row: rows are compared sixteen at once."""
+"""The number of zeros after the last row: rows are compared sixteen at once."""
 
 MAX_ENTRIES = (1 << 32) - 1
 """The largest number of entries of one segment: places in it are numbers of 32 bits."""

@@ -26,7 +26,7 @@ from neardup.indexes.match import Match, Matches
 __all__ = ["Design", "HammingIndex", "Match", "Matches"]
 
 BUFFER_SIZE = 8192
-"""Entries compared one and all by each query, before they are sorted into a segment."""
+"""The number of entries that each query compares one by one before they become a segment."""
 
 MAX_BUFFER_SIZE = 1 << 20
 MAX_AT_ONCE = 1 << 31

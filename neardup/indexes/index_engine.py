@@ -36,9 +36,9 @@ class Engine:
         self.max_id = -1
         self._segments: list[Segment] = []
         self._unflushed: list[Rows] = []
-        """Removals of durable entries that are not durable themselves."""
+        """The removals of durable entries that are not durable themselves."""
         self._carried: list[Rows] = []
-        """Removals from segments, which the next segment must name."""
+        """The removals from segments that the next segment must name."""
         self.home: Home = MemoryHome()
         content = Content([], [])
         if path is not None:

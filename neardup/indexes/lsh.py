@@ -20,7 +20,7 @@ from neardup.indexes.signatures import Signatures, checked_signature, checked_si
 
 MIN_RECALL = 0.95
 FRESH = 8192
-"""Documents that may wait for a flush; then the next ``add`` flushes by itself."""
+"""The number of documents that may wait for a flush; then the next ``add`` flushes by itself."""
 
 
 class Candidate(NamedTuple):

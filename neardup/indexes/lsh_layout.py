@@ -25,46 +25,46 @@ those are always full. The first word of a line that is free is the number of th
 PERMUTATIONS = 0
 BANDS = 1
 ROWS = 2
-"""Values of a band."""
+"""The number of values of a band."""
 COUNT = 3
 """The number of rows held."""
 BUCKETS = 4
 """The number of buckets of each band."""
 HALF = 5
-"""The largest power of two up to that."""
+"""The largest power of two up to the number of buckets."""
 BEHIND = 6
-"""Lines behind others that were ever in use."""
+"""The number of lines behind others that were ever in use."""
 FREE = 7
-"""The first of them that is free; 0: none is."""
+"""The first free line among those behind others; 0: none is free."""
 BUCKET_CHUNKS = 8
 LINE_CHUNKS = 9
 ROW_CHUNKS = 10
-"""Lists of addresses. A row is its id and its sketch: four bits of each value."""
+"""The lists of addresses of chunks. A row is its id and its sketch: four bits of each value."""
 SEEN = 11
-"""A bit for each row, all 0 between queries."""
+"""The address of a bit for each row, all 0 between queries."""
 OUT_POSITIONS = 12
 OUT_IDS = 13
 OUT_UNEQUAL = 14
 CAPACITY = 15
-"""Candidates that fit into the arrays at OUT."""
+"""The number of candidates that fit into the arrays at OUT."""
 WORK = 16
-"""64-bit numbers for keys and places: 3 * GROUP * bands, and a line."""
+"""The address of 64-bit numbers for keys and places: 3 * GROUP * bands, and a line."""
 FRESH_KEYS = 17
 """The address that takes the keys of rows, 64 bits each; 0: they are not wanted."""
 FRESH_FROM = 18
 """The row whose keys stand first at FRESH_KEYS."""
 NOTHING_ALIKE = 19
-"""Unequal values from which on a similarity of 0 is estimated."""
+"""The number of unequal values from which on a similarity of 0 is estimated."""
 ROOM = 20
-"""Rows for which there is memory."""
+"""The number of rows for which there is memory."""
 LIMIT = 21
-"""Candidates of one query, and rows that are looked at in one band."""
+"""The largest number of candidates of one query, and of rows looked at in one band."""
 MAX_UNEQUAL = 22
-"""Values in which the sketch of a candidate may differ."""
+"""The largest number of values in which the sketch of a candidate may differ."""
 DONE = 23
-"""Queries that the last search has answered."""
+"""The number of queries that the last search has answered."""
 FOUND = 24
-"""Candidates that it has put out."""
+"""The number of candidates that the last search has put out."""
 FACTORS = 25
 
 FIRST_BUCKETS = 1 << 12
@@ -78,11 +78,12 @@ ROWS_A_CHUNK = 1 << ROW_BITS
 MAX_ROWS = 1 << 28
 
 LOAD = 6
-"""Rows a bucket: a band takes 13 bytes a row then. With 8 it takes 11, and one bucket in five has a
-second line, where now one in thirteen has: a batch of queries then took 0.62 us each, not 0.45."""
+"""The number of rows a bucket: with 6 a band takes 13 bytes a row. With 8 it takes 11, and one
+bucket in five has a second line, where now one in thirteen has: a batch of queries then took 0.62
+us each, not 0.45."""
 
 GROUP = 8
-"""Queries whose memory is asked for at once."""
+"""The number of queries whose memory is asked for at once."""
 
 SLOTS = 10
 LINE_WORDS = 8

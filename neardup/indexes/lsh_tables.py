@@ -26,7 +26,7 @@ from neardup.indexes.lsh_rows import QueryHits, StoredRows
 from neardup.indexes.signatures import Signatures
 
 _ALIGNED_WORDS = 8
-"""A cache line, so that what is as long as one never lies in two."""
+"""The words of a cache line: a line of a table never lies in two of them."""
 
 _WORD_BYTES = 8
 
@@ -34,7 +34,7 @@ Numbers = npt.NDArray[np.int64]
 
 UNLIMITED = 1 << 30
 _ROOM = 256
-"""Rows for which memory is provided at once, when they come one by one."""
+"""The number of rows for which memory is provided at once, when they come one by one."""
 
 _CAPACITY = 1 << 10
 

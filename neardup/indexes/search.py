@@ -13,10 +13,10 @@ from neardup.indexes.near import find
 from neardup.indexes.segment import Segment
 
 ROOM = 1024
-"""Matches for which there always is room."""
+"""The number of matches for which there is always room."""
 
 BATCH_ROOM = 1 << 18
-"""Matches found before they are copied to the answer to many queries: 2.4 MB."""
+"""The number of matches found before they are copied to the answer to many queries: 2.4 MB."""
 
 
 class EntryBuffer:

@@ -16,7 +16,7 @@ BUFFER_IDS = 5
 OUT_IDS = 6
 OUT_DISTANCES = 7
 CAPACITY = 8
-"""Matches that fit into the arrays at OUT_IDS and OUT_DISTANCES."""
+"""The number of matches that fit into the arrays at OUT_IDS and OUT_DISTANCES."""
 QUERIES = 9
 """The address of the fingerprints of many queries, uint64."""
 ENDS_OF_QUERIES = 10
@@ -24,7 +24,7 @@ ENDS_OF_QUERIES = 10
 SHARES = 12
 """The share of each block in the plan that is being followed: four fields."""
 HEAD = 16
-"""Here the first segment's fields begin; the following are relative to a segment's."""
+"""The first segment's fields begin here; the following numbers are relative to a segment's."""
 
 ROWS = 0
 """The number of distinct fingerprints."""
@@ -34,12 +34,12 @@ IDS = 2
 RUNS = 3
 """The address of the starts of each fingerprint's ids; 0: each fingerprint has one id."""
 DEAD = 4
-"""A bit for each id, set when it was deleted; 0: none was."""
+"""The address of a bit for each id, set when it was deleted; 0: none was."""
 FLIPS = 5
 ENDS = 6
 """The number of flips of each share 0 to 4: five fields."""
 TABLES = 12
-"""Four tables of TABLE fields each."""
+"""The fields of four tables begin here, TABLE of each."""
 SEGMENT = 28
 
 STARTS = 0

@@ -10,7 +10,7 @@ from neardup.indexes.near import find_entries
 from neardup.indexes.pigeonhole import masks
 
 SCAN_STEP = 1 << 18
-"""Ids compared at once, which stay in the processor's cache."""
+"""The number of ids compared at once, which stay in the processor's cache."""
 
 Places = npt.NDArray[np.int64]
 

@@ -12,7 +12,7 @@ from neardup.indexes.segment import Places, Segment
 from neardup.indexes.splitting import join, merge, unite
 
 CHUNK = 1 << 14
-"""Rows at once: they stay in the processor's cache."""
+"""The number of rows at once: they stay in the processor's cache."""
 
 Values: TypeAlias = tuple[Fingerprints]
 Entries: TypeAlias = tuple[Fingerprints, Ids]

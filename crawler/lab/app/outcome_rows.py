@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from crawler.lab.judgement import Judgement
 
 KEEPING = LAYERS[:3]
-"""Layers that keep a page; the others drop it."""
+"""The layers that keep a page; the others drop it."""
 
 WORDS = {
     "new": "New text",

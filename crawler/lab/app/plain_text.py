@@ -7,7 +7,7 @@ import unicodedata
 _PICTURES = 0x2400
 _DELETE = 0x7F
 _JOINERS = "\u200c\u200d"
-"""Persian, Indic scripts and emoji need them inside words; alone they change no order."""
+"""The joiners, which Persian, Indic scripts and emoji need in words; they change no order."""
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 

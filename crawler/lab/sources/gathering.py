@@ -26,7 +26,7 @@ _MAX_CAUSES = 20
 _NOT_TO_KEEP = {"noindex", "none"}
 
 _NOWHERE = "http://nowhere.invalid/"
-"""A page needs an address that its links can be resolved against."""
+"""The URL of a page without one, since its links must be resolved against some URL."""
 
 
 class TemporaryTexts:

@@ -11,7 +11,7 @@ _MAX_NAMES = 20
 Id: TypeAlias = str | int
 
 Pass: TypeAlias = Callable[[InputError], None]
-"""Is told of a row that cannot be read; returns where it is to be passed over, or raises."""
+"""A function called with the error of an unreadable row: it returns to pass over it, or raises."""
 
 
 def pass_none(error: InputError) -> None:

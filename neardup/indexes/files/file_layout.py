@@ -17,7 +17,7 @@ from neardup.indexes.files.durable import TEMPORARY_SUFFIX
 LOCK_NAME = "index.lock"
 
 LAST_LOG = 99_999_999
-"""Names have eight digits."""
+"""The largest number of a log: names have eight digits."""
 
 _SEGMENT = re.compile(r"(\d{8})-(\d{8})\.seg")
 _LOG = re.compile(r"(\d{8})\.log")

@@ -28,7 +28,7 @@ BATCH_HEADER_BYTES = _BATCH.size + _CHECKSUM.size
 END_MARK = b"NDBEND\r\n"
 TRAILER_BYTES = _CHECKSUM.size + len(END_MARK)
 BATCH_ROWS = 1 << 16
-"""A batch has no more: 10 MB with 128 permutations in 18 bands."""
+"""The largest number of rows in a batch: 10 MB with 128 permutations in 18 bands."""
 
 
 class Header(NamedTuple):

@@ -12,7 +12,7 @@ from neardup.errors import ServerError
 from neardup.storage.redis.server import Server
 
 ANSWER_SECS = 10.0
-"""A server that takes longer over a command is waited for."""
+"""The time for one answer, in seconds; a server that takes longer is waited for."""
 
 _OLDEST = 7
 

@@ -34,7 +34,7 @@ from neardup.storage.redis.script import Argument, Call, Script
 # such a call meets a reader or a writer that is None.
 _CUT_OFF = AttributeError
 FAILURES = (RedisError, RedisClusterException, OSError, _CUT_OFF)
-"""All that a client raises that has to do with its server."""
+"""All errors of a client that concern its server."""
 
 _REFUSED = (AuthenticationError, AuthorizationError)
 _MOVING = (AskError, ClusterError, MovedError, SlotNotCoveredError, TryAgainError)
@@ -106,9 +106,9 @@ class Outage:
         self._calls = 0
         self._began = 0.0
         self.reason: str | None = None
-        """Why calls wait now, None where none does."""
+        """The reason why calls wait now; None where none does."""
         self.since: float | None = None
-        """When the first of them began to wait, in seconds as ``time.time`` counts."""
+        """The time at which the first of them began to wait, in seconds as ``time.time`` counts."""
 
     def begin(self, reason: str) -> None:
         """Note that one more call waits; to be followed by one ``end``."""

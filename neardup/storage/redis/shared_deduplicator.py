@@ -1,4 +1,4 @@
-"""One door for many processes: a document in, a verdict out, kept once among all of them."""
+"""Judge the documents of many processes: a text is kept once among all of them."""
 
 import json
 from collections.abc import AsyncIterator
@@ -22,13 +22,13 @@ FORMAT = 1
 
 
 async def check_identity(server: Server, parameters: Parameters, blocks: int) -> None:
-    """Note what the kept texts of a server are made of, or compare with what is noted.
+    """Note the recipe of a server's fingerprints, or compare it with the one noted.
 
     Key:
         ``texts``: JSON, written once.
 
     Raises:
-        ServerError: Something else is noted; the message says what.
+        ServerError: Another recipe is noted; the message names it.
     """
     ours: dict[str, object] = {
         "format": FORMAT,
@@ -121,7 +121,8 @@ class SharedDeduplicator:
             owner: The key of its page, 16 bytes.
             document: A document of the features that :meth:`open` checked.
             about: The bytes that later verdicts return with it.
-            keeps: Keep it without asking: a page that goes on being kept with another text.
+            keeps: Whether to keep it without asking: a page that goes on being kept with another
+                text.
 
         Raises:
             DocumentError: ``owner`` has another length.

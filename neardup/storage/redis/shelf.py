@@ -19,9 +19,9 @@ class Findings:
     """The kept texts that have something in common with one that is judged, by number.
 
     Attributes:
-        payload: Those of the same payload.
-        digest: Those of the same text.
-        near: Those within the radius, nearest first, then by number.
+        payload: The texts of the same payload.
+        digest: The texts of the same digest.
+        near: The texts within the radius, nearest first, then by number.
     """
 
     payload: list[DigestOwner]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FIRST = 5
 AT_ONCE = 50
-"""Members that are shown at first, and whenever more are asked for."""
+"""The number of members shown at first, and added whenever the reader asks for more."""
 
 _MAX_TITLE = 200
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawler.lab.pair_label import Label
 
 AT_ONCE = 200
-"""Pairs that are asked for at a time."""
+"""The number of pairs that are asked for at a time."""
 
 
 @dataclass
