@@ -1,4 +1,4 @@
-"""``scrapy adopt CORPUS DIR``: begin a crawl directory with what a corpus holds."""
+"""``scrapy adopt CORPUS DIR``: begin a crawl directory with the pages of a corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy compare A B``: what do two pages share, and what would be said of them?"""
+"""``scrapy compare A B``: measure two pages, and show where they differ."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ INCOMPLETE = 1
 
 
 class CrawlCommand(ScrapyCrawl):
-    """Says first where the state of the crawl goes, and last what was found.
+    """Runs a crawl: prints first the place of its state, and last a report of its pages.
 
     Exit status: 0 when the crawl ran, 1 when a seed gave no page, 2 when an
     argument, a setting or the crawl directory is wrong.
@@ -114,7 +114,7 @@ class CrawlCommand(ScrapyCrawl):
         before: str | None,
         opts: argparse.Namespace,
     ) -> bool:
-        """Say what is about to happen; tell whether there is anything to do."""
+        """Print what is about to happen; return whether there is anything to do."""
         assert self.settings is not None
         if job.fleet is not None:
             for line in welcome_lines(job, job.fleet.introduce()):
@@ -126,7 +126,7 @@ class CrawlCommand(ScrapyCrawl):
         return not self._has_nothing_to_do(spidercls, job, revisit)
 
     def _has_nothing_to_do(self, spidercls: type[ArchivingSpider], job: Job, revisit: str) -> bool:
-        """Whether the crawl is finished, and nothing is asked of it that it does not hold."""
+        """Return whether the crawl is finished, and has everything that is wanted from it."""
         assert self.settings is not None
         if not job.is_finished or revisit == YES:
             return False

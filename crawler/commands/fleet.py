@@ -1,4 +1,4 @@
-"""``scrapy fleet URL``: how a fleet of crawlers stands."""
+"""``scrapy fleet URL``: report the state of a fleet of crawlers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FleetCommand(PlainCommand):
-    """Looks at Redis alone; no worker is asked."""
+    """Reads Redis alone; no worker is contacted."""
 
     def syntax(self) -> str:
         """Shown in the usage line."""
@@ -39,7 +39,7 @@ class FleetCommand(PlainCommand):
         parser.add_argument("--yes", action="store_true", help="do so without asking")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Print how a fleet stands, or delete it."""
+        """Print the state of a fleet, or delete it."""
         refuse_options(args)
         if len(args) != 1:
             raise CommandError("one Redis is needed, such as redis://127.0.0.1:6379/0")

@@ -28,7 +28,7 @@ INTERRUPTED = 130
 
 
 def merged_lines(merged: Merged, folder: str) -> Iterator[str]:
-    """How much there is, what was there twice, and what is lost."""
+    """Yield the lines of a report: numbers of pages, of pages fetched twice, and lost texts."""
     yield f"{folder}: {merged.pages:,} URLs of {merged.directories:,} directories"
     yield ""
     yield f"{merged.kept:>11,}  pages kept"
@@ -104,7 +104,7 @@ class MergeCommand(PlainCommand):
 
 
 def _kept_texts(opts: argparse.Namespace) -> Callable[[], AsyncIterator[FleetKeptText]] | None:
-    """What gives the texts of a fleet, of which it is known that it is there; None without one."""
+    """Return a reader of the texts of a fleet, which must exist; None without one."""
     if opts.redis is None:
         if opts.name is not None:
             raise CommandError("--name is of a fleet; give its --redis URL too")

@@ -110,7 +110,7 @@ class MirrorCommand(ScrapyCommand):
         group.add_argument("--wacz", action="store_true", help="and pack them as a WACZ file")
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Scrapy's, and what of ours are settings."""
+        """Set the settings of Scrapy's options and of ours."""
         super().process_options(args, opts)
         assert self.settings is not None
         for option, name in _SETTINGS.items():
@@ -151,7 +151,7 @@ class MirrorCommand(ScrapyCommand):
         return mirroring.run()
 
     def _places(self, args: Sequence[str]) -> tuple[str, Path]:
-        """The URL and the folder, of which one can do where the folder is a mirror."""
+        """Return URL and folder; one argument is enough if the folder is a mirror."""
         assert self.settings is not None
         if len(args) == 1 and (Path(args[0]) / STATE).is_dir():
             return known_url(Path(args[0])), Path(args[0])
@@ -176,14 +176,14 @@ _SETTINGS = {
 
 
 def _as_for_termination() -> Any:
-    """What to do when the terminal goes away: what SIGTERM does; nothing under nohup."""
+    """Return a handler of SIGHUP that acts as SIGTERM; under nohup the one that is set."""
     if signal.getsignal(signal.SIGHUP) != signal.SIG_DFL:
         return signal.getsignal(signal.SIGHUP)
     return lambda *_: os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _in_our_words(message: str) -> str:
-    """Name options instead of the arguments of the spider."""
+    """Replace the arguments of the spider in a message by options."""
     message = message.replace("give -a url=https://...", "give a URL such as https://...")
     return _ARGUMENT.sub(lambda found: "--" + found[1].replace("_", "-"), message)
 
@@ -203,7 +203,7 @@ def _one_folder(args: Sequence[str]) -> Path:
 
 
 def _arguments(url: str, opts: argparse.Namespace) -> dict[str, str]:
-    """The arguments of the spider."""
+    """Return the arguments of the spider."""
     names = [option.removeprefix("--").replace("-", "_") for option, *_ in _SPIDER_OPTIONS]
     found = {name: getattr(opts, name) for name in [*names, "requisites", "rules"]}
     given = {name: value for name, value in found.items() if value is not None}

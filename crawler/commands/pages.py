@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PagesCommand(PlainCommand):
-    """One row a URL, its newest capture; the text stands with the page that is kept."""
+    """Exports one row a URL, its newest capture; the row of a kept page has the text."""
 
     def syntax(self) -> str:
         """Shown in the usage line."""
@@ -68,7 +68,7 @@ class PagesCommand(PlainCommand):
 
 
 def _destination(output: str) -> tuple[str, str]:
-    """File name and format of ``-o FILE`` or ``-o FILE:FORMAT``."""
+    """Return file name and format of ``-o FILE`` or ``-o FILE:FORMAT``."""
     name, colon, kind = output.rpartition(":")
     if not colon or kind not in EXPORTERS:
         name, kind = output, Path(output).suffix.lstrip(".").lower()

@@ -1,4 +1,4 @@
-"""``scrapy rejudge DIR``: judge all pages of a crawl again by the parameters that hold now."""
+"""``scrapy rejudge DIR``: judge all pages of a crawl again by its present parameters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INTERRUPTED = 130
 
 
 def rejudgement_lines(found: Rejudgement, folder: str, *, dry_run: bool) -> Iterator[str]:
-    """What changes, or would, and what to do now."""
+    """Yield the lines of a report: the changes, and what to do next."""
     kept = f"{found.kept:,} {'would be kept' if dry_run else 'kept'}"
     yield f"{found.judged:,} pages judged again: {kept}, {found.kept_before:,} before"
     if not found.changes:
@@ -63,7 +63,7 @@ def _urls(urls: tuple[str, ...], count: int) -> Iterator[str]:
 
 
 class RejudgeCommand(PlainCommand):
-    """For a crawl that is not running."""
+    """Judges the pages of a crawl that is not running."""
 
     def syntax(self) -> str:
         """Shown in the usage line."""

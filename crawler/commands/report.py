@@ -1,4 +1,4 @@
-"""``scrapy report DIR``: what a crawl found."""
+"""``scrapy report DIR``: report the pages and duplicates of a crawl."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ReportCommand(PlainCommand):
-    """Also while the crawl is running."""
+    """Prints a report, also while the crawl is running."""
 
     def syntax(self) -> str:
         """Shown in the usage line."""

@@ -1,4 +1,4 @@
-"""``scrapy rules DIR``: which parts of a site's URLs do not matter, and what shows it."""
+"""``scrapy rules DIR``: report which parts of a site's URLs do not matter, with the evidence."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MAX_DIGITS = 18
 
 
 def rule_lines(report: RuleReport) -> Iterator[str]:
-    """Everything that ``scrapy rules`` says."""
+    """Yield all lines of ``scrapy rules``."""
     holding = [rule for rule in report.rules if rule.state == "holds"]
     if not report.rules:
         yield "no rule was learned: no part of this site's URLs proved irrelevant"
@@ -71,7 +71,7 @@ def _lines(rule: StoredRule) -> Iterator[str]:
 
 
 def _examined(rule: StoredRule) -> str:
-    """Whether enough of what a rule skips was tried, and why not."""
+    """Return whether enough requests that a rule skips were tried, and why not."""
     values = ", ".join(f"{value}: {pages:,}" for value, pages in rule.tried.items())
     if list(rule.tried) == ["any"]:
         values = f"{rule.tried['any']:,} pages"
@@ -95,7 +95,7 @@ def _refuted(report: RuleReport) -> Iterator[str]:
 
 
 class RulesCommand(PlainCommand):
-    """Also while the crawl is running, but for ``--forget``."""
+    """Prints rules, also while the crawl is running; ``--forget`` needs it stopped."""
 
     def syntax(self) -> str:
         """Shown in the usage line."""

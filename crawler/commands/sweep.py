@@ -1,4 +1,4 @@
-"""``scrapy sweep DIR``: what would other distances keep and drop?"""
+"""``scrapy sweep DIR``: report what other distances would keep and drop."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class SweepCommand(LabCommand):
 
 
 def _check_method(opts: argparse.Namespace) -> None:
-    """Refuse what only distances have where none counts."""
+    """Refuse options about distances with a method that has none."""
     given = {"--max-distance": opts.distances, "--plot": opts.plot}
     for option, value in given.items():
         if value is not None and opts.method in METHODS and opts.method != SIMHASH:
@@ -114,7 +114,7 @@ def _check_method(opts: argparse.Namespace) -> None:
 
 
 def _plot_file(name: str) -> Path:
-    """Where to draw; whatever is wrong with it is said before the work begins."""
+    """Return the file to draw to; all its errors are reported before the work begins."""
     from crawler.lab import plot  # noqa: PLC0415  (matplotlib takes a second)
 
     path = Path(name)

@@ -1,4 +1,4 @@
-"""``scrapy tune DIR max_distance=5``: judge pages to come by other parameters."""
+"""``scrapy tune DIR max_distance=5``: judge later pages by other parameters."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
-    """What holds, what held before it, and what is still judged by that."""
+    """Yield the lines of a report: present and earlier parameters, and pages judged by each."""
     if not report.history:
         yield f"{folder}: no crawl has begun in it yet"
         return
@@ -59,7 +59,7 @@ def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
 
 
 class TuneCommand(PlainCommand):
-    """Also while the crawl is running, which takes them over within a second."""
+    """Changes parameters, also of a running crawl, which adopts them within a second."""
 
     def syntax(self) -> str:
         """Shown in the usage line."""

@@ -1,4 +1,4 @@
-"""``scrapy verify DIR``: does a crawl directory hold what it claims to hold?"""
+"""``scrapy verify DIR``: check that a crawl directory is complete and consistent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What our commands share: one clear line for what a user can get wrong, exit status 2."""
+"""The base of our commands: a user's error is one clear line and exit status 2."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ USAGE_ERROR = 2
 
 
 class _Echo(logging.Handler):
-    """Shows what Scrapy says of Ctrl-C at a level that is not shown by default."""
+    """Prints Scrapy's messages about Ctrl-C, whose level is not shown by default."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if str(record.msg).startswith("Received"):
@@ -29,14 +29,14 @@ class _Echo(logging.Handler):
 
 
 def tidy_logs() -> None:
-    """Show signals at a level that is shown."""
+    """Print Scrapy's messages about signals."""
     scrapys = logging.getLogger("scrapy.crawler")
     if not any(isinstance(handler, _Echo) for handler in scrapys.handlers):
         scrapys.addHandler(_Echo(logging.INFO))
 
 
 class CommandError(Exception):
-    """Something that the user can mend; the message says how."""
+    """An error that the user can correct; the message says how."""
 
 
 class PlainCommand(ScrapyCommand):
@@ -45,7 +45,7 @@ class PlainCommand(ScrapyCommand):
     requires_crawler_process = False
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do the command's work, or say in one line why not."""
+        """Do the command's work, or print in one line why not."""
         plain_logs()
         try:
             self.act(args, opts)
@@ -62,7 +62,7 @@ class PlainCommand(ScrapyCommand):
 
     @abstractmethod
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """The command's work."""
+        """Do the command's work."""
 
 
 def complain(command: ScrapyCommand, message: str) -> int:
@@ -73,7 +73,7 @@ def complain(command: ScrapyCommand, message: str) -> int:
 
 
 def one_directory(args: list[str]) -> str:
-    """The only positional argument of a command.
+    """Return the only positional argument of a command.
 
     Raises:
         CommandError: There is none, or more.
@@ -86,11 +86,11 @@ def one_directory(args: list[str]) -> str:
 
 
 def refuse_options(args: list[str], known: Iterable[str] = ()) -> None:
-    """Refuse what looks like an option and was not recognised as one.
+    """Refuse an argument that looks like an option and was not recognised as one.
 
     Args:
-        args: What argparse left.
-        known: Options, one of which may have been meant.
+        args: The arguments that argparse left.
+        known: Options that may have been meant.
 
     Raises:
         CommandError: There is such an argument.

@@ -1,4 +1,4 @@
-"""A comparison as people read it on a terminal."""
+"""Describe a comparison for people on a terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHINGLES = 5
 def comparison_lines(
     found: Comparison, sides: tuple[TextSide, TextSide], parameters: Parameters
 ) -> Iterator[str]:
-    """Every measure, the bits, the verdicts and the shingles that differ."""
+    """Yield every measure, the bits, the verdicts and the shingles that differ."""
     for letter, side, measured in zip("AB", sides, (found.first, found.second), strict=True):
         title = f"  {plain(side.title)}" if side.title else ""
         yield f"{letter}  {plain(side.name)}{title}"

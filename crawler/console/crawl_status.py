@@ -1,4 +1,4 @@
-"""Where a crawl stands, in one line, before it goes on."""
+"""Describe the state of a crawl in one line, before it continues."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _UNITS = (("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0), ("second", 1.0
 
 
 def standing(job: Job, revisit: str, before: str | None, *, adds: str) -> str:
-    """Say what is about to happen.
+    """Return a line about what is about to happen.
 
     Args:
-        job: That of the crawl, opened and claimed.
-        revisit: As the argument has it.
+        job: The job of the crawl, opened and claimed.
+        revisit: The value of the argument.
         before: The plan that the directory had until now.
-        adds: What happens where a finished crawl may have something new to start from.
+        adds: Message about the pages that a finished crawl adds when started again.
     """
     if job.is_new:
         return "new"
@@ -59,7 +59,7 @@ def _unfinished(job: Job, revisit: str, before: str | None) -> str:
 
 
 def agenda_words(agenda: Agenda, now: float) -> str:
-    """How many URLs are due, how many are not, and when the next of those is."""
+    """Return how many URLs are due, how many are not, and when the next of those is."""
     words = f"{agenda.due:,} of {agenda.due + agenda.later:,} URLs"
     if agenda.next_at is None:
         return words
@@ -69,7 +69,7 @@ def agenda_words(agenda: Agenda, now: float) -> str:
 
 
 def duration_words(secs: float) -> str:
-    """A time in the largest unit of which it has two or more: ``3 days``, ``36 hours``."""
+    """Return a time in its largest unit that gives two or more: ``3 days``, ``36 hours``."""
     for unit, size in _UNITS:
         if secs >= 2 * size:
             return f"{secs / size:.0f} {unit}s"

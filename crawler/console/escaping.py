@@ -1,4 +1,4 @@
-"""Text of strangers for a terminal, on which characters can be commands.
+"""Escape the text of strangers for a terminal, on which characters can be commands.
 
 All that commands print goes through here.
 """
@@ -61,26 +61,26 @@ def say(
     flush: bool = False,
     with_lines: bool = False,
 ) -> None:
-    """Print a line, whatever a site has to say in it.
+    """Print a line with every character escaped that a terminal would obey.
 
     Args:
-        line: What to print.
+        line: The line to print.
         to_stderr: Print to standard error.
-        end: What follows the line.
+        end: The text after the line.
         flush: Print it at once.
-        with_lines: Let line breaks be.
+        with_lines: Keep line breaks.
     """
     file = sys.stderr if to_stderr else sys.stdout
     print(plain(line, with_lines=with_lines), file=file, end=end, flush=flush or to_stderr)
 
 
 def say_coloured(text: str) -> None:
-    """Print a text with colours of ours, in which what a site said was made plain before."""
+    """Print a text with colours of ours; its text from sites was escaped before."""
     print(text)
 
 
 def say_json(text: str) -> None:
-    """Print JSON, which means the same and holds nothing that a terminal would obey."""
+    """Print JSON, escaped so that it means the same and a terminal obeys nothing in it."""
     print(plain_json(text))
 
 
@@ -153,7 +153,7 @@ class _PlainRecord(logging.LogRecord):
 
 
 def plain_logs() -> None:
-    """Make what is logged plain from now on, by whatever library, tracebacks too."""
+    """Escape all log messages from now on, of every library, tracebacks too."""
     logging.setLogRecordFactory(_record)
 
 

@@ -1,4 +1,4 @@
-"""A few pages by Scrapy's downloader, for a command that is no crawl."""
+"""Fetch a few pages by Scrapy's downloader, for a command that is no crawl."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _page(url: str, results: dict[str, FetchedPage | str]) -> FetchedPage:
 
 
 class _Pages(Spider):
-    """Asks for some URLs and follows nothing."""
+    """Requests some URLs and follows nothing."""
 
     name = "compare"
 
@@ -92,7 +92,7 @@ class _Pages(Spider):
         self._urls, self._results = urls, results
 
     async def start(self) -> AsyncIterator[Any]:
-        """A request for each URL."""
+        """Yield a request for each URL."""
         for url in dict.fromkeys(self._urls):
             yield Request(
                 url,

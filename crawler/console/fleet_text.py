@@ -1,4 +1,4 @@
-"""How a fleet stands, as people read it on a terminal."""
+"""Describe the state of a fleet for people on a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def status_lines(status: FleetStatus, where: str) -> Iterator[str]:
-    """Everything that ``scrapy fleet`` says."""
+    """Yield all lines of ``scrapy fleet``."""
     counts = status.counts
     yield f"fleet {status.name} at {where}: {status.identity.get('plan', '')}"
     yield f"  {_stands(counts)}, {status.notices.pages:,} pages fetched"

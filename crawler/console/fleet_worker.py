@@ -1,4 +1,4 @@
-"""``scrapy crawl`` as a worker of a fleet: where it keeps its state, and what it says."""
+"""Prepare ``scrapy crawl`` as a worker of a fleet: its directory and its messages."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _check(
 
 
 def welcome_lines(job: Job, welcome: Welcome) -> Iterator[str]:
-    """What is said before a worker begins."""
+    """Yield the lines to print before a worker begins."""
     fleet = job.fleet
     assert fleet is not None
     yield f"fleet {fleet.options.name} at {fleet.where}: {_stands(welcome)}"
@@ -94,7 +94,7 @@ def _stands(welcome: Welcome) -> str:
 
 
 def farewell_lines(job: Job) -> Iterator[str]:
-    """What is said after a worker has ended."""
+    """Yield the lines to print after a worker has ended."""
     fleet = job.fleet
     assert fleet is not None
     if not fleet.has_left:

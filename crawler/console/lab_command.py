@@ -1,4 +1,4 @@
-"""What the commands of the lab share: progress, and how they end."""
+"""The base of the commands of the lab: their progress, and their end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LabCommand(PlainCommand):
     """Exit status: 0 done, 2 something is to be mended, 130 after Ctrl-C."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of Scrapy, then those of this command, which are remembered for hints."""
+        """Add Scrapy's options, then those of this command, which are remembered for hints."""
         super().add_options(parser)
         self.add_own_options(parser)
         self._options = [name for action in parser._actions for name in action.option_strings]
@@ -41,7 +41,7 @@ class LabCommand(PlainCommand):
             self.exitcode = INTERRUPTED
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do the command's work, or say why not."""
+        """Do the command's work, or raise an error that says why not."""
         refuse_options(args, self._options)
         with LineProgress() as watch:
             try:
@@ -51,15 +51,15 @@ class LabCommand(PlainCommand):
 
     @abstractmethod
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
 
     @abstractmethod
     def work(self, args: list[str], opts: argparse.Namespace, watch: LineProgress) -> None:
-        """The command's work; ``watch`` is told how far it is."""
+        """Do the command's work; ``watch`` is called with its progress."""
 
 
 class LineProgress:
-    """One line on a terminal that is written over; nothing elsewhere, and at first."""
+    """A line on a terminal that is overwritten; nothing elsewhere, and at first."""
 
     def __init__(self) -> None:
         self._is_shown = sys.stderr.isatty()
@@ -73,20 +73,20 @@ class LineProgress:
         self.end()
 
     def __call__(self, share: float, what: str) -> None:
-        """So much is done, 0 to 1, of what is said in words."""
+        """Show progress from 0 to 1, with a description of the current step."""
         if self._is_shown and time.monotonic() - self._said_at >= _INTERVAL_SECS:
             self._said_at, self._is_dirty = time.monotonic(), True
             redraw(f"{100 * share:3.0f} %  {what}"[:_WIDTH])
 
     def end(self) -> None:
-        """Take the line away: something else is printed."""
+        """Remove the line, so that other text can be printed."""
         if self._is_dirty:
             redraw()
             self._is_dirty = False
 
 
 def say_notes(notes: Iterable[str], watch: LineProgress) -> None:
-    """Say on standard error what was left out of files."""
+    """Print notes on standard error about data that was left out of files."""
     watch.end()
     for note in notes:
         say(note, to_stderr=True)

@@ -1,4 +1,4 @@
-"""Options of the commands of the lab: what to look at, and what to try."""
+"""Options of the commands of the lab: their sources, and parameters to try."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FARTHEST = 8
 
 
 def paths_of(args: Sequence[str]) -> list[Path]:
-    """What a command is to look at.
+    """Return the sources that a command is given.
 
     Raises:
         CommandError: Nothing is named, or something twice.
@@ -35,14 +35,14 @@ def paths_of(args: Sequence[str]) -> list[Path]:
 
 
 def add_parameter_options(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Options that change the parameters of a crawl for a trial."""
+    """Add options that change the parameters of a crawl for a trial."""
     for name in names:
         metavar, meaning = _PARAMETERS[name]
         parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
 
 
 def add_method_option(parser: argparse.ArgumentParser) -> None:
-    """The option that says how pairs are found."""
+    """Add the option that says how pairs are found."""
     parser.add_argument(
         "--method",
         metavar="M",
@@ -73,7 +73,7 @@ _KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
 
 
 def tried_parameters(opts: argparse.Namespace, running: Parameters) -> Parameters:
-    """The parameters that hold, changed by what options say.
+    """Return the parameters of a crawl, changed by options.
 
     Raises:
         CommandError: A value is out of range, or no number.
@@ -105,7 +105,7 @@ def _features(written: str) -> Features:
 
 
 def tried_choice(opts: argparse.Namespace, running: Parameters) -> Choice:
-    """The parameters and the method that options say.
+    """Return the parameters and the method that options choose.
 
     Raises:
         CommandError: See ``tried_parameters``; there is no such method.
@@ -118,10 +118,10 @@ def tried_choice(opts: argparse.Namespace, running: Parameters) -> Choice:
 
 
 def distances_of(written: str, option: str) -> list[int]:
-    """Distances that are written like ``3``, ``0..8`` or ``3,5``.
+    """Return the distances of a text like ``3``, ``0..8`` or ``3,5``.
 
     Raises:
-        CommandError: They are written otherwise, or not from 0 to 8.
+        CommandError: The text has another form, or a distance is not from 0 to 8.
     """
     found: set[int] = set()
     for part in written.split(","):
@@ -136,7 +136,7 @@ def distances_of(written: str, option: str) -> list[int]:
 
 
 def whole(written: str, option: str, least: int) -> int:
-    """A whole number of at least so much.
+    """Return a whole number that is at least ``least``.
 
     Raises:
         CommandError: It is none.
@@ -147,10 +147,10 @@ def whole(written: str, option: str, least: int) -> int:
 
 
 def one_of(opts: argparse.Namespace, names: Iterable[str]) -> str | None:
-    """Which of several options that exclude each other is given, or None.
+    """Return the given one of several options that exclude each other, or None.
 
     Raises:
-        CommandError: More than one.
+        CommandError: More than one is given.
     """
     given = [name for name in names if getattr(opts, name) not in (None, False)]
     if len(given) > 1:

@@ -1,4 +1,4 @@
-"""Pairs are shown to a person, one after the other, and what is said of them is kept."""
+"""Show pairs to a person, one after the other, and store the labels."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Labelling:
             place = max(0, place + step)
 
     def summary(self) -> str:
-        """How many pairs were labelled."""
+        """Return a line with the number of pairs that were labelled."""
         counts = Counter(self.said.values())
         parts = ", ".join(f"{counts[name]:,} {name}" for name in NAMES)
         return f"labelled: {len(self.said):,} of {len(self.pairs):,} pairs ({parts})"
@@ -81,7 +81,7 @@ class Labelling:
             self.print_line(f"      labelled {self.said[place]}")
 
     def _answer(self, place: int, keys: Iterator[str]) -> int | None:
-        """How many pairs to go on; None to stop."""
+        """Act on the next valid key; return how many pairs to move on, None to stop."""
         for key in keys:
             match key.strip().lower():
                 case "d" | "n" as said:
@@ -115,7 +115,7 @@ class Labelling:
 
 
 def typed_keys(prompt: str) -> Iterator[str]:
-    """Lines of standard input, asked for where it is a terminal."""
+    """Yield lines of standard input, with a prompt where it is a terminal."""
     is_asked = sys.stdin is not None and sys.stdin.isatty()
     while sys.stdin is not None:
         if is_asked:

@@ -1,4 +1,4 @@
-"""A mirror from the command line: crawl, finish, say what there is; or prove what there is."""
+"""Run a mirror from the command line: crawl, finish and report; or check one."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ class Mirroring:
     """One run of ``scrapy mirror``.
 
     Args:
-        folder: Where the mirror is, or will be.
-        arguments: Of the spider.
-        settings: The project's.
-        process: In which the crawl runs.
+        folder: The folder of the mirror.
+        arguments: The arguments of the spider.
+        settings: The project's settings.
+        process: The process that the crawl runs in.
         packs: Whether the archive is packed as WACZ.
 
     Raises:
@@ -133,7 +133,7 @@ class Mirroring:
         return self._conclude(job)
 
     def _check_identity(self, job: Job) -> None:
-        """Refuse a folder that holds a mirror of something else, or one made otherwise."""
+        """Refuse a folder that holds a mirror of another URL, or one made otherwise."""
         reads_text = "yes" if Options(self._settings).boolean("MIRROR_READ_TEXT") else "no"
         found_url, found_text = job.database.meta(_URL), job.database.meta(_TEXT)
         url = self._arguments["url"]
@@ -149,14 +149,14 @@ class Mirroring:
         job.database.commit()
 
     def _options(self) -> dict[str, str]:
-        """What the user wants of this mirror, also the next time."""
+        """Return the options to store for the next run of this mirror."""
         settings = {name: str(Options(self._settings).raw(name)) for name in _KEPT_SETTINGS}
         return settings | {
             name: self._arguments[name] for name in _KEPT_ARGUMENTS if name in self._arguments
         }
 
     def _remember(self) -> list[str]:
-        """Take options of the last run where nothing else is said; which of them are taken."""
+        """Restore options of the last run that are not given now; return which."""
         taken: list[str] = []
         for name, value in _stored_options(self._folder).items():
             if name in _KEPT_SETTINGS:
@@ -205,7 +205,7 @@ class Mirroring:
             return finish(self._folder, start, self._policy, canonicalizer, steps.show)
 
     def _say(self, job: Job, finished: FinishedMirror) -> int:
-        """Say what there is; return how many requests wait."""
+        """Print a report; return how many requests wait."""
         with closing(open_for_reading(self._folder / STATE)) as connection:
             report = make_report(connection)
             for line in mirror_lines(connection, report, finished, self._folder):
@@ -243,12 +243,12 @@ class Mirroring:
 
 
 def _has_files(job: Job) -> bool:
-    """Whether anything was ever mirrored here; a URL with a slip in it leaves nothing."""
+    """Return whether anything was ever mirrored here; a misspelt URL leaves nothing."""
     return job.database.read("SELECT 1 FROM files LIMIT 1").fetchone() is not None
 
 
 def _canonical(urls: str) -> str:
-    """The first of some URLs, in the form by which pages are known."""
+    """Return the first of some URLs in its canonical form."""
     return Canonicalizer()(urls.partition(",")[0].strip())
 
 
@@ -274,7 +274,7 @@ def check(folder: Path) -> int:
 
 
 def _stored_options(folder: Path) -> dict[str, str]:
-    """The options of the last run; none of a mirror that is new."""
+    """Return the options of the last run; none for a new mirror."""
     if not (folder / STATE / FILE_NAME).is_file():
         return {}
     with closing(open_for_reading(folder / STATE)) as connection:
@@ -284,7 +284,7 @@ def _stored_options(folder: Path) -> dict[str, str]:
 
 
 def known_url(folder: Path) -> str:
-    """The URL of which a folder is the mirror.
+    """Return the URL that a folder is a mirror of.
 
     Raises:
         CommandError: That is not known.

@@ -1,4 +1,4 @@
-"""A mirror as people read of it on a terminal."""
+"""Describe a mirror for people on a terminal."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ON_DISK = "SELECT sum(size) FROM (SELECT size FROM files WHERE state = 'own' GR
 def mirror_lines(
     connection: sqlite3.Connection, report: Report, finished: FinishedMirror, folder: Path
 ) -> Iterator[str]:
-    """What a mirror holds, what is missing, and what changed."""
+    """Yield the lines of a report: the mirror's files, the missing ones, and the changes."""
     pages, others, linked, skipped = connection.execute(_COUNTS).fetchone()
     size = connection.execute(_ON_DISK).fetchone()[0] or 0
     yield f"{_many(pages, 'page')} and {_many(others, 'other file')}, {readable_bytes(size)}"
@@ -79,7 +79,7 @@ def _first(paths: Sequence[str]) -> Iterator[str]:
 
 
 def check_lines(found: Check, folder: Path) -> Iterator[str]:
-    """What was proven, or what is wrong."""
+    """Yield the lines of a check: that all is right, or the problems."""
     yield (
         f"{folder}: {_many(found.files, 'file')}, {_many(found.links, 'link')} within it, "
         f"{found.outward:,} to the network"
@@ -99,7 +99,7 @@ def check_lines(found: Check, folder: Path) -> Iterator[str]:
 
 
 class TerminalSteps:
-    """Says on a terminal how far something is, in one line that is written over."""
+    """Shows progress on a terminal, in one line that is overwritten."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -114,7 +114,7 @@ class TerminalSteps:
             redraw()
 
     def show(self, done: int, total: int) -> None:
-        """Say it, not too often."""
+        """Show progress, not too often."""
         if self._is_shown and time.monotonic() - self._said_at >= _INTERVAL_SECS:
             self._said_at = time.monotonic()
             redraw(f"{self._what}: {done:,} of {total:,}")

@@ -1,4 +1,4 @@
-"""The archive that a crawl is recorded in, where it is; warcio is imported only then."""
+"""Open the archive that a crawl is recorded in, if any; warcio is imported only then."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def prepared_archive(settings: BaseSettings) -> Archive | None:
-    """The archive of a crawl that is about to start, opened; None where nothing is recorded.
+    """Open the archive of a crawl that is about to start; None where nothing is recorded.
 
     Raises:
         CommandError: It cannot be used.

@@ -1,4 +1,4 @@
-"""Pairs of pages as people read them on a terminal."""
+"""Describe pairs of pages for people on a terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TITLE_CHARACTERS = 60
 
 
 def pair_lines(found: PairDetails, number: int) -> Iterator[str]:
-    """A pair: its measures and what they teach, its pages, the first shingles that differ."""
+    """Yield a pair's measures, its reason, its pages, and the first shingles that differ."""
     label = label_name(found.pair)
     said = f"  [{label}]" if label else ""
     measures = measures_of(found.pair.distance, found.pair.similarity)
@@ -37,14 +37,14 @@ def pair_lines(found: PairDetails, number: int) -> Iterator[str]:
 
 
 def pair_diff(found: PairDetails, context: int | None, *, coloured: bool) -> str:
-    """Where the texts of a pair differ; empty where one of them is not held."""
+    """Return the differences of a pair's texts; empty where one of them is not stored."""
     if found.runs is None:
         return ""
     return diff_text(found.runs, context, coloured=coloured)
 
 
 def pair_dict(found: PairDetails, context: int | None) -> dict[str, Any]:
-    """A pair as JSON takes it; a context of None leaves the diff out."""
+    """Return a pair as a dict for JSON; a context of None leaves the diff out."""
     fields: dict[str, Any] = {
         "distance": found.pair.distance if found.pair.distance >= 0 else None,
         "similarity": found.pair.similarity,
@@ -72,7 +72,7 @@ def pair_dict(found: PairDetails, context: int | None) -> dict[str, Any]:
 
 
 def label_name(pair: NearPair) -> str | None:
-    """What a person said of a pair, as it is written."""
+    """Return the name of a pair's label, None without one."""
     if pair.label is None:
         return None
     return DUPLICATE if pair.label else DIFFERENT

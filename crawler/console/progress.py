@@ -1,4 +1,4 @@
-"""The numbers of a running crawl, as a live panel or as plain lines, on standard error."""
+"""Show the numbers of a running crawl, as a panel or as plain lines, on standard error."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from crawler.job import Job
 
 REDRAW_SECS = 0.5
-"""Draw the panel again after this time."""
+"""Seconds between two drawings of the panel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What can be said of a crawl at one moment; counts are those of this process."""
+    """The numbers of a crawl at one moment; counts are those of this process."""
 
     pages: int
     pages_per_sec: float
@@ -65,7 +65,7 @@ def numbers_of(job: Job) -> Numbers:
 
 
 def _resting_words(pauses: HostPauses) -> str:
-    """Which hosts are waited for, and how long; nothing where none is."""
+    """Return a text about the hosts that are paused, empty where none is."""
     resting = sorted(pauses.resting(), key=lambda pause: pause.left_secs)
     if not resting:
         return ""
@@ -77,7 +77,7 @@ def _resting_words(pauses: HostPauses) -> str:
 
 
 def plain_line(numbers: Numbers) -> str:
-    """One line that says it all."""
+    """Return all numbers in one line."""
     parts = [
         f"{numbers.pages:,} pages ({numbers.pages_per_sec:.1f}/s)",
         f"{numbers.kept:,} kept",
@@ -99,7 +99,7 @@ def _words(verdict: str, count: int) -> str:
 
 
 def readable_bytes(count: float) -> str:
-    """A size that a person reads at a glance, in powers of 1,000."""
+    """Return a size that is easy to read, in powers of 1,000."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -119,12 +119,12 @@ class PlainProgress:
         say(f"{stamp} {plain_line(numbers_of(self._job))}", to_stderr=True)
 
     def stop(self) -> None:
-        """Print it a last time."""
+        """Print the line a last time."""
         self.show()
 
 
 class _AbovePanel(io.TextIOBase):
-    """Standard error while a panel is on it: what is written goes above, line for line."""
+    """Standard error while a panel is on it: text is printed above, line by line."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -136,9 +136,9 @@ class _AbovePanel(io.TextIOBase):
 
 
 class LiveProgress:
-    """A panel that is drawn again at an interval; log lines pass above it.
+    """A panel that is redrawn at an interval; log lines pass above it.
 
-    Whoever logs draws it: rich's own thread would draw between the lines of others.
+    The thread that logs draws it: rich's own thread would draw between the lines of others.
 
     Handlers of the log were made before the panel and write to the terminal itself, where the next
     drawing would erase their lines. They get another stream while the panel is there.
@@ -170,11 +170,11 @@ class LiveProgress:
                 handler.setStream(_AbovePanel(self._console))
 
     def show(self) -> None:
-        """Draw the numbers of now."""
+        """Draw the present numbers."""
         self._live.refresh()
 
     def stop(self) -> None:
-        """Take the panel away; the report follows."""
+        """Remove the panel; the report follows."""
         for handler, terminal in self._redirected:
             handler.setStream(terminal)
         self._redirected.clear()

@@ -1,4 +1,4 @@
-"""A report as people read it on a terminal."""
+"""Describe a report for people on a terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHOWN_DUPLICATES = 3
 
 
 def change_lines(changes: Changes) -> Iterator[str]:
-    """Counts by outcome, then the foremost examples of each."""
+    """Yield counts by outcome, then the foremost examples of each."""
     yield ""
     yield "since the last visit:"
     for outcome, count in changes.outcomes.items():
@@ -135,7 +135,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
 
 
 def _file_lines(counts: dict[str, int], state: str) -> Iterator[str]:
-    """Links that look like files, by their ending, and what became of them."""
+    """Yield a line about links that look like files, by their ending, and their state."""
     if counts:
         endings = ", ".join(f".{ending} {count:,}" for ending, count in counts.items())
         total = _many(sum(counts.values()), "link")
@@ -143,7 +143,7 @@ def _file_lines(counts: dict[str, int], state: str) -> Iterator[str]:
 
 
 def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:
-    """Kinds of URLs that are asked for last, or no longer, and why."""
+    """Yield kinds of URLs that are requested last, or no longer, with the reasons."""
     if not traps:
         return
     yield f"asked for last, or no longer, since their pages are not new ({len(traps):,} kinds):"
@@ -154,7 +154,7 @@ def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:
 
 
 def _rested(hosts: Sequence[RestedHost]) -> Iterator[str]:
-    """Hosts that were waited for, because they refused or did not answer."""
+    """Yield hosts that were paused, because they refused or did not answer."""
     if hosts:
         yield ""
         yield "hosts that were left alone for a while:"

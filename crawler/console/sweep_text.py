@@ -1,4 +1,4 @@
-"""A sweep as people read it on a terminal."""
+"""Describe a sweep for people on a terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DROPPING = {
     "candidate": "candidate",
     "minhash": "minhash",
 }
-"""Layers that drop a page, and how the table calls them."""
+"""Names in the table of the layers that drop a page."""
 
 
 def sweep_text(
@@ -32,13 +32,13 @@ def sweep_text(
     holds: Parameters,
     evidence: DistanceEvidence | None,
 ) -> Iterator[str]:
-    """The lines of a sweep.
+    """Yield the lines of a sweep.
 
     Args:
-        lines: What each distance does.
-        running: What the parameters that hold do.
-        holds: These parameters.
-        evidence: What speaks for which distance; None where no distance counts.
+        lines: The result for each distance.
+        running: The result for the crawl's parameters.
+        holds: The crawl's parameters.
+        evidence: The evidence for each distance; None where no distance counts.
     """
     tried = lines[0].choice
     yield "1 page" if len(running) == 1 else f"{len(running):,} pages"
@@ -52,7 +52,7 @@ def sweep_text(
 
 
 def parameters_text(parameters: Parameters) -> str:
-    """Parameters in one line."""
+    """Return parameters in one line."""
     words = f"{parameters.fingerprint_features}, at least {parameters.min_words} words"
     if not parameters.verify:
         return f"{words}, within {parameters.max_distance} bits, unconfirmed"

@@ -1,4 +1,4 @@
-"""A verification as people read it on a terminal, and how far it is."""
+"""Describe a verification for people on a terminal, with its progress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INTERVAL_SECS = 0.5
 
 
 def verification_lines(found: Verification) -> Iterator[str]:
-    """The lines of a verification: what holds, what does not, and what to do about it."""
+    """Yield the lines of a verification: what is right, what is not, and how to repair it."""
     yield f"{found.folder}: {found.pages:,} URLs, {found.kept:,} pages kept"
     yield ""
     for checked in found.checked:
@@ -43,7 +43,7 @@ def _finding_lines(finding: Finding) -> Iterator[str]:
 
 
 class TerminalWatch:
-    """Says on a terminal how far the checks are, in one line that is written over."""
+    """Shows the progress of checks on a terminal, in one line that is overwritten."""
 
     def __init__(self) -> None:
         self._is_shown = sys.stderr.isatty()
@@ -52,11 +52,11 @@ class TerminalWatch:
         self._said_at = time.monotonic()
 
     def begin(self, what: str, total: int) -> None:
-        """Something begins that has so many steps."""
+        """Begin a task with a number of steps."""
         self._what, self._done, self._total = what, 0, total
 
     def advance(self, steps: int = 1) -> None:
-        """So many steps are done."""
+        """Count steps that are done, and show the progress, not too often."""
         self._done += steps
         if self._is_shown and time.monotonic() - self._said_at >= _INTERVAL_SECS:
             self._said_at = time.monotonic()
@@ -64,6 +64,6 @@ class TerminalWatch:
             redraw(line)
 
     def end(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._is_shown:
             redraw()

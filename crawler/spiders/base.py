@@ -83,7 +83,7 @@ class ArchivingSpider(Spider):
     """Whether many workers can share the crawl."""
 
     adds_when_finished: ClassVar[str] = ""
-    """Description of what a finished crawl may add when it is started again; empty if nothing."""
+    """Message about the pages that a finished crawl adds when started again; empty if none."""
 
     handle_httpstatus_list: ClassVar[tuple[int, ...]] = (HTTPStatus.NOT_MODIFIED,)
 
