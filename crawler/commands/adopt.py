@@ -18,18 +18,18 @@ INTERRUPTED = 130
 
 
 class AdoptCommand(PlainCommand):
-    """For a directory in which nothing was crawled yet."""
+    """Fills a directory in which nothing was crawled yet."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "CORPUS DIR"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Begin a crawl directory with the pages that a corpus kept (neardup.spark)"
 
     def long_desc(self) -> str:
-        """Shown by --help."""
+        """Return the text of --help."""
         return (
             "Make a crawl directory of the output of python -m neardup.spark: what is crawled in "
             "it (scrapy crawl ... -s JOBDIR=DIR) is judged against the pages of the corpus."

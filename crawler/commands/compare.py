@@ -28,15 +28,15 @@ class CompareCommand(LabCommand):
     """Fetches no more than the two pages and their robots.txt, and nothing with ``--crawl``."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[options] URL|FILE URL|FILE"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Say what two pages share, bit by bit, and where they differ"
 
     def long_desc(self) -> str:
-        """Shown by --help."""
+        """Return the text of --help."""
         return (
             "Measure two pages in every way and show where their texts differ. URLs are looked up "
             "in the crawl that --crawl names; without it they are fetched, as robots.txt allows. "
@@ -44,7 +44,7 @@ class CompareCommand(LabCommand):
         )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         parser.add_argument(
             "--crawl",
             metavar="DIR",

@@ -27,11 +27,11 @@ class DemoCommand(CrawlCommand):
     """Needs no network: the site has known duplicates planted in it."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[options]"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Serve a small site with planted duplicates, crawl it and print the report"
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

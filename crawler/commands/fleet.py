@@ -19,15 +19,15 @@ class FleetCommand(PlainCommand):
     """Reads Redis alone; no worker is contacted."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[--name NAME] [--json | --forget NAME [--yes]] REDIS_URL"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Say how a fleet of crawlers on one Redis stands, or forget it"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         super().add_options(parser)
         parser.add_argument("--name", metavar="NAME", help="of the fleet, where there are several")
         parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -21,15 +21,15 @@ class ServeLabCommand(PlainCommand):
     """Reads beside a running crawl, in a process of its own."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[--port N] [--host H] [--no-browser] DIR [DIR...] | FILE [FILE...]"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Look at a crawl in the browser, and try other parameters on its pages"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         super().add_options(parser)
         parser.add_argument("--port", metavar="N", help="0: any that is free")
         parser.add_argument(

@@ -26,15 +26,15 @@ class LabelCommand(LabCommand):
     """Labels are kept at once, also beside the process that crawls."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[--distance BITS] DIR  |  label DIR --pair URL URL duplicate|different  |  ..."
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Say of near pairs of pages whether they are duplicates"
 
     def long_desc(self) -> str:
-        """Shown by --help."""
+        """Return the text of --help."""
         return (
             "Without an option it shows pairs, those first from which most can be learned, and "
             "takes a key for each, on a line of its own: d = duplicate, n = not, s = skip, b = "
@@ -43,7 +43,7 @@ class LabelCommand(LabCommand):
         )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         parser.add_argument(
             "--distance",
             metavar="BITS",

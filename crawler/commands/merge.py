@@ -57,15 +57,15 @@ class MergeCommand(PlainCommand):
     """Exit status: 0 all is there, 1 texts are lost, 2 it cannot be made."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[--redis URL [--name FLEET]] [--json] OUT DIR [DIR ...]"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Make one crawl directory of those of a fleet's workers, or of any crawls"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         super().add_options(parser)
         parser.add_argument(
             "--redis",

@@ -49,15 +49,15 @@ class MirrorCommand(ScrapyCommand):
     requires_crawler_process = True
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[options] URL [DIR]  |  mirror [options] DIR  |  mirror --check DIR"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Mirror a site: browsable offline, each page stored once"
 
     def long_desc(self) -> str:
-        """Shown by --help."""
+        """Return the text of --help."""
         return (
             "Fetch every page of a site and what the pages need, and rewrite the links, so that "
             "DIR/index.html opens without a network. The same command goes on with a mirror that "
@@ -67,7 +67,7 @@ class MirrorCommand(ScrapyCommand):
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         super().add_options(parser)
         group = parser.add_argument_group("mirror")
         group.add_argument(

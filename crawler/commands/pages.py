@@ -23,15 +23,15 @@ class PagesCommand(PlainCommand):
     """Exports one row a URL, its newest capture; the row of a kept page has the text."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[-o FILE] [--verdict V] DIR"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Export the pages of a crawl as jsonl, json, csv, xml or parquet"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         super().add_options(parser)
         parser.add_argument(
             "-o",

@@ -29,18 +29,18 @@ _CONTEXT = 10
 
 
 class PairsCommand(LabCommand):
-    """Reads only, also beside the process that crawls."""
+    """Only reads, also beside the process that crawls."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[--distance BITS] [--limit N] [--diff] [--json] DIR|FILE [DIR...]"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Show near pairs of pages, those first from which most can be learned"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         parser.add_argument(
             "--distance",
             metavar="BITS",

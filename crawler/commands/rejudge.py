@@ -66,15 +66,15 @@ class RejudgeCommand(PlainCommand):
     """Judges the pages of a crawl that is not running."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[--dry-run] [--json] DIR"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Judge all pages of a crawl again by its parameters of today (scrapy tune)"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         super().add_options(parser)
         parser.add_argument("--dry-run", action="store_true", help="say it, and change nothing")
         parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -21,15 +21,15 @@ class ReportCommand(PlainCommand):
     """Prints a report, also while the crawl is running."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[--json] DIR"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Say what a crawl found: verdicts, clusters of duplicates, what was saved"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 

@@ -98,15 +98,15 @@ class RulesCommand(PlainCommand):
     """Prints rules, also while the crawl is running; ``--forget`` needs it stopped."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[--json | --export FILE [--format FORMAT] | --forget RULE] DIR"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Say which parts of URLs a crawl found irrelevant, and what that saved"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument(

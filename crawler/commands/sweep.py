@@ -31,18 +31,18 @@ _ALL = "0..8"
 
 
 class SweepCommand(LabCommand):
-    """Reads only, also beside the process that crawls."""
+    """Only reads, also beside the process that crawls."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[options] DIR|FILE [DIR...]"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Say what other distances and features would keep and drop"
 
     def long_desc(self) -> str:
-        """Shown by --help."""
+        """Return the text of --help."""
         return (
             "Judge the pages of a crawl, of a .jsonl file or of WARC files in crawl order, once "
             "for each distance, and say what is kept and dropped, by which layer, and what changes "
@@ -51,7 +51,7 @@ class SweepCommand(LabCommand):
         )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         parser.add_argument(
             "--max-distance",
             dest="distances",

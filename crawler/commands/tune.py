@@ -62,15 +62,15 @@ class TuneCommand(PlainCommand):
     """Changes parameters, also of a running crawl, which adopts them within a second."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[--json] DIR|REDIS_URL [--name FLEET] [NAME=VALUE ...]"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Change when a crawl calls pages duplicates, also while it is running"
 
     def long_desc(self) -> str:
-        """Shown by --help."""
+        """Return the text of --help."""
         return (
             "max_distance=0..8, candidate_distance=0..8, min_similarity=0..1, min_words=1.., "
             "verify=True|False: for pages to come. scrapy rejudge applies them to all others. "
@@ -79,7 +79,7 @@ class TuneCommand(PlainCommand):
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--name", metavar="FLEET", help="of those on a Redis")

@@ -28,15 +28,15 @@ class VerifyCommand(PlainCommand):
     """Exit status: 0 clean, 1 problems are left, 2 it cannot be checked."""
 
     def syntax(self) -> str:
-        """Shown in the usage line."""
+        """Return the arguments for the usage line."""
         return "[--repair] [--feed FILE] [--json] DIR"
 
     def short_desc(self) -> str:
-        """Shown in the list of commands."""
+        """Return the line for the list of commands."""
         return "Check that a crawl lost nothing and holds nothing twice, and mend it"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options of this command."""
+        """Add the options of this command."""
         super().add_options(parser)
         parser.add_argument(
             "--repair",

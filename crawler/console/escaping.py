@@ -26,7 +26,7 @@ _DELETE = "\x7f"
 
 
 def plain(text: str, *, with_lines: bool = False) -> str:
-    r"""A text in which everything that a terminal would obey, or not show, can be seen.
+    r"""Return a text with all characters visible that a terminal would obey, or not show.
 
     Control characters become their pictures (an escape is ``␛``), those that turn the direction of
     writing, have no width or are no characters become ``\u202e`` and the like. White space
@@ -105,7 +105,7 @@ def plain_stdout(kind: str) -> IO[bytes]:
 
 
 class _Shown(io.RawIOBase):
-    """Standard output behind a function that is given each text on its way there."""
+    """Standard output behind a function that converts each text."""
 
     def __init__(self, shown: Callable[[str], str]) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ class _Shown(io.RawIOBase):
 
 
 def plain_json(text: str) -> str:
-    r"""JSON in which all that is not seen is escaped: it means the same.
+    r"""Return JSON with all invisible characters escaped; it means the same.
 
     JSON itself asks only for characters below the space to be escaped.
     """
@@ -145,7 +145,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 class _PlainRecord(logging.LogRecord):
-    """A record of Python's logging in which nothing is left that a terminal would obey."""
+    """A record of logging without characters that a terminal would obey."""
 
     def getMessage(self) -> str:  # noqa: N802  # logging's name
         """See the base class."""

@@ -82,7 +82,7 @@ def _more(count: int) -> Iterator[str]:
 
 
 def report_lines(report: Report, folder: str) -> Iterator[str]:
-    """The lines of a report, widest 100 characters where URLs allow; ``folder`` is the crawl's."""
+    """Yield a report on the crawl in ``folder``, at most 100 characters wide without URLs."""
     yield (
         f"{report.fetched:,} fetched, {report.kept:,} kept, "
         f"{_many(report.duplicates, 'duplicate')}, "
