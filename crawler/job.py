@@ -359,7 +359,7 @@ class Job:
         self._index.flush()
 
     def end_visit(self) -> None:
-        """Promote a duplicate wherever a kept page was not visited; a failure shows in ``failure``.
+        """Promote a duplicate of each page whose text has changed; errors go to ``failure``.
 
         It also runs where the visit is only stopped: each reader of the directory then finds each
         text.
