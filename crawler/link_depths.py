@@ -1,4 +1,4 @@
-"""Follows the links of a page anew: for a shorter way from a seed to it, or a scope that moved.
+"""Follow the links of a stored page again: after a shorter way to it, or a moved scope.
 
 A page that was fetched waits in the queue again then, less deep, with a request that is answered
 from what is stored: no page is fetched twice for that, unless its links are not known.
@@ -56,7 +56,7 @@ def has_links(request: Request, spider: Spider) -> bool:
 
 
 def request_again(request: Request, spider: Spider) -> Request | None:
-    """Return the request by which the links of a page are followed anew; None where it has none."""
+    """Return the request that follows the links of a page again; None where it has none."""
     if not has_links(request, spider):
         return None
     meta = {name: value for name, value in request.meta.items() if name not in _OF_ONE_ANSWER}
@@ -146,7 +146,7 @@ SELECT id, key, url, depth, verdict, reason FROM pages
 WHERE id > ? AND (latest = 1 OR reason = ?) ORDER BY id LIMIT ?
 """
 _MAX_LOOKED_AT = 20
-"""Look at so many captures in a row; with forty links each it takes some milliseconds."""
+"""Look at this many captures a turn; with forty links each it takes some milliseconds."""
 
 
 class MovedScopes:
@@ -157,7 +157,7 @@ class MovedScopes:
 
     Args:
         job: What is stored.
-        spider: Says by ``leads_further(key)`` whether the links of a page are to be followed anew.
+        spider: Says by ``leads_further(key)`` whether the links of a page are to be followed again.
         enqueue: Queues a request.
     """
 

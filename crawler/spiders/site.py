@@ -135,7 +135,7 @@ class SiteSpider(ArchivingSpider):
         self._take_scope(moved_scope(self.within, seed, target) or self.within)
 
     def _take_scope(self, scope: Scope) -> None:
-        """Replace the scope; what pages lead to is then looked at anew, from the first one on."""
+        """Replace the scope, and have the links of all stored pages judged by it."""
         if scope is not self.within:
             self.within = scope
             self.job.notes.note_followed_again(0)
@@ -231,7 +231,7 @@ class SiteSpider(ArchivingSpider):
             return True  # who is to ask for it says what is wrong with it
 
     def failed(self, failure: Failure) -> Iterator[Any]:
-        """As in the base class; a redirect that is not followed is told of by its source."""
+        """Store a failure; one of a redirect that is not followed belongs to its source."""
         if not isinstance(failure.value, OutOfScopeError):
             yield from super().failed(failure)
             return

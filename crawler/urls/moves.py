@@ -1,4 +1,4 @@
-"""Where a crawl may go when a seed sends it somewhere else."""
+"""Decide where a crawl may go when a seed redirects it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crawler.urls.scope import Scope
 
 
 def moved_scope(scope: Scope, seed: str, target: str) -> Scope | None:
-    """The scope after a seed was redirected, or None where the crawl is not to follow.
+    """Return the scope after a seed was redirected, or None where the crawl is not to follow.
 
     On the same host the target takes the seed's place (``/docs`` that leads to
     ``/docs/`` means that folder, ``/3.12/`` that leads to ``/3.13/`` the newer one),

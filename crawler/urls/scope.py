@@ -1,4 +1,4 @@
-"""Which URLs belong to a crawl: those near its seeds, less what the user rules out."""
+"""Tell which URLs belong to a crawl: those near its seeds, less what the user rules out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = {
 }
 
 OUT_OF_SCOPE, DENIED, NOT_ALLOWED = "out of scope", "by deny", "by allow"
-"""What keeps a URL out, as reports say it."""
+"""Reasons that keep a URL out, as reports print them."""
 
 _canonicalize = Canonicalizer()
 # No list is ever downloaded: the one that the package brings along. Its private part too, so that
