@@ -121,6 +121,8 @@ def _hint(url: str) -> str:
         host = _check_address(guess)
     except MalformedUrl:
         return _EXAMPLE
+    if "@" in re.split(r"[/\\?#]", rest, maxsplit=1)[0]:  # a user name, which is refused
+        return _EXAMPLE
     if len(guess) > _MAX_HINT or not guess.isprintable() or " " in guess:
         return _EXAMPLE
     if not scheme and is_private(host):

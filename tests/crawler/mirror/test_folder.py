@@ -317,7 +317,7 @@ class TestFailures:
                 os.setuid(65534)
             try:
                 mirror.write("h/a", b"")
-            except StorageError as error:
+            except MirrorStorageError as error:
                 print(error)
             """
         answer = subprocess.check_output(
@@ -371,7 +371,7 @@ def _script(deed: str, root: Path) -> str:
     return (
         "import os\n"
         "from pathlib import Path\n"
-        "from crawler.mirror.errors import StorageError\n"
+        "from crawler.mirror.errors import MirrorStorageError\n"
         "from crawler.mirror.folder import MirrorFolder\n"
         f"mirror = MirrorFolder(Path({str(root)!r}))\n"
         f"mirror.open()\n{deed}"

@@ -179,9 +179,9 @@ READ_HERE = """
 import sys
 from crawler.reading.reading_options import ReadingOptions
 from crawler.reading.page_reading import PageReader
-from crawler.reading.steps import Job
+from crawler.reading.steps import ReadingTask
 reader = PageReader(ReadingOptions())
-reader.see(reader.parse(Job("http://site.test/", sys.stdin.buffer.read(), "text/html")))
+reader.see(reader.parse(ReadingTask("http://site.test/", sys.stdin.buffer.read(), "text/html")))
 assert reader.extract().is_main
 print("numba" in sys.modules)
 """
