@@ -84,7 +84,7 @@ end
 -- Own a host from now on; its place in the line of the free ones is given up.
 local function take(entry)
   more_hosts = more_hosts - 1
-  entry.room = room
+  entry.room, entry.is_new = room, true
   redis.call('SADD', mine.hosts, entry.host)
   redis.call('ZREM', LINE, in_line(entry.host, entry.turn))
   entry.old = {state = OWNED}
@@ -124,9 +124,21 @@ local function first_two(host)
   return requests
 end
 
+-- Give up a host of which every request was dropped: the answer does not name it, so that its worker
+-- would own it without asking for what is queued for it later.
+local function untake(entry)
+  more_hosts = more_hosts + 1
+  redis.call('SREM', mine.hosts, entry.host)
+  put(entry.host, entry.old, {state = LINED})
+end
+
 -- Hand out a host's first request; its turn is over with that.
 local function hand_out(entry)
   local requests = first_two(entry.host)
+  if entry.is_new and not requests[1] then
+    return untake(entry)
+  end
+  entry.is_new = false
   if requests[1] then
     redis.call('ZREM', QUEUE, requests[1])
     leased[#leased + 1] = requests[1]

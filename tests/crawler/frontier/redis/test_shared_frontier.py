@@ -266,3 +266,22 @@ def test_what_was_handed_out_is_handed_out_again_from_nearer_and_once(url: str) 
             assert (await one.counts()).failed == 1
 
     run(test())
+
+
+def test_a_host_of_which_every_request_was_dropped_belongs_to_nobody(url: str) -> None:
+    async def test() -> None:
+        async with worker(url) as one, worker(url, "two") as two:
+            await one.push([link(A, "1", 0, 3)])
+            (deep,) = await one.lease(1, {}, most_hosts=1)
+            await one.push([link(A, "1", 0, 1)._replace(is_followed=True)])
+            (near,) = await one.lease(5, {A: 5}, most_hosts=1)
+            await one.give_back([deep])
+            await one.finish([near], [])
+            await one.release({A: 0})
+            assert await drain(two) == []
+            assert two.owned == set()
+            await two.push([link(A, "2")])
+            (later,) = await drain(one)
+            assert later.url == "http://1/2"
+
+    run(test())
