@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.job import Job
-    from crawler.spiders.base import ArchivingSpider
+    from crawler.spiders.page_spider import PageSpider
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ def request_again(request: Request, spider: Spider) -> Request | None:
     return request.replace(meta={**meta, AGAIN: True})
 
 
-def take_shortest_way(spider: ArchivingSpider, response: Response) -> None:
+def take_shortest_way(spider: PageSpider, response: Response) -> None:
     """Let a page be as near to a seed as is known when it was answered."""
     if response.request is not None:
         known = spider.job.seen.depth(spider.key_of(response.request))
@@ -71,7 +71,7 @@ def take_shortest_way(spider: ArchivingSpider, response: Response) -> None:
             response.meta["depth"] = known
 
 
-def follow_again(spider: ArchivingSpider, response: Response) -> Iterator[Request]:
+def follow_again(spider: PageSpider, response: Response) -> Iterator[Request]:
     """Yield the requests for the links of a stored page, or for where it redirected."""
     assert response.request is not None
     key = spider.key_of(response.request)
@@ -220,7 +220,7 @@ class StoredLinks:
         spider: Any = crawler.spider
         if not hasattr(spider, "links_of"):
             raise NotConfigured
-        self._spider: ArchivingSpider = spider
+        self._spider: PageSpider = spider
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> StoredLinks:

@@ -20,7 +20,7 @@ from scrapy.settings import default_settings as scrapys_settings
 from scrapy.spiderloader import SpiderLoader
 
 from crawler.options import PREFIXES, our_settings
-from crawler.spiders.base import ArchivingSpider
+from crawler.spiders.page_spider import PageSpider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +115,7 @@ class TestCommands:
         assert name in commands
         if name == "crawl" and word:
             spider = SpiderLoader(Settings({"SPIDER_MODULES": ["crawler.spiders"]})).load(word)
-            assert issubclass(spider, ArchivingSpider)
+            assert issubclass(spider, PageSpider)
             assert set(_ARGUMENT.findall(rest)) <= set(spider.arguments)
 
 

@@ -20,7 +20,7 @@ from crawler.frontier.redis.errors import FleetError
 from crawler.job_registry import prepare_job
 from crawler.options import Options, did_you_mean, is_fleet
 from crawler.pages.crawl_report import make_report
-from crawler.spiders.base import ArchivingSpider
+from crawler.spiders.page_spider import PageSpider
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from crawler.visits import DUE, FAILED, NO, YES
@@ -49,7 +49,7 @@ class CrawlCommand(ScrapyCrawl):
         try:
             name = _one_spider(args)
             spidercls = self._spider(name)
-            if issubclass(spidercls, ArchivingSpider):
+            if issubclass(spidercls, PageSpider):
                 self._crawl(spidercls, args, opts)
                 return
         except (CommandError, FleetError, ServerError, ValueError, JobError) as error:
@@ -68,7 +68,7 @@ class CrawlCommand(ScrapyCrawl):
             raise CommandError(f"no spider {name!r}{hint}") from None
 
     def _crawl(
-        self, spidercls: type[ArchivingSpider], args: list[str], opts: argparse.Namespace
+        self, spidercls: type[PageSpider], args: list[str], opts: argparse.Namespace
     ) -> None:
         spidercls.check_arguments(opts.spargs)
         assert self.settings is not None
@@ -97,7 +97,7 @@ class CrawlCommand(ScrapyCrawl):
                 archive.close()
         self._conclude(job, opts)
 
-    def _prepared(self, spidercls: type[ArchivingSpider], opts: argparse.Namespace) -> Job:
+    def _prepared(self, spidercls: type[PageSpider], opts: argparse.Namespace) -> Job:
         assert self.settings is not None
         if is_fleet(self.settings):
             return prepare_worker(self.settings, spidercls, opts.spargs)
@@ -109,7 +109,7 @@ class CrawlCommand(ScrapyCrawl):
 
     def _begins(
         self,
-        spidercls: type[ArchivingSpider],
+        spidercls: type[PageSpider],
         job: Job,
         before: str | None,
         opts: argparse.Namespace,
@@ -125,7 +125,7 @@ class CrawlCommand(ScrapyCrawl):
         tell(f"crawl directory: {self.settings['JOBDIR']} ({stands})", opts)
         return not self._has_nothing_to_do(spidercls, job, revisit)
 
-    def _has_nothing_to_do(self, spidercls: type[ArchivingSpider], job: Job, revisit: str) -> bool:
+    def _has_nothing_to_do(self, spidercls: type[PageSpider], job: Job, revisit: str) -> bool:
         """Return whether the crawl is finished, and has everything that is wanted from it."""
         assert self.settings is not None
         if not job.is_finished or revisit == YES:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from crawler.fleet.fleet import Welcome
     from crawler.job import Job
-    from crawler.spiders.base import ArchivingSpider
+    from crawler.spiders.page_spider import PageSpider
 
 
 def prepare_worker(
-    settings: BaseSettings, spidercls: type[ArchivingSpider], arguments: Mapping[str, str]
+    settings: BaseSettings, spidercls: type[PageSpider], arguments: Mapping[str, str]
 ) -> Job:
     """Open the job of a worker; without JOBDIR, in the first directory that no other one uses.
 
@@ -54,7 +54,7 @@ def prepare_worker(
 
 
 def _check(
-    settings: BaseSettings, spidercls: type[ArchivingSpider], arguments: Mapping[str, str]
+    settings: BaseSettings, spidercls: type[PageSpider], arguments: Mapping[str, str]
 ) -> None:
     if not spidercls.fits_fleet:
         raise CommandError(f"the spider {spidercls.name} works alone; leave FLEET_ENABLED out")

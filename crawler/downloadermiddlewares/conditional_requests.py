@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 from scrapy.exceptions import NotConfigured
 from w3lib.url import safe_url_string
 
-from crawler.spiders.base import WHOLE, ArchivingSpider
+from crawler.spiders.page_spider import WHOLE, PageSpider
 from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class ConditionalRequests:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        if not isinstance(crawler.spider, ArchivingSpider):
+        if not isinstance(crawler.spider, PageSpider):
             raise NotConfigured
         self._spider = crawler.spider
         self._job = crawler.spider.job

@@ -17,7 +17,7 @@ from crawler.downloadermiddlewares.limits import DATA_LOSS, is_for_robots
 from crawler.job_registry import job_of
 from crawler.options import Options
 from crawler.pages import verdicts
-from crawler.spiders.base import ArchivingSpider
+from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.warc.archive import Archive
 from crawler.warc.captures import REFUSED
@@ -101,7 +101,7 @@ class Recording:
 
     def _is_page(self, request: Request) -> bool:
         spider = self._crawler.spider
-        if isinstance(spider, ArchivingSpider):
+        if isinstance(spider, PageSpider):
             return request.callback is None or request.callback == spider.parse
         return request.callback is not NO_CALLBACK and not is_for_robots(request)
 

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from scrapy.extensions.feedexport import FileFeedStorage, StdoutFeedStorage
 
 from crawler.console.escaping import plain_stdout
-from crawler.spiders.base import ArchivingSpider
+from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class FeedFile(FileFeedStorage):
     def open(self, spider: Spider) -> IO[bytes]:
         """Open the file itself, or the one that will replace it."""
         is_file = self._place.is_file() or not self._place.exists()
-        if not isinstance(spider, ArchivingSpider) or spider.job.folder is None or not is_file:
+        if not isinstance(spider, PageSpider) or spider.job.folder is None or not is_file:
             return super().open(spider)
         self._parts = FeedParts(spider.job)
         self._start = self._find_start(self._parts)

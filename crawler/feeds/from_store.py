@@ -14,7 +14,7 @@ from scrapy.extensions.feedexport import FeedExporter
 from crawler.feeds.feed_files import FeedFile
 from crawler.items import Page
 from crawler.pages.export import KEPT_FILTER, export_pages
-from crawler.spiders.base import ArchivingSpider
+from crawler.spiders.page_spider import PageSpider
 from crawler.storage.database import open_for_reading
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class StoredFeeds(FeedExporter):
 
     def open_spider(self, spider: Spider) -> None:
         """Choose between pages as they come and pages from the store."""
-        self._whole = isinstance(spider, ArchivingSpider) and spider.job.had_pages
+        self._whole = isinstance(spider, PageSpider) and spider.job.had_pages
         super().open_spider(spider)
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
@@ -53,7 +53,7 @@ class StoredFeeds(FeedExporter):
     async def close_spider(self, spider: Spider) -> None:
         """Write the kept pages, and close the feeds."""
         if self._whole:
-            assert isinstance(spider, ArchivingSpider)
+            assert isinstance(spider, PageSpider)
             assert spider.job.folder is not None
             spider.job.end_visit()
             try:
@@ -63,7 +63,7 @@ class StoredFeeds(FeedExporter):
                 spider.job.stop_reason = f"a feed cannot be written: {error}"
         await super().close_spider(spider)
 
-    async def _export_kept(self, folder: Path, spider: ArchivingSpider) -> None:
+    async def _export_kept(self, folder: Path, spider: PageSpider) -> None:
         with closing(open_for_reading(folder)) as connection:
             for written, page in zip(count(1), export_pages(connection, KEPT_FILTER), strict=False):
                 try:

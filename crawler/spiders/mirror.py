@@ -20,7 +20,7 @@ from crawler.options import Options, did_you_mean
 from crawler.pages import verdicts
 from crawler.pages.fetched import Captured
 from crawler.reading.content_types import why_not_html
-from crawler.spiders.base import SEED, WHOLE
+from crawler.spiders.page_spider import SEED, WHOLE
 from crawler.spiders.site import SiteSpider
 from crawler.urls.recent import RecentUrls
 from crawler.urls.scope import Scope

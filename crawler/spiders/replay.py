@@ -19,7 +19,7 @@ from crawler.downloading.errors import AnswerError
 from crawler.items import page_of_capture
 from crawler.options import Options
 from crawler.pages.verdicts import FAILED, UNREADABLE
-from crawler.spiders.base import ArchivingSpider, check_arguments
+from crawler.spiders.page_spider import PageSpider, check_arguments
 from crawler.storage.errors import CrawlStorageError
 from crawler.warc.errors import ArchiveError
 from crawler.warc.sources import find_sources
@@ -44,7 +44,7 @@ RECORDED_IN = "warc"
 """The folder below JOBDIR that crawls are recorded in by default."""
 
 
-class ReplaySpider(ArchivingSpider):
+class ReplaySpider(PageSpider):
     """Yields every page of an archive in the order of its records, judged as in a crawl.
 
     Pages are read by all workers and judged one after the other, so that differences between

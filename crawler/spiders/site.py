@@ -13,14 +13,14 @@ from crawler.frontier.spellings import SPELLING
 from crawler.options import Options
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.reading.sitemaps import SitemapContent, SitemapLimits, read_sitemap
-from crawler.spiders.base import (
+from crawler.spiders.file_requests import FileRequests
+from crawler.spiders.page_spider import (
     REVISIT_MEANING,
     RULES_MEANING,
     SEED,
-    ArchivingSpider,
+    PageSpider,
     check_arguments,
 )
-from crawler.spiders.file_requests import FileRequests
 from crawler.storage.errors import CrawlStorageError
 from crawler.url_rules.skipped import FIXED
 from crawler.urls.errors import MalformedUrl
@@ -46,7 +46,7 @@ _MAX_SITEMAP_DEPTH = 2
 _MAX_URL = 65_536
 
 
-class SiteSpider(ArchivingSpider):
+class SiteSpider(PageSpider):
     """Breadth first from the seeds, within their scope."""
 
     name = "site"

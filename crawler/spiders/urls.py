@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
-from crawler.spiders.base import (
+from crawler.spiders.page_spider import (
     BREATH,
     REVISIT_MEANING,
     RULES_MEANING,
-    ArchivingSpider,
+    PageSpider,
     check_arguments,
 )
 from crawler.urls.canonical import MalformedUrl
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 
 
-class UrlsSpider(ArchivingSpider):
+class UrlsSpider(PageSpider):
     """Fetches the URLs of a file or of standard input, one a line, and no others."""
 
     name = "urls"

@@ -31,7 +31,7 @@ _PACKAGES = ("crawler.commands", "crawler.spiders")
 _MODULES = (
     "scrapy.cmdline",
     "scrapy.crawler",
-    "crawler.spiders.base",
+    "crawler.spiders.page_spider",
     "crawler.extensions",
     "crawler.feeds.from_store",
     "crawler.pipelines",

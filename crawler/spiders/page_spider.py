@@ -70,7 +70,7 @@ _AS_IT_CAME = "declared as gzip, and is none: read as it came"
 _OF_PARTS = frozenset({*CUTS.values(), UNASKED_PART})
 
 
-class ArchivingSpider(Spider):
+class PageSpider(Spider):
     """Captures every response and yields it as a ``Page`` with its verdict."""
 
     arguments: ClassVar[Mapping[str, str]] = {"revisit": REVISIT_MEANING, "rules": RULES_MEANING}
