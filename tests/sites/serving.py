@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -55,7 +56,7 @@ class QuietServer(ThreadingHTTPServer):
         """Say nothing."""
 
 
-class MadeSite:
+class MadeSite(ABC):
     """Serves on loopback addresses while a ``with`` block lasts; subclasses say what.
 
     Args:
@@ -75,9 +76,9 @@ class MadeSite:
         ]
         self.origin = f"http://{addresses[0]}:{self.port}"
 
+    @abstractmethod
     def respond(self, request: Request) -> Response | None:
         """Answer a request; None closes the connection without an answer."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         for thread in self._threads:

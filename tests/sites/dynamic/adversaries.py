@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from random import SystemRandom
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ LISTED = 50
 FORM = '<form method="post"><input name="user"><input name="word" type="password"></form>'
 
 
-class _Listed:
+class _Listed(ABC):
     """Numbered pages, and pages ``?page=N`` that link to them, ``LISTED`` on each."""
 
     name: str
@@ -54,8 +55,9 @@ class _Listed:
     def _pages(self) -> range:
         return range((self.count + LISTED - 1) // LISTED)
 
+    @abstractmethod
     def _one(self, number: int) -> Page:
-        raise NotImplementedError
+        """Return a page by its number, which is below the count."""
 
     def _page(self, content: str, links: tuple[Link, ...] = (), markup: str = "") -> Page:
         body = (text(content, self._options.seed),)
@@ -114,7 +116,7 @@ class Missing(_Listed):
         return self._page(f"gone {number}")
 
 
-class _Moody:
+class _Moody(ABC):
     """Pages that say something else at each fetch; what they say is no truth."""
 
     name: str
@@ -137,8 +139,9 @@ class _Moody:
         links = tuple(Link(Address.of(f"/{self.name}", n=other), str(other)) for other in others)
         return Page(self.name, self.name.title(), (self._says(),), links)
 
+    @abstractmethod
     def _says(self) -> str:
-        raise NotImplementedError
+        """Return the text of one fetch."""
 
 
 class Lucky(_Moody):

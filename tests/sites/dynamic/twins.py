@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from itertools import product
 from random import Random
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 LISTED = 20
 
 
-class _Twins:
+class _Twins(ABC):
     """Numbered pages, and pages of lists that link to them in every form.
 
     Those that differ come late, so that a rule is learned before, and stand at places that the
@@ -34,9 +35,9 @@ class _Twins:
         drawn = Random(f"{options.seed} {self.name}").sample(late, min(self.different, len(late)))
         self._different = frozenset(drawn)
 
+    @abstractmethod
     def forms(self, number: int) -> Sequence[Address]:
         """The addresses of a page, the plain one first; the last one may say something else."""
-        raise NotImplementedError
 
     def entries(self) -> Iterator[Address]:
         yield Address.of(f"/{self.name}s", page=0)
