@@ -1,9 +1,12 @@
 """Compares a text with its candidates: few are read, and no more than a budget allows."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 
+from neardup.cascade import NearText, is_confirmed
 from neardup.features.bitmaps import Bitmap, bitmap_of, max_similarity
+from neardup.indexes.match import Match
+from neardup.parameters import Parameters
 from neardup.verification import JaccardComparison
 from neardup.verifier import Verifier
 from neardup.whole import split_whole
@@ -60,101 +63,149 @@ class Bitmaps:
 
 
 class Candidates:
-    """Compares one text with one candidate after the other.
+    """Measures the candidates of one text, nearest first, until one is confirmed.
 
     A candidate that was read for another text before is not read again where its bitmap tells that
-    it is too different. That is a bound and no estimate: no verdict depends on it.
+    it is too different. That is a bound and no estimate: no verdict depends on it. Whoever reads
+    the texts asks for :attr:`unread` ones and gives each that it finds to :meth:`compare`.
 
     Args:
         text: The text.
+        matches: The candidates, nearest first, then by id. The 1,000 first are looked at.
+        parameters: The parameters that decide which texts are the same.
         verifier: The measure of similarity.
         bitmaps: The bitmaps of candidates, for all texts of one deduplicator.
-        min_similarity: The similarity that confirms a candidate.
+        excluded: The ids of candidates that the text cannot repeat.
 
     Attributes:
-        left_out: The number of candidates that the budget did not allow to compare; each may be
-            similar enough.
+        near: The candidates that were compared, and those that the budget left out: each of these
+            may be similar enough.
     """
 
     def __init__(
-        self, text: str, verifier: Verifier, bitmaps: Bitmaps, min_similarity: float
+        self,
+        text: str,
+        matches: Sequence[Match],
+        parameters: Parameters,
+        verifier: Verifier,
+        bitmaps: Bitmaps,
+        *,
+        excluded: Collection[int] = (),
     ) -> None:
-        self.left_out = 0
+        self.near: list[NearText] = []
+        self._left = iter(matches[:MAX_CANDIDATES])
+        self._beyond = matches[MAX_CANDIDATES:]
+        self._parameters = parameters
+        self._excluded = excluded
         self._text, self._whole = split_whole(text)
         self._verifier = verifier
         self._bitmaps = bitmaps
-        self._min_similarity = min_similarity
         self._similarity: Callable[[str], float] | None = None
         self._of_whole: Callable[[str], float] | None = None
         self._own: Bitmap | None = None
         self._characters = _cost(self._text)
         self._is_comparable = self._characters < MAX_CHARACTERS
 
-    def may_confirm(self, number: int) -> bool:
-        """Whether a candidate is to be read and compared.
+    def unread(self, count: int = 1) -> list[Match]:
+        """Return the next candidates whose texts are to be read; empty: no text is needed.
 
-        Not where it is too different, and not where the budget is spent.
-
-        Complexity: O(bitmap), a microsecond for 1,000 words.
+        Complexity: O(bitmap) a candidate, a microsecond for 1,000 words.
         """
-        bitmap = self._bitmaps.get(number) if self._is_comparable else None
-        if bitmap is not None and self._bound(bitmap) < self._min_similarity:
-            return False
-        if self._characters >= MAX_CHARACTERS:
-            self.left_out += 1
-            return False
-        return True
+        found: list[Match] = []
+        if self._is_decided():
+            return found
+        for match in self._left:
+            if match.distance > self._parameters.radius:
+                break
+            if match.id not in self._excluded and self._is_to_be_read(match):
+                found.append(match)
+                if len(found) == count:
+                    return found
+        # All are looked at, but for those that are too many.
+        self._left = iter(())
+        for match in self._beyond:
+            self._leave_out(match)
+        self._beyond = ()
+        return found
 
-    def confirmed(self, number: int, text: str) -> float | None:
-        """Return the similarity of a candidate where it is enough; None: it is not.
+    def compare(self, match: Match, text: str) -> None:
+        """Measure a candidate that was read, unless one before it is confirmed.
 
-        None as well where the budget does not allow to tell. Of texts that stand with the whole
-        that they were taken from, it is the least of both parts, as
-        ``neardup.verifier.compared_with`` has it.
+        Of texts that stand with the whole that they were taken from, the similarity is the least of
+        both parts, as ``neardup.verifier.compared_with`` has it.
 
         Complexity: O(length of both), and no more than the budget allows.
         """
+        if self._is_decided():
+            return
+        if not self._parameters.verify:
+            self.near.append(NearText(match.id, match.distance))
+            return
+        similarity = self._measured(match.id, text)
+        if similarity is None:
+            self._leave_out(match)
+        else:
+            self.near.append(NearText(match.id, match.distance, similarity))
+
+    def _is_decided(self) -> bool:
+        return bool(self.near) and is_confirmed(self.near[-1], self._parameters)
+
+    def _leave_out(self, match: Match) -> None:
+        self.near.append(NearText(match.id, match.distance, is_left_out=True))
+
+    def _is_to_be_read(self, match: Match) -> bool:
+        """Whether a candidate is neither too different nor left out by the budget."""
+        if not self._parameters.verify:
+            return True
+        bitmap = self._bitmaps.get(match.id) if self._is_comparable else None
+        if bitmap is not None and self._bound(bitmap) < self._parameters.min_similarity:
+            return False
+        if self._characters >= MAX_CHARACTERS:
+            self._leave_out(match)
+            return False
+        return True
+
+    def _measured(self, number: int, text: str) -> float | None:
+        """Return the similarity of a candidate; None: the budget does not allow to tell.
+
+        Below ``min_similarity`` it is that of the first parts, by the hashes of their shingles.
+        """
         part, whole = split_whole(text)
         is_part_only = self._whole is self._text and whole is part
-        shared = self._enough(self._prepared, part, _cost(part), number)
-        if shared is None or is_part_only:
+        shared = self._measured_part(self._prepared, part, _cost(part), number)
+        if shared is None or is_part_only or shared < self._parameters.min_similarity:
             return shared
         cost = _cost(whole) + (_cost(self._whole) if self._of_whole is None else 0)
-        of_wholes = self._enough(self._prepared_whole, whole, cost)
+        of_wholes = self._measured_part(self._prepared_whole, whole, cost)
         return None if of_wholes is None else min(shared, of_wholes)
 
-    def _enough(
+    def _measured_part(
         self,
         prepared: Callable[[], Callable[[str], float]],
         text: str,
         cost: int,
         number: int | None = None,
     ) -> float | None:
-        """Return the similarity of a text; None where it is too low or would cost too much."""
+        """Return the similarity of a text; None where it would cost too much."""
         if not self._may_spend(cost):
             return None
         similarity = prepared()
         if not isinstance(similarity, JaccardComparison):
-            shared = similarity(text)
-            return shared if shared >= self._min_similarity else None
+            return similarity(text)
         theirs = similarity.shingles_of(text)
         if number is not None and self._bitmaps.get(number) is None:
             self._bitmaps.add(number, bitmap_of(theirs))
         shared = similarity.by_hashes(theirs)
-        if shared < self._min_similarity:
-            return None
+        if shared < self._parameters.min_similarity:
+            return shared
         # A similarity that decides is counted in words, so that it cannot be forged.
         if not self._may_spend(SHINGLE_AS * (len(similarity.shingles) + len(theirs))):
             return None
-        shared = similarity.by_words(text)
-        return shared if shared >= self._min_similarity else None
+        return similarity.by_words(text)
 
     def _may_spend(self, cost: int) -> bool:
         self._characters += cost
-        if self._characters <= MAX_CHARACTERS:
-            return True
-        self.left_out += 1
-        return False
+        return self._characters <= MAX_CHARACTERS
 
     def _prepared(self) -> Callable[[str], float]:
         # Most texts have no candidate, so nothing is prepared before there is one.

@@ -1,14 +1,14 @@
-"""The layers of a verdict, the cheapest first: which kept text does this one repeat?"""
+"""The decision on a text: which kept text does it repeat, the cheapest layer first?
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+A pure function of what was found. ``storage.evidence`` finds it in memory and SQLite,
+``storage.redis.shared_evidence`` in Redis. ``evaluation`` and ``batch`` decide on many texts at
+once in compiled loops and in SQL, and a property test holds all of them to this function.
+"""
 
-from neardup.candidates import MAX_CANDIDATES, Bitmaps, Candidates
-from neardup.document import Document
-from neardup.fingerprints.digest import EMPTY_DIGEST
-from neardup.indexes.hamming import HammingIndex
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from neardup.parameters import Parameters
-from neardup.storage.documents import Documents
 from neardup.verdict import (
     CANDIDATE_TIER,
     EXACT_DUPLICATE,
@@ -18,71 +18,86 @@ from neardup.verdict import (
     SIMHASH_TIER,
     TEXT_DUPLICATE,
     TEXT_TIER,
+    TOO_SHORT,
     Verdict,
 )
-from neardup.verifier import Verifier
 
 
-@dataclass(frozen=True, slots=True)
-class Funnel:
-    """Asks the layers of a verdict, and keeps nothing.
+class NearText(NamedTuple):
+    """A kept text whose fingerprint is near.
 
     Attributes:
-        parameters: The parameters that decide which texts are the same.
-        documents: The kept texts, the truth.
-        index: Their fingerprints. It may know what is not stored: that makes no verdict.
-        verifier: The measure that confirms candidates.
-        bitmaps: The bitmaps of texts that were candidates.
+        id: The id of the kept text.
+        distance: The distance of the two fingerprints, in bits.
+        similarity: The similarity of the two texts, 0 to 1; None: it was not measured.
+        is_left_out: Whether it was not looked at, since there are too many or too long ones.
     """
 
-    parameters: Parameters
-    documents: Documents
-    index: HammingIndex
-    verifier: Verifier
-    bitmaps: Bitmaps = field(default_factory=Bitmaps)
+    id: int
+    distance: int
+    similarity: float | None = None
+    is_left_out: bool = False
 
-    def find(self, document: Document, excluded: Collection[int]) -> Verdict:
-        """Return the verdict: what the text repeats, or that it is new."""
-        if document.payload is not None:
-            known = self.find_payload(document.payload, excluded)
-            if known is not None:
-                return known
-        equal = self.documents.find_digest(document.digest, excluded)
-        if equal is not None:
-            return Verdict(TEXT_DUPLICATE, equal, distance=0, similarity=1.0, tier=TEXT_TIER)
-        if document.fingerprint is None:
-            return Verdict(NEW)
-        return self._find_near(document.text, document.fingerprint, excluded)
 
-    def find_payload(self, digest: bytes, excluded: Collection[int]) -> Verdict | None:
-        """Return the verdict on what came from the bytes of a kept text; None: they are new."""
-        # Texts of other stores may have been taken from an empty body.
-        found = None if digest == EMPTY_DIGEST else self.documents.find_payload(digest, excluded)
-        if found is None:
-            return None
-        return Verdict(EXACT_DUPLICATE, found, distance=0, similarity=1.0, tier=PAYLOAD_TIER)
+class Evidence(NamedTuple):
+    """The kept texts that a text may repeat, by layers.
 
-    def _find_near(self, text: str, fingerprint: int, excluded: Collection[int]) -> Verdict:
-        parameters = self.parameters
-        candidates = Candidates(text, self.verifier, self.bitmaps, parameters.min_similarity)
-        matches = self.index.query(fingerprint, limit=MAX_CANDIDATES + 1)
-        for match in matches[:MAX_CANDIDATES]:
-            if match.distance > parameters.radius:
-                break
-            if match.id in excluded or (parameters.verify and not candidates.may_confirm(match.id)):
-                continue
-            kept = self.documents.text(match.id)
-            if kept is None:
-                continue
-            if not parameters.verify:
-                return self._near(match.id, match.distance, None)
-            shared = candidates.confirmed(match.id, kept)
-            if shared is not None:
-                return self._near(match.id, match.distance, shared)
-        beyond = sum(match.distance <= parameters.radius for match in matches[MAX_CANDIDATES:])
-        return Verdict(NEW, left_out=candidates.left_out + beyond)
+    A layer need not be looked at where one before it has found something.
 
-    def _near(self, original: int, distance: int, similarity: float | None) -> Verdict:
-        is_match = distance <= self.parameters.max_distance
-        tier = SIMHASH_TIER if is_match else CANDIDATE_TIER
-        return Verdict(NEAR_DUPLICATE, original, distance, similarity, tier)
+    Attributes:
+        payload: The first kept text that was taken from the same bytes; None: there is none.
+        text: The first kept text that is equal after folding; None: there is none.
+        near: The kept texts within the radius, nearest first, then by id, at least as far as the
+            first that is confirmed. Empty for a text without a fingerprint.
+    """
+
+    payload: int | None = None
+    text: int | None = None
+    near: Sequence[NearText] = ()
+
+
+def decide(words: int, evidence: Evidence, parameters: Parameters) -> Verdict:
+    """Return the verdict on a text.
+
+    It is a duplicate of the first kept text that one of the layers confirms, else it is to be kept.
+
+    Args:
+        words: The number of its tokens; below ``min_words`` nothing but equality counts.
+        evidence: The kept texts that it may repeat.
+        parameters: The parameters that decide which texts are the same.
+
+    Complexity: O(near texts).
+    """
+    if evidence.payload is not None:
+        return exact_duplicate(evidence.payload)
+    if evidence.text is not None:
+        return Verdict(TEXT_DUPLICATE, evidence.text, distance=0, similarity=1.0, tier=TEXT_TIER)
+    if words < parameters.min_words:
+        return Verdict(TOO_SHORT)
+    left_out = 0
+    for near in evidence.near:
+        if is_confirmed(near, parameters):
+            return _near_duplicate(near, parameters)
+        left_out += near.is_left_out and near.distance <= parameters.radius
+    return Verdict(NEW, left_out=left_out)
+
+
+def exact_duplicate(original: int) -> Verdict:
+    """Return the verdict on a text from the very bytes of a kept one."""
+    return Verdict(EXACT_DUPLICATE, original, distance=0, similarity=1.0, tier=PAYLOAD_TIER)
+
+
+def is_confirmed(near: NearText, parameters: Parameters) -> bool:
+    """Whether a text repeats a near one; what was not compared is never confirmed."""
+    if near.is_left_out or near.distance > parameters.radius:
+        return False
+    if not parameters.verify:
+        return True
+    return near.similarity is not None and near.similarity >= parameters.min_similarity
+
+
+def _near_duplicate(near: NearText, parameters: Parameters) -> Verdict:
+    is_match = near.distance <= parameters.max_distance
+    tier = SIMHASH_TIER if is_match else CANDIDATE_TIER
+    similarity = near.similarity if parameters.verify else None
+    return Verdict(NEAR_DUPLICATE, near.id, near.distance, similarity, tier)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from neardup.cascade import Funnel
+from neardup.cascade import Evidence, decide, exact_duplicate
 from neardup.document import Document, analyse
 from neardup.errors import ClosedError, DuplicateIdError, ParameterError
 from neardup.fingerprints.digest import EMPTY_DIGEST, payload_digest, text_digest
@@ -14,9 +14,10 @@ from neardup.indexes.arrays import checked_id
 from neardup.indexes.hamming import HammingIndex
 from neardup.parameters import DEFAULTS, Parameters
 from neardup.storage.documents import Documents
+from neardup.storage.evidence import EvidenceSource
 from neardup.storage.memory import MemoryDocuments
 from neardup.storage.text_directory import open_directory
-from neardup.verdict import NEW, TOO_SHORT, Verdict
+from neardup.verdict import TOO_SHORT, Verdict
 from neardup.verification import JaccardVerifier
 from neardup.verifier import Verifier
 
@@ -98,7 +99,7 @@ class Deduplicator:
         self._documents: Documents = documents
         self._index = HammingIndex(radius=radius) if index is None else index
         verifier = verifier or JaccardVerifier(parameters.verify_shingle_size)
-        self._funnel = Funnel(parameters, documents, self._index, verifier)
+        self._source = EvidenceSource(parameters, documents, self._index, verifier)
 
     def __enter__(self) -> Self:
         return self
@@ -139,7 +140,7 @@ class Deduplicator:
         self._check_tunable(parameters)
         self._index.radius = parameters.radius
         self._parameters = parameters
-        self._funnel = replace(self._funnel, parameters=parameters)
+        self._source = replace(self._source, parameters=parameters)
 
     def _check_tunable(self, parameters: Parameters) -> None:
         fixed = ["fingerprint_features", "verify_shingle_size"]
@@ -205,7 +206,8 @@ class Deduplicator:
         """
         if self._closed:
             raise ClosedError("the deduplicator was closed")
-        return self._funnel.find_payload(digest, exclude)
+        original = self._source.find_payload(digest, exclude)
+        return None if original is None else exact_duplicate(original)
 
     def judge_document(
         self,
@@ -223,18 +225,18 @@ class Deduplicator:
             raise ClosedError("the deduplicator was closed")
         number, document = checked_id(id), self._checked(document)
         if self._is_kept(number, document):
-            return self._kept_verdict(document)
+            return decide(document.words, Evidence(), self._parameters)
         if document.digest == EMPTY_DIGEST:
             if self._store is not None:
                 self._store.drop(number, document.digest)
             return Verdict(TOO_SHORT)
-        found = self._funnel.find(document, {number, *exclude})
-        if found.is_duplicate:
-            if self._store is not None:
-                self._store.drop(number, document.digest)
-            return found
-        self._keep(number, document)
-        return replace(self._kept_verdict(document), left_out=found.left_out)
+        evidence = self._source.find(document, {number, *exclude})
+        verdict = decide(document.words, evidence, self._parameters)
+        if not verdict.is_duplicate:
+            self._keep(number, document)
+        elif self._store is not None:
+            self._store.drop(number, document.digest)
+        return verdict
 
     def add_document(self, id: int, document: Document) -> None:  # noqa: A002  (the field's word)
         """Keep a document without asking, so that later texts are compared with it.
@@ -305,6 +307,3 @@ class Deduplicator:
             raise DuplicateIdError(
                 f"id {number} was judged with another text; give each text its id"
             )
-
-    def _kept_verdict(self, document: Document) -> Verdict:
-        return Verdict(TOO_SHORT if document.words < self._parameters.min_words else NEW)

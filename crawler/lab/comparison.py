@@ -22,11 +22,11 @@ from neardup import (
     similarity,
     text_digest,
 )
+from neardup.cascade import Evidence, NearText, decide
 from neardup.features.occurrences import count_words
 from neardup.features.texts import folded_bytes, word_bytes
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.parameters import DEFAULTS
-from neardup.verdict import NEAR_DUPLICATE, NEW, TEXT_DUPLICATE, TOO_SHORT
 from neardup.verifier import compared_with
 from neardup.whole import part_of
 
@@ -229,15 +229,12 @@ class _Judge:
         return VerdictAt(bits, self.verdict(confirmed), self.verdict(alone))
 
     def verdict(self, parameters: Parameters) -> str:
-        if self.first.digest == self.second.digest:
-            return TOO_SHORT if self.second.digest == EMPTY_DIGEST else TEXT_DUPLICATE
-        if self.second.words < parameters.min_words:
-            return TOO_SHORT
-        if not self.are_main or self.first.words < parameters.min_words or self.distance is None:
-            return NEW
-        is_near = self.distance <= parameters.radius
-        is_confirmed = not parameters.verify or self.similarity >= parameters.min_similarity
-        return NEAR_DUPLICATE if is_near and is_confirmed else NEW
+        is_equal = self.first.digest == self.second.digest != EMPTY_DIGEST
+        near = []
+        if self.are_main and self.first.words >= parameters.min_words and self.distance is not None:
+            near.append(NearText(0, self.distance, self.similarity))
+        evidence = Evidence(text=0 if is_equal else None, near=near)
+        return decide(self.second.words, evidence, parameters).kind
 
 
 def _side(text: str, features: Features) -> Side:

@@ -146,7 +146,7 @@ class TestBudget:
 
 
 def test_more_candidates_than_are_looked_at_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neardup.cascade.MAX_CANDIDATES", 5)
+    monkeypatch.setattr("neardup.candidates.MAX_CANDIDATES", 5)
     deduplicator = Deduplicator()
     for number in range(6):
         deduplicator.add_document(number, alike_in_fingerprint(prose(number, 1000)))

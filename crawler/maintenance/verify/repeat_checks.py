@@ -14,6 +14,7 @@ from crawler.pages.page_row import to_unsigned
 from crawler.pages.verdicts import EXACT_DUPLICATE, NEAR_DUPLICATE, NEW, TEXT_DUPLICATE, TOO_SHORT
 from neardup import HammingIndex, JaccardVerifier, NearDupError, hamming
 from neardup.candidates import MAX_CANDIDATES, Bitmaps, Candidates
+from neardup.cascade import Evidence, decide
 from neardup.whole import split_whole
 
 if TYPE_CHECKING:
@@ -185,20 +186,18 @@ def _repeated(
     url, text = read(_PAGE, (page_id,)).fetchone()
     try:
         verifier = JaccardVerifier(parameters.verify_shingle_size)
-        candidates = Candidates(unpack_judged(text), verifier, bitmaps, parameters.min_similarity)
-        for match in matches:
-            other_url, other = read(_PAGE, (match.id,)).fetchone()
-            if url == other_url:
-                continue
-            if not parameters.verify:
-                return NearPage(page_id, match.id, match.distance, None)
-            if candidates.may_confirm(match.id):
-                similarity = candidates.confirmed(match.id, unpack_judged(other))
-                if similarity is not None:
-                    return NearPage(page_id, match.id, match.distance, similarity)
+        candidates = Candidates(unpack_judged(text), matches, parameters, verifier, bitmaps)
+        while unread := candidates.unread():
+            for match in unread:
+                other_url, other = read(_PAGE, (match.id,)).fetchone()
+                if url != other_url:
+                    candidates.compare(match, unpack_judged(other))
     except (zstandard.ZstdError, ValueError):  # another check says so
-        pass
-    return None
+        return None
+    verdict = decide(parameters.min_words, Evidence(near=candidates.near), parameters)
+    if verdict.duplicate_of is None or verdict.distance is None:
+        return None
+    return NearPage(page_id, verdict.duplicate_of, verdict.distance, verdict.similarity)
 
 
 def _similarity(parameters: Parameters, first: bytes, second: bytes) -> float:

@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
+from neardup.cascade import Evidence, decide, exact_duplicate
 from neardup.document import Document
 from neardup.errors import DocumentError, ParameterError, ServerError
 from neardup.fingerprints.digest import EMPTY_DIGEST
@@ -11,10 +12,10 @@ from neardup.parameters import Parameters
 from neardup.storage.redis.commit_log import Look
 from neardup.storage.redis.head_format import OWNER_BYTES, Record, recorded
 from neardup.storage.redis.server import Server
-from neardup.storage.redis.shared_cascade import SharedFunnel, original_of
+from neardup.storage.redis.shared_evidence import SharedEvidenceSource, original_of
 from neardup.storage.redis.shelf import Findings, Shelf
 from neardup.storage.redis.verdict_records import KeptText, Original, SharedVerdict
-from neardup.verdict import EXACT_DUPLICATE, NEW, PAYLOAD_TIER, TOO_SHORT, Verdict
+from neardup.verdict import TOO_SHORT, Verdict
 from neardup.verification import JaccardVerifier
 from neardup.verifier import Verifier
 
@@ -84,7 +85,7 @@ class SharedDeduplicator:
         self._blocks = blocks
         self._shelf = Shelf(server, blocks=blocks)
         verifier = verifier or JaccardVerifier(parameters.verify_shingle_size)
-        self._funnel = SharedFunnel(self._shelf, parameters, verifier)
+        self._source = SharedEvidenceSource(self._shelf, parameters, verifier)
 
     @property
     def parameters(self) -> Parameters:
@@ -110,7 +111,7 @@ class SharedDeduplicator:
             if held != wanted:
                 raise ParameterError(f"{name} must stay {held}, got {wanted}; open another one")
         self._parameters = parameters
-        self._funnel = replace(self._funnel, parameters=parameters)
+        self._source = replace(self._source, parameters=parameters)
 
     async def judge(
         self, owner: bytes, document: Document, about: bytes, *, keeps: bool = False
@@ -132,30 +133,30 @@ class SharedDeduplicator:
         says how many lists are read.
         """
         _check_owner(owner)
-        parameters, funnel = self._parameters, self._funnel
+        parameters, source = self._parameters, self._source
         if document.words < parameters.min_words:
             # It may have been analysed with a lower min_words; such a fingerprint misleads.
             document = replace(document, fingerprint=None)
         if document.digest == EMPTY_DIGEST:
             return SharedVerdict(Verdict(TOO_SHORT))
-        kept = Verdict(TOO_SHORT if document.words < parameters.min_words else NEW)
+        verdict = decide(document.words, Evidence(), parameters)
         record = recorded(owner, document, about)
         while True:
             look = await self._shelf.log.look()
             await self._shelf.post_left_behind(look)
             findings = await self._shelf.find(record.head, look, parameters.radius)
             if await self._is_own(record, look, findings):
-                return SharedVerdict(kept)
+                return SharedVerdict(verdict)
             if not keeps:
-                found = await funnel.find(record.head, document.text, findings)
-                if found.verdict.is_duplicate:
-                    return found
-                kept = replace(kept, left_out=found.verdict.left_out)
+                shared = await source.find(record.head, document.text, findings)
+                verdict = decide(document.words, shared.evidence, parameters)
+                if verdict.duplicate_of is not None:
+                    return SharedVerdict(verdict, shared.originals[verdict.duplicate_of])
             if await self._keep(record, look, parameters.radius, keeps=keeps):
-                return SharedVerdict(kept)
+                return SharedVerdict(verdict)
 
     async def _is_own(self, record: Record, look: Look, findings: Findings) -> bool:
-        number = await self._funnel.own(record.head, findings)
+        number = await self._source.own(record.head, findings)
         if number in look.recent:
             # Its first reply was lost, or its first judge died.
             await self._shelf.post_entry(number)
@@ -177,7 +178,10 @@ class SharedDeduplicator:
         _check_owner(owner)
         look = await self._shelf.log.look()
         found = await self._shelf.find_payload(digest, look)
-        return await self._funnel.find_payload(owner, digest, found)
+        original = await self._source.find_payload(owner, digest, found)
+        return (
+            None if original is None else SharedVerdict(exact_duplicate(original.number), original)
+        )
 
     async def claim_payload(
         self, digest: bytes, owner: bytes, about: bytes
@@ -192,8 +196,8 @@ class SharedDeduplicator:
         held = await self._shelf.claim(digest, owner, about)
         if held is None:
             return None
-        verdict = Verdict(EXACT_DUPLICATE, -1, distance=0, similarity=1.0, tier=PAYLOAD_TIER)
-        return SharedVerdict(verdict, Original(-1, *held, b""))
+        original = Original(-1, *held, b"")
+        return SharedVerdict(exact_duplicate(original.number), original)
 
     async def kept(self) -> AsyncIterator[KeptText]:
         """Yield all kept texts by number."""

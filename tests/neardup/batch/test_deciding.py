@@ -1,13 +1,30 @@
-"""Which texts are kept, against the definition."""
+"""Which texts are kept, against the definition and the cascade."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from neardup import clusters
-from neardup.batch.deciding import _decide
+from neardup import Parameters, Verdict, analyse, clusters
+from neardup.batch.deciding import _decide, dropped, originals, verdicts
+from neardup.cascade import Evidence, decide
+from tests.neardup.judged_crawls import (
+    by_cascade,
+    crawls,
+    evidence_of,
+    is_same,
+    parameters_of_verdicts,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from neardup import Document
+    from tests.neardup.storage.redis.judges import Page
 
 edges = st.sets(
     st.tuples(st.integers(0, 30), st.integers(0, 30)).filter(lambda pair: pair[0] < pair[1]),
@@ -31,12 +48,98 @@ class TestDecidingProperties:
     def test_exactly_what_repeats_a_kept_text_is_dropped(
         self, pairs: set[tuple[int, int]], batch: int
     ) -> None:
-        dropped = decided(pairs, batch)
+        gone = decided(pairs, batch)
         for text in range(31):
-            near_kept = {first for first, second in pairs if second == text} - dropped
-            assert (text in dropped) == bool(near_kept)
+            near_kept = {first for first, second in pairs if second == text} - gone
+            assert (text in gone) == bool(near_kept)
 
     @given(edges)
     def test_no_two_kept_texts_are_a_pair(self, pairs: set[tuple[int, int]]) -> None:
-        dropped = decided(pairs, 7)
-        assert all({first, second} & dropped for first, second in pairs)
+        gone = decided(pairs, 7)
+        assert all({first, second} & gone for first, second in pairs)
+
+
+class Rows(NamedTuple):
+    """The tables from which Spark decides.
+
+    Attributes:
+        documents: ``id``, ``text_id``, ``words``.
+        pairs: ``first``, ``second``, ``distance``, ``similarity``, of different texts.
+    """
+
+    documents: list[tuple[int, int, int]]
+    pairs: list[tuple[int, int, int, float | None]]
+
+
+def rows_of(parameters: Parameters, crawl: list[Page], first: int) -> Rows:
+    """Return what the steps before the decision find of a crawl; ids begin at ``first``."""
+    firsts: dict[bytes, tuple[int, Document]] = {}
+    documents = []
+    for page in crawl:
+        document = analyse(page.text, parameters)
+        text_id, _ = firsts.setdefault(document.digest, (first + page.number, document))
+        documents.append((first + page.number, text_id, document.words))
+    pairs = []
+    different = sorted(firsts.values(), key=lambda one: one[0])
+    for place, (second, document) in enumerate(different):
+        before = dict(different[:place])
+        for near in evidence_of(document, before, parameters).near:
+            if decide(document.words, Evidence(near=[near]), parameters).is_duplicate:
+                similarity = near.similarity if parameters.verify else None
+                pairs.append((near.id, second, near.distance, similarity))
+    return Rows(documents, pairs)
+
+
+class TestBatch:
+    """All crawls of an example are one corpus: a job of Spark takes seconds, so none is shrunk."""
+
+    @settings(
+        max_examples=2,
+        phases=[Phase.explicit, Phase.reuse, Phase.generate],
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
+    @given(parameters=parameters_of_verdicts, crawled=st.lists(crawls, min_size=15, max_size=20))
+    def test_sql_decides_as_the_cascade_does(
+        self, spark: SparkSession, parameters: Parameters, crawled: list[list[Page]]
+    ) -> None:
+        documents, pairs, expected = [], [], []
+        for number, crawl in enumerate(crawled):
+            first = 1000 * number
+            plain = [page._replace(payload=None) for page in crawl]
+            found = rows_of(parameters, plain, first)
+            documents += found.documents
+            pairs += found.pairs
+            for verdict in by_cascade(parameters, plain):
+                original = verdict.duplicate_of
+                moved = None if original is None else first + original
+                expected.append(replace(verdict, duplicate_of=moved))
+        rows = spark_verdicts(spark, parameters, Rows(documents, pairs))
+        for row, wanted in zip(rows, expected, strict=True):
+            if wanted.kind == "text_duplicate" or row["verdict"] == "text_duplicate":
+                # The first equal text is named, which is the kept one.
+                assert row["duplicate_of"] == row["text_id"]
+            found_verdict = Verdict(
+                row["verdict"],
+                row["duplicate_of"],
+                row["distance"],
+                row["similarity"],
+                row["tier"],
+            )
+            assert is_same(found_verdict, wanted), (row, wanted)
+
+
+def spark_verdicts(spark: SparkSession, parameters: Parameters, rows: Rows) -> list[Any]:
+    """Return the verdicts of a batch, in the order of ids."""
+    documents = spark.createDataFrame(rows.documents, "id long, text_id long, words int")
+    pairs = spark.createDataFrame(
+        rows.pairs, "first long, second long, distance int, similarity double"
+    )
+    joined = clusters((first, second) for first, second, _, _ in rows.pairs)
+    roots = spark.createDataFrame(
+        [(member, one.representative) for one in joined for member in one.members],
+        "id long, root long",
+    )
+    gone = dropped(pairs, roots).cache()
+    of_gone = documents.join(gone.selectExpr("id AS text_id"), "text_id", "left_semi")
+    found = originals(pairs, gone, of_gone.select("id", "text_id"))
+    return verdicts(documents, found, parameters).orderBy("id").collect()

@@ -1,0 +1,115 @@
+"""Find what is known of the kept texts of many processes, for ``cascade.decide``."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from neardup.candidates import Candidates
+from neardup.cascade import Evidence
+from neardup.fingerprints.digest import EMPTY_DIGEST
+from neardup.indexes.match import Match
+from neardup.parameters import Parameters
+from neardup.storage.redis.head_format import Head, Record
+from neardup.storage.redis.kept_documents import DigestOwner, mark_of
+from neardup.storage.redis.shelf import Findings, Shelf
+from neardup.storage.redis.verdict_records import Original
+from neardup.verifier import Verifier
+
+_READ_AT_ONCE = 8
+
+
+class SharedEvidence(NamedTuple):
+    """The kept texts that a text may repeat.
+
+    Attributes:
+        evidence: The kept texts by layers; ids are numbers of kept texts.
+        originals: Where each of them is, by number.
+    """
+
+    evidence: Evidence
+    originals: dict[int, Original]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedEvidenceSource:
+    """Looks for kept texts layer by layer, and keeps nothing.
+
+    Attributes:
+        shelf: The kept texts.
+        parameters: The parameters that decide which texts are the same.
+        verifier: The measure that confirms candidates.
+    """
+
+    shelf: Shelf
+    parameters: Parameters
+    verifier: Verifier
+
+    async def own(self, head: Head, findings: Findings) -> int | None:
+        """Return the number of the same text of the same owner; None: it is not kept yet."""
+        marked = [held.number for held in findings.digest if held.mark == mark_of(head.owner)]
+        for number, record in (await self.shelf.records(marked)).items():
+            if (record.head.owner, record.head.digest) == (head.owner, head.digest):
+                return number
+        return None
+
+    async def find(self, head: Head, text: str, findings: Findings) -> SharedEvidence:
+        """Return the texts of other owners that a text may repeat."""
+        if head.payload is not None:
+            original = await self.find_payload(head.owner, head.payload, findings.payload)
+            if original is not None:
+                evidence = Evidence(payload=original.number)
+                return SharedEvidence(evidence, {original.number: original})
+        original = await self._first(
+            findings.digest,
+            lambda other: other.digest == head.digest and other.owner != head.owner,
+        )
+        if original is not None:
+            return SharedEvidence(Evidence(text=original.number), {original.number: original})
+        return await self._find_near(head, text, findings.near)
+
+    async def find_payload(
+        self, owner: bytes, payload: bytes, found: Sequence[DigestOwner]
+    ) -> Original | None:
+        """Return the first text of another owner that was taken from these bytes."""
+        if payload == EMPTY_DIGEST:
+            return None
+        return await self._first(
+            found, lambda other: other.payload == payload and other.owner != owner
+        )
+
+    async def _first(
+        self, found: Sequence[DigestOwner], is_original: Callable[[Head], bool]
+    ) -> Original | None:
+        for first in range(0, len(found), _READ_AT_ONCE):
+            numbers = [held.number for held in found[first : first + _READ_AT_ONCE]]
+            records = await self.shelf.records(numbers)
+            for number in numbers:
+                if number in records and is_original(records[number].head):
+                    return original_of(number, records[number])
+        return None
+
+    async def _find_near(self, head: Head, text: str, found: Sequence[Match]) -> SharedEvidence:
+        originals: dict[int, Original] = {}
+        if not found:
+            return SharedEvidence(Evidence(), originals)
+        candidates = Candidates(text, found, self.parameters, self.verifier, self.shelf.bitmaps)
+        while unread := candidates.unread(_READ_AT_ONCE):
+            records = await self.shelf.records([match.id for match in unread])
+            for match in unread:
+                record = records.get(match.id)
+                if record is not None and _is_candidate(head, record.head, match.distance):
+                    originals[match.id] = original_of(match.id, record)
+                    candidates.compare(match, record.text)
+        return SharedEvidence(Evidence(near=candidates.near), originals)
+
+
+def original_of(number: int, record: Record) -> Original:
+    """Return where a kept text is."""
+    return Original(number, record.head.owner, record.about, record.head.digest)
+
+
+def _is_candidate(head: Head, other: Head, distance: int) -> bool:
+    if other.owner == head.owner or None in (head.fingerprint, other.fingerprint):
+        return False
+    # A server that lost its last second gives numbers again: a posting may be of an older text.
+    return ((head.fingerprint or 0) ^ (other.fingerprint or 0)).bit_count() == distance
