@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from crawler.frontier.order import QueuedRequest
 from crawler.frontier.redis.request_records import AGAIN, Leased
-from crawler.frontier.states import SKIPPED
+from crawler.storage.states import SKIPPED, TODO
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -22,12 +22,13 @@ T = TypeVar("T")
 _LAST = "SELECT max(id) FROM requests"
 _OF_KEY = "DELETE FROM requests WHERE key = ?"
 _ROW_OF_KEY = "SELECT id, host, url, priority, request, depth, state FROM requests WHERE key = ?"
-_TAKE_OUT = "DELETE FROM requests WHERE id = ? AND state = 0"
+_TAKE_OUT = f"DELETE FROM requests WHERE id = ? AND state = {TODO}"  # noqa: S608
 _PARKED = (
-    "SELECT id, host, url, priority, request, depth FROM requests WHERE id > ? AND state = 4"
+    "SELECT id, host, url, priority, request, depth FROM requests"  # noqa: S608
+    f" WHERE id > ? AND state = {SKIPPED}"
     " ORDER BY id LIMIT 500"
 )
-_WAITING = "SELECT id, host, url, priority, request, depth FROM requests WHERE state = 0"
+_WAITING = f"SELECT id, host, url, priority, request, depth FROM requests WHERE state = {TODO}"  # noqa: S608
 
 
 def pack(leased: Leased) -> bytes:
@@ -229,7 +230,10 @@ class Buffer:
 
     def has_parked(self, host: int) -> bool:
         """Return whether a rule skips requests of a host."""
-        sql = f"SELECT 1 FROM requests WHERE host = ? AND state > 0 AND state = {SKIPPED:d} LIMIT 1"  # noqa: S608
+        sql = (
+            f"SELECT 1 FROM requests WHERE host = ? AND state > {TODO} AND state = {SKIPPED}"  # noqa: S608
+            " LIMIT 1"
+        )
         return self._database.read(sql, (host,)).fetchone() is not None
 
     def parked(self) -> Iterator[list[Leased]]:

@@ -7,8 +7,9 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawler.fleet.board import SharedRule
+from crawler.storage.states import HOLDS
 from crawler.url_rules.engine import UrlRules
-from crawler.url_rules.rule_store import COVERED, HOLDS, restored
+from crawler.url_rules.rule_store import COVERED, restored
 
 if TYPE_CHECKING:
     from crawler.fleet.board import Board, Notices

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.frontier.host_line import HostLine
 from crawler.frontier.order import QueuedRequest, next_in_turn
 from crawler.frontier.read_ahead import MAX_OF_A_HOST, Heads
-from crawler.frontier.states import DONE, LEASED, TODO
+from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, TODO, UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -27,27 +27,29 @@ _READ_AHEAD = 8_192
 """Requests that are read ahead, of all hosts together."""
 
 _PUSH = (
-    "INSERT INTO requests (state, tries, priority, depth, host, url, key, fixed, request)"
-    " VALUES (0, 0, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO requests (state, tries, priority, depth, host, url, key, fixed, request)"  # noqa: S608
+    f" VALUES ({TODO}, 0, ?, ?, ?, ?, ?, ?, ?)"
 )
 _PUSH_SKIPPED = (
-    "INSERT INTO requests"
+    "INSERT INTO requests"  # noqa: S608
     " (state, tries, priority, depth, host, url, key, fixed, request, rule, fold)"
-    " VALUES (4, 0, ?, ?, ?, ?, ?, 0, ?, ?, ?)"
+    f" VALUES ({SKIPPED}, 0, ?, ?, ?, ?, ?, 0, ?, ?, ?)"
 )
-_LEASED = "UPDATE requests SET state = 1 WHERE id = ?"
-_DONE = "UPDATE requests SET state = 2, request = x'' WHERE id = ?"
-_FAILED = "UPDATE requests SET state = 3, tries = tries + 1 WHERE id = ?"
-_BACK = "UPDATE requests SET state = 0 WHERE id = ?"
-_BACK_CHANGED = "UPDATE requests SET state = 0, priority = ?, request = ? WHERE id = ?"
+_LEASED = f"UPDATE requests SET state = {LEASED} WHERE id = ?"  # noqa: S608
+_DONE = f"UPDATE requests SET state = {DONE}, request = x'' WHERE id = ?"  # noqa: S608
+_FAILED = f"UPDATE requests SET state = {FAILED}, tries = tries + 1 WHERE id = ?"  # noqa: S608
+_BACK = f"UPDATE requests SET state = {TODO} WHERE id = ?"  # noqa: S608
+_BACK_CHANGED = f"UPDATE requests SET state = {TODO}, priority = ?, request = ? WHERE id = ?"  # noqa: S608
 _OF_KEY = "SELECT id, host, state FROM requests WHERE key = ? AND depth > ?"
 _NEARER = "UPDATE requests SET depth = ? WHERE id = ?"
 _FOLLOW_AGAIN = (
-    "UPDATE requests SET state = 0, depth = ?, host = ?, url = ?, request = ? WHERE id = ?"
+    f"UPDATE requests SET state = {TODO}, depth = ?, host = ?, url = ?, request = ? WHERE id = ?"  # noqa: S608
 )
-_WAIT_AGAIN = "UPDATE requests SET state = 0, request = ? WHERE id = ? AND state = 1"
+_WAIT_AGAIN = f"UPDATE requests SET state = {TODO}, request = ? WHERE id = ? AND state = {LEASED}"  # noqa: S608
 
-_UNFINISHED = "state IN (1, 3) AND tries < ?"
+_FIRST = f"SELECT max(priority) FROM requests WHERE state = {TODO} AND host = ?"  # noqa: S608
+
+_UNFINISHED = f"state IN ({UNFINISHED}) AND tries < ?"
 
 
 class RequestQueue:
@@ -80,7 +82,7 @@ class RequestQueue:
         self._heads = Heads(database, self._gone)
         database.before_commit.append(self.write)
         self._restore()
-        self._todo = self._number("SELECT count(*) FROM requests WHERE state = 0")
+        self._todo = self._number(f"SELECT count(*) FROM requests WHERE state = {TODO}")  # noqa: S608
 
     def _number(self, sql: str) -> int:
         return int(self._database.read(sql).fetchone()[0])
@@ -94,7 +96,7 @@ class RequestQueue:
         )
         for host, priority in hosts:
             self._line.stand(host, priority)
-        sql = f"UPDATE requests SET state = 0 WHERE {_UNFINISHED}"  # noqa: S608
+        sql = f"UPDATE requests SET state = {TODO} WHERE {_UNFINISHED}"  # noqa: S608
         self._database.write(sql, (MAX_TRIES,))
 
     @property
@@ -262,9 +264,7 @@ class RequestQueue:
         self.write()
         self._heads.drop(host)
         changed = self._database.write_many(sql, rows)
-        first = self._database.read(
-            "SELECT max(priority) FROM requests WHERE state = 0 AND host = ?", (host,)
-        ).fetchone()[0]
+        first = self._database.read(_FIRST, (host,)).fetchone()[0]
         if first is None:
             self._line.leave(host)
         else:
@@ -280,8 +280,8 @@ class RequestQueue:
         self.write()
         self._database.write("DELETE FROM hosts")
         self._database.write(
-            "INSERT INTO hosts SELECT host, max(priority), min(id) FROM requests WHERE state = 0"
-            " GROUP BY host"
+            "INSERT INTO hosts SELECT host, max(priority), min(id) FROM requests"  # noqa: S608
+            f" WHERE state = {TODO} GROUP BY host"
         )
         self._line = HostLine(self._database)
 

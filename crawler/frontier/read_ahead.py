@@ -6,6 +6,8 @@ from bisect import insort
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crawler.storage.states import TODO
+
 if TYPE_CHECKING:
     from collections.abc import Container
 
@@ -24,7 +26,7 @@ _ROW_BYTES = 250
 """Bytes of a row beside the characters of its URL and the bytes of its request."""
 
 _NEXT = (
-    "SELECT -priority, depth, id, url, request FROM requests WHERE state = 0 AND host = ?"
+    f"SELECT -priority, depth, id, url, request FROM requests WHERE state = {TODO} AND host = ?"  # noqa: S608
     " ORDER BY priority DESC, depth, id"
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from crawler.storage.states import DONE
 from neardup import IndexFileError, ScalableBloomFilter
 
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ MAX_UNWRITTEN = 10_000
 """Keep at most this many keys in memory that wait for a row."""
 
 _MARK = (
-    "INSERT INTO requests (state, tries, priority, depth, host, url, key, fixed, request)"
-    " VALUES (2, 0, 0, ?2, 0, '', ?1, 1, x'')"
+    "INSERT INTO requests (state, tries, priority, depth, host, url, key, fixed, request)"  # noqa: S608
+    f" VALUES ({DONE}, 0, 0, ?2, 0, '', ?1, 1, x'')"
 )
 _MARK_ALL = (
     "INSERT OR IGNORE INTO requests"
     " (state, tries, priority, depth, host, url, key, fixed, request)"
-    " SELECT 2, 0, 0, depth, 0, '', key, 1, x'' FROM"
+    f" SELECT {DONE}, 0, 0, depth, 0, '', key, 1, x'' FROM"
 )
 _KEYS = "FROM requests WHERE key IS NOT NULL"
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from crawler.frontier.pauses import WAITED
+from crawler.storage.states import SpellingState
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.recent import RecentUrls
 from crawler.urls.requested import sent
@@ -20,13 +21,6 @@ SPELLING: Final = "crawl_spelling"
 
 MAX_OTHERS: Final = 3
 """Spellings stored of a URL, at most, beside the first one and the canonical one."""
-
-KNOWN: Final = 0
-"""State of a spelling that was met and never requested."""
-ASKED: Final = 1
-"""State of a spelling that is queued, under way or gave a page."""
-FAILED: Final = 2
-"""State of a spelling that gave no page."""
 
 _OF_ONE_REQUEST = frozenset(
     {
@@ -49,7 +43,7 @@ class Spelling(NamedTuple):
 
     place: int
     url: str
-    state: int
+    state: SpellingState
 
 
 class Spellings(Protocol):
@@ -84,12 +78,12 @@ class StoredSpellings:
         if not self._recent.is_new(url, 0):
             return False
         known = self._of(key)
-        has_failed = any(one.state == FAILED for one in known)
+        has_failed = any(one.state == SpellingState.FAILED for one in known)
         if len(known) >= MAX_OTHERS + 2 * has_failed or self._is_known(key, url, known):
             return False
-        if has_failed and not any(one.state in {KNOWN, ASKED} for one in known):
+        if has_failed and all(one.state == SpellingState.FAILED for one in known):
             return True
-        self._insert(key, len(known), url, KNOWN)
+        self._insert(key, len(known), url, SpellingState.KNOWN)
         return False
 
     def _is_known(self, key: bytes, url: str, known: list[Spelling]) -> bool:
@@ -105,9 +99,9 @@ class StoredSpellings:
         known, form = self._of(key), _form(url)
         for one in known:
             if _form(one.url) == form:
-                self._set(key, one, max(one.state, ASKED))
-                return one.state == KNOWN
-        self._insert(key, len(known), url, ASKED)
+                self._set(key, one, max(one.state, SpellingState.ASKED))
+                return one.state == SpellingState.KNOWN
+        self._insert(key, len(known), url, SpellingState.ASKED)
         return True
 
     def replacement(
@@ -127,27 +121,27 @@ class StoredSpellings:
         for url in failed:
             form = _form(url)
             if form in known:
-                known[form] = self._set(key, known[form], FAILED)
+                known[form] = self._set(key, known[form], SpellingState.FAILED)
             else:
-                known[form] = self._insert(key, len(known), url, FAILED)
-        if any(one.state == ASKED for one in known.values()):
+                known[form] = self._insert(key, len(known), url, SpellingState.FAILED)
+        if any(one.state == SpellingState.ASKED for one in known.values()):
             return None
         if canonical_url is not None:
             form = _form(canonical_url)
-            if form not in known or known[form].state == KNOWN:
+            if form not in known or known[form].state == SpellingState.KNOWN:
                 return canonical_url
-        waiting = [one for one in known.values() if one.state == KNOWN]
+        waiting = [one for one in known.values() if one.state == SpellingState.KNOWN]
         return min(waiting).url if waiting else None
 
     def _of(self, key: bytes) -> list[Spelling]:
         rows = self._database.read("SELECT place, url, state FROM spellings WHERE key = ?", (key,))
-        return [Spelling(*row) for row in rows.fetchall()]
+        return [Spelling(place, url, SpellingState(state)) for place, url, state in rows.fetchall()]
 
-    def _insert(self, key: bytes, place: int, url: str, state: int) -> Spelling:
+    def _insert(self, key: bytes, place: int, url: str, state: SpellingState) -> Spelling:
         self._database.write("INSERT INTO spellings VALUES (?, ?, ?, ?)", (key, place, url, state))
         return Spelling(place, url, state)
 
-    def _set(self, key: bytes, spelling: Spelling, state: int) -> Spelling:
+    def _set(self, key: bytes, spelling: Spelling, state: SpellingState) -> Spelling:
         self._database.write(
             "UPDATE spellings SET state = ? WHERE key = ? AND place = ?",
             (state, key, spelling.place),

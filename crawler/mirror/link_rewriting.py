@@ -13,6 +13,7 @@ from crawler.mirror.mirror_files import SKIP
 from crawler.mirror.paths import address_between
 from crawler.mirror.stand_ins import StandIns
 from crawler.mirror.targets import Targets
+from crawler.storage.states import HOLDS
 from neardup import payload_digest
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _FOLLOWS_FROM = f"""
 SELECT (SELECT count(*) FROM redirects LEFT JOIN file_redirects AS once USING (key)
         WHERE once.target IS NOT redirects.target),
        (SELECT count(*) FROM files WHERE {_GONE}),
-       (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM url_rules WHERE state = 1)
+       (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM url_rules WHERE state = {HOLDS})
 """  # noqa: S608
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from crawler.mirror.mirror_files import LINK, OWN
+from crawler.storage.states import SKIPPED
 from crawler.urls.errors import MalformedUrl
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ _REDIRECTS_NOW = "SELECT target FROM redirects WHERE key = ?"
 _REDIRECTED_ONCE = "SELECT target FROM file_redirects WHERE key = ?"
 # The URL that represents one that a learned rule skipped.
 _SKIPPED = (
-    "SELECT folds.key FROM requests JOIN folds USING (fold)"
-    " WHERE requests.key = ? AND requests.state = 4"
+    "SELECT folds.key FROM requests JOIN folds USING (fold)"  # noqa: S608
+    f" WHERE requests.key = ? AND requests.state = {SKIPPED}"
 )
 
 

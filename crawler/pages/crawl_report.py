@@ -19,16 +19,18 @@ from crawler.pages.verdicts import (
     UNCHANGED,
     VERDICTS,
 )
+from crawler.storage.states import HOLDS, SKIPPED, TODO, UNFINISHED
 from crawler.url_rules.rule_report import UNEXAMINED, StoredCluster, trap_report
 
 if TYPE_CHECKING:
     import sqlite3
 
 # Each part has an index of its own, which the sum of both would not use.
-_QUEUED = """
-SELECT (SELECT count(*) FROM requests WHERE state = 0)
-     + (SELECT count(*) FROM requests WHERE state IN (1, 3) AND tries < ?)
-"""
+_QUEUED = f"""
+SELECT (SELECT count(*) FROM requests WHERE state = {TODO})
+     + (SELECT count(*) FROM requests WHERE state IN ({UNFINISHED}) AND tries < ?)
+"""  # noqa: S608
+_SKIPPED = f"SELECT count(*) FROM requests WHERE state = {SKIPPED} AND rule > 0"  # noqa: S608
 _DUPLICATES = ", ".join(f"'{verdict}'" for verdict in sorted(DUPLICATES))
 
 LARGEST = 10
@@ -217,9 +219,9 @@ def _read(connection: sqlite3.Connection) -> Report:
         saved_extractions=counts[EXACT_DUPLICATE],
         fetched_bytes=tally.fetched_bytes,
         changes=changes,
-        url_rules=scalar(connection, "SELECT count(*) FROM url_rules WHERE state = 1"),
+        url_rules=scalar(connection, f"SELECT count(*) FROM url_rules WHERE state = {HOLDS}"),  # noqa: S608
         unexamined_rules=scalar(connection, UNEXAMINED),
-        skipped=scalar(connection, "SELECT count(*) FROM requests WHERE state = 4 AND rule > 0"),
+        skipped=scalar(connection, _SKIPPED),
         file_links=dict(connection.execute(PUT_ASIDE).fetchall()),
         file_links_to_ask=dict(connection.execute(RELEASABLE).fetchall()),
         traps=trap_report(connection),

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from crawler.storage.states import SKIPPED, TODO, UNFINISHED
+
 SCHEMA_VERSION = 9
 
-TABLES = """
+TABLES = f"""
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL
@@ -15,7 +17,7 @@ CREATE TABLE meta (
 
 CREATE TABLE requests (
     id       INTEGER PRIMARY KEY,   -- order of arrival
-    state    INTEGER NOT NULL,      -- 0 todo, 1 leased, 2 done, 3 broke in a callback, 4 skipped
+    state    INTEGER NOT NULL,      -- storage.states.RequestState
     tries    INTEGER NOT NULL,      -- how often it broke
     priority INTEGER NOT NULL,
     depth    INTEGER NOT NULL,      -- links that lead there from a seed, the fewest known
@@ -28,10 +30,10 @@ CREATE TABLE requests (
     request  BLOB NOT NULL          -- the rest of the request, JSON; empty when done
 );
 CREATE UNIQUE INDEX requests_key ON requests (key) WHERE key IS NOT NULL;
-CREATE INDEX requests_todo ON requests (host, priority DESC, depth, id) WHERE state = 0;
-CREATE INDEX requests_unfinished ON requests (id) WHERE state IN (1, 3);
-CREATE INDEX requests_skipped ON requests (fold) WHERE state = 4;
-CREATE INDEX requests_of_host ON requests (host, state) WHERE state > 0;
+CREATE INDEX requests_todo ON requests (host, priority DESC, depth, id) WHERE state = {TODO};
+CREATE INDEX requests_unfinished ON requests (id) WHERE state IN ({UNFINISHED});
+CREATE INDEX requests_skipped ON requests (fold) WHERE state = {SKIPPED};
+CREATE INDEX requests_of_host ON requests (host, state) WHERE state > {TODO};
 
 CREATE TABLE hosts (
     host     INTEGER PRIMARY KEY,   -- one that has requests to do
@@ -53,7 +55,7 @@ CREATE TABLE host_pauses (          -- hosts that refused, or did not answer, in
 
 CREATE TABLE url_rules (
     id        INTEGER PRIMARY KEY,
-    state     INTEGER NOT NULL,     -- 1 holds, 2 revoked, 3 forgotten by the user
+    state     INTEGER NOT NULL,     -- storage.states.RuleStatus
     rule      TEXT NOT NULL,        -- JSON: where it holds, and what does not matter there
     positives INTEGER NOT NULL,     -- texts that were met under two addresses which it makes one
     explored  INTEGER NOT NULL,     -- requests that were made to try it
@@ -123,7 +125,7 @@ CREATE TABLE spellings (
     key   BLOB NOT NULL,            -- request fingerprint of all spellings of a URL
     place INTEGER NOT NULL,         -- in the order in which they were met
     url   TEXT NOT NULL,
-    state INTEGER NOT NULL,         -- 0 known, 1 asked, 2 gave no page
+    state INTEGER NOT NULL,         -- storage.states.SpellingState
     PRIMARY KEY (key, place)
 ) WITHOUT ROWID;
 

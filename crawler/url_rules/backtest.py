@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier.order import host_number
-from crawler.frontier.states import DONE, LEASED
+from crawler.storage.states import DONE, LEASED, TODO
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.evidence import CounterExample, PageContent, agreement
@@ -27,16 +27,16 @@ MAX_RECALLED = 5_000
 Older ones are compared when the queue is regrouped.
 """
 
-_PAGES = """
+_PAGES = f"""
 SELECT pages.canonical_url, coalesce(iif(words, words_digest, pages.text_digest), payload_digest),
        duplicate_of, elsewhere.url, similarity, pages.id, links
 FROM requests JOIN pages ON pages.key = requests.key AND latest = 1
 LEFT JOIN elsewhere ON elsewhere.page = pages.id
-WHERE host = ? AND state > 0 AND state = ? AND max(visit, seen_visit) = ?
+WHERE host = ? AND state > {TODO} AND state = ? AND max(visit, seen_visit) = ?
   AND (text IS NOT NULL OR duplicate_of IS NOT NULL OR elsewhere.page IS NOT NULL
        OR (verdict = 'not_html' AND body_bytes))
 ORDER BY requests.id DESC LIMIT ?
-"""
+"""  # noqa: S608
 
 
 class _Page(NamedTuple):

@@ -7,9 +7,9 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier.order import host_number
-from crawler.frontier.states import DONE, FAILED, LEASED, SKIPPED, TODO
 from crawler.pages.page_store import PageStore
 from crawler.pages.remote_originals import Elsewhere
+from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, TODO, RequestState
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.skipped import TRY, Skip
 from crawler.url_rules.url_groups import said_of
@@ -153,7 +153,7 @@ class Refolding:
         self._skipped.fix(tries)
         return found
 
-    def _slices(self, host: int, state: int) -> Iterator[list[StandingRequest]]:
+    def _slices(self, host: int, state: RequestState) -> Iterator[list[StandingRequest]]:
         ids = self._skipped.ids(host, state)
         for start in range(0, len(ids), SLICE):
             yield self._skipped.requests(ids[start : start + SLICE], state)

@@ -6,9 +6,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from crawler.storage.states import FORGOTTEN, HOLDS, SKIPPED
 from crawler.url_rules.learned_rule import NOT_EXAMINED
 from crawler.url_rules.learning.evidence import lower_bound
-from crawler.url_rules.rule_store import FORGOTTEN, HOLDS, restored
+from crawler.url_rules.rule_store import restored
 from crawler.url_rules.skipped import COUNTS
 from crawler.url_rules.url_clusters import OPEN
 
@@ -17,22 +18,23 @@ if TYPE_CHECKING:
 
 MAX_CLUSTERS = 50
 
-_CLUSTERS = """
+_CLUSTERS = f"""
 SELECT name, fetched, new, state, reason, coalesce(waiting, 0)
 FROM url_clusters LEFT JOIN (
-    SELECT rule, count(*) AS waiting FROM requests WHERE state = 4 AND rule < 0 GROUP BY rule
+    SELECT rule, count(*) AS waiting FROM requests WHERE state = {SKIPPED} AND rule < 0
+    GROUP BY rule
 ) ON rule = -id
 WHERE state != ? ORDER BY coalesce(waiting, 0) DESC, fetched DESC, id LIMIT ?
-"""
+"""  # noqa: S608
 
 REFUTED = "refuted_rules"
 """Name in the table ``meta``: the evidence for and against rules that do not hold."""
 
 
-UNEXAMINED = """
+UNEXAMINED = f"""
 SELECT count(*) FROM url_rules
-WHERE state = 1 AND coalesce(json_extract(tried, '$.examined'), 'no') IN ('no', 'undecided')
-"""
+WHERE state = {HOLDS} AND coalesce(json_extract(tried, '$.examined'), 'no') IN ('no', 'undecided')
+"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)

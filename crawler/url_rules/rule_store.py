@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 from crawler.frontier.queue import RequestQueue
 from crawler.storage.database import Database, open_for_reading
 from crawler.storage.errors import JobError, JobInUseError
+from crawler.storage.states import FORGOTTEN, HOLDS, REVOKED, RuleStatus
 from crawler.url_rules.learned_rule import NOT_EXAMINED, LearnedRule
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transform_json import from_json, to_json, wrong_fields
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.learning.transforms import Transform
 
-HOLDS, REVOKED, FORGOTTEN = 1, 2, 3
 
 COVERED = "covered by"
 """Prefix of the reason of a rule that ended although it was not wrong."""
@@ -167,7 +167,7 @@ class RuleStore:
             (rule.positives, rule.explored, rule.saved, tried, rule.id),
         )
 
-    def end(self, rule: LearnedRule, state: int, reason: str) -> None:
+    def end(self, rule: LearnedRule, state: RuleStatus, reason: str) -> None:
         """Store that a rule does not hold any more, and why."""
         self._changed.pop(rule.id, None)
         self._save(rule)
@@ -188,7 +188,7 @@ class RuleStore:
         """Return the rules that the user forgot: no rule that overlaps one of them is learned."""
         return self._in_states(FORGOTTEN, FORGOTTEN)
 
-    def _in_states(self, *states: int) -> list[Proposal]:
+    def _in_states(self, *states: RuleStatus) -> list[Proposal]:
         rows = self._database.read(
             "SELECT rule FROM url_rules WHERE state IN (?, ?) AND reason NOT LIKE ?",
             (*states, f"{COVERED}%"),

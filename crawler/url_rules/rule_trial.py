@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.storage.states import REVOKED
 from crawler.url_rules.backtest import History
 from crawler.url_rules.learned_rule import LearnedRule, overlap, shown_value
 from crawler.url_rules.learning.context import AddressInContext, Context
@@ -15,7 +16,7 @@ from crawler.url_rules.learning.transform_relations import about, is_open
 from crawler.url_rules.learning.versions import MIN_TEXTS, swap, takes_names
 from crawler.url_rules.proofs import gained, proved
 from crawler.url_rules.rule_report import REFUTED
-from crawler.url_rules.rule_store import COVERED, REVOKED, stored
+from crawler.url_rules.rule_store import COVERED, stored
 from crawler.url_rules.url_groups import forms_of
 
 if TYPE_CHECKING:

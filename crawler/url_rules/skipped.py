@@ -5,13 +5,14 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from crawler.frontier.states import TODO
+from crawler.storage.states import LEASED, SKIPPED, TODO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.frontier.queue import RequestQueue
     from crawler.storage.database import Database
+    from crawler.storage.states import RequestState
 
 
 FIXED = "crawl_fixed"
@@ -74,33 +75,44 @@ class SkippedCandidate(NamedTuple):
     standing: str
 
 
-_CANDIDATES = """
+_CANDIDATES = f"""
 SELECT requests.id, requests.host, requests.url, requests.fold, requests.rule, tested, standing.url
 FROM requests CROSS JOIN folds ON folds.fold = requests.fold
 CROSS JOIN requests AS standing ON standing.key = folds.key
-WHERE requests.state = 4 AND requests.rule > 0 AND (requests.fold, requests.id) > (?, ?)
+WHERE requests.state = {SKIPPED} AND requests.rule > 0 AND (requests.fold, requests.id) > (?, ?)
 ORDER BY requests.fold, requests.id LIMIT ?
-"""
+"""  # noqa: S608
 
 _MAX_OF_FOLD = 200
 
-COUNTS = "SELECT rule, count(*) FROM requests WHERE state = 4 GROUP BY rule"
+COUNTS = f"SELECT rule, count(*) FROM requests WHERE state = {SKIPPED} GROUP BY rule"  # noqa: S608
 
-_DEPTHS = """
+_DEPTHS = f"""
 WITH slice AS MATERIALIZED (
     SELECT fold, id, rule, depth FROM requests
-    WHERE state = 4 AND (fold, id) > (?, ?) ORDER BY fold, id LIMIT ?
+    WHERE state = {SKIPPED} AND (fold, id) > (?, ?) ORDER BY fold, id LIMIT ?
 )
 SELECT slice.fold, slice.id, slice.rule > 0 AND slice.depth < standing.depth, standing.url,
     slice.depth
 FROM slice LEFT JOIN folds ON folds.fold = slice.fold
 LEFT JOIN requests AS standing ON standing.key = folds.key
 ORDER BY slice.fold, slice.id
-"""
+"""  # noqa: S608
 _DEEPER = (
     "SELECT url FROM folds JOIN requests ON requests.key = folds.key"
     " WHERE folds.fold = ? AND depth > ?"
 )
+
+_SKIP = f"UPDATE requests SET state = {SKIPPED}, rule = ?, fold = ? WHERE id = ?"  # noqa: S608
+_SET_ASIDE = f"{_SKIP} AND state = {TODO}"
+_GIVE_UP = f"{_SKIP} AND state = {LEASED}"
+_EXPLAIN = f"UPDATE requests SET rule = ?, fold = ? WHERE id = ? AND state = {SKIPPED}"  # noqa: S608
+_POSTPONE = f"UPDATE requests SET state = {TODO}, priority = ? WHERE id = ? AND state = {LEASED}"  # noqa: S608
+_PUT_BACK = (
+    f"UPDATE requests SET state = {TODO}, rule = NULL, fold = NULL"  # noqa: S608
+    f" WHERE id = ? AND state = {SKIPPED}"
+)
+_OF_RULE = f"SELECT host, id FROM requests WHERE state = {SKIPPED} AND rule = ? ORDER BY host"  # noqa: S608
 
 _COLUMNS = "id, key, url, fixed, rule, fold"
 
@@ -112,18 +124,18 @@ class SkippedRequests:
         self._database = database
         self._queue = queue
 
-    def ids(self, host: int, state: int) -> array[int]:
+    def ids(self, host: int, state: RequestState) -> array[int]:
         """Return the numbers of a host's requests in a state, eight bytes each."""
         self._queue.write()
         # A partial index is used only if the query has the very words of its condition.
-        which = "state = 0" if state == TODO else f"state > 0 AND state = {state:d}"
+        which = f"state = {TODO}" if state == TODO else f"state > {TODO} AND state = {state}"
         rows = self._database.read(
             f"SELECT id FROM requests WHERE host = ? AND {which}",  # noqa: S608
             (host,),
         )
         return array("q", sorted(number for (number,) in rows))
 
-    def requests(self, ids: Sequence[int], state: int) -> list[StandingRequest]:
+    def requests(self, ids: Sequence[int], state: RequestState) -> list[StandingRequest]:
         """Return those of some requests that are still in a state."""
         self._queue.write()
         marks = ",".join("?" * len(ids))
@@ -148,7 +160,7 @@ class SkippedRequests:
             return
         changed = self._queue.change(
             host,
-            "UPDATE requests SET state = 4, rule = ?, fold = ? WHERE id = ? AND state = 0",
+            _SET_ASIDE,
             [(skip.rule, skip.fold, number) for number, skip in skips],
         )
         self._queue.count(-changed)
@@ -157,7 +169,7 @@ class SkippedRequests:
         """Let leased requests of a host wait again, with another priority."""
         changed = self._queue.change(
             host,
-            "UPDATE requests SET state = 0, priority = ? WHERE id = ? AND state = 1",
+            _POSTPONE,
             [(priority, number) for number in ids],
         )
         self._queue.count(changed)
@@ -166,7 +178,7 @@ class SkippedRequests:
         """Set leased requests of a host aside, so that they are not made."""
         self._queue.change(
             host,
-            "UPDATE requests SET state = 4, rule = ?, fold = ? WHERE id = ? AND state = 1",
+            _GIVE_UP,
             [(skip.rule, skip.fold, number) for number, skip in skips],
         )
 
@@ -183,7 +195,7 @@ class SkippedRequests:
     def explain(self, skips: Sequence[tuple[int, Skip]]) -> None:
         """Update the reasons why requests are not made, after the rules changed."""
         self._database.write_many(
-            "UPDATE requests SET rule = ?, fold = ? WHERE id = ? AND state = 4",
+            _EXPLAIN,
             [(skip.rule, skip.fold, number) for number, skip in skips],
         )
 
@@ -193,7 +205,7 @@ class SkippedRequests:
             return
         changed = self._queue.change(
             host,
-            "UPDATE requests SET state = 0, rule = NULL, fold = NULL WHERE id = ? AND state = 4",
+            _PUT_BACK,
             [(number,) for number in ids],
         )
         self._queue.count(changed)
@@ -202,23 +214,21 @@ class SkippedRequests:
         """Return number, host and URL of the first requests that are skipped at an address."""
         self._queue.write()
         rows = self._database.read(
-            "SELECT id, host, url FROM requests WHERE state = 4 AND fold = ? LIMIT ?",
+            f"SELECT id, host, url FROM requests WHERE state = {SKIPPED} AND fold = ? LIMIT ?",  # noqa: S608
             (fold, _MAX_OF_FOLD),
         )
         return rows.fetchall()
 
     def put_one_back(self, fold: bytes) -> bool:
         """Let another request for an address wait, for good; return whether one was skipped."""
-        row = self._database.read(
-            "SELECT id, host FROM requests WHERE state = 4 AND fold = ? LIMIT 1", (fold,)
-        ).fetchone()
+        sql = f"SELECT id, host FROM requests WHERE state = {SKIPPED} AND fold = ? LIMIT 1"  # noqa: S608
+        row = self._database.read(sql, (fold,)).fetchone()
         return self._put_back_for_good(row)
 
     def put_key_back(self, key: bytes) -> bool:
         """Let the request with a fingerprint wait, for good; return whether it was skipped."""
-        row = self._database.read(
-            "SELECT id, host FROM requests WHERE key = ? AND state = 4", (key,)
-        ).fetchone()
+        sql = f"SELECT id, host FROM requests WHERE key = ? AND state = {SKIPPED}"  # noqa: S608
+        row = self._database.read(sql, (key,)).fetchone()
         return self._put_back_for_good(row)
 
     def _put_back_for_good(self, row: tuple[int, int] | None) -> bool:
@@ -268,9 +278,7 @@ class SkippedRequests:
 
     def put_back_rule(self, rule: int) -> int:
         """Let all requests that a rule skipped wait again; return how many."""
-        rows = self._database.read(
-            "SELECT host, id FROM requests WHERE state = 4 AND rule = ? ORDER BY host", (rule,)
-        ).fetchall()
+        rows = self._database.read(_OF_RULE, (rule,)).fetchall()
         hosts: dict[int, list[int]] = {}
         for host, number in rows:
             hosts.setdefault(host, []).append(number)

@@ -7,10 +7,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.states import DONE, SKIPPED, TODO
 from crawler.maintenance.merge.merged_crawls import IDENTITY
 from crawler.maintenance.verify.queue_checks import FLEET
 from crawler.pages.page_links import LinkPacker
+from crawler.storage.states import DONE, SKIPPED, TODO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

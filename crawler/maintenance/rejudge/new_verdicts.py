@@ -16,6 +16,7 @@ from crawler.pages.verdicts import (
     TEXT_DUPLICATE,
 )
 from crawler.reading.fingerprinting import extract_of
+from crawler.storage.states import TODO
 from neardup import Deduplicator, HammingIndex, Verdict
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ SELECT id, verdict, duplicate_of, distance, similarity, words, is_main, text_dig
 FROM pages"""
 _PAGES = f"{_COLUMNS} WHERE {JUDGED} AND id > ? ORDER BY id LIMIT 1000"
 _PAGE = f"{_COLUMNS} WHERE id = ?"
-_WAITS = "SELECT 1 FROM requests WHERE key = ? AND state = 0"
+_WAITS = f"SELECT 1 FROM requests WHERE key = ? AND state = {TODO}"  # noqa: S608
 
 
 class JudgedPage(NamedTuple):

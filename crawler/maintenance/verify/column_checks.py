@@ -10,6 +10,7 @@ from crawler.maintenance.verify.capture_checks import listed
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Culprits, Finding
 from crawler.pages.outcomes import MOVED, OUTCOMES
 from crawler.pages.page_links import LinkPacker
+from crawler.storage.states import LEASED, QUEUED, SKIPPED, TODO
 from crawler.urls.canonical import MalformedUrl
 from neardup import payload_digest
 
@@ -140,11 +141,13 @@ COLUMNS = (
     ),
     ColumnCheck("known", _number("due_at", 0), "due_at = 0"),
     ColumnCheck("known", _digest("key", may_be_null=False), None),
-    ColumnCheck("requests", "state NOT BETWEEN 0 AND 4", "state = 0, tries = 0"),
+    ColumnCheck(
+        "requests", f"state NOT BETWEEN {TODO} AND {SKIPPED}", f"state = {TODO}, tries = 0"
+    ),
     *_counts("requests", "tries", "depth"),
     *_flags("requests", "fixed"),
     ColumnCheck("requests", _digest("key"), "key = NULL"),
-    ColumnCheck("requests", "state IN (0, 1, 4) AND url NOT LIKE '%:%'", None),
+    ColumnCheck("requests", f"state IN ({QUEUED}) AND url NOT LIKE '%:%'", None),
     ColumnCheck("redirects", _digest("key", may_be_null=False), None),
     ColumnCheck("redirects", _digest("target", may_be_null=False), None),
     *_counts("url_rules", "positives", "explored", "saved"),
@@ -172,7 +175,8 @@ COLUMNS = (
 KNOWN_ONLY = f"""
 SELECT key, coalesce((SELECT url FROM requests WHERE requests.key = known.key), '') FROM known
 WHERE outcome <> '{MOVED}' AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.key = known.key)
-  AND NOT EXISTS (SELECT 1 FROM requests WHERE requests.key = known.key AND state IN (0, 1))
+  AND NOT EXISTS (
+      SELECT 1 FROM requests WHERE requests.key = known.key AND state IN ({TODO}, {LEASED}))
 """  # noqa: S608
 PAGES_ONLY = """
 SELECT id, url FROM pages WHERE latest = 1 AND visit > 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.frontier.queue import MAX_TRIES
 from crawler.frontier.request_parts import MalformedRequestError, decode_parts
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
+from crawler.storage.states import FAILED, LEASED, QUEUED, TODO, RequestState
 from crawler.urls.canonical import MalformedUrl
 from neardup import IndexFileError, ScalableBloomFilter
 
@@ -27,15 +28,17 @@ BLOOM = "bloom-knows-seen"
 FLEET = "fleet"
 """Name of the row of ``meta`` that marks a worker's directory."""
 
-_QUEUED = "SELECT id, url, request, key FROM requests WHERE state IN (0, 1, 4) ORDER BY id"
-_UNFINISHED = "SELECT id, url, request, tries FROM requests WHERE state IN (0, 1, 3, 4) ORDER BY id"
-_WRONG_LINES = """
+_QUEUED = f"SELECT id, url, request, key FROM requests WHERE state IN ({QUEUED}) ORDER BY id"  # noqa: S608
+_UNFINISHED = (
+    f"SELECT id, url, request, tries FROM requests WHERE state IN ({QUEUED}, {FAILED}) ORDER BY id"  # noqa: S608
+)
+_WRONG_LINES = f"""
 SELECT count(*) FROM (
-    SELECT host, max(priority) AS priority FROM requests WHERE state = 0 GROUP BY host
+    SELECT host, max(priority) AS priority FROM requests WHERE state = {TODO} GROUP BY host
     EXCEPT SELECT host, priority FROM hosts
     UNION ALL SELECT host, 0 FROM hosts
-    WHERE NOT EXISTS (SELECT 1 FROM requests WHERE state = 0 AND requests.host = hosts.host))
-"""
+    WHERE NOT EXISTS (SELECT 1 FROM requests WHERE state = {TODO} AND requests.host = hosts.host))
+"""  # noqa: S608
 
 
 def find_unqueued(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
@@ -43,7 +46,7 @@ def find_unqueued(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
 
     Complexity: O(queued requests * log seen).
     """
-    leases = directory.count("SELECT count(*) FROM requests WHERE state = 1")
+    leases = directory.count(f"SELECT count(*) FROM requests WHERE state = {LEASED}")  # noqa: S608
     if leases:
         yield Finding(
             LEASES,
@@ -60,7 +63,9 @@ def find_unqueued(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
             wrong,
             remedy="lines them up anew",
         )
-    misruled = directory.count("SELECT count(*) FROM requests WHERE (state = 4) != (rule NOTNULL)")
+    misruled = directory.count(
+        f"SELECT count(*) FROM requests WHERE (state = {RequestState.SKIPPED}) != (rule NOTNULL)"  # noqa: S608
+    )
     if misruled:
         yield Finding(
             SKIPPED,
@@ -95,7 +100,7 @@ def unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | N
 
 
 def _find_unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    sql = "SELECT count(*) FROM requests WHERE state IN (0, 1, 4)"
+    sql = f"SELECT count(*) FROM requests WHERE state IN ({QUEUED})"  # noqa: S608
     watch.begin("queue", directory.count(sql))
     count = 0
     examples: list[str] = []

@@ -8,6 +8,7 @@ from crawler.maintenance.verify import queue_checks as frontier
 from crawler.maintenance.verify import rule_checks as url_rules
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.queueing import encoded_request
+from crawler.storage.states import SKIPPED, TODO
 from crawler.url_rules.regrouping import note_pending
 from crawler.url_rules.rule_store import RuleStore
 
@@ -66,9 +67,12 @@ class QueueMender:
 
     def _rule(self, finding: Finding) -> str:
         """Put back requests that no rule skipped; remove the rule of those that are not skipped."""
-        self._database.write("UPDATE requests SET rule = NULL, fold = NULL WHERE state != 4")
         self._database.write(
-            "UPDATE requests SET state = 0, fold = NULL WHERE state = 4 AND rule IS NULL"
+            f"UPDATE requests SET rule = NULL, fold = NULL WHERE state != {SKIPPED}"  # noqa: S608
+        )
+        self._database.write(
+            f"UPDATE requests SET state = {TODO}, fold = NULL"  # noqa: S608
+            f" WHERE state = {SKIPPED} AND rule IS NULL"
         )
         self._again.requests.line_up()
         return f"requests whose rule was put right: {finding.count:,}"
@@ -88,9 +92,8 @@ class QueueMender:
     def _put_back(self, sql: str) -> int:
         """Put skipped requests back; the next crawl applies the rules again."""
         rows = [(number,) for number, _ in self._database.read(sql).fetchall()]
-        self._database.write_many(
-            "UPDATE requests SET state = 0, rule = NULL, fold = NULL WHERE id = ?", rows
-        )
+        sql = f"UPDATE requests SET state = {TODO}, rule = NULL, fold = NULL WHERE id = ?"  # noqa: S608
+        self._database.write_many(sql, rows)
         self._again.requests.line_up()
         self._refold()
         return len(rows)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_parts import encode_parts
+from crawler.storage.states import TODO
 
 if TYPE_CHECKING:
     from crawler.storage.database import Database
@@ -35,7 +36,7 @@ class QueueAgain:
 
     def push_url(self, url: str, key: bytes, depth: int) -> bool:
         """Queue a URL by its key; return False if it was waiting already."""
-        sql = "SELECT 1 FROM requests WHERE key = ? AND state = 0"
+        sql = f"SELECT 1 FROM requests WHERE key = ? AND state = {TODO}"  # noqa: S608
         if self._database.read(sql, (key,)).fetchone() is not None:
             return False
         self._database.write("DELETE FROM requests WHERE key = ?", (key,))

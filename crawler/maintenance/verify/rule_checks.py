@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
 from crawler.maintenance.verify.queue_checks import FLEET
+from crawler.storage.states import FORGOTTEN, HOLDS, REVOKED, SKIPPED
 from crawler.url_rules.regrouping import PENDING
-from crawler.url_rules.rule_store import FORGOTTEN, HOLDS, REVOKED, restored
+from crawler.url_rules.rule_store import restored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,14 +25,14 @@ FOLDS = "folds-of-requests"
 UNREADABLE_RULES = "SELECT id, rule, state FROM url_rules"
 NOT_HELD = f"""
 SELECT id, url FROM requests
-WHERE state = 4 AND rule NOT IN (SELECT id FROM url_rules WHERE state = {HOLDS}) ORDER BY id
+WHERE state = {SKIPPED} AND rule NOT IN (SELECT id FROM url_rules WHERE state = {HOLDS}) ORDER BY id
 """  # noqa: S608
-ALONE = """
+ALONE = f"""
 SELECT requests.id, requests.url FROM requests LEFT JOIN folds USING (fold)
-WHERE requests.state = 4 AND (folds.key IS NULL OR folds.key = requests.key OR NOT EXISTS
-    (SELECT 1 FROM requests AS other WHERE other.key = folds.key AND other.state != 4))
+WHERE requests.state = {SKIPPED} AND (folds.key IS NULL OR folds.key = requests.key OR NOT EXISTS
+    (SELECT 1 FROM requests AS other WHERE other.key = folds.key AND other.state != {SKIPPED}))
 ORDER BY requests.id
-"""
+"""  # noqa: S608
 WRONG_FOLD = """
 NOT EXISTS (SELECT 1 FROM requests WHERE requests.key = folds.key)
 OR (page NOTNULL AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.id = folds.page))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.frontier.order import host_number
-from crawler.frontier.states import SKIPPED
+from crawler.storage.states import SKIPPED
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.evidence import CounterExample
 from crawler.url_rules.learning.transforms import (

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from crawler.frontier.states import SKIPPED
+from crawler.storage.states import SKIPPED
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transforms import DropArguments, ReplaceSegments, ReplaceValues
 from crawler.url_rules.rule_store import forget_rule

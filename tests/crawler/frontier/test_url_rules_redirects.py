@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.frontier.states import SKIPPED
+from crawler.storage.states import SKIPPED
 from tests.crawler.frontier.ruled import SOMEWHERE
 from tests.crawler.url_rules.test_engine import SID, tried
 

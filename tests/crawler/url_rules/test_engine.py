@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from crawler.frontier.states import DONE, SKIPPED
+from crawler.storage.states import DONE, SKIPPED
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transforms import ANYTHING, DropArguments, ReplaceSegments
 from crawler.url_rules.rule_report import rule_report

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.frontier.states import DONE, SKIPPED, TODO
+from crawler.storage.states import DONE, SKIPPED, TODO
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.evidence import CounterExample
 from crawler.url_rules.learning.transforms import DropArguments, ReplaceSegments

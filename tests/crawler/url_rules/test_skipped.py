@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.states import SKIPPED, TODO
 from crawler.storage.database import Database
+from crawler.storage.states import SKIPPED, TODO
 from crawler.url_rules.skipped import Skip, SkippedRequests, StandingRequest
 
 if TYPE_CHECKING:

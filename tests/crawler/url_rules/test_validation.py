@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawler.frontier.order import host_number
-from crawler.frontier.states import SKIPPED
+from crawler.storage.states import SKIPPED
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.learning.transforms import (

@@ -1,0 +1,67 @@
+"""Name the states of rows in the tables of ``crawl.db``.
+
+SQL gets their numbers from here: formatted into the text of a statement, which the partial indexes
+of ``requests`` need, or as a parameter.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class RequestState(IntEnum):
+    """The states of a request in the queue's table.
+
+    Attributes:
+        TODO: It waits.
+        LEASED: It is under way.
+        DONE: It is through.
+        FAILED: Its callback broke.
+        SKIPPED: A rule keeps it from being made, and another request stands for its page.
+    """
+
+    TODO = 0
+    LEASED = 1
+    DONE = 2
+    FAILED = 3
+    SKIPPED = 4
+
+
+TODO, LEASED, DONE, FAILED, SKIPPED = RequestState
+
+UNFINISHED = f"{LEASED}, {FAILED}"
+"""States, as SQL lists them, of requests that the next process returns to the queue."""
+
+QUEUED = f"{TODO}, {LEASED}, {SKIPPED}"
+"""States, as SQL lists them, of requests that are stored whole: they wait, or a rule skips them."""
+
+
+class RuleStatus(IntEnum):
+    """The states of a learned rule in the table ``url_rules``.
+
+    Attributes:
+        HOLDS: Requests are skipped by it.
+        REVOKED: The pages of the site proved it wrong, or another rule says the same.
+        FORGOTTEN: The user forgot it.
+    """
+
+    HOLDS = 1
+    REVOKED = 2
+    FORGOTTEN = 3
+
+
+HOLDS, REVOKED, FORGOTTEN = RuleStatus
+
+
+class SpellingState(IntEnum):
+    """The states of another spelling of a URL in the table ``spellings``.
+
+    Attributes:
+        KNOWN: It was met and never requested.
+        ASKED: It is queued, under way or gave a page.
+        FAILED: It gave no page.
+    """
+
+    KNOWN = 0
+    ASKED = 1
+    FAILED = 2
