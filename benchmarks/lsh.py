@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from crawl_peers.tables import machine
 
-from neardup import LshIndex, minhash_many
+from neardup import LshIndex
+from neardup.fingerprints.minhash import minhash_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

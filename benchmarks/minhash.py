@@ -26,6 +26,8 @@ PERMUTATIONS = 128
 WANTED = {"rensa": 2.0, "datasketch": 5.0}
 FIRST_CALL = "neardup.minhash('a text of some words')"
 
+SIGNED = {"permutations": PERMUTATIONS, "shingle_size": 3}
+
 
 def shingles(text: str) -> list[str]:
     """The word 3-shingles that a peer is given."""
@@ -36,8 +38,8 @@ def shingles(text: str) -> list[str]:
 def makers() -> dict[str, Callable[[Sequence[str]], object]]:
     """Each way from texts to signatures."""
     ways: dict[str, Callable[[Sequence[str]], object]] = {
-        OURS: lambda texts: [minhash(text, permutations=PERMUTATIONS) for text in texts],
-        "minhash_many": lambda texts: minhash_many(texts, permutations=PERMUTATIONS),
+        OURS: lambda texts: [minhash(text, **SIGNED) for text in texts],
+        "minhash_many": lambda texts: minhash_many(texts, **SIGNED),
     }
     if rensa := installed("rensa"):
 

@@ -17,7 +17,7 @@ from crawler.pages.fetched import Captured, Fetched
 from crawler.reading.fingerprinting import extract_of
 from crawler.reading.reading import Reading
 from crawler.urls.canonical import MalformedUrl
-from neardup import payload_digest
+from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

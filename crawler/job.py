@@ -34,13 +34,8 @@ from crawler.url_rules.disabled import NoUrlRules
 from crawler.url_rules.engine import UrlRules
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
 from crawler.visits import NO, VisitNotes, Visits
-from neardup import (
-    Deduplicator,
-    HammingIndex,
-    NearDupError,
-    payload_digest,
-    prepare,
-)
+from neardup import Deduplicator, HammingIndex, NearDupError, prepare
+from neardup.fingerprints.digest import payload_digest
 from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:

@@ -16,195 +16,70 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from neardup.bloom import BloomFilter, ScalableBloomFilter
-    from neardup.clustering import Cluster, clusters
-    from neardup.comparison.containment import containment
-    from neardup.comparison.diff import WordRun, diff, render_diff
-    from neardup.comparison.edit_distance import edit_ratio
+    from neardup.bloom import BloomFilter
+    from neardup.clustering import clusters
+    from neardup.comparison.diff import diff
     from neardup.deduplicator import Deduplicator
     from neardup.document import Document, analyse
-    from neardup.errors import (
-        ClosedError,
-        DocumentError,
-        DocumentsFileError,
-        DuplicateIdError,
-        FingerprintError,
-        IndexFileError,
-        IndexLockedError,
-        NearDupError,
-        ParameterError,
-        ServerError,
-        StorageError,
-    )
-    from neardup.evaluation.labelled import read_similar
-    from neardup.evaluation.metrics import (
-        CrawlOutcome,
-        Scores,
-        count_errors,
-        labelled_pairs,
-        score_pairs,
-    )
-    from neardup.evaluation.parameter_sweep import NearPairs, SweepRow, near_pairs, sweep
+    from neardup.errors import NearDupError
     from neardup.features.features import Features
-    from neardup.features.folding import fold
-    from neardup.features.idf_table import IdfTable
     from neardup.features.tokens import tokens
-    from neardup.fingerprints.b_bit import BBitSignature, b_bit
-    from neardup.fingerprints.bottom_k import BottomK, bottom_k
-    from neardup.fingerprints.digest import payload_digest, text_digest, words_digest
-    from neardup.fingerprints.estimate import Estimate, similarity
-    from neardup.fingerprints.minhash import minhash, minhash_many
-    from neardup.fingerprints.simhash import hamming, simhash, simhash_many, simhash_weighted
-    from neardup.indexes.banding import Banding
-    from neardup.indexes.design import Design
+    from neardup.fingerprints.estimate import similarity
+    from neardup.fingerprints.minhash import minhash
+    from neardup.fingerprints.simhash import hamming, simhash
     from neardup.indexes.hamming import HammingIndex
-    from neardup.indexes.lsh import Candidate, LshCandidates, LshIndex
-    from neardup.indexes.match import Match, Matches
-    from neardup.indexes.scan import ScanIndex
+    from neardup.indexes.lsh import LshIndex
     from neardup.parameters import Parameters
     from neardup.preparation import prepare
-    from neardup.semantic.embedding import EmbeddingVerifier
-    from neardup.semantic.tf_idf import TfIdfVerifier
-    from neardup.storage.documents import Documents
-    from neardup.storage.memory import MemoryDocuments
-    from neardup.storage.sqlite import SqliteDocuments
     from neardup.verdict import Verdict
-    from neardup.verification import JaccardVerifier, jaccard
+    from neardup.verification import jaccard
     from neardup.verifier import Verifier
 
 __all__ = [
-    "BBitSignature",
-    "Banding",
     "BloomFilter",
-    "BottomK",
-    "Candidate",
-    "ClosedError",
-    "Cluster",
-    "CrawlOutcome",
     "Deduplicator",
-    "Design",
     "Document",
-    "DocumentError",
-    "Documents",
-    "DocumentsFileError",
-    "DuplicateIdError",
-    "EmbeddingVerifier",
-    "Estimate",
     "Features",
-    "FingerprintError",
     "HammingIndex",
-    "IdfTable",
-    "IndexFileError",
-    "IndexLockedError",
-    "JaccardVerifier",
-    "LshCandidates",
     "LshIndex",
-    "Match",
-    "Matches",
-    "MemoryDocuments",
     "NearDupError",
-    "NearPairs",
-    "ParameterError",
     "Parameters",
-    "ScalableBloomFilter",
-    "ScanIndex",
-    "Scores",
-    "ServerError",
-    "SqliteDocuments",
-    "StorageError",
-    "SweepRow",
-    "TfIdfVerifier",
     "Verdict",
     "Verifier",
-    "WordRun",
     "analyse",
-    "b_bit",
-    "bottom_k",
     "clusters",
-    "containment",
-    "count_errors",
     "diff",
-    "edit_ratio",
-    "fold",
     "hamming",
     "jaccard",
-    "labelled_pairs",
     "minhash",
-    "minhash_many",
-    "near_pairs",
-    "payload_digest",
     "prepare",
-    "read_similar",
-    "render_diff",
-    "score_pairs",
     "simhash",
-    "simhash_many",
-    "simhash_weighted",
     "similarity",
-    "sweep",
-    "text_digest",
     "tokens",
-    "words_digest",
 ]
 
-_NAMES = {
-    "bloom": ("BloomFilter", "ScalableBloomFilter"),
-    "clustering": ("Cluster", "clusters"),
-    "comparison.containment": ("containment",),
-    "comparison.diff": ("WordRun", "diff", "render_diff"),
-    "comparison.edit_distance": ("edit_ratio",),
-    "deduplicator": ("Deduplicator",),
-    "document": ("Document", "analyse"),
-    "errors": (
-        "ClosedError",
-        "DocumentError",
-        "DocumentsFileError",
-        "DuplicateIdError",
-        "FingerprintError",
-        "IndexFileError",
-        "IndexLockedError",
-        "NearDupError",
-        "ParameterError",
-        "ServerError",
-        "StorageError",
-    ),
-    "evaluation.labelled": ("read_similar",),
-    "evaluation.metrics": (
-        "CrawlOutcome",
-        "Scores",
-        "count_errors",
-        "labelled_pairs",
-        "score_pairs",
-    ),
-    "evaluation.parameter_sweep": ("NearPairs", "SweepRow", "near_pairs", "sweep"),
-    "features.features": ("Features",),
-    "features.folding": ("fold",),
-    "features.idf_table": ("IdfTable",),
-    "features.tokens": ("tokens",),
-    "fingerprints.b_bit": ("BBitSignature", "b_bit"),
-    "fingerprints.bottom_k": ("BottomK", "bottom_k"),
-    "fingerprints.digest": ("payload_digest", "text_digest", "words_digest"),
-    "fingerprints.estimate": ("Estimate", "similarity"),
-    "fingerprints.minhash": ("minhash", "minhash_many"),
-    "fingerprints.simhash": ("hamming", "simhash", "simhash_many", "simhash_weighted"),
-    "indexes.banding": ("Banding",),
-    "indexes.design": ("Design",),
-    "indexes.hamming": ("HammingIndex",),
-    "indexes.lsh": ("Candidate", "LshCandidates", "LshIndex"),
-    "indexes.match": ("Match", "Matches"),
-    "indexes.scan": ("ScanIndex",),
-    "parameters": ("Parameters",),
-    "preparation": ("prepare",),
-    "semantic.embedding": ("EmbeddingVerifier",),
-    "semantic.tf_idf": ("TfIdfVerifier",),
-    "storage.documents": ("Documents",),
-    "storage.memory": ("MemoryDocuments",),
-    "storage.sqlite": ("SqliteDocuments",),
-    "verdict": ("Verdict",),
-    "verification": ("JaccardVerifier", "jaccard"),
-    "verifier": ("Verifier",),
+_MODULES = {
+    "BloomFilter": "bloom",
+    "Deduplicator": "deduplicator",
+    "Document": "document",
+    "Features": "features.features",
+    "HammingIndex": "indexes.hamming",
+    "LshIndex": "indexes.lsh",
+    "NearDupError": "errors",
+    "Parameters": "parameters",
+    "Verdict": "verdict",
+    "Verifier": "verifier",
+    "analyse": "document",
+    "clusters": "clustering",
+    "diff": "comparison.diff",
+    "hamming": "fingerprints.simhash",
+    "jaccard": "verification",
+    "minhash": "fingerprints.minhash",
+    "prepare": "preparation",
+    "simhash": "fingerprints.simhash",
+    "similarity": "fingerprints.estimate",
+    "tokens": "features.tokens",
 }
-_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 
 if not TYPE_CHECKING:  # which would take any name for one of these

@@ -6,6 +6,7 @@ import numpy as np
 
 from neardup.errors import ParameterError
 from neardup.features.features import Features
+from neardup.features.shingles import JACCARD_SIZE
 from neardup.fingerprints.text_limits import MAX_SHINGLE_SIZE, checked_whole
 
 ALONE = Features("word", 3, "set")
@@ -47,7 +48,7 @@ class Parameters:
     min_words: int = 50
     verify: bool = True
     min_similarity: float = 0.8
-    verify_shingle_size: int = 5
+    verify_shingle_size: int = JACCARD_SIZE
 
     def __post_init__(self) -> None:
         if self.features is not None and not isinstance(self.features, Features):

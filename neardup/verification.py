@@ -7,7 +7,7 @@ from functools import cache
 from neardup.errors import ParameterError
 from neardup.features.folding import normal_form
 from neardup.features.hashing import Hashes
-from neardup.features.shingles import intersection_size, shingle_set
+from neardup.features.shingles import JACCARD_SIZE, intersection_size, shingle_set
 from neardup.features.tokens import pack, packed_words
 
 _COUNTED_FROM = 0.5
@@ -31,7 +31,7 @@ class JaccardVerifier:
 
     measure = "jaccard"
 
-    def __init__(self, shingle_size: int = 5) -> None:
+    def __init__(self, shingle_size: int = JACCARD_SIZE) -> None:
         _check_size(shingle_size)
         self._shingle_size = shingle_size
 
@@ -84,7 +84,7 @@ class JaccardComparison:
         return similarity(self._words, packed_words(other), self._shingle_size)
 
 
-def jaccard(first: str, second: str, *, shingle_size: int = 5) -> float:
+def jaccard(first: str, second: str, *, shingle_size: int = JACCARD_SIZE) -> float:
     """Return the Jaccard similarity of two texts' sets of word shingles, 0 to 1.
 
     Exact: shingles are compared by their words, not by hashes of them. A text with fewer words

@@ -24,7 +24,7 @@ from crawler.spiders.page_spider import PageSpider
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from crawler.visits import DUE, FAILED, NO, YES
-from neardup import ServerError
+from neardup.errors import ServerError
 
 if TYPE_CHECKING:
     import argparse

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.console.command_line import CommandError, PlainCommand, refuse_options
 from crawler.console.escaping import say, say_json
 from crawler.frontier.redis.errors import FleetError
-from neardup import ServerError
+from neardup.errors import ServerError
 
 if TYPE_CHECKING:
     import argparse

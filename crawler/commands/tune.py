@@ -15,7 +15,7 @@ from crawler.pages.export import iso_time
 from crawler.pages.live_parameters import check_name, in_words, to_json, tune, tuning_report
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
-from neardup import ParameterError, ServerError
+from neardup.errors import ParameterError, ServerError
 from neardup.parameters import CONFIRMED
 
 if TYPE_CHECKING:

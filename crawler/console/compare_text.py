@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.console.escaping import plain
-from neardup import WordRun, render_diff
+from neardup.comparison.diff import WordRun, render_diff
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

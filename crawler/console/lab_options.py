@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from crawler.console.command_line import CommandError
 from crawler.lab.choice import METHODS, SIMHASH, Choice
 from crawler.options import did_you_mean
-from neardup import Features, ParameterError, Parameters
+from neardup import Features, Parameters
+from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     import argparse

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from neardup import ServerError
+from neardup.errors import ServerError
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.server import why_to_wait
 

@@ -23,7 +23,7 @@ from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redis.errors import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
 from crawler.storage.errors import CrawlStorageError
-from neardup import ServerError
+from neardup.errors import ServerError
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 

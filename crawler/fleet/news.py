@@ -14,7 +14,7 @@ from crawler.fleet.shared_rules import SharedRules
 from crawler.fleet.status import at, names
 from crawler.frontier.redis.errors import FleetError
 from crawler.pages.live_parameters import add, check_name, from_json, in_words, to_json
-from neardup import ParameterError
+from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

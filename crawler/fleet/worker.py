@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.fleet.host_share import HostShare
 from crawler.storage.errors import CrawlStorageError
-from neardup import ServerError
+from neardup.errors import ServerError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -6,7 +6,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawler.storage.states import DONE
-from neardup import IndexFileError, ScalableBloomFilter
+from neardup.bloom import ScalableBloomFilter
+from neardup.errors import IndexFileError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

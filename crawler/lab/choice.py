@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from neardup import ParameterError, Parameters
+from neardup.errors import ParameterError
 from neardup.parameters import DEFAULTS
+
+if TYPE_CHECKING:
+    from neardup import Parameters
 
 SIMHASH, MINHASH, EXACT = "simhash", "minhash", "exact"
 METHODS = (SIMHASH, MINHASH, EXACT)

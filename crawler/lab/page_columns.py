@@ -14,11 +14,10 @@ from crawler.pages.verdicts import (
     TEXT_DUPLICATE,
     TOO_SHORT,
 )
-from neardup import payload_digest
 from neardup.evaluation import judging_arrays
 from neardup.evaluation.column import Column
 from neardup.evaluation.judging_arrays import Columns
-from neardup.fingerprints.digest import EMPTY_DIGEST
+from neardup.fingerprints.digest import EMPTY_DIGEST, payload_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

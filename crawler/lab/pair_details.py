@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crawler.lab.loading import Loaded
     from crawler.lab.near_pair import NearPair
     from crawler.lab.shared_shingles import OwnShingles
-    from neardup import WordRun
+    from neardup.comparison.diff import WordRun
 
 
 @dataclass(frozen=True, slots=True)

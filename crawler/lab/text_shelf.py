@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawler.lab.page_columns import UNREAD
-from neardup import text_digest
 from neardup.errors import FingerprintError
 from neardup.evaluation.shingle_sets import ShingleSets
+from neardup.fingerprints.digest import text_digest
 from neardup.fingerprints.minhash import PERMUTATIONS, minhash
 from neardup.fingerprints.simhash import simhash
 from neardup.whole import part_of

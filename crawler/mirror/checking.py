@@ -15,7 +15,7 @@ from crawler.mirror.entries import CONTENTS, INDEX
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.paths import ARCHIVE, address_between
 from crawler.mirror.reports import CHANGES, DUPLICATES
-from neardup import payload_digest
+from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

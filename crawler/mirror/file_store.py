@@ -12,7 +12,7 @@ from crawler.mirror.errors import MirrorError, MissingFileError
 from crawler.mirror.mirror_files import OWN, FileRow, FileTable
 from crawler.mirror.paths import path_key, path_of
 from crawler.reading.content_types import why_not_html
-from neardup import payload_digest
+from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from crawler.mirror.documents.linked_document import LinkedDocument

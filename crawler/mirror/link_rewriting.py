@@ -14,7 +14,7 @@ from crawler.mirror.paths import address_between
 from crawler.mirror.stand_ins import StandIns
 from crawler.mirror.targets import Targets
 from crawler.storage.states import HOLDS
-from neardup import payload_digest
+from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ import zstandard
 
 from crawler.reading.content_types import why_not_html
 from crawler.reading.reading import Extract, Reading
-from neardup import payload_digest
+from neardup.fingerprints.digest import payload_digest
 
 _NO_TEXT = zstandard.ZstdCompressor().compress(b"")
 

@@ -17,7 +17,7 @@ from crawler.pages.promotion import Promoted, Promotion
 from crawler.pages.url_history import Outcome
 from crawler.reading.fingerprinting import extract_of
 from crawler.reading.reading import Extract
-from neardup import payload_digest
+from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from crawler.pages import verdicts
 from crawler.pages.version_comparison import Comparer
-from neardup import Verdict, words_digest
-from neardup.fingerprints.digest import EMPTY_DIGEST
+from neardup import Verdict
+from neardup.fingerprints.digest import EMPTY_DIGEST, words_digest
 
 if TYPE_CHECKING:
     from crawler.pages.page_row import PageRow

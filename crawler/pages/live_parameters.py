@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from crawler.pages.export import iso_time
 from crawler.storage.concurrent_write import beside
 from crawler.storage.errors import JobError
-from neardup import Features, ParameterError, Parameters
+from neardup import Features, Parameters
+from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     import sqlite3

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from crawler.pages import outcomes, verdicts
 from crawler.pages.judged_documents import unpack_judged
 from crawler.pages.url_history import Outcome
-from neardup import JaccardVerifier, hamming
+from neardup import hamming
+from neardup.verification import JaccardVerifier
 from neardup.verifier import compared_with
 
 if TYPE_CHECKING:

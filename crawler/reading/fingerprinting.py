@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from crawler.reading.reading import Extract
-from neardup import analyse, text_digest
+from neardup import analyse
 from neardup.features.occurrences import count_words
 from neardup.features.texts import folded_bytes, word_bytes
+from neardup.fingerprints.digest import text_digest
 
 if TYPE_CHECKING:
     from crawler.reading.steps import Extracted

@@ -21,7 +21,7 @@ from crawler.reading.steps import Extracted, Parsed, ReadingTask, to_reading
 from crawler.reading.text import read_text
 from crawler.reading.visible import read_visible
 from crawler.urls.canonical import Canonicalizer
-from neardup import text_digest
+from neardup.fingerprints.digest import text_digest
 
 if TYPE_CHECKING:
     from crawler.reading.reading_options import ReadingOptions

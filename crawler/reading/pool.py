@@ -17,7 +17,7 @@ from crawler.reading.reading import Extract, Reading
 from crawler.reading.reading_options import ReadingOptions
 from crawler.reading.steps import ReadingTask, to_reading
 from crawler.reading.worker_pool import Crew
-from neardup import text_digest
+from neardup.fingerprints.digest import text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,10 +1,11 @@
 """Containment: the share of one text that another holds."""
 
 from neardup.errors import ParameterError
+from neardup.features.shingles import JACCARD_SIZE
 from neardup.verification import split
 
 
-def containment(first: str, second: str, *, shingle_size: int = 5) -> float:
+def containment(first: str, second: str, *, shingle_size: int = JACCARD_SIZE) -> float:
     """Return the share of the first text's word shingles that the second has too, 0 to 1.
 
     1 where the first text is quoted whole, however long the second is; so it is not symmetric.

@@ -8,6 +8,9 @@ import numpy as np
 from neardup.features.hashing import Hashes
 from neardup.features.occurrences import SHINGLE_SIZE, occurrences
 
+JACCARD_SIZE = 5
+"""Words in a row that make one element of the sets of which Jaccard similarity is told."""
+
 
 def shingle_set(text: str, unit: str = "word", size: int = SHINGLE_SIZE) -> Hashes:
     """Return the hashes of the set of shingles of a text, which ``occurrences`` describes.

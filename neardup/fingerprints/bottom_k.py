@@ -6,8 +6,7 @@ import numpy as np
 
 from neardup.errors import FingerprintError
 from neardup.features.hashing import Hashes
-from neardup.features.occurrences import SHINGLE_SIZE
-from neardup.features.shingles import shingle_set
+from neardup.features.shingles import JACCARD_SIZE, shingle_set
 from neardup.fingerprints.checks import checked_text
 from neardup.fingerprints.estimate import Estimate, share_of
 from neardup.fingerprints.text_limits import MAX_VALUES, checked_shingle_size, checked_whole
@@ -96,7 +95,7 @@ class BottomK:
             raise FingerprintError(f"one size expected, got {self.size} and {other.size}")
 
 
-def bottom_k(text: str, *, size: int = BOTTOM_SIZE, shingle_size: int = SHINGLE_SIZE) -> BottomK:
+def bottom_k(text: str, *, size: int = BOTTOM_SIZE, shingle_size: int = JACCARD_SIZE) -> BottomK:
     """Return the smallest hashes of a text's set of word shingles.
 
     Beside a signature of as many values: made without any work beyond the hashes of the shingles,

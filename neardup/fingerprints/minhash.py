@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import FingerprintError
 from neardup.features.hashing import GOLDEN, Hashes, mix
-from neardup.features.occurrences import SHINGLE_SIZE
+from neardup.features.shingles import JACCARD_SIZE
 from neardup.features.texts import unit_bytes
 from neardup.fingerprints.checks import checked_text, checked_texts
 from neardup.fingerprints.estimate import Signature
@@ -20,7 +20,7 @@ _Factors = NDArray[np.uint32]
 
 
 def minhash(
-    text: str, *, permutations: int = PERMUTATIONS, shingle_size: int = SHINGLE_SIZE
+    text: str, *, permutations: int = PERMUTATIONS, shingle_size: int = JACCARD_SIZE
 ) -> Signature:
     """Return the MinHash signature of a text's set of word shingles.
 
@@ -59,7 +59,7 @@ def minhash_many(
     texts: Iterable[str],
     *,
     permutations: int = PERMUTATIONS,
-    shingle_size: int = SHINGLE_SIZE,
+    shingle_size: int = JACCARD_SIZE,
 ) -> NDArray[np.uint32]:
     """Return the signatures of many texts, each as :func:`minhash` returns it.
 

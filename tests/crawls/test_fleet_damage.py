@@ -6,8 +6,9 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from neardup import Parameters, payload_digest
+from neardup import Parameters
 from neardup.document import analyse
+from neardup.fingerprints.digest import payload_digest
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 from tests.crawls.fleet import NAME, Fleet, end

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neardup import Deduplicator, Document, MemoryDocuments, Parameters, Verdict, analyse, jaccard
+from neardup import Deduplicator, Document, Parameters, Verdict, analyse, jaccard
 from neardup.candidates import Bitmaps
 from neardup.features.bitmaps import Bitmap
+from neardup.storage.memory import MemoryDocuments
 from neardup.whole import with_whole
 from tests.neardup.texts import PAGE, changed, prose
 from tests.neardup.verdicts import NEW

@@ -4,17 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from neardup import (
-    Deduplicator,
-    Document,
-    ParameterError,
-    Parameters,
-    Verdict,
-    analyse,
-    hamming,
-    jaccard,
-    payload_digest,
-)
+from neardup import Deduplicator, Document, Parameters, Verdict, analyse, hamming, jaccard
+from neardup.errors import ParameterError
+from neardup.fingerprints.digest import payload_digest
 from tests.neardup.texts import FAR, NEAR, PAGE, changed
 from tests.neardup.verdicts import FEATURES, NEW, TOO_SHORT, equal, fingerprint_of
 

@@ -9,22 +9,24 @@ from typing import SupportsIndex
 import pytest
 
 from neardup import (
-    ClosedError,
     Deduplicator,
     Document,
-    DocumentError,
-    DocumentsFileError,
-    DuplicateIdError,
     Features,
     HammingIndex,
-    IdfTable,
-    MemoryDocuments,
-    ParameterError,
     Parameters,
     analyse,
     hamming,
     jaccard,
 )
+from neardup.errors import (
+    ClosedError,
+    DocumentError,
+    DocumentsFileError,
+    DuplicateIdError,
+    ParameterError,
+)
+from neardup.features.idf_table import IdfTable
+from neardup.storage.memory import MemoryDocuments
 from tests.neardup.texts import FAR, NEAR, PAGE, SHORT, changed, prose
 from tests.neardup.verdicts import FEATURES, NEW, TOO_SHORT, equal, fingerprint_of
 

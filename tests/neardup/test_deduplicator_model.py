@@ -10,18 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from neardup import (
-    Deduplicator,
-    Document,
-    DuplicateIdError,
-    Features,
-    Parameters,
-    Verdict,
-    analyse,
-    hamming,
-    jaccard,
-    text_digest,
-)
+from neardup import Deduplicator, Document, Features, Parameters, Verdict, analyse, hamming, jaccard
+from neardup.errors import DuplicateIdError
+from neardup.fingerprints.digest import text_digest
 from tests.neardup.texts import changed, prose
 
 PARAMETERS = st.builds(

@@ -2,17 +2,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup import (
-    Document,
-    DocumentError,
-    Features,
-    FingerprintError,
-    Parameters,
-    analyse,
-    simhash,
-    text_digest,
-    tokens,
-)
+from neardup import Document, Features, Parameters, analyse, simhash, tokens
+from neardup.errors import DocumentError, FingerprintError
+from neardup.fingerprints.digest import text_digest
 from tests.neardup.texts import prose
 
 DIGEST = bytes(16)

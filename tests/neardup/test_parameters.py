@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neardup import Features, NearDupError, ParameterError, Parameters
+from neardup import Features, NearDupError, Parameters
+from neardup.errors import ParameterError
 
 
 def test_the_defaults_are_those_of_the_measurements() -> None:

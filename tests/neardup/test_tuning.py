@@ -7,18 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import (
-    ClosedError,
-    Deduplicator,
-    Document,
-    Features,
-    HammingIndex,
-    MemoryDocuments,
-    ParameterError,
-    Parameters,
-    Verdict,
-    analyse,
-)
+from neardup import Deduplicator, Document, Features, HammingIndex, Parameters, Verdict, analyse
+from neardup.errors import ClosedError, ParameterError
+from neardup.storage.memory import MemoryDocuments
 from tests.neardup.indexes.generated import unhurried
 from tests.neardup.texts import NEAR, PAGE, changed, prose
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup import ParameterError, jaccard, tokens
+from neardup import jaccard, tokens
+from neardup.errors import ParameterError
 from tests.neardup.texts import changed, prose
 
 WORDS = st.lists(st.sampled_from(["a", "b", "cc", "漢", "é", "x" * 80]), max_size=30)

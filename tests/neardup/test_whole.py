@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup import Deduplicator, Parameters, analyse, jaccard, text_digest
+from neardup import Deduplicator, Parameters, analyse, jaccard
+from neardup.fingerprints.digest import text_digest
 from neardup.verification import JaccardVerifier
 from neardup.verifier import compared_with
 from neardup.whole import part_of, readable, split_whole, with_whole

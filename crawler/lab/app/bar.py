@@ -14,7 +14,7 @@ from crawler.lab.choice import SIMHASH
 from crawler.lab.sources.source import SourceError
 from crawler.pages.live_parameters import SETTINGS, TUNABLE, tune
 from crawler.storage.errors import JobError
-from neardup import ParameterError
+from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab

@@ -22,7 +22,8 @@ from crawler.lab.app.tabs.pairs_tab import PairsTab
 from crawler.lab.app.tabs.threshold_tab import ThresholdTab
 from crawler.lab.choice import Choice
 from crawler.lab.sources.source import SourceError
-from neardup import Features, ParameterError
+from neardup import Features
+from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab

@@ -12,7 +12,8 @@ from crawler.lab.lab_page import LabPage
 from crawler.lab.sources.html_folder import Html, HtmlReader
 from crawler.lab.sources.source import SourceError
 from crawler.pages.judged_documents import unpack_judged
-from neardup import analyse, payload_digest
+from neardup import analyse
+from neardup.fingerprints.digest import payload_digest
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from crawler.urls.errors import MalformedUrl
 from crawler.warc.captures import Captures
 from crawler.warc.errors import ArchiveError
 from crawler.warc.sources import find_sources
-from neardup import payload_digest
+from neardup.fingerprints.digest import payload_digest
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:

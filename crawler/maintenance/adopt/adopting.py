@@ -22,7 +22,7 @@ from crawler.storage.database import FILE_NAME, Database
 from crawler.storage.directory import check_identity, identity_of, locked
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import MalformedUrl
-from neardup import payload_digest, words_digest
+from neardup.fingerprints.digest import payload_digest, words_digest
 from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:

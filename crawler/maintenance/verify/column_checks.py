@@ -12,7 +12,7 @@ from crawler.pages.outcomes import MOVED, OUTCOMES
 from crawler.pages.page_links import LinkPacker
 from crawler.storage.states import LEASED, QUEUED, SKIPPED, TODO
 from crawler.urls.canonical import MalformedUrl
-from neardup import payload_digest
+from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     import sqlite3

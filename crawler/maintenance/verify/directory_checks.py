@@ -10,7 +10,8 @@ from crawler.storage.database import open_for_reading
 from crawler.storage.directory import PATIENCE_SECS
 from crawler.storage.errors import JobError, JobInUseError
 from crawler.urls.canonical import Canonicalizer
-from neardup import Features, ParameterError, Parameters
+from neardup import Features, Parameters
+from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     from pathlib import Path

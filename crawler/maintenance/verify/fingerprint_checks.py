@@ -10,7 +10,8 @@ from crawler.maintenance.verify.capture_checks import listed
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
 from crawler.pages.verdicts import KEPT
 from crawler.storage.errors import JobInUseError
-from neardup import HammingIndex, IndexFileError, IndexLockedError
+from neardup import HammingIndex
+from neardup.errors import IndexFileError, IndexLockedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

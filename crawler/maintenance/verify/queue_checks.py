@@ -9,7 +9,8 @@ from crawler.frontier.request_parts import MalformedRequestError, decode_parts
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
 from crawler.storage.states import FAILED, LEASED, QUEUED, TODO, RequestState
 from crawler.urls.canonical import MalformedUrl
-from neardup import IndexFileError, ScalableBloomFilter
+from neardup.bloom import ScalableBloomFilter
+from neardup.errors import IndexFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

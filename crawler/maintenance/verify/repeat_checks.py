@@ -12,9 +12,10 @@ from crawler.pages.judged_documents import unpack_judged
 from crawler.pages.live_parameters import from_json
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.verdicts import EXACT_DUPLICATE, NEAR_DUPLICATE, NEW, TEXT_DUPLICATE, TOO_SHORT
-from neardup import HammingIndex, JaccardVerifier, NearDupError, hamming
+from neardup import HammingIndex, NearDupError, hamming
 from neardup.candidates import MAX_CANDIDATES, Bitmaps, Candidates
 from neardup.cascade import Evidence, decide
+from neardup.verification import JaccardVerifier
 from neardup.whole import split_whole
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
     from crawler.maintenance.verify.directory_checks import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
-    from neardup import Match, Parameters
+    from neardup import Parameters
+    from neardup.indexes.match import Match
 
     Read = Callable[..., sqlite3.Cursor]
 

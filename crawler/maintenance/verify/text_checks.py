@@ -10,7 +10,8 @@ from crawler.maintenance.verify.capture_checks import reading_anew
 from crawler.maintenance.verify.finding import Culprits, Finding
 from crawler.pages.judged_documents import unpack_judged
 from crawler.pages.page_row import to_unsigned
-from neardup import analyse, words_digest
+from neardup import analyse
+from neardup.fingerprints.digest import words_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

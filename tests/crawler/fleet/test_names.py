@@ -8,7 +8,7 @@ import pytest
 
 from crawler.fleet.names import shown_url
 from crawler.frontier.redis.errors import FleetError
-from neardup import ServerError
+from neardup.errors import ServerError
 from neardup.storage.redis.connecting import connect
 
 

@@ -12,7 +12,7 @@ from crawler.pages.answer import blank_row
 from crawler.pages.fetched import Fetched
 from crawler.pages.page_store import PageStore
 from crawler.storage.database import Database
-from neardup import payload_digest
+from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,8 @@ import pytest
 
 from crawler.lab.choice import Choice
 from crawler.lab.pictures import shares
-from neardup import Parameters, hamming, jaccard, text_digest
+from neardup import Parameters, hamming, jaccard
+from neardup.fingerprints.digest import text_digest
 from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import changed, prose
 

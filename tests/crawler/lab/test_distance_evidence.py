@@ -16,8 +16,9 @@ from crawler.lab.distance_evidence import (
     suggest_similarity,
 )
 from crawler.lab.near_pair import NearPair
-from neardup import Parameters, hamming, text_digest
+from neardup import Parameters, hamming
 from neardup.evaluation.metrics import wilson
+from neardup.fingerprints.digest import text_digest
 from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import changed, prose
 

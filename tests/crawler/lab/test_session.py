@@ -16,17 +16,10 @@ from crawler.lab.distance_text import in_bits
 from crawler.lab.judgement import LAYERS
 from crawler.lab.page_columns import PageColumns
 from crawler.lab.session import Session
-from neardup import (
-    Deduplicator,
-    Features,
-    ParameterError,
-    Parameters,
-    hamming,
-    jaccard,
-    payload_digest,
-    simhash,
-)
+from neardup import Deduplicator, Features, Parameters, hamming, jaccard, simhash
 from neardup.document import analyse
+from neardup.errors import ParameterError
+from neardup.fingerprints.digest import payload_digest
 from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import changed, prose
 

@@ -15,7 +15,7 @@ from crawler.mirror.mirror_files import FileTable
 from crawler.pages.fetched import Fetched
 from crawler.storage.database import Database
 from crawler.urls.canonical import Canonicalizer
-from neardup import payload_digest
+from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from crawler.storage import concurrent_write as room
 from crawler.storage.concurrent_write import beside
 from crawler.storage.database import Database, open_for_reading
 from crawler.storage.errors import JobError, JobVersionError
-from neardup import ParameterError
+from neardup.errors import ParameterError
 from tests.crawler.maintenance.verify.crawled import check
 from tests.crawler.pages.test_capture import LONG, OTHER, html
 from tests.crawler.pages.test_revisits import NEAR, Visiting

@@ -12,7 +12,7 @@ from crawler.pages.page_links import DICTIONARY_BYTES, LinkPacker, LinkStore
 from crawler.reading.reading import Link
 from crawler.storage.database import Database
 from crawler.urls.canonical import Known
-from neardup import payload_digest
+from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crawler.reading.page_reading import PageReader, read_page
 from crawler.reading.reading_options import ReadingOptions
 from crawler.reading.steps import ReadingTask
-from neardup import text_digest
+from neardup.fingerprints.digest import text_digest
 from neardup.whole import part_of
 from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page
 

@@ -9,7 +9,8 @@ from crawler.reading.reading_options import ReadingOptions
 from crawler.reading.steps import ReadingTask
 from crawler.reading.text import MAX_COMPARED_CHARACTERS, JudgedText, is_credible, read_text
 from crawler.reading.visible import Visible, read_visible
-from neardup import Deduplicator, Document, Parameters, analyse, text_digest
+from neardup import Deduplicator, Document, Parameters, analyse
+from neardup.fingerprints.digest import text_digest
 from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page
 
 PARAMETERS = Parameters()

@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import ParameterError, jaccard, tokens
+from neardup import jaccard, tokens
 from neardup.comparison.containment import containment
+from neardup.errors import ParameterError
 from tests.neardup.texts import prose
 
 WORDS = st.lists(st.sampled_from(["a", "b", "漢", "É"]), max_size=15).map(" ".join)

@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import DocumentError, fold
 from neardup.comparison.edit_distance import MAX_CHARACTERS, edit_ratio
+from neardup.errors import DocumentError
+from neardup.features.folding import fold
 
 SHORT = st.text("abÉ \ud800", max_size=8)
 

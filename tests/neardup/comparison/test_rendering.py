@@ -1,7 +1,7 @@
 import pytest
 
-from neardup import ParameterError
 from neardup.comparison.diff import diff, render_diff
+from neardup.errors import ParameterError
 
 
 @pytest.mark.parametrize(

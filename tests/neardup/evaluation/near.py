@@ -3,12 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup import Features, Parameters, text_digest
+from neardup import Features, Parameters
 from neardup.document import analyse
 from neardup.evaluation.judging_arrays import Columns, Near
 from neardup.evaluation.near_arrays import NewPlaces
 from neardup.evaluation.near_lists import NearLists
 from neardup.evaluation.shingle_sets import SetArrays, ShingleSets
+from neardup.fingerprints.digest import text_digest
 
 FEATURES = Features("word", 1, "log_count")
 """Shuffled texts have the same fingerprint."""

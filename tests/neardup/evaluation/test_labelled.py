@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup import DocumentError
+from neardup.errors import DocumentError
 from neardup.evaluation.labelled import read_similar
 
 PAIRS = "a,b,j3,j5\n1,2,0.9,0.8\n2,3,0.85,0.79\n7,1,1,1\n"

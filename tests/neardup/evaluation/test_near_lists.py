@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup import jaccard, near_pairs
+from neardup import jaccard
 from neardup.document import analyse
+from neardup.evaluation.parameter_sweep import near_pairs
 from tests.neardup.evaluation.near import Crawl
 from tests.neardup.texts import changed, prose
 

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup import Deduplicator, FingerprintError, ParameterError, Parameters, jaccard
+from neardup import Deduplicator, Parameters, jaccard
 from neardup.document import analyse
+from neardup.errors import FingerprintError, ParameterError
 from neardup.evaluation.metrics import count_errors, score_pairs
 from neardup.evaluation.parameter_sweep import SweepRow, sweep
 from tests.neardup.texts import changed, prose

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from neardup import fold, tokens
+from neardup import tokens
+from neardup.features.folding import fold
 
 GOLDEN = 0x9E3779B97F4A7C15
 

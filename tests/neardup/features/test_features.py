@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup import ParameterError
+from neardup.errors import ParameterError
 from neardup.features.features import UNITS, WEIGHTS, Features
 from tests.neardup.features import plain
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup import fold
+from neardup.features.folding import fold
 
 # All of Unicode but the ideographs, Hangul syllables and private use, which have no case.
 LETTERS = [*range(0x3400), *range(0xA000, 0xAC00), *range(0xD7A4, 0xE000), *range(0xF900, 0x20000)]

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup import fold, tokens
+from neardup import tokens
+from neardup.features.folding import fold
 from neardup.features.texts import folded_bytes, unit_bytes
 
 # What reaches across: marks that compose or not, of several classes; letters that they compose

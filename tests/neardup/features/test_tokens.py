@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup import fold, tokens
+from neardup import tokens
+from neardup.features.folding import fold
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import payload_digest, text_digest, words_digest
-from neardup.fingerprints.digest import EMPTY_DIGEST
+from neardup.fingerprints.digest import EMPTY_DIGEST, payload_digest, text_digest, words_digest
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup import FingerprintError, hamming, simhash
+from neardup import hamming, simhash
+from neardup.errors import FingerprintError
 from neardup.features.features import UNITS, WEIGHTS, Features
 from neardup.fingerprints.simhash import of_hashes, simhash_many
 from tests.neardup.features import plain

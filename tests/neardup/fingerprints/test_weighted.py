@@ -9,8 +9,9 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import FingerprintError, hamming, simhash_weighted
-from neardup.fingerprints.simhash import majority
+from neardup import hamming
+from neardup.errors import FingerprintError
+from neardup.fingerprints.simhash import majority, simhash_weighted
 from tests.neardup.features import plain
 from tests.neardup.texts import prose
 

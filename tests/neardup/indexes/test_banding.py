@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import ParameterError
+from neardup.errors import ParameterError
 from neardup.indexes.banding import Banding, banding
 from neardup.indexes.lsh import LshIndex
 from tests.neardup.indexes.generated import scattered

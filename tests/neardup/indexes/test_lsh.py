@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import ClosedError, DocumentError, FingerprintError, ParameterError
+from neardup.errors import ClosedError, DocumentError, FingerprintError, ParameterError
 from neardup.fingerprints.minhash import minhash, minhash_many
 from neardup.indexes.banding import Banding
 from neardup.indexes.lsh import Candidate, LshIndex

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neardup import IndexFileError, IndexLockedError, LshIndex
+from neardup import LshIndex
+from neardup.errors import IndexFileError, IndexLockedError
 from tests.neardup.indexes.lsh_flushing import PERMUTATIONS, signature_of
 
 REPOSITORY = Path(__file__).parents[3]

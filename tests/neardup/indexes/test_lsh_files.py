@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 import xxhash
 
-from neardup import Candidate, HammingIndex, IndexFileError, LshIndex, ParameterError
+from neardup import HammingIndex, LshIndex
+from neardup.errors import IndexFileError, ParameterError
 from neardup.indexes.banding import Banding
 from neardup.indexes.files.promise import Promise
+from neardup.indexes.lsh import Candidate
 from neardup.indexes.signature_files.signature_file import read_batches, read_header
 from neardup.indexes.signatures import Signatures
 from tests.neardup.indexes.lsh_flushing import PERMUTATIONS, signature_of

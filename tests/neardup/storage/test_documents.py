@@ -1,18 +1,17 @@
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from neardup import (
-    Document,
-    DocumentError,
-    Documents,
-    DuplicateIdError,
-    MemoryDocuments,
-    SqliteDocuments,
-    analyse,
-)
+from neardup import Document, analyse
+from neardup.errors import DocumentError, DuplicateIdError
+from neardup.storage.memory import MemoryDocuments
+from neardup.storage.sqlite import SqliteDocuments
 from tests.neardup.texts import prose
+
+if TYPE_CHECKING:
+    from neardup.storage.documents import Documents
 
 
 class TestDocumentsContract:

@@ -5,19 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from neardup import (
-    ClosedError,
-    Document,
-    DocumentsFileError,
-    NearDupError,
-    SqliteDocuments,
-    analyse,
-)
+from neardup import Document, NearDupError, analyse
+from neardup.errors import ClosedError, DocumentsFileError
+from neardup.storage.sqlite import SqliteDocuments
 from tests.neardup.texts import prose
 
 KILLED = """
 import os, signal, sys
-from neardup import SqliteDocuments, analyse
+from neardup import analyse
+from neardup.storage.sqlite import SqliteDocuments
 documents = SqliteDocuments(sys.argv[1])
 for number in range(1500):
     documents.add(number, analyse(f"text {number}"))

@@ -8,17 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from neardup import (
-    DocumentsFileError,
-    Features,
-    HammingIndex,
-    IndexFileError,
-    IndexLockedError,
-    Parameters,
-    SqliteDocuments,
-    analyse,
-    simhash,
-)
+from neardup import Features, HammingIndex, Parameters, analyse, simhash
+from neardup.errors import DocumentsFileError, IndexFileError, IndexLockedError
+from neardup.storage.sqlite import SqliteDocuments
 from neardup.storage.text_directory import open_directory
 from tests.neardup.texts import prose
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from crawler.frontier.redis.shared_frontier import RedisFrontier
-from neardup import ServerError
+from neardup.errors import ServerError
 from neardup.storage.redis.connecting import connect
 from tests.crawler.frontier.redis.fleet import PLAN, link
 

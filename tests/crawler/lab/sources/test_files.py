@@ -11,7 +11,8 @@ import pytest
 
 from crawler.lab.sources.open_source import open_source, open_sources
 from crawler.lab.sources.source import SourceError
-from neardup import Parameters, analyse, payload_digest
+from neardup import Parameters, analyse
+from neardup.fingerprints.digest import payload_digest
 from tests.crawler.lab.sources.reading import paths_of, read_all, texts_of
 from tests.crawler.pages.test_capture import LONG, OTHER, html
 from tests.crawler.pages.test_revisits import OPTIONS, Visiting

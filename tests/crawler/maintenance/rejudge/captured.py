@@ -17,7 +17,8 @@ from crawler.pages.judged_documents import unpack
 from crawler.reading.fingerprinting import extract_of
 from crawler.reading.reading import Extract, Reading
 from crawler.storage.database import open_for_reading
-from neardup import Parameters, text_digest
+from neardup import Parameters
+from neardup.fingerprints.digest import text_digest
 from neardup.whole import with_whole
 from tests.crawler.pages.test_capture import OPTIONS, fetched
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from crawler.pages.judged_documents import unpack
 from crawler.pages.live_parameters import tune
-from neardup import Deduplicator, Parameters, Verdict, payload_digest
+from neardup import Deduplicator, Parameters, Verdict
+from neardup.fingerprints.digest import payload_digest
 from tests.crawler.maintenance.rejudge.captured import Row, Said, capture, dump, judge_again, rows
 from tests.crawler.maintenance.rejudge.texts import LONG, NEAR, SHORT
 from tests.crawler.maintenance.verify.crawled import check, check_and_repair, execute

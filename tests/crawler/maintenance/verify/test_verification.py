@@ -14,7 +14,8 @@ from filelock import FileLock
 
 from crawler.job import Job
 from crawler.storage.errors import JobError, JobInUseError, JobVersionError
-from neardup import HammingIndex, ScalableBloomFilter
+from neardup import HammingIndex
+from neardup.bloom import ScalableBloomFilter
 from tests.crawler.maintenance.verify.crawled import (
     QUEUED,
     check,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from neardup import Parameters, ServerError, Verdict
+from neardup import Parameters, Verdict
+from neardup.errors import ServerError
 from neardup.storage.redis import commit_log as module
 from neardup.storage.redis import server as waiting
 from neardup.storage.redis.connecting import connect

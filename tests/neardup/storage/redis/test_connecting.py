@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from neardup import ServerError
+from neardup.errors import ServerError
 from neardup.storage.redis.connecting import connect
 from tests.neardup.storage.redis.running import using
 
@@ -80,9 +80,9 @@ def test_a_server_without_a_file_is_warned_about(own_redis: RedisServer) -> None
 
 def test_without_redis_client_the_rest_works_and_this_says_what_to_install() -> None:
     tried = (
-        "import sys; sys.modules['redis'] = None; import neardup\n"
+        "import sys; sys.modules['redis'] = None; from neardup.errors import ServerError\n"
         "try:\n    import neardup.storage.redis.connecting\n"
-        "except neardup.ServerError as lack:\n    print(lack)"
+        "except ServerError as lack:\n    print(lack)"
     )
     said = subprocess.run([sys.executable, "-c", tried], capture_output=True, text=True, check=True)
     assert said.stdout == "Redis needs its client; pip install 'crawl-once[redis]'\n"

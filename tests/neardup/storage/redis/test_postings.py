@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from neardup import Match, ScanIndex
+from neardup.indexes.match import Match
+from neardup.indexes.scan import ScanIndex
 from neardup.storage.redis import postings as module
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.postings import Cutting, PostingPlace, RedisPostings

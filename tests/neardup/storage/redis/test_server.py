@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from neardup import ClosedError, ServerError
+from neardup.errors import ClosedError, ServerError
 from neardup.storage.redis.script import Call
 from tests.neardup.storage.redis.running import script, using
 from tests.servers.redis import ServerUnavailableError, redis_cluster

@@ -12,15 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from neardup import (
-    Deduplicator,
-    DocumentError,
-    ParameterError,
-    Parameters,
-    ServerError,
-    Verdict,
-    payload_digest,
-)
+from neardup import Deduplicator, Parameters, Verdict
+from neardup.errors import DocumentError, ParameterError, ServerError
+from neardup.fingerprints.digest import payload_digest
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 from tests.neardup.storage.redis.judges import LocalJudge, Page, SharedJudge, document_of, owner_of
