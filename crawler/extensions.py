@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ class JobKeeper:
         self._loop = create_looping_call(self._job.commit_if_due)
         connect = crawler.signals.connect
         connect(self._opened, signals.spider_opened)
+        connect(_freeze_start, signals.engine_started)
         connect(self._broke, signals.spider_error)
         connect(self._closed, signals.spider_closed)
         # After whatever else ends with the spider: feeds are written from the store, and noted.
@@ -69,6 +71,17 @@ class JobKeeper:
     async def _stopped(self) -> None:
         await self._job.close_pool()
         self._job.close()
+
+
+def _freeze_start() -> None:
+    """Exclude the objects of the start from garbage collections, since they live until the end.
+
+    Imports leave 190,000 objects. Each full collection walked over them: they were 5 % of the CPU
+    time of a crawl of 1,500 pages, and up to 0.15 s in one standstill of the event loop.
+    """
+    if not gc.get_freeze_count():
+        gc.collect()
+        gc.freeze()
 
 
 class StoredState:

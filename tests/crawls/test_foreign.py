@@ -200,3 +200,28 @@ def test_items_of_one_page_are_told_apart_and_copies_are_not_judged_again(
     items = [item for item in run(tmp_path, server.url) if item["url"] == server.url]
     assert [item["name"] for item in items if "name" in item] == [0, 1, 2, 3, 4]
     assert sorted(str(item["text"])[:3] for item in items if "text" in item) == ["one", "two"]
+
+
+COLLECTED = """
+import gc
+import scrapy
+
+
+class Foreign(scrapy.Spider):
+    name = "foreign"
+
+    async def start(self):
+        yield scrapy.Request(self.url)
+
+    def parse(self, response):
+        yield {"url": response.url, "frozen": gc.get_freeze_count(), "all": len(gc.get_objects())}
+"""
+
+
+def test_garbage_collections_leave_out_what_the_start_made(
+    server: DemoServer, tmp_path: Path
+) -> None:
+    make_project(tmp_path, "", "")
+    (tmp_path / "strangers" / "spider.py").write_text(COLLECTED)
+    (item,) = run(tmp_path, server.url)
+    assert int(str(item["frozen"])) > 5 * int(str(item["all"]))
