@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import time
 from collections import Counter
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
@@ -14,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from crawler.pages.export import export_pages
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import start_scrapy
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.sites.hosts import ManyHosts
@@ -132,18 +132,7 @@ def end(process: subprocess.Popen[str]) -> None:
 
 def wait_for(site: ManyHosts, total: int) -> None:
     """Wait until a site was asked for so many pages."""
-    deadline = time.monotonic() + MAX_SECS
-    while site.total < total:
-        assert time.monotonic() < deadline, f"the fleet does not move beyond {site.total}"
-        time.sleep(0.005)
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    deadline = time.monotonic() + MAX_SECS
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: site.total >= total)
 
 
 def assert_nothing_lost_or_kept_twice(fleet: Fleet) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import time
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import start_scrapy
 from tests.sites.many import page_text
+from tests.waiting import some_moment, wait_until
 
 if TYPE_CHECKING:
     import subprocess
@@ -59,7 +59,7 @@ class KilledCrawl:
         try:
             if pages:
                 wait_for(self.site, target, process)
-            time.sleep(self.chance.uniform(0, 0.05 if pages else 1.0))
+            some_moment(self.chance, 0.05 if pages else 1.0)
             if process.poll() is not None:
                 assert process.returncode == 0, process.communicate()
                 return False
@@ -109,10 +109,7 @@ def assert_nothing_lost_or_kept_twice(site: ManyPages, jobdir: Path) -> None:
 
 def wait_for(site: ManyPages, total: int, process: subprocess.Popen[str]) -> None:
     """Wait until a site was asked so often, or the crawl has ended."""
-    deadline = time.monotonic() + MAX_SECS
-    while site.total < total and process.poll() is None:
-        assert time.monotonic() < deadline, "the crawl does not move"
-        time.sleep(0.002)
+    wait_until(lambda: site.total >= total or process.poll() is not None, pause_secs=0.002)
 
 
 def children(pid: int) -> Iterator[int]:
@@ -132,10 +129,7 @@ def kill_workers(process: subprocess.Popen[str]) -> int:
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
         # A signal is on its way for a while, and a worker that is not dead may get another page.
-        deadline = time.monotonic() + MAX_SECS
-        while not all(map(_is_dead, workers)):
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
+        wait_until(lambda: all(map(_is_dead, workers)))
     finally:
         process.send_signal(signal.SIGCONT)
     return len(workers)

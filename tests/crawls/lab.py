@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -153,11 +152,3 @@ class Page:
 
     def text(self) -> str:
         return str(self.driver.execute_script("return document.body.innerText"))
-
-
-def wait_until(is_so: Callable[[], object], secs: float = WAIT_SECS) -> None:
-    """Wait for what no page shows."""
-    deadline = time.monotonic() + secs
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

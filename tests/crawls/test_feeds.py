@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sqlite3
-import time
 from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from crawler.storage.database import open_for_reading
 from tests.crawls.command import scrapy, start_scrapy
 from tests.sites.many import ManyPages, pages
 from tests.sites.prose import document
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,11 +45,7 @@ def kill_in_the_middle(site: ManyPages, jobdir: Path, *arguments: str) -> None:
     site.hold_after(site.total + COUNT // 2)
     process = start_scrapy(*command(site, jobdir, *arguments))
     try:
-        deadline = time.monotonic() + 60
-        while stored(jobdir) < COUNT // 2 - 1:
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < deadline, "the crawl does not move"
-            time.sleep(0.1)
+        wait_until(lambda: stored(jobdir) >= COUNT // 2 - 1, process)
         os.kill(process.pid, signal.SIGKILL)
     finally:
         process.kill()

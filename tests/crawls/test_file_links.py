@@ -12,9 +12,10 @@ from crawler.frontier.file_links import MIN_FILES, SAMPLED_OF
 from crawler.urls.canonical import Canonicalizer
 from tests.crawls.command import scrapy, start_scrapy
 from tests.crawls.crawled import crawl_site
-from tests.crawls.fleet import Fleet, end, wait_until
+from tests.crawls.fleet import Fleet, end
 from tests.sites.hostile import HostileSite
 from tests.sites.prose import prose
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     import subprocess

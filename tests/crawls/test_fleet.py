@@ -22,9 +22,9 @@ from tests.crawls.fleet import (
     finish,
     fleet_settings,
     wait_for,
-    wait_until,
 )
 from tests.sites.hosts import ManyHosts
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -244,14 +244,9 @@ def test_workers_wait_for_a_redis_that_does_not_answer(
     with fleet.running(2) as processes:
         wait_for(site, PAGES // 4)
         if how == "paused":
-            own_redis.pause()
-            time.sleep(2 * LEASE_SECS)
-            own_redis.go_on()
+            own_redis.stand_still(2 * LEASE_SECS)
         else:
-            with own_redis.client() as client:
-                client.config_set("maxmemory", "1mb")
-                time.sleep(LEASE_SECS)
-                client.config_set("maxmemory", "0")
+            own_redis.be_full(LEASE_SECS)
         said = "".join(finish(process) for process in processes)
     if how == "full":
         assert "its memory is full" in said
@@ -266,13 +261,11 @@ def test_ctrl_c_ends_a_worker_also_where_redis_is_gone(
     with fleet.running(1) as (process,):
         wait_for(site, PAGES // 4)
         own_redis.kill()
-        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=40)
     assert "did not answer: what this worker held waits again" in output
     assert "Traceback" not in errors, errors
     own_redis.start()
-    time.sleep(LEASE_SECS)
     fleet.crawl(1)
     assert_nothing_lost_or_kept_twice(fleet)
 
@@ -297,7 +290,6 @@ def test_a_redis_that_lost_everything_ends_its_workers(
         site.hold()
         with own_redis.client() as client:
             client.flushall()
-        time.sleep(0.5)
         site.go_on()
         said = finish(process, 1)
     assert "Redis has lost the fleet" in said

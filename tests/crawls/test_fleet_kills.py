@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from tests.crawls.fleet import (
     wait_for,
 )
 from tests.sites.hosts import ManyHosts
+from tests.waiting import some_moment
 
 if TYPE_CHECKING:
     import subprocess
@@ -63,7 +63,7 @@ def test_nothing_is_lost_or_kept_twice_after_kills_of_workers_and_redis(
                 workers[number] = fleet.start(number)
             else:
                 durable_redis.kill()
-                time.sleep(chance.uniform(0, 0.5))
+                some_moment(chance, 0.5)
                 durable_redis.start()
         for number, process in workers.items():
             _end_well(fleet, number, process, workers)

@@ -13,10 +13,11 @@ from selenium.webdriver.common.keys import Keys
 
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl, pages, report, start_scrapy
-from tests.crawls.lab import Page, lab, wait_until
+from tests.crawls.lab import Page, lab
 from tests.sites.many import ManyPages
 from tests.sites.many import pages as many
 from tests.sites.prose import prose
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     import subprocess

@@ -8,18 +8,19 @@ import pty
 import signal
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.crawler.commands.test_tune import wait_until
+from tests.crawler.commands.test_tune import is_stored, wait_for_line
 from tests.crawler.commands.test_verify import opened_by_a_reader
 from tests.crawls.command import PROJECT, pages, scrapy, start_scrapy
 from tests.crawls.kills import KilledCrawl, children, wait_for
 from tests.sites.many import ManyPages, page_path
 from tests.sites.many import pages as many_pages
 from tests.sites.prose import document
+from tests.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def test_every_command_works_beside_a_crawl_that_is_running(tmp_path: Path) -> N
         process = KilledCrawl(site, jobdir, 1).start()
         try:
             wait_for(site, 150, process)
-            wait_until(jobdir, "SELECT count(*) > 100 FROM pages")
+            wait_until(lambda: is_stored(jobdir, "SELECT count(*) > 100 FROM pages"))
             folder = str(jobdir)
             swept = json.loads(scrapy("sweep", folder, "--json").stdout)
             assert 100 < swept["pages"] <= 150
@@ -87,6 +88,16 @@ def test_ctrl_c_ends_it_with_one_line(tmp_path: Path, command: str) -> None:
     assert errors.strip() == f"scrapy {command}: interrupted"
 
 
+def read_bytes(pid: int, file: Path) -> int:
+    """How far a process has read in a file, as Linux tells it."""
+    for opened in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):  # it was closed by now
+            if opened.readlink() == file:
+                told = Path(f"/proc/{pid}/fdinfo/{opened.name}").read_text(encoding="ascii")
+                return int(told.split()[1])
+    return 0
+
+
 def test_ctrl_c_among_pages_that_are_read_leaves_no_worker(tmp_path: Path) -> None:
     file = tmp_path / "pages.jsonl"
     rows = (
@@ -95,11 +106,8 @@ def test_ctrl_c_among_pages_that_are_read_leaves_no_worker(tmp_path: Path) -> No
     )
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     process = start_scrapy("sweep", str(file))
-    deadline = time.monotonic() + 60
-    while not (workers := set(children(process.pid))):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    time.sleep(1.0)
+    workers = wait_until(lambda: set(children(process.pid)), process)
+    wait_until(lambda: read_bytes(process.pid, file) > file.stat().st_size // 4, process)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
@@ -112,13 +120,11 @@ def test_ctrl_c_pressed_twice_does_not_wait_for_an_answer() -> None:
         site.hold_after(1)  # robots.txt
         process = start_scrapy("compare", site.url, f"{site.url}1.html")
         wait_for(site, 1, process)
-        time.sleep(0.5)
-        for _ in range(2):
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert wait_for_line(process, "Send again to force")
+        process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "Send again to force" in errors
     assert errors.splitlines()[-1] == "scrapy compare: interrupted"
     assert "Traceback" not in errors
 

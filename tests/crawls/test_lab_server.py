@@ -14,8 +14,9 @@ import pytest
 
 from crawler.lab.app.lab_server import MAX_WINDOWS
 from tests.crawls.command import PROJECT, scrapy
-from tests.crawls.lab import Page, RunningLab, end, lab, start_lab, wait_until
+from tests.crawls.lab import Page, RunningLab, end, lab, start_lab
 from tests.crawls.lab_counting import counting
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

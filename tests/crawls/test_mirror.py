@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from functools import partial
+from random import Random
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +18,7 @@ from tests.crawls.command import PROJECT, scrapy, start_scrapy
 from tests.crawls.mirrored import Mirrored, check, mirror
 from tests.sites.dynamic import DynamicSite, Options
 from tests.sites.needing import PIXEL, NeedingSite, body
+from tests.waiting import PATIENCE_SECS, some_moment, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -247,10 +250,12 @@ class TestStopped:
     def test_a_killed_mirror_goes_on_to_the_same_files(
         self, site: NeedingSite, mirrored: Mirrored, tmp_path: Path
     ) -> None:
-        folder = tmp_path / "killed"
-        for secs in (1.2, 1.6, 2.0, 2.4):
+        folder, chance = tmp_path / "killed", Random(12)
+        for more in (1, 3, 5, 7):
+            target = len(site.asked) + more
             process = start_scrapy("mirror", site.url, str(folder))
-            time.sleep(secs)
+            wait_until(partial(_has_answered, site, target, process))
+            some_moment(chance, 0.5)
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
         found = mirror(site.url, folder)
@@ -317,10 +322,20 @@ class TestOptions:
         assert check(found.folder).returncode == 0, check(found.folder).stdout
 
 
-def answer_late(exchange: Exchange) -> None:
-    time.sleep(3)
-    # Whatever came before it, something is left to do.
-    exchange.answer(b'<a href="later.html">later</a>')
+def _has_answered(site: NeedingSite, target: int, process: subprocess.Popen[str]) -> bool:
+    """Whether a site was asked so often, or the mirror has ended."""
+    return len(site.asked) >= target or process.poll() is not None
+
+
+class LateAnswer:
+    """An answer that comes after a signal was sent; whatever came before, it leaves work to do."""
+
+    def __init__(self) -> None:
+        self.is_sent = Event()
+
+    def __call__(self, exchange: Exchange) -> None:
+        self.is_sent.wait(PATIENCE_SECS)
+        exchange.answer(b'<a href="later.html">later</a>')
 
 
 class TestEnded:
@@ -331,12 +346,11 @@ class TestEnded:
         if signal.getsignal(sent) == signal.SIG_IGN:
             pytest.skip(f"{sent.name} is ignored here, as nohup has it")
         folder = tmp_path / "m"
-        site.added["/docs/b.html"] = answer_late
+        site.added["/docs/b.html"] = late = LateAnswer()
         process = start_scrapy("mirror", site.url, str(folder))
-        until = time.monotonic() + 60
-        while "/docs/b.html" not in site.paths() and time.monotonic() < until:
-            time.sleep(0.05)
+        wait_until(lambda: "/docs/b.html" in site.paths(), process)
         os.kill(process.pid, sent)
+        late.is_sent.set()
         output, errors = process.communicate(timeout=60)
         assert process.returncode == 130, output + errors
         assert "Traceback" not in errors

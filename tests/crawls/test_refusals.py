@@ -19,6 +19,7 @@ from tests.crawls.command import crawl, report, scrapy, start_scrapy
 from tests.crawls.command import pages as listed
 from tests.sites.many import page_path, pages
 from tests.sites.refusing import Answer, Refusal, RefusingSite, Visit, at_most, until_asked
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     import subprocess
@@ -39,16 +40,6 @@ def dated(secs: float) -> Refusal:
     """Not before a date so far in the future; dates of HTTP have whole seconds."""
     until = datetime.now(UTC) + timedelta(seconds=secs)
     return Refusal(503, {"Retry-After": format_datetime(until, usegmt=True)})
-
-
-def wait_until(is_so: object, process: subprocess.Popen[str]) -> None:
-    """Wait for a state of a crawl that goes on."""
-    assert callable(is_so)
-    deadline = time.monotonic() + PATIENCE_SECS
-    while not is_so():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def resting(jobdir: Path) -> list[tuple[str, float]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
-import time
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
 from tests.sites.changing import ChangingSite
 from tests.sites.prose import prose
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     import subprocess
@@ -363,11 +363,12 @@ def test_killed_second_visit_goes_on_with_the_plain_command(tmp_path: Path) -> N
             "-a", "revisit=yes", *slowly,
         )  # fmt: skip
         asked: set[str] = set()
-        deadline = time.monotonic() + 180
-        while len(asked) < 25:
-            assert time.monotonic() < deadline, "the crawl does not move"
-            time.sleep(0.05)
+
+        def has_asked_enough() -> bool:
             asked.update(site.news())
+            return len(asked) >= 25
+
+        wait_until(has_asked_enough, process)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         asked.update(site.news())

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl, scrapy, start_scrapy
 from tests.crawls.crawled import read_back
-from tests.crawls.fleet import end, finish, fleet_settings, wait_until
+from tests.crawls.fleet import end, finish, fleet_settings
 from tests.crawls.test_spellings import ONE_BY_ONE, only_where, open_site, session
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path

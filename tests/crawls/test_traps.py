@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections import Counter
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +17,7 @@ from crawler.url_rules.url_clusters import CLOSED, OPEN
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
 from tests.sites.dynamic import DynamicSite, Options
 from tests.sites.endless import HOME, ITEMS, SHAPES, EndlessSite
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,17 +107,17 @@ def test_a_budget_for_each_kind_of_url_is_kept_to(tmp_path: Path) -> None:
     }
 
 
+def _has_served(site: DynamicSite, pages: int) -> bool:
+    return len(site.fetches) >= pages
+
+
 def test_what_was_found_out_of_a_trap_survives_kills(tmp_path: Path) -> None:
     command = ("-s", f"JOBDIR={tmp_path}", *CONCURRENT)
     with DynamicSite(options("calendar", "shop")) as site:
         for target in (80, 200, 330):
             process = start_scrapy("crawl", "site", "-a", f"url={site.url}", *command)
             try:
-                deadline = time.monotonic() + 60
-                while len(site.fetches) < target and process.poll() is None:
-                    assert time.monotonic() < deadline
-                    time.sleep(0.005)
-                assert process.poll() is None
+                wait_until(partial(_has_served, site, target), process)
                 os.kill(process.pid, signal.SIGKILL)
             finally:
                 process.kill()

@@ -8,7 +8,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 import urllib.request
 from collections import Counter
 from contextlib import closing
@@ -28,6 +27,7 @@ from tests.crawls.kills import KilledCrawl, assert_nothing_lost_or_kept_twice
 from tests.sites.changing import ChangingSite, page
 from tests.sites.many import ManyPages, pages
 from tests.sites.prose import prose
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -281,8 +281,7 @@ def test_replay_that_is_killed_goes_on(tmp_path: Path) -> None:
             [sys.executable, "-m", "scrapy", *command, "-s", f"JOBDIR={jobdir}"],
             cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        while not stored(jobdir) > 0 and process.poll() is None:
-            time.sleep(0.01)
+        wait_until(lambda: stored(jobdir) > 0 or process.poll() is not None)
         process.kill()
         process.wait()
         done = stored(jobdir)
@@ -384,14 +383,12 @@ def player(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 def wait_for_player(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+    def answers() -> bool:
         assert process.poll() is None, log.read_text()
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    pytest.fail(log.read_text())
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    wait_until(answers)
 
 
 class TestPlayer:

@@ -8,13 +8,16 @@ import socket
 import subprocess
 import tempfile
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+
+from tests.waiting import attempts, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,16 +85,12 @@ class RedisServer:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        deadline = time.monotonic() + START_SECS
         with self.client() as client:
-            while True:
-                try:
+            for _ in attempts(START_SECS):
+                with suppress(redis.RedisError):
                     client.ping()
-                except redis.RedisError:
-                    assert time.monotonic() < deadline, (self._folder / "log").read_text()
-                    time.sleep(0.02)
-                else:
                     return
+        raise AssertionError((self._folder / "log").read_text())
 
     def client(self, timeout_secs: float = 5.0) -> redis.Redis:
         """A client that does not try again."""
@@ -113,6 +112,25 @@ class RedisServer:
         """Let it answer again."""
         assert self._process is not None
         self._process.send_signal(signal.SIGCONT)
+
+    def stand_still(self, secs: float) -> None:
+        """Let it answer nothing for a time."""
+        self.pause()
+        time.sleep(secs)
+        self.go_on()
+
+    def be_full(self, secs: float) -> None:
+        """Let it take nothing for a time."""
+        with self.client() as client:
+            client.config_set("maxmemory", "1mb")
+            time.sleep(secs)
+            client.config_set("maxmemory", "0")
+
+    def be_away(self, secs: float) -> None:
+        """Kill it, and start it again after a time."""
+        self.kill()
+        time.sleep(secs)
+        self.start()
 
 
 @contextmanager
@@ -156,12 +174,9 @@ def _join(nodes: list[RedisServer]) -> None:
             call("CLUSTER ADDSLOTSRANGE", first, end - 1)
             call("CLUSTER SET-CONFIG-EPOCH", number + 1)
             call("CLUSTER MEET", "127.0.0.1", nodes[0].port)
-    deadline = time.monotonic() + START_SECS
     for node in nodes:
         with node.client() as client:
-            while not _is_joined(client):
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
+            wait_until(partial(_is_joined, client))
 
 
 def _is_joined(client: redis.Redis) -> bool:

@@ -7,13 +7,13 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.sites.packages import PACKAGES, SiteUnavailableError, html_folder, require_tool
+from tests.waiting import attempts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,13 +100,12 @@ class ServedSite:
         nginx writes its line after the client has the answer: whoever counts on a request says
         how many lines are due, and up to ``LOG_SECS`` are spent waiting for them.
         """
-        deadline = time.monotonic() + LOG_SECS
-        while True:
+        whole: list[list[str]] = []
+        for _ in attempts(LOG_SECS):
             lines = self.log.read_text().splitlines(keepends=True)
             whole = [line.split(" ", 2) for line in lines if line.endswith("\n")]
-            if len(whole) >= at_least or time.monotonic() > deadline:
+            if len(whole) >= at_least:
                 break
-            time.sleep(0.02)
         return [Answered(int(status), verb, target.strip()) for status, verb, target in whole]
 
 
@@ -146,12 +145,12 @@ def _start(folder: Path, port: int) -> subprocess.Popen[bytes] | None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + START_SECS
-    while process.poll() is None and time.monotonic() < deadline:
+    for _ in attempts(START_SECS):
         # nginx writes the file once it holds the port; before, somebody else may answer there.
-        if (folder / "nginx.pid").exists() and _answers(port):
+        if process.poll() is None and (folder / "nginx.pid").exists() and _answers(port):
             return process
-        time.sleep(0.02)
+        if process.poll() is not None:
+            break
     _stop(process)
     return None
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.sites.asking import StayHere, connect, drain, fetch
 from tests.sites.tricks import TRICKS, pages, redirects
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
@@ -74,8 +75,7 @@ class TestConnections:
     @pytest.mark.parametrize("path", ["/drip", "/silent"])
     def test_endless_answers_end_with_the_site(self, hostile_site: HostileSite, path: str) -> None:
         with connect(hostile_site, path) as connection:
-            while not hostile_site.asked:
-                time.sleep(0.01)
+            wait_until(lambda: hostile_site.asked)
             hostile_site.closing.set()
             received = drain(connection)
         assert received == b"" if path == "/silent" else received

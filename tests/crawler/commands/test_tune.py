@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from contextlib import closing
 from threading import Timer
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from tests.crawler.maintenance.verify.crawled import check, make
 from tests.crawls.command import scrapy
 from tests.crawls.kills import KilledCrawl, wait_for
 from tests.sites.many import ManyPages, pages
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     import subprocess
@@ -90,7 +90,7 @@ def test_a_running_crawl_judges_later_pages_by_what_it_is_tuned_to(tmp_path: Pat
         process = crawl.start()
         try:
             wait_for(site, 150, process)
-            wait_until(jobdir, "SELECT count(*) > 100 FROM pages")
+            wait_until(lambda: is_stored(jobdir, "SELECT count(*) > 100 FROM pages"))
             done = scrapy("tune", str(jobdir), "min_similarity=1")
             assert done.returncode == 0, done.stderr
             said = wait_for_line(process, "other parameters")  # though nothing comes meanwhile
@@ -125,8 +125,6 @@ def wait_for_line(process: subprocess.Popen[str], words: str) -> str:
         timer.cancel()
 
 
-def wait_until(jobdir: Path, sql: str) -> None:
-    deadline = time.monotonic() + 60
-    while not rows(jobdir, sql)[0][0]:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+def is_stored(jobdir: Path, sql: str) -> bool:
+    """Whether a question to a crawl's database is answered by something true."""
+    return bool(rows(jobdir, sql)[0][0])

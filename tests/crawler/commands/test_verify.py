@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from filelock import FileLock
 
 from tests.crawler.maintenance.verify.crawled import check, execute, make
 from tests.crawls.command import pages, scrapy, start_scrapy
+from tests.waiting import attempts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,10 +130,7 @@ def press_ctrl_c(process: subprocess.Popen[str]) -> str:
 
 def opened_by_a_reader(fifo: Path) -> int:
     """Open a pipe for writing as soon as somebody reads it."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
+    for _ in attempts():
+        with suppress(OSError):  # nobody does yet
             return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError:  # nobody does yet
-            time.sleep(0.05)
     raise AssertionError("nobody reads it")

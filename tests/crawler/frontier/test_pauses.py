@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -21,6 +20,7 @@ from crawler.frontier.pauses import (
     retry_after_secs,
 )
 from crawler.storage.database import Database
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,8 +39,7 @@ def database() -> Iterator[Database]:
 
 
 def wait_for(pauses: HostPauses, host: int) -> None:
-    while pauses.left_secs(host):
-        time.sleep(0.001)
+    wait_until(lambda: not pauses.left_secs(host))
 
 
 class TestPolicy:

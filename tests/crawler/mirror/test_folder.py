@@ -6,9 +6,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +22,7 @@ from crawler.mirror.errors import (
     UnsafePathError,
 )
 from crawler.mirror.folder import MirrorFolder
+from tests.waiting import some_moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -338,8 +339,9 @@ class TestFailures:
         contents = [bytes([byte]) * 3_000_000 for byte in b"ab"]
         with MirrorFolder(root) as mirror:
             mirror.write("h/file", contents[0])
-        for delay in (0.002, 0.005, 0.011, 0.017, 0.023, 0.031):
-            _kill_while_writing(root, delay)
+        chance = Random(3)
+        for _ in range(6):
+            _kill_while_writing(root, chance)
             found = (root / "h" / "file").read_bytes()
             assert found in contents
             assert os.listdir(root / "h") == ["file"]
@@ -349,7 +351,7 @@ class TestFailures:
             assert list(mirror.paths()) == ["h/file"]
 
 
-def _kill_while_writing(root: Path, delay: float) -> None:
+def _kill_while_writing(root: Path, chance: Random) -> None:
     script = """if True:
         contents = [bytes([byte]) * 3_000_000 for byte in b"ab"]
         print("ready", flush=True)
@@ -361,7 +363,7 @@ def _kill_while_writing(root: Path, delay: float) -> None:
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    time.sleep(delay)
+    some_moment(chance, 0.03)
     process.kill()
     assert process.wait() == -signal.SIGKILL
     process.stdout.close()

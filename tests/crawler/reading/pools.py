@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from typing import TYPE_CHECKING, TypeVar
 
 from crawler.reading.pool import ReadingOptions, ReadingPool
@@ -53,12 +52,3 @@ def is_running(pid: int) -> bool:
 def state(pid: int) -> str:
     with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
         return stat.read().rpartition(")")[2].split()[0]
-
-
-async def until(
-    condition: Callable[[], bool], secs: float = 30.0, *, pause_secs: float = 0.01
-) -> None:
-    end = time.monotonic() + secs
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        await asyncio.sleep(pause_secs)

@@ -17,11 +17,10 @@ from crawler.reading.allowance import Allowance
 from crawler.reading.process import WorkerProcess, WorkerTimeoutError
 from crawler.reading.reading_options import ReadingOptions
 from tests.crawler.reading.pages import article, slow_page, sluggish_page
-from tests.crawler.reading.pools import read, state, until, use
+from tests.crawler.reading.pools import read, state, use
+from tests.waiting import until, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from crawler.reading.pool import ReadingPool
 
 PROJECT = Path(__file__).parents[3]
@@ -31,7 +30,8 @@ PARENT = """
 import asyncio
 from crawler.reading.pool import ReadingOptions, ReadingPool
 from tests.crawler.reading.pages import sluggish_page
-from tests.crawler.reading.pools import read, until
+from tests.crawler.reading.pools import read
+from tests.waiting import until
 
 async def main():
     pool = ReadingPool(ReadingOptions(workers=1, timeout_secs=3))
@@ -45,13 +45,6 @@ asyncio.run(main())
 """
 
 
-def wait(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.01)
-
-
 def test_a_parent_that_is_stopped_loses_no_page() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", PARENT], cwd=PROJECT, stdout=subprocess.PIPE, text=True
@@ -61,7 +54,7 @@ def test_a_parent_that_is_stopped_loses_no_page() -> None:
         os.kill(parent.pid, signal.SIGSTOP)
         stopped = time.monotonic()
         # The worker goes on, and then waits for its parent, longer than a page may take.
-        wait(lambda: state(worker) == "S" and time.monotonic() > stopped + 4)
+        wait_until(lambda: state(worker) == "S" and time.monotonic() > stopped + 4)
         os.kill(parent.pid, signal.SIGCONT)
         assert parent.communicate(timeout=60)[0] == "None\n"
 
@@ -72,7 +65,7 @@ def test_a_busy_event_loop_loses_no_page() -> None:
         reading = asyncio.create_task(read(pool, article()))
         await until(lambda: pool.busy == 1, pause_secs=0)
         end = time.monotonic() + 3 * SECS
-        wait(lambda: time.monotonic() > end)
+        wait_until(lambda: time.monotonic() > end)
         assert (await reading).failure is None
 
     use(BRIEF, act)

@@ -16,13 +16,14 @@ import asyncio
 from crawler.reading.pool import ReadingOptions, ReadingPool
 from tests.crawler.reading.pages import article, slow_page
 from tests.crawler.reading.pools import read
+from tests.waiting import until
 
 async def main():
     pool = ReadingPool(ReadingOptions(workers=2))
     await pool.start()
     await read(pool, article())
     slow = asyncio.create_task(read(pool, slow_page()))
-    await asyncio.sleep(0.3)
+    await until(lambda: pool.busy == 1)
     print(*pool.pids, flush=True)
     await slow
 

@@ -11,7 +11,8 @@ import pytest
 from crawler.reading.page_reading import read_page
 from crawler.reading.reading_options import ReadingOptions
 from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page, slow_page, sluggish_page
-from tests.crawler.reading.pools import ONE, TWO, URL, read, until, use
+from tests.crawler.reading.pools import ONE, TWO, URL, read, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from crawler.reading.pool import ReadingPool

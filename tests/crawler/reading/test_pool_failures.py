@@ -14,7 +14,8 @@ from crawler.reading.errors import PoolClosedError, WorkerStartError
 from crawler.reading.pool import ReadingPool
 from crawler.reading.reading_options import ReadingOptions
 from tests.crawler.reading.pages import PROSE, article, heavy_page, slow_page, sluggish_page
-from tests.crawler.reading.pools import ONE, TWO, is_running, nothing_known, read, state, until, use
+from tests.crawler.reading.pools import ONE, TWO, is_running, nothing_known, read, state, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,8 +68,7 @@ def test_time_spent_waiting_for_a_worker_does_not_count() -> None:
 
 async def kill_reader(pool: ReadingPool) -> int:
     """Kill a worker in the middle of a page."""
-    await until(lambda: pool.busy == 1)
-    await asyncio.sleep(0.3)
+    await until(lambda: [pid for pid in pool.busy_pids if state(pid) == "R"])
     (pid,) = pool.busy_pids
     os.kill(pid, signal.SIGKILL)
     await until(lambda: not is_running(pid))
@@ -252,9 +252,10 @@ def test_a_page_does_not_wait_for_workers_that_cannot_be_started(
             raise OSError(24, "Too many open files")
 
         monkeypatch.setattr("crawler.reading.worker_pool.WorkerProcess", refused)
-        for pid in pool.pids:
+        pids = list(pool.pids)
+        for pid in pids:
             os.kill(pid, signal.SIGKILL)
-        await asyncio.sleep(0.5)  # it is dead, and still to be noticed
+        await until(lambda: {state(pid) for pid in pids} == {"Z"})  # still to be noticed
         with pytest.raises(WorkerStartError):
             await asyncio.wait_for(read(pool, article()), 20)
 

@@ -4,7 +4,6 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from neardup.errors import IndexFileError
 from neardup.features.idf_table import IdfTable
 from tests.neardup.features.test_idf_table import TEXTS, contents, corpora, features
+from tests.waiting import some_moment
 
 
 @pytest.fixture
@@ -159,6 +159,6 @@ def test_kill_9_at_any_moment_leaves_one_table_or_the_other(tmp_path: Path) -> N
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             process.stdout.readline()
-            time.sleep(moments.uniform(0, 0.1))
+            some_moment(moments, 0.1)
             process.send_signal(signal.SIGKILL)
         assert len(IdfTable.load(path)) in (10, 40_000)

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +14,19 @@ import pytest
 from neardup import LshIndex
 from neardup.errors import IndexFileError, IndexLockedError
 from tests.neardup.indexes.lsh_flushing import PERMUTATIONS, signature_of
+from tests.waiting import some_moment
 
 REPOSITORY = Path(__file__).parents[3]
 KILLS = 5
 
 
-def promised_before_a_kill(path: Path, seed: int, after_secs: float) -> int:
+def promised_before_a_kill(path: Path, seed: int, chance: random.Random) -> int:
     """Let a process add and flush, kill it, and return how many entries it promised last."""
     command = [sys.executable, "-m", "tests.neardup.indexes.lsh_flushing", str(path), str(seed)]
     with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline()]
-        time.sleep(after_secs)
+        some_moment(chance, 0.3)
         process.send_signal(signal.SIGKILL)
         lines += process.stdout.readlines()
     assert process.returncode == -signal.SIGKILL
@@ -55,7 +55,7 @@ def test_kill_9_at_any_moment_keeps_all_that_was_promised_and_invents_nothing(
     moments = random.Random(9)
     held = 0
     for seed in range(KILLS):
-        promised = promised_before_a_kill(tmp_path / "index", seed, moments.uniform(0, 0.3))
+        promised = promised_before_a_kill(tmp_path / "index", seed, moments)
         with LshIndex(path=tmp_path / "index") as index:
             assert len(index) >= promised > held
             held = len(index)

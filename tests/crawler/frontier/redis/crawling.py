@@ -13,6 +13,7 @@ from crawler.frontier.redis.shared_frontier import RedisFrontier
 from neardup.errors import ServerError
 from neardup.storage.redis.connecting import connect
 from tests.crawler.frontier.redis.fleet import PLAN, link
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from crawler.frontier.redis.request_records import Leased, QueuedLink
@@ -84,11 +85,15 @@ class Crawl:
 
 async def _connected(url: str) -> Server:
     """Connect, also where the server is just being killed."""
-    while True:
-        try:
+
+    async def connected() -> Server | None:
+        with suppress(ServerError):
             return await connect(url, "fleet")
-        except ServerError:
-            await asyncio.sleep(0.1)
+        return None
+
+    server = await eventually(connected)
+    assert server is not None
+    return server
 
 
 async def _main(url: str, name: str, log: str) -> None:

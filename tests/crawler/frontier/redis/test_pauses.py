@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.frontier.pauses import SharedPause
 from tests.crawler.frontier.redis.fleet import A, B, link, links, worker
 from tests.crawler.frontier.redis.test_deaths import LEASE_SECS, beat_for
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from crawler.frontier.redis.shared_frontier import RedisFrontier
@@ -25,9 +26,7 @@ def taken_by(frontier: RedisFrontier) -> dict[int, SharedPause | None]:
 
 async def lease_soon(frontier: RedisFrontier) -> list[str]:
     """What a worker gets as soon as there is anything."""
-    async with asyncio.timeout(10):
-        while not (leased := await frontier.lease(8, {}, most_hosts=8)):
-            await asyncio.sleep(0.02)
+    leased = await eventually(lambda: frontier.lease(8, {}, most_hosts=8))
     return [one.url for one in leased]
 
 

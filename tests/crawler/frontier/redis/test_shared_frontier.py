@@ -11,6 +11,7 @@ from crawler.frontier.redis.errors import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
 from neardup.storage.redis.connecting import connect
 from tests.crawler.frontier.redis.fleet import PLAN, A, B, C, link, links, worker
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -101,8 +102,7 @@ def test_a_host_that_is_given_back_rests(url: str) -> None:
             await two.push([link(A, "new")])
             assert await drain(two) == []
             assert (await two.counts()).waiting == 2
-            await asyncio.sleep(0.35)
-            assert len(await drain(two)) == 2
+            assert len(await eventually(lambda: drain(two))) == 2
 
     run(test())
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +25,7 @@ from neardup import Parameters
 from tests.crawler.pages.test_capture import html
 from tests.crawler.pages.test_revisits import Visiting
 from tests.sites.prose import prose
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
@@ -136,18 +138,18 @@ class TestLabBesideOthers:
 
     def test_labels_of_other_processes_come_and_go(self, file: Path) -> None:
         async def use(lab: Lab) -> None:
+            async def has_labels(pairs: list[object]) -> bool:
+                await lab.grow()
+                return list(lab.labels) == pairs
+
             await lab.grow()
             first, second = lab.session.pages[0], lab.session.pages[2]
             label = label_of(first, second, is_duplicate=True)
             with closing(open_source(file)) as other:
                 store_label(other, label)
-                await asyncio.sleep(0.1)
-                await lab.grow()
-                assert list(lab.labels) == [label.pair]
+                await eventually(partial(has_labels, [label.pair]))
                 remove_label(other, *label.pair)
-                await asyncio.sleep(0.1)
-                await lab.grow()
-            assert lab.labels == {}
+                await eventually(partial(has_labels, []))
 
         with closing(Lab([file])) as lab:
             asyncio.run(use(lab))

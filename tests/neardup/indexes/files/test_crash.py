@@ -2,25 +2,25 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from neardup import HammingIndex
 from tests.neardup.indexes.files.flushing import fingerprint_of, is_deleted
+from tests.waiting import some_moment
 
 REPOSITORY = Path(__file__).parents[4]
 KILLS = 6
 
 
-def promised_before_a_kill(path: Path, seed: int, after_secs: float) -> int:
+def promised_before_a_kill(path: Path, seed: int, chance: random.Random) -> int:
     """Let a process add and flush, kill it, and return how many entries it promised last."""
     command = [sys.executable, "-m", "tests.neardup.indexes.files.flushing", str(path), str(seed)]
     with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline()]
-        time.sleep(after_secs)
+        some_moment(chance, 0.3)
         process.send_signal(signal.SIGKILL)
         lines += process.stdout.readlines()
     assert process.returncode == -signal.SIGKILL
@@ -35,7 +35,7 @@ def test_kill_9_at_any_moment_keeps_all_that_was_promised_and_invents_nothing(
     moments = random.Random(9)
     last = 0
     for seed in range(KILLS):
-        promised = promised_before_a_kill(tmp_path / "index", seed, moments.uniform(0, 0.3))
+        promised = promised_before_a_kill(tmp_path / "index", seed, moments)
         with HammingIndex(tmp_path / "index", radius=0) as index:
             end = index.max_id + 1
             assert end >= promised >= last

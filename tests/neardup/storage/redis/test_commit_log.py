@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from neardup.storage.redis.shelf import Shelf
 from tests.neardup.storage.redis.cutting_off import cut
 from tests.neardup.storage.redis.judges import Page, SharedJudge, document_of, owner_of
 from tests.neardup.texts import changed
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -275,12 +276,14 @@ def test_replies_that_are_lost_change_nothing(
 
 
 async def _connected(url: str) -> Server:
-    while True:
-        try:
+    async def connected() -> Server | None:
+        with suppress(ServerError):  # its first question was cut off
             return await connect(url, "test:")
-        except ServerError:
-            # Its first question was cut off.
-            await asyncio.sleep(0.01)
+        return None
+
+    server = await eventually(connected)
+    assert server is not None
+    return server
 
 
 def test_a_page_judged_by_two_at_one_moment_is_kept_once(url: str) -> None:

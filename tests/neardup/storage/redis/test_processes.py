@@ -17,6 +17,7 @@ from neardup import jaccard
 from neardup.storage.redis.connecting import connect
 from tests.neardup.storage.redis.judges import SharedJudge
 from tests.neardup.storage.redis.judging_process import PARAMETERS, PREFIX, page_of
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,8 +69,7 @@ class Workers:
         return sum(file.read_bytes().count(b"\n") for file in self._folder.iterdir())
 
     def wait_for(self, lines: int) -> None:
-        while self.lines() < lines and self.is_running():
-            time.sleep(0.01)
+        wait_until(lambda: self.lines() >= lines or not self.is_running())
 
     def is_running(self) -> bool:
         assert time.monotonic() < self._deadline
@@ -77,8 +77,7 @@ class Workers:
 
     def told(self) -> list[Told]:
         """Wait for all, and return what they said."""
-        while self.is_running():
-            time.sleep(0.05)
+        wait_until(lambda: not self.is_running())
         assert [process.returncode for process in self._running.values()] == [0] * PROCESSES
         lines = [
             line
@@ -165,20 +164,13 @@ def _always_durable(server: RedisServer) -> None:
 
 
 def _kill(server: RedisServer) -> None:
-    server.kill()
-    time.sleep(0.2)
-    server.start()
+    server.be_away(0.2)
     _always_durable(server)
 
 
 def _fill(server: RedisServer) -> None:
-    with server.client() as client:
-        client.config_set("maxmemory", 1)
-        time.sleep(0.5)
-        client.config_set("maxmemory", 0)
+    server.be_full(0.5)
 
 
 def _pause(server: RedisServer) -> None:
-    server.pause()
-    time.sleep(0.5)
-    server.go_on()
+    server.stand_still(0.5)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import ExitStack, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from neardup.errors import ClosedError, ServerError
 from neardup.storage.redis.script import Call
 from tests.neardup.storage.redis.running import script, using
 from tests.servers.redis import ServerUnavailableError, redis_cluster
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,10 +78,9 @@ def test_a_closed_server_refuses(redis_url: str) -> None:
 
 
 async def _waits(server: Server) -> str:
-    async with asyncio.timeout(20):
-        while server.waiting is None:
-            await asyncio.sleep(0.01)
-    return server.waiting
+    reason = await until(lambda: server.waiting)
+    assert reason is not None
+    return reason
 
 
 class TestOutages:
@@ -195,7 +196,7 @@ def test_whoever_waits_for_a_server_can_be_cancelled_where_the_client_does_not_n
     async def use(server: Server) -> bool:
         async def look_around() -> None:
             with suppress(asyncio.CancelledError):  # as asyncio.wait_for does before Python 3.12
-                await asyncio.sleep(60)
+                await asyncio.Event().wait()
 
         monkeypatch.setattr(server, "_look_around", look_around)
         own_redis.kill()
@@ -222,8 +223,7 @@ def test_a_node_of_a_cluster_that_is_killed_is_waited_for() -> None:
                 assert (await _waits(server)).startswith("no connection")
                 async with asyncio.timeout(30):
                     # The others answer meanwhile.
-                    while not any(call.done() for call in calls):
-                        await asyncio.sleep(0.01)
+                    await until(partial(_is_any_done, calls))
                     node.start()
                     await asyncio.gather(*calls)
             assert server.waiting is None
@@ -236,3 +236,7 @@ def test_a_node_of_a_cluster_that_is_killed_is_waited_for() -> None:
 async def _add(server: Server, number: int) -> None:
     await server.run("GET", f"set of nobody {number}")
     await server.pipeline([Call(_ADD, [f"set {number}"], [word]) for word in "ab"])
+
+
+def _is_any_done(calls: list[asyncio.Task[None]]) -> bool:
+    return any(call.done() for call in calls)
