@@ -15,12 +15,19 @@ settings.load_profile("patient")
 
 pytest_plugins = ["tests.sites.fixtures", "tests.browsing.fixtures", "tests.servers.fixtures"]
 
-
 CRAWLS = Path(__file__).with_name("crawls")
+FIRST_CRAWLS = {
+    *("test_demo.py", "test_http_auth.py", "test_redirects.py", "test_robots.py"),
+    *("test_sitemaps.py", "test_urls_spider.py"),
+}
+"""Files of whole crawls for which the first run of a newcomer has time; the others are slow."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with files of whole crawls, which take minutes: none of them runs alone at the end."""
+    """Mark whole crawls as slow, and begin with them: none of their files runs alone at the end."""
+    for item in items:
+        if CRAWLS in item.path.parents and item.path.name not in FIRST_CRAWLS:
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: CRAWLS not in item.path.parents)
 
 

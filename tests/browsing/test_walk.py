@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tests.browsing.walk import Browsers, Walked
     from tests.sites.nginx import ServedSite
 
+pytestmark = pytest.mark.slow
+
 _DOT = b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
 _HEAD = '<!DOCTYPE html><meta charset=utf-8><link rel=stylesheet href="looks/a.css">'
 _FILES = {

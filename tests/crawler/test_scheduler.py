@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import pickle
 import sqlite3
 import subprocess
@@ -14,7 +15,6 @@ from typing import Any
 
 import pytest
 import scrapy
-from packaging.requirements import Requirement
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.project import get_project_settings
 from scrapy.utils.test import get_crawler
@@ -29,7 +29,11 @@ from crawler.storage.database import Database
 from tests.crawler.pages.test_capture import OPTIONS
 from tests.crawler.two_hosts import TwoHosts
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).parents[2]
+SCRAPY_VERSIONS = os.environ.get("SCRAPY_VERSIONS")
+"""A folder that ``.ci/run`` makes, with the lowest and the newest Scrapy that is allowed."""
 
 RUN = """
 import asyncio, json, sys
@@ -280,11 +284,14 @@ class TestScrapysEngine:
         assert "RuntimeError: this version of Scrapy keeps no set engine._slot.inprogress" in errors
         assert "SCHEDULER = 'scrapy.core.scheduler.Scheduler'" in errors
 
+    @pytest.mark.skipif(
+        SCRAPY_VERSIONS is None, reason="SCRAPY_VERSIONS names no folder with other Scrapys in it"
+    )
     @pytest.mark.parametrize("which", ["lowest", "newest"])
     def test_requests_are_acknowledged_in_every_scrapy_that_is_allowed(
         self, hosts: TwoHosts, tmp_path: Path, which: str
     ) -> None:
-        path = installed(which, tmp_path / "scrapy")
+        path = Path(SCRAPY_VERSIONS or "") / which
         requests = f"yield from (self.page(f'{hosts.fast}/fast/{{n}}', 'f') for n in range(20))"
         result, errors = run(requests, {"JOBDIR": str(tmp_path / "job")}, path)
         assert errors == ""
@@ -292,29 +299,3 @@ class TestScrapysEngine:
         with closing(sqlite3.connect(tmp_path / "job" / "crawl.db")) as connection:
             states = connection.execute("SELECT state, count(*) FROM requests GROUP BY state")
             assert states.fetchall() == [(2, 20)], f"Scrapy {result['version']}"
-
-
-def installed(which: str, folder: Path) -> Path | None:
-    """Where the lowest or the newest Scrapy that pyproject allows is, None where it is ours."""
-    line = next(
-        one for one in (PROJECT / "pyproject.toml").read_text().splitlines() if "scrapy>=" in one
-    )
-    allowed = Requirement(line.strip(' ",'))
-    if which == "lowest":
-        lowest = next(one.version for one in allowed.specifier if one.operator == ">=")
-        wanted = f"scrapy=={lowest}"
-    else:
-        wanted = str(allowed)
-    if Requirement(wanted).specifier.contains(scrapy.__version__) and which == "lowest":
-        return None
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
-    done = subprocess.run(
-        [*pip, "--no-deps", "--no-compile", "--target", str(folder), wanted],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    if done.returncode:
-        pytest.skip(f"pip cannot install {wanted}: {done.stderr.strip()[-200:]}")
-    return folder

@@ -256,7 +256,8 @@ class TestStopped:
             process = start_scrapy("mirror", site.url, str(folder))
             wait_until(partial(_has_answered, site, target, process))
             some_moment(chance, 0.5)
-            os.killpg(process.pid, signal.SIGKILL)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
         found = mirror(site.url, folder)
         # Which of two URLs comes first, and has the plain name, is chance.

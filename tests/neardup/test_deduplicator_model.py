@@ -15,6 +15,8 @@ from neardup.errors import DuplicateIdError
 from neardup.fingerprints.digest import text_digest
 from tests.neardup.texts import changed, prose
 
+pytestmark = pytest.mark.slow
+
 PARAMETERS = st.builds(
     Parameters,
     features=st.sampled_from([None, Features(), Features("character", 3, "count")]),

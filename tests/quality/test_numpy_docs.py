@@ -23,9 +23,13 @@ CORPUS = (
     "cbcbfe5c71c25a038e02641694a61999232d74b90facacf1178372490a7b70c8",
 )
 
-pytestmark = pytest.mark.skipif(
-    not (TEXTS.exists() and PAIRS.exists()), reason="../shared/data, the labelled texts, is absent"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (TEXTS.exists() and PAIRS.exists()),
+        reason="../shared/data, the labelled texts, is absent",
+    ),
+]
 
 
 def sha256(path: Path) -> str:

@@ -19,6 +19,8 @@ from tests.sites.tricks import bodies
 if TYPE_CHECKING:
     from tests.sites.hostile import HostileSite
 
+pytestmark = pytest.mark.slow
+
 
 class TestBodies:
     def test_empty(self, hostile_site: HostileSite) -> None:

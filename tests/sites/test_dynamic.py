@@ -17,6 +17,8 @@ from neardup import jaccard
 from tests.sites.dynamic import CLUTTERED, DynamicSite, Options
 from tests.sites.dynamic.parts import PARTS
 
+pytestmark = pytest.mark.slow
+
 SMALL = Options(boards=2, articles=10, authors=3, size=60)
 ALIASES = {
     "clutter": replace(CLUTTERED, boards=2, articles=10, authors=3),

@@ -16,6 +16,8 @@ from tests.sites.many import pages as many
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 TWINS = 4
 """Of 81 pages every twentieth repeats another one."""
 

@@ -7,6 +7,8 @@ import signal
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from crawler.mirror.checking import Checker
 from crawler.mirror.file_store import MirrorStore, held
 from crawler.mirror.folder import MirrorFolder
@@ -20,6 +22,8 @@ from neardup.fingerprints.digest import payload_digest
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+pytestmark = pytest.mark.slow
 
 ORIGIN = "http://h.test/"
 LINKS = "<a href=a>a</a> <a href=b>b</a> <a href=c>c</a> <a href=d>d</a>"

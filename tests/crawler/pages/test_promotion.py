@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from crawler.pages.fetched import Captured, Fetched
 
+pytestmark = pytest.mark.slow
+
 ORIGIN = "http://example.com"
 
 

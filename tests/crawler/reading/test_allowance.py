@@ -23,6 +23,8 @@ from tests.waiting import until, wait_until
 if TYPE_CHECKING:
     from crawler.reading.pool import ReadingPool
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).parents[3]
 SECS = 0.5
 BRIEF = ReadingOptions(workers=1, timeout_secs=SECS)

@@ -7,8 +7,12 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from crawler.reading.memory_limits import Weariness, resident_bytes
 from tests.crawler.reading.pools import is_running
+
+pytestmark = pytest.mark.slow
 
 PROJECT = Path(__file__).parents[3]
 PARENT = """

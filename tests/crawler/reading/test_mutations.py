@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Read = Callable[[bytes, str | None], Reading]
 
+pytestmark = pytest.mark.slow
+
 LIMITS = ReadingOptions(workers=2, timeout_secs=5, memory_limit_mb=512, max_links=1000)
 # What the pool adds to the time of a page: a new worker, and a machine that has other things to do.
 MAX_SECS = LIMITS.timeout_secs * 2 + 40

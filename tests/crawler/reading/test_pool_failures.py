@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from crawler.reading.reading import Reading
 
+pytestmark = pytest.mark.slow
+
 
 def is_read(reading: Reading) -> bool:
     return reading.failure is None and PROSE in (reading.text or "")

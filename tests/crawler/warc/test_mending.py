@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
+
 from crawler.warc.record_reading import read_records
 from crawler.warc.sources import OPEN_SUFFIX
 from crawler.warc.warc_files import mend, whole_bytes
@@ -12,6 +14,8 @@ from tests.crawler.warc.exchanges import MAX_COUNT, exchange, read_all, record_a
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.slow
 
 
 def written(folder: Path) -> bytes:

@@ -7,6 +7,8 @@ import math
 import random
 from typing import TYPE_CHECKING
 
+import pytest
+
 from neardup import clusters
 from neardup.batch.components import components
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.slow
 
 PATH = 1_024
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     from neardup import Document
     from tests.neardup.storage.redis.judges import Page
+
+pytestmark = pytest.mark.slow
 
 edges = st.sets(
     st.tuples(st.integers(0, 30), st.integers(0, 30)).filter(lambda pair: pair[0] < pair[1]),

@@ -20,6 +20,8 @@ from tests.neardup.texts import changed, prose
 if TYPE_CHECKING:
     from neardup.features.hashing import Hashes
 
+pytestmark = pytest.mark.slow
+
 FAR = 128
 Found = list[tuple[int, int, int]]
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.slow
+
 TEXTS = 400
 SIGN = 1 << 64
 

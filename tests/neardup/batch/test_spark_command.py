@@ -15,6 +15,8 @@ from neardup.batch.spark_session import in_one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).parents[3]
 
 

@@ -1,8 +1,12 @@
 import gzip
 from pathlib import Path
 
+import pytest
+
 from tests.neardup.command_line.running import neardup
 from tests.neardup.texts import prose
+
+pytestmark = pytest.mark.slow
 
 
 def test_two_texts_are_measured_and_shown() -> None:

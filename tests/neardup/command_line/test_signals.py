@@ -12,7 +12,10 @@ import pytest
 from tests.neardup.command_line.running import PROJECT, ROWS, command, environment, json_lines
 from tests.neardup.texts import prose
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
+]
 
 
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:

@@ -4,12 +4,15 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from neardup.indexes import HammingIndex, ScanIndex
 from tests.neardup.indexes.generated import fingerprints, ids, radii
+
+pytestmark = pytest.mark.slow
 
 sizes = st.integers(1, 6)
 numbers = st.one_of(st.integers(0, 9), ids)

@@ -16,6 +16,8 @@ from neardup.errors import IndexFileError, IndexLockedError
 from tests.neardup.indexes.lsh_flushing import PERMUTATIONS, signature_of
 from tests.waiting import some_moment
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = Path(__file__).parents[3]
 KILLS = 5
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -15,6 +16,8 @@ from neardup.indexes.banding import Banding
 from neardup.indexes.signatures import Signatures
 from tests.neardup.indexes.generated import scattered
 from tests.neardup.indexes.test_lsh import scanned
+
+pytestmark = pytest.mark.slow
 
 PERMUTATIONS = 12
 shapes = st.sampled_from([Banding(12, 1), Banding(4, 3), Banding(2, 5), Banding(1, 12)])

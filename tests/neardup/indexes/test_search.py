@@ -12,6 +12,8 @@ from neardup.indexes import HammingIndex
 from neardup.indexes.search import Search
 from tests.neardup.indexes.generated import planted, scanned
 
+pytestmark = pytest.mark.slow
+
 ROWS = 60_000
 
 

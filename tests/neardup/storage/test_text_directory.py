@@ -14,6 +14,8 @@ from neardup.storage.sqlite import SqliteDocuments
 from neardup.storage.text_directory import open_directory
 from tests.neardup.texts import prose
 
+pytestmark = pytest.mark.slow
+
 COUNT = 40
 IDS = [number * 7 % 41 for number in range(COUNT)]  # in no order
 

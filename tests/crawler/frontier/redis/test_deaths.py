@@ -7,6 +7,8 @@ import shutil
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.crawler.frontier.redis.fleet import A, B, durable_server, link, links, worker
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
     from crawler.frontier.redis.shared_frontier import Beat, RedisFrontier
     from tests.servers.redis import RedisServer
+
+pytestmark = pytest.mark.slow
 
 LEASE_SECS = 0.6
 

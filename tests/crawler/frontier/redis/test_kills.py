@@ -10,6 +10,7 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+import pytest
 import redis
 
 from tests.crawler.frontier.redis import crawling
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.servers.redis import RedisServer
+
+pytestmark = pytest.mark.slow
 
 WORKERS = 4
 KILLS = 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 import redis
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -20,6 +21,8 @@ from tests.crawler.frontier.redis.fleet_model import FleetModel
 
 if TYPE_CHECKING:
     from crawler.frontier.redis.request_records import Leased
+
+pytestmark = pytest.mark.slow
 
 WORKERS = 2
 HOSTS = 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,8 @@ from tests.crawler.maintenance.rejudge.captured import Said, capture, judge_agai
 from tests.crawler.maintenance.rejudge.test_rejudging import VISITS, chosen, pages, tune_to
 from tests.crawler.maintenance.rejudge.tried import changes, stored, tried
 from tests.sites.prose import prose
+
+pytestmark = pytest.mark.slow
 
 
 @settings(max_examples=40, deadline=None)

@@ -17,6 +17,8 @@ from tests.sites.packages import PACKAGES, SiteUnavailableError, html_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 _EVERY = 12  # one page of so many: whole sites take minutes
 _ENDINGS = (".html", ".htm", ".css", ".svg")
 _ALL_LINKS = 10**6

@@ -14,6 +14,8 @@ from crawler.url_rules.rule_set import RuleSet
 from tests.crawler.url_rules.learning import sites
 from tests.crawler.url_rules.learning.simulation import Simulation
 
+pytestmark = pytest.mark.slow
+
 START = sites.HOST + "/"
 
 

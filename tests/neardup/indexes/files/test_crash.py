@@ -10,6 +10,8 @@ from neardup import HammingIndex
 from tests.neardup.indexes.files.flushing import fingerprint_of, is_deleted
 from tests.waiting import some_moment
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = Path(__file__).parents[4]
 KILLS = 6
 

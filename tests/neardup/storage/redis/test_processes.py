@@ -13,6 +13,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import pytest
+
 from neardup import jaccard
 from neardup.storage.redis.connecting import connect
 from tests.neardup.storage.redis.judges import SharedJudge
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
     from neardup.storage.redis.verdict_records import KeptText
     from tests.servers.redis import RedisServer
+
+pytestmark = pytest.mark.slow
 
 PROCESSES = 4
 PAGES = 8

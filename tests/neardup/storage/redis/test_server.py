@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from neardup.storage.redis.server import Server
     from tests.servers.redis import RedisServer
 
+pytestmark = pytest.mark.slow
+
 _ADD = script("return redis.call('SADD', KEYS[1], ARGV[1])")
 
 
