@@ -6,18 +6,14 @@ import random
 import shutil
 import sqlite3
 from contextlib import closing
-from threading import Timer
 from typing import TYPE_CHECKING
 
 import pytest
-from filelock import FileLock
 
 from crawler.job import Job
-from crawler.storage.errors import JobError, JobInUseError, JobVersionError
 from neardup import HammingIndex
 from neardup.bloom import ScalableBloomFilter
 from tests.crawler.maintenance.verify.crawled import (
-    QUEUED,
     check,
     check_and_repair,
     execute,
@@ -337,99 +333,6 @@ def test_checking_changes_no_row_and_no_file(folder: Path) -> None:
     assert {path: path.read_bytes() for path in before} == before
 
 
-class TestLostTexts:
-    """What only the site can give again is queued."""
-
-    def queued(self, folder: Path) -> list[object]:
-        return [row[0] for row in rows(folder, "SELECT url FROM requests WHERE state = 0")]
-
-    def test_a_page_and_its_duplicates_are_queued_again(self, folder: Path) -> None:
-        execute(folder, f"UPDATE pages SET text = NULL {of('/a')}")
-        check_and_repair(folder)
-        lost = ["/a", "/same-bytes", "/same-text"]
-        assert set(self.queued(folder)) == {*QUEUED, *(URL + path for path in lost)}
-        # What it says itself is stored beside the pages.
-        assert rows(folder, f"SELECT verdict, text NOTNULL FROM pages {of('/edited')}") == [
-            ("new", 1)
-        ]
-
-    def test_a_duplicate_of_what_another_page_says_stays(self, folder: Path) -> None:
-        execute(folder, f"UPDATE pages SET duplicate_of = 999 {of('/same-text')}")
-        check_and_repair(folder)
-        assert set(self.queued(folder)) == set(QUEUED)
-        original = f"(SELECT duplicate_of FROM pages {of('/same-text')})"
-        assert rows(folder, f"SELECT url FROM pages WHERE id = {original}") == [(f"{URL}/a",)]
-
-    def test_what_was_queued_is_fetched_by_the_next_crawl(self, folder: Path) -> None:
-        execute(folder, f"UPDATE pages SET text = x'00' {of('/other')}")
-        check_and_repair(folder)
-        job = Job(folder, OPTIONS)
-        try:
-            assert job.begin_visit()
-            leased = [job.queue.lease(lambda host: 0) for _ in range(4)]
-        finally:
-            job.close()
-        assert f"{URL}/other" in {request.url for request in leased if request is not None}
-
-    def test_nothing_is_queued_for_a_spider_that_is_not_ours(self, folder: Path) -> None:
-        execute(
-            folder,
-            "DELETE FROM meta WHERE name = 'plan'",
-            f"UPDATE pages SET text = NULL {of('/other')}",
-        )
-        (finding,) = check_and_repair(folder).problems
-        assert finding.rule == "kept-has-text"
-        assert finding.remedy == ""
-        assert "new JOBDIR" in finding.advice
-        assert set(self.queued(folder)) == set(QUEUED)
-
-
-class TestWhatCannotBeChecked:
-    """Said as an error, and nothing is touched."""
-
-    def test_a_directory_that_is_open(self, folder: Path) -> None:
-        job = Job(folder, OPTIONS)
-        try:
-            with pytest.raises(JobInUseError, match="a crawl has it open"):
-                check(folder)
-        finally:
-            job.close()
-
-    def test_who_only_asks_whether_it_is_open_is_waited_for(self, folder: Path) -> None:
-        asking = FileLock(folder / "lock", thread_local=False)
-        asking.acquire()
-        Timer(0.05, asking.release).start()
-        assert check(folder).problems == ()
-
-    def test_a_directory_of_something_else(self, tmp_path: Path) -> None:
-        with pytest.raises(JobError, match="no crawl in it"):
-            check(tmp_path)
-        assert not any(tmp_path.iterdir())
-
-    def test_another_schema(self, folder: Path) -> None:
-        execute(folder, "UPDATE meta SET value = '0' WHERE name = 'schema_version'")
-        with pytest.raises(JobVersionError):
-            check(folder)
-
-    def test_features_that_are_not_known(self, folder: Path) -> None:
-        execute(folder, "UPDATE meta SET value = 'runes-9' WHERE name LIKE 'features%'")
-        (finding,) = check(folder).problems
-        assert finding.rule == "features-known"
-
-    def test_a_damaged_database(self, folder: Path) -> None:
-        path = folder / "crawl.db"
-        page_bytes = 4096
-        place = path.read_bytes().index(f"{URL}/other".encode())
-        with path.open("r+b") as file:
-            file.seek(place - place % page_bytes)
-            file.write(b"\xff" * 100)
-        before = path.read_bytes()
-        found = check_and_repair(folder)
-        assert rules(found) == {"database-whole"}
-        assert found.done == ()
-        assert path.read_bytes() == before
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_any_course_of_visits_leaves_a_clean_directory(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
@@ -440,17 +343,3 @@ def test_any_course_of_visits_leaves_a_clean_directory(tmp_path: Path, seed: int
         ]
         capture(tmp_path / "job", answers)
         assert check(tmp_path / "job").findings == ()
-
-
-def test_what_was_done_is_counted_and_not_what_was_found(folder: Path) -> None:
-    noise = "UPDATE pages SET text = x'00' WHERE url LIKE '%/b' AND latest = {}"
-    execute(folder, noise.format(0), noise.format(1))
-    done = check_and_repair(folder).done
-    said = "captures forgotten: 1, URLs queued again: 1, texts of old versions dropped: 1"
-    assert done[0] == said
-    (written,) = (deed for deed in done if deed.startswith("rows of crawl.db written: "))
-    assert (
-        int(written.rpartition(" ")[2]) >= 4
-    )  # the capture, the old one's text and mark, a request
-    assert any(deed.startswith("files of the fingerprint index made anew") for deed in done)
-    assert rows(folder, "SELECT count(*) FROM requests WHERE url LIKE '%/b'") == [(1,)]

@@ -1,0 +1,63 @@
+"""Crawl directories that are merged, and what is asked of the result."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from crawler.job import Job
+from crawler.maintenance.merge.merging import Merged, merge
+from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.maintenance.verify.finding import NoWatch
+from crawler.maintenance.verify.repeat_checks import NEAR_KEPT
+from crawler.maintenance.verify.verification import verify
+from crawler.storage.database import open_for_reading
+from neardup import Parameters
+from tests.crawler.pages.test_capture import OPTIONS
+from tests.crawler.pages.test_sharing import said
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from crawler.job_options import JobOptions
+    from tests.crawler.maintenance.rejudge.captured import Said
+
+PARAMETERS = Parameters()
+LONG, OTHER = prose("long", 200), prose("other", 200)
+NEAR = f"{LONG} And a few words more."
+
+
+def crawled(
+    folder: Path, pages: Iterable[tuple[str, Said | bytes]], options: JobOptions = OPTIONS
+) -> Path:
+    """A crawl that is alone; each call is a visit of its own."""
+    with closing(Job(folder, options)) as job:
+        job.claim("one plan")
+        job.revisit = "yes"
+        job.begin_visit()
+        for path, page in pages:
+            asyncio.run(said(job, path, page))
+            job.seen.add(job.canonicalizer.key(f"http://example.com{path}"))
+        job.visits.end_queueing()
+    return folder
+
+
+def merged(tmp_path: Path, *folders: Path) -> Merged:
+    found = merge(tmp_path / "out", folders, NoWatch())
+    assert others(tmp_path / "out") == []
+    return found
+
+
+def others(folder: Path) -> list[object]:
+    """Return problems, but for texts that are near: those of two crawls are judged by rejudge."""
+    with closing(CrawlDirectory(folder)) as directory:
+        found = verify(directory, NoWatch()).problems
+    return [problem for problem in found if problem.rule != NEAR_KEPT]
+
+
+def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:
+    with closing(open_for_reading(folder)) as connection:
+        return [tuple(row) for row in connection.execute(sql)]
