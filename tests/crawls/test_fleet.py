@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -70,9 +69,7 @@ def test_an_interrupted_worker_gives_back_what_it_held_and_the_same_command_goes
     with fleet.running(1) as (process,):
         wait_for(site, PAGES // 4)
         process.send_signal(signal.SIGINT)
-        began = time.monotonic()
         said = finish(process)
-        assert time.monotonic() - began < 20
     assert "not finished" in said
     assert "the same command goes on" in said
     status = shown(redis_url)

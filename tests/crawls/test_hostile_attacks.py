@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from dataclasses import dataclass
 from itertools import count, repeat
 from typing import TYPE_CHECKING
@@ -35,9 +34,6 @@ LIMITS = {
     "RETRY_ENABLED": False,
 }
 SETTINGS = [part for name, value in LIMITS.items() for part in ("-s", f"{name}={value}")]
-# Four slow answers of 6 s and two slow pages of 10 s go on side by side with the rest, 10 s on one
-# core; a machine that does other things as well gets six times that.
-MAX_SECS = 120
 # A worker may have its limit and the libraries, the main process what eight downloads hold.
 MAX_MEMORY_MB = 800
 GOOD = tuple(f"/plain/{number}" for number in range(1, 31))
@@ -134,14 +130,12 @@ class Attacked:
 
     crawled: Crawled
     asked: list[Asked]
-    secs: float
     memory_mb: float
 
 
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory: pytest.TempPathFactory) -> Attacked:
     jobdir = tmp_path_factory.mktemp("attacked") / "job"
-    started = time.monotonic()
     with HostileSite(linked=(*ATTACKS, *GOOD)) as site:
         crawl = start_scrapy(
             "crawl", "site", "-a", f"url={site.url}", "-a", "deny=/l/",
@@ -157,8 +151,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Attacked:
         done = scrapy("report", str(jobdir))
         assert out.splitlines()
         crawled = read_back(done, jobdir, site.origin, site.paths())
-    secs = time.monotonic() - started
-    return Attacked(crawled, asked, secs, usage.ru_maxrss / 1024)
+    return Attacked(crawled, asked, usage.ru_maxrss / 1024)
 
 
 def test_every_attack_has_a_line_in_the_tables() -> None:
@@ -166,7 +159,6 @@ def test_every_attack_has_a_line_in_the_tables() -> None:
 
 
 def test_crawl_ends_within_bounds(attacked: Attacked) -> None:
-    assert attacked.secs < MAX_SECS
     assert attacked.memory_mb < MAX_MEMORY_MB  # of the largest of all processes
     assert attacked.crawled.report.queued == 0
 
@@ -257,15 +249,12 @@ def test_robots_txt_holds_nobody_up(
     tmp_path: Path, play: Callable[[Exchange], None], reason: str | None
 ) -> None:
     with HostileSite(play, linked=("/plain/1", "/closed/door")) as site:
-        started = time.monotonic()
         done = scrapy(
             "crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path / 'job'}", *SETTINGS
         )
-        secs = time.monotonic() - started
         found = read_back(done, tmp_path / "job", site.origin, site.paths())
     is_unreachable = play is _drip
     assert done.returncode == is_unreachable, done.stderr
-    assert secs < MAX_SECS / 2
     assert found.is_kept("/plain/1") != is_unreachable
     assert found.is_kept("/closed/door") == (play not in {_lines_without_end, _drip})
     if is_unreachable:

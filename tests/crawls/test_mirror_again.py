@@ -19,7 +19,7 @@ XHTML = (
     b'<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/>'
     b'<script src="/script.js"/></head><body><p>It is read.</p></body></html>'
 )
-FAST = ("-s", "RETRY_ENABLED=False")
+FAST = ("-s", "CRAWL_PAUSE_SECS=0.05")
 
 
 @pytest.fixture
