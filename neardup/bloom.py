@@ -14,14 +14,14 @@ import xxhash
 from rbloom import Bloom
 
 from neardup.errors import ParameterError
-from neardup.fingerprints.digest import DIGEST_BYTES
-from neardup.indexes.files.bloom_file import (
+from neardup.files.bloom_file import (
     KINDS,
     BloomHeader,
     StoredFilter,
     read_filters,
     write_filters,
 )
+from neardup.fingerprints.digest import DIGEST_BYTES
 
 GROWTH = 2
 """Each filter of a stack is made for this many times the keys of the one before it."""

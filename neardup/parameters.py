@@ -7,7 +7,7 @@ import numpy as np
 from neardup.errors import ParameterError
 from neardup.features.features import Features
 from neardup.features.shingles import JACCARD_SIZE
-from neardup.fingerprints.text_limits import MAX_SHINGLE_SIZE, checked_whole
+from neardup.limits import MAX_SHINGLE_SIZE, checked_whole
 
 ALONE = Features("word", 3, "set")
 CONFIRMED = Features("word", 1, "log_count")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from neardup.batch.joining import JoinRows, Limits
 from neardup.compiled import compiled
-from neardup.indexes.instructions import part, set_bits
+from neardup.instructions import part, set_bits
 
 _array: Any = types.Array
 _named: Any = types.NamedTuple

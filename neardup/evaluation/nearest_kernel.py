@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from neardup.compiled import compiled
 from neardup.evaluation.kernel_types import INTS64, WORDS64
-from neardup.indexes.instructions import set_bits
+from neardup.instructions import set_bits
 
 _BLOCK = 256
 

@@ -11,7 +11,7 @@ from neardup.evaluation.judging_arrays import Bounds, Kept, Near
 from neardup.evaluation.kernel_types import BOUNDS, INTS32, INTS64, KEPT, NEAR, Int
 from neardup.evaluation.near_arrays import MAX_COUNT, NONE, RADIUS
 from neardup.evaluation.near_kernels import earliest_head, pair_similarity
-from neardup.indexes.instructions import set_bits
+from neardup.instructions import set_bits
 
 
 class Repeated(NamedTuple):

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from neardup.compiled import compiled
 from neardup.features.unit_kernels import HASHES, U64
-from neardup.indexes.instructions import set_bits as counted
+from neardup.instructions import set_bits as counted
 
 _ANY_HASHES = types.Array(types.uint64, 1, "C", readonly=True)
 

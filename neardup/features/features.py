@@ -12,7 +12,7 @@ from neardup.errors import ParameterError
 from neardup.features.hashing import Hashes
 from neardup.features.occurrences import SHINGLE_SIZE, occurrences_in
 from neardup.features.texts import unit_bytes
-from neardup.fingerprints.text_limits import MAX_SHINGLE_SIZE, checked_whole
+from neardup.limits import MAX_SHINGLE_SIZE, checked_whole
 
 UNITS = ("word", "character")
 WEIGHTS = ("set", "count", "log_count", "tf_idf")

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.features.hashing import Hashes
-from neardup.features.idf_format import Frequencies
+from neardup.features.idf_file import Frequencies
 
 _WAITING = 1 << 20
 

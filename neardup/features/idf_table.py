@@ -1,7 +1,7 @@
 """Count the texts of a corpus in which a feature occurs, and weigh it accordingly."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
@@ -13,126 +13,11 @@ from neardup.errors import ParameterError
 from neardup.features.features import Features
 from neardup.features.hashing import Hashes
 from neardup.features.idf_counting import DocumentCounter, find
-from neardup.features.idf_format import (
-    HEADER_BYTES,
-    MAGIC,
-    ROW_BYTES,
-    UNITS,
-    VERSION,
-    Frequencies,
-    IdfHeader,
-    StoredTable,
-    parsed_header,
-    version_of,
-)
+from neardup.features.idf_file import Frequencies, StoredTable, read_table, write_table
 from neardup.features.occurrences import occurrences
 from neardup.features.shingles import distinct, shingle_set
-from neardup.indexes.files.complaints import unusable
-from neardup.indexes.files.durable import write_durably
-
-REMEDY = "restore it from a copy, or learn it again from the texts"
 
 MAX_FEATURES = 4_000_000
-
-
-def write_table(path: Path, table: StoredTable, probe: int) -> None:
-    """Write a table durably; after a crash the file is the old one or the new one.
-
-    Args:
-        path: Its folder exists.
-        table: The table to write.
-        probe: A number that tells how its features were hashed.
-
-    Raises:
-        OSError: The disk is full, or the like; the old file is as it was.
-    """
-    hashes = np.ascontiguousarray(table.hashes, "<u8").data
-    frequencies = np.ascontiguousarray(table.frequencies, "<u8").data
-    checksum = xxhash.xxh3_64(hashes)
-    checksum.update(frequencies)
-    units = {name: number for number, name in UNITS.items()}
-    header = IdfHeader(
-        units[table.unit],
-        table.size,
-        table.documents,
-        table.max_undercount,
-        len(table.hashes),
-        probe,
-        checksum.intdigest(),
-    )
-    write_durably(path, (header.to_bytes(), hashes, frequencies))
-
-
-def read_table(path: Path, probe_of: Callable[[str, int], int]) -> StoredTable:
-    """Return the table in a file.
-
-    Args:
-        path: The file.
-        probe_of: Gives for a unit and a size the probe of how features are hashed now.
-
-    Raises:
-        IndexFileError: The file is damaged, cut short, foreign, of another version, or its
-            features were hashed in another way than now.
-        OSError: There is no such file, or the like.
-
-    Complexity: O(features).
-    """
-    with path.open("rb") as file:
-        header = _checked_header(path, file.read(HEADER_BYTES))
-        unit = UNITS[header.unit]
-        _check_probe(path, header, probe_of(unit, header.size))
-        size, expected = os.fstat(file.fileno()).st_size, HEADER_BYTES + ROW_BYTES * header.features
-        # Looked at before reading: a damaged size must not ask for all the memory there is.
-        if size != expected:
-            raise unusable(path, f"{expected} bytes", f"{size} bytes", REMEDY)
-        payload = file.read(ROW_BYTES * header.features)
-    if xxhash.xxh3_64_intdigest(payload) != header.payload_checksum:
-        raise unusable(path, "rows with their checksum", "another checksum", REMEDY)
-    hashes = np.frombuffer(payload, "<u8", header.features).astype(np.uint64, copy=False)
-    # As signed: what does not fit is below 1, and refused with the rest of that kind.
-    frequencies = np.frombuffer(payload, "<i8", offset=hashes.nbytes).astype(np.int64, copy=False)
-    table = StoredTable(
-        unit, header.size, header.documents, header.max_undercount, hashes, frequencies
-    )
-    _check_rows(path, table)
-    return table
-
-
-def _checked_header(path: Path, data: bytes) -> IdfHeader:
-    if data[: len(MAGIC)] != MAGIC:
-        start = data[: len(MAGIC)]
-        raise unusable(path, f"document frequencies, starting with {MAGIC!r}", f"{start!r}", REMEDY)
-    if len(data) < HEADER_BYTES:
-        raise unusable(path, f"a header of {HEADER_BYTES} bytes", f"{len(data)} bytes", REMEDY)
-    if version_of(data) != VERSION:
-        raise unusable(path, f"version {VERSION}", f"version {version_of(data)}", REMEDY)
-    header = parsed_header(data)
-    if header is None:
-        raise unusable(path, "a header with its checksum", "another checksum", REMEDY)
-    if header.unit not in UNITS or header.size < 1:
-        found = f"unit {header.unit}, size {header.size}"
-        raise unusable(path, "a unit of 1 or 2 and a size of at least 1", found, REMEDY)
-    return header
-
-
-def _check_probe(path: Path, header: IdfHeader, probe: int) -> None:
-    if header.probe != probe:
-        raise unusable(
-            path,
-            f"features hashed as now (probe {probe:016x})",
-            f"probe {header.probe:016x}",
-            "use the version of neardup that wrote it, or learn it again from the texts",
-        )
-
-
-def _check_rows(path: Path, table: StoredTable) -> None:
-    """Refuse rows that a wrong writer made, which a checksum does not tell."""
-    hashes, frequencies = table.hashes, table.frequencies
-    if not (hashes[1:] > hashes[:-1]).all():
-        raise unusable(path, "hashes that ascend", "others", REMEDY)
-    if len(frequencies) and not 1 <= frequencies.min() <= frequencies.max() <= table.documents:
-        found = f"{frequencies.min()} to {frequencies.max()}"
-        raise unusable(path, f"frequencies of 1 to {table.documents}", found, REMEDY)
 
 
 class IdfTable:

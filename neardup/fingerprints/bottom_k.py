@@ -9,7 +9,7 @@ from neardup.features.hashing import Hashes
 from neardup.features.shingles import JACCARD_SIZE, shingle_set
 from neardup.fingerprints.checks import checked_text
 from neardup.fingerprints.estimate import Estimate, share_of
-from neardup.fingerprints.text_limits import MAX_VALUES, checked_shingle_size, checked_whole
+from neardup.limits import MAX_VALUES, checked_shingle_size, checked_whole
 
 BOTTOM_SIZE = 128
 

@@ -12,7 +12,7 @@ from neardup.features.shingles import JACCARD_SIZE
 from neardup.features.texts import unit_bytes
 from neardup.fingerprints.checks import checked_text, checked_texts
 from neardup.fingerprints.estimate import Signature
-from neardup.fingerprints.text_limits import MAX_VALUES, checked_shingle_size, checked_whole
+from neardup.limits import MAX_VALUES, checked_shingle_size, checked_whole
 
 PERMUTATIONS = 128
 

@@ -8,6 +8,7 @@ from typing import Self, SupportsIndex
 import numpy.typing as npt
 
 from neardup.errors import ClosedError, ParameterError, StorageError
+from neardup.files.sealed import HALF_WAY
 from neardup.indexes.arrays import (
     MAX_FINGERPRINT,
     Rows,
@@ -20,7 +21,6 @@ from neardup.indexes.arrays import (
     checked_setting,
 )
 from neardup.indexes.design import Design, design_of
-from neardup.indexes.files.complaints import HALF_WAY
 from neardup.indexes.match import Match, Matches
 
 __all__ = ["Design", "HammingIndex", "Match", "Matches"]

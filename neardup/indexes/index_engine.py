@@ -9,7 +9,7 @@ from neardup.indexes.building import built
 from neardup.indexes.columns import joined_rows, no_rows
 from neardup.indexes.compaction import Compaction
 from neardup.indexes.files.index_directory import Content, IndexDirectory
-from neardup.indexes.files.log_format import Batch
+from neardup.indexes.files.log_file import Batch
 from neardup.indexes.merging import WORK
 from neardup.indexes.search import EntryBuffer, Search
 from neardup.indexes.segment import Segment

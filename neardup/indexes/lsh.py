@@ -13,9 +13,9 @@ import numpy.typing as npt
 from neardup.errors import ClosedError, ParameterError
 from neardup.indexes.arrays import Ids, Positions, checked_id, checked_ids, checked_limit
 from neardup.indexes.lsh_choice import Asked, probe
+from neardup.indexes.lsh_directory import SignatureDirectory
+from neardup.indexes.lsh_file import FILE_NAME, Header
 from neardup.indexes.lsh_tables import UNLIMITED, LshTables
-from neardup.indexes.signature_files.format import FILE_NAME, Header
-from neardup.indexes.signature_files.signature_directory import SignatureDirectory
 from neardup.indexes.signatures import Signatures, checked_signature, checked_signatures
 
 MIN_RECALL = 0.95
@@ -79,8 +79,7 @@ class LshIndex:
         IndexLockedError: The directory is open already.
         IndexFileError: A file in it is damaged, foreign or of another version.
 
-    Files: see :class:`~neardup.indexes.signature_files.signature_directory.SignatureDirectory` and
-    docs/lsh_format.md.
+    Files: see :class:`~neardup.indexes.lsh_directory.SignatureDirectory` and docs/lsh_format.md.
 
     Reference: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.4; for the tables
     Litwin, Linear hashing, VLDB 1980; for the estimate Li, Koenig, b-bit minwise hashing, WWW 2010.

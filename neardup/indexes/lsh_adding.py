@@ -6,7 +6,6 @@ from numba import types
 
 from neardup.compiled import compiled
 from neardup.indexes import lsh_layout as field
-from neardup.indexes.instructions import load_i64, load_u32, load_u64, part, prefetch, store_i64
 from neardup.indexes.lsh_layout import GROUP, LINE_WORDS, LOAD
 from neardup.indexes.lsh_parts import (
     behind_at,
@@ -24,6 +23,7 @@ from neardup.indexes.lsh_parts import (
     tag_of,
     words_in,
 )
+from neardup.instructions import load_i64, load_u32, load_u64, part, prefetch, store_i64
 
 SIGNATURES = types.Array(types.uint32, 1, "C", readonly=True)
 

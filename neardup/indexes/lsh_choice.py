@@ -7,11 +7,11 @@ import numpy as np
 import xxhash
 
 from neardup.errors import ParameterError
-from neardup.fingerprints.text_limits import MAX_VALUES, checked_whole
+from neardup.files.sealed import unusable
 from neardup.indexes.banding import MAX_BANDS, Banding, banding, check_wanted
-from neardup.indexes.files.complaints import unusable
+from neardup.indexes.lsh_file import Header
 from neardup.indexes.lsh_tables import LshTables
-from neardup.indexes.signature_files.format import Header
+from neardup.limits import MAX_VALUES, checked_whole
 
 PERMUTATIONS = 128
 

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from neardup.indexes import lsh_layout as field
-from neardup.indexes.instructions import load_i64, load_u32, load_u64, part, set_bits, store_i64
 from neardup.indexes.lsh_layout import (
     BUCKET_BITS,
     BUCKETS_A_CHUNK,
@@ -23,6 +22,7 @@ from neardup.indexes.lsh_layout import (
     SLOTS,
     VALUES_A_WORD,
 )
+from neardup.instructions import load_i64, load_u32, load_u64, part, set_bits, store_i64
 
 Word: TypeAlias = Any
 """uint64 where compiled; never mixed with int64, which would make a float of both."""

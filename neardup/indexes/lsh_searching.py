@@ -13,14 +13,6 @@ from numba import types
 
 from neardup.compiled import compiled
 from neardup.indexes import lsh_layout as field
-from neardup.indexes.instructions import (
-    load_i64,
-    load_u64,
-    lowest_bit,
-    part,
-    prefetch,
-    store_i64,
-)
 from neardup.indexes.lsh_layout import GROUP, MAX_ROWS
 from neardup.indexes.lsh_parts import (
     Word,
@@ -38,6 +30,14 @@ from neardup.indexes.lsh_parts import (
     tag_of,
     unequal,
     words_in,
+)
+from neardup.instructions import (
+    load_i64,
+    load_u64,
+    lowest_bit,
+    part,
+    prefetch,
+    store_i64,
 )
 
 SIGNATURES = types.Array(types.uint32, 1, "C", readonly=True)

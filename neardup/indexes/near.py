@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from neardup.compiled import compiled
 from neardup.indexes import search_state as field
-from neardup.indexes.instructions import (
+from neardup.instructions import (
     LANES,
     load_i64,
     load_place,

@@ -14,7 +14,7 @@ from neardup.indexes.columns import (
     columns_of,
     tables_of,
 )
-from neardup.indexes.files.log_format import Batch
+from neardup.indexes.files.log_file import Batch
 
 
 class Sink(Protocol):

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from neardup.errors import DocumentsFileError, IndexFileError
-from neardup.indexes.files.durable import write_durably
-from neardup.indexes.files.promise import PROMISE_BYTES, Promise, parsed_promise
+from neardup.files.batches import PROMISE_BYTES, Promise, parsed_promise
+from neardup.files.durable import write_durably
 
 _REMEDY = "restore it with its file of texts from a copy, or delete it: then nothing is promised"
 
@@ -57,7 +57,7 @@ class PromisedCount:
     Args:
         path: The SQLite file.
 
-    Files: ``<path>-promise``, a record of ``neardup.indexes.files.promise``: the count, twice.
+    Files: ``<path>-promise``, a record of ``neardup.files.batches``: the count, twice.
     """
 
     def __init__(self, path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.lab.choice import EXACT, MINHASH, SIMHASH
 from neardup import Features
-from neardup.fingerprints.text_limits import MAX_SHINGLE_SIZE
+from neardup.limits import MAX_SHINGLE_SIZE
 
 if TYPE_CHECKING:
     from crawler.lab.choice import Choice

@@ -11,10 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from neardup.indexes.files.appending import TAIL
-from neardup.indexes.files.durable import TEMPORARY_SUFFIX
-
-LOCK_NAME = "index.lock"
+from neardup.files.batches import TAIL
+from neardup.files.durable import LOCK_NAME, TEMPORARY_SUFFIX
 
 LAST_LOG = 99_999_999
 """The largest number of a log: names have eight digits."""

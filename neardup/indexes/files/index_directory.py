@@ -8,22 +8,36 @@ from typing import NamedTuple, Self
 
 from filelock import FileLock
 
-from neardup.errors import StorageError
+from neardup.errors import IndexFileError, StorageError
+from neardup.files.durable import LOCK_NAME, lock_directory, put_in_place
+from neardup.files.sealed import ELSEWHERE, HALF_WAY, REMEDY, unusable
 from neardup.indexes.columns import Array, Shape, Tables
-from neardup.indexes.files.complaints import HALF_WAY, unusable
-from neardup.indexes.files.durable import put_in_place
-from neardup.indexes.files.file_layout import LAST_LOG, Span, log_name
-from neardup.indexes.files.log_file import LogContent, LogWriter, create_log, read_log, stage_log
-from neardup.indexes.files.log_format import EMPTY, Batch, LogHeader
-from neardup.indexes.files.opening import layout_in, locked
+from neardup.indexes.files.file_layout import (
+    LAST_LOG,
+    Layout,
+    LayoutError,
+    Span,
+    layout_of,
+    log_name,
+)
+from neardup.indexes.files.log_file import (
+    EMPTY,
+    Batch,
+    LogContent,
+    LogHeader,
+    LogWriter,
+    create_log,
+    read_log,
+    stage_log,
+)
 from neardup.indexes.files.segment_file import (
+    IDENTITY_BYTES,
     SegmentLabel,
     SegmentWriter,
     map_tables,
     read_segment,
     stage_segment,
 )
-from neardup.indexes.files.segment_format import IDENTITY_BYTES
 
 
 class Content(NamedTuple):
@@ -43,8 +57,8 @@ class IndexDirectory:
 
     Files:
         index.lock: Locked while the directory is open; otherwise without meaning.
-        00000001-00000004.seg: Segments; see ``segment_format``.
-        00000005.log: The entries that are in no segment yet; see ``log_format``.
+        00000001-00000004.seg: Segments; see ``segment_file``.
+        00000005.log: The entries that are in no segment yet; see ``log_file``.
         00000005.log.tail-1: A torn tail of the log, which was never promised; kept for inspection.
     """
 
@@ -65,7 +79,7 @@ class IndexDirectory:
             IndexLockedError: It is open already.
             IndexFileError: A file in it is damaged, foreign, missing or of another version.
         """
-        lock = locked(path)
+        lock = _locked(path)
         try:
             directory = cls(path, lock)
             return directory, directory._read()
@@ -74,7 +88,7 @@ class IndexDirectory:
             raise
 
     def _read(self) -> Content:
-        layout = layout_in(self.path)
+        layout = _layout_in(self.path)
         self._spans = layout.spans
         segments = [self._read_segment(span) for span in layout.spans]
         self._number = layout.log
@@ -245,3 +259,28 @@ class MergeFile:
     def abandon(self) -> None:
         """Remove the file."""
         self._writer.abandon()
+
+
+def _layout_in(path: Path) -> Layout:
+    """Return the files of the index in a directory.
+
+    Raises:
+        IndexFileError: The directory holds other files, or one of the index is missing.
+    """
+    try:
+        return layout_of(file.name for file in path.iterdir())
+    except LayoutError as error:
+        remedy = ELSEWHERE if error.foreign else REMEDY
+        raise IndexFileError(f"{path}: expected {error}; {remedy}") from None
+
+
+def _locked(path: Path) -> FileLock:
+    """Make the directory where it is absent, and lock it.
+
+    Raises:
+        IndexLockedError: It is open already.
+        IndexFileError: It is a file, or holds other files.
+    """
+    if path.is_dir() and not (path / LOCK_NAME).exists():
+        _layout_in(path)  # leaves no lock behind in a directory of other files
+    return lock_directory(path)

@@ -1,66 +1,65 @@
-"""Reads a log, leaves out a tail that was never promised, and names every other damage.
+"""Read and write the log of an index; the grammar is in docs/formats.md."""
 
-A batch is written by one write and promised only after the fsync that follows it. So a process
-that is killed, or a machine that loses power, leaves at most one batch that ends too early, or
-whose last blocks the file system never wrote and reads as zeros. Anything else is damage.
-"""
-
+import struct
 from pathlib import Path
 from typing import NamedTuple
 
-from neardup.indexes.files.appending import AppendingFile
-from neardup.indexes.files.complaints import unusable
-from neardup.indexes.files.durable import put_in_place, write_temporary
-from neardup.indexes.files.log_format import (
-    BATCH_HEADER_BYTES,
-    EMPTY,
-    END_MARK,
-    HEADER_BYTES,
-    MAGIC,
-    VERSION,
-    Batch,
-    LogHeader,
-    batch_bytes,
-    parsed_batch,
-    parsed_batch_header,
-    parsed_header,
-    version_of,
+import numpy as np
+
+from neardup.files.batches import (
+    BATCH_MARK,
+    AppendingFile,
+    BatchFormat,
+    Extent,
+    Promise,
+    batch_of,
 )
-from neardup.indexes.files.promise import Promise, check_promise, parsed_promise
+from neardup.files.durable import put_in_place, write_temporary
+from neardup.files.sealed import CHECKSUM, FileKind, sealed
+from neardup.indexes.arrays import Rows
+from neardup.indexes.files.segment_file import IDENTITY_BYTES
+
+_HEADER = struct.Struct(f"<8sII{IDENTITY_BYTES}sQ")
+_KIND = FileKind("a log", b"NDUPLOG\n", 3, _HEADER.size + CHECKSUM.size)
+_BATCH = struct.Struct("<4sIIIQ")
+_ROW_BYTES = 16
 
 
-def create_log(path: Path, header: LogHeader) -> None:
-    """Write a log without entries under its name, durably."""
-    put_in_place(stage_log(path, header), path)
+class LogHeader(NamedTuple):
+    """The first 48 bytes of a log.
 
-
-def stage_log(path: Path, header: LogHeader) -> Path:
-    """Write a durable log without entries under a temporary name, and return that name.
-
-    Raises:
-        OSError: The disk is full, or the like; nothing is left behind.
-    """
-    return write_temporary(path, [header.empty_log()])
-
-
-class LogWriter(AppendingFile):
-    """Writes to the end of a log.
-
-    Args:
-        path: A log that exists.
-        whole: The place where its last whole batch ends.
+    Attributes:
+        identity: 16 random bytes that all files of one index share.
+        number: The number of the log, from 1.
     """
 
-    def __init__(self, path: Path, whole: Promise) -> None:
-        super().__init__(path, HEADER_BYTES, whole)
+    identity: bytes
+    number: int
 
-    def append(self, batch: Batch) -> None:
-        """Write one batch and make it durable.
+    def to_bytes(self) -> bytes:
+        """Return the header as it stands in the file."""
+        return sealed(_HEADER.pack(_KIND.magic, _KIND.version, 0, *self))
 
-        Raises:
-            OSError: The disk is full, or the like; the next call starts where this one did.
-        """
-        self.append_bytes(batch_bytes(batch, self.count), batch.rows)
+    def empty_log(self) -> bytes:
+        """Return a log without entries."""
+        return self.to_bytes() + EMPTY.to_bytes()
+
+
+class Batch(NamedTuple):
+    """The changes that one call makes durable.
+
+    Attributes:
+        removed: Earlier entries of the log or of a segment that no longer count.
+        added: New entries, in the order in which they came.
+    """
+
+    removed: Rows
+    added: Rows
+
+    @property
+    def rows(self) -> int:
+        """The number of entries that the batch removes and adds."""
+        return len(self.removed.ids) + len(self.added.ids)
 
 
 class LogContent(NamedTuple):
@@ -77,6 +76,40 @@ class LogContent(NamedTuple):
     whole: Promise
 
 
+class LogWriter(AppendingFile):
+    """Writes to the end of a log.
+
+    Args:
+        path: A log that exists.
+        whole: The place where its last whole batch ends.
+    """
+
+    def __init__(self, path: Path, whole: Promise) -> None:
+        super().__init__(path, _KIND.header_bytes, whole)
+
+    def append(self, batch: Batch) -> None:
+        """Write one batch and make it durable.
+
+        Raises:
+            OSError: The disk is full, or the like; the next call starts where this one did.
+        """
+        self.append_bytes(batch_bytes(batch, self.count), batch.rows)
+
+
+def create_log(path: Path, header: LogHeader) -> None:
+    """Write a log without entries under its name, durably."""
+    put_in_place(stage_log(path, header), path)
+
+
+def stage_log(path: Path, header: LogHeader) -> Path:
+    """Write a durable log without entries under a temporary name, and return that name.
+
+    Raises:
+        OSError: The disk is full, or the like; nothing is left behind.
+    """
+    return write_temporary(path, [header.empty_log()])
+
+
 def read_log(path: Path) -> LogContent:
     """Return the content of the log, without its torn tail.
 
@@ -85,49 +118,39 @@ def read_log(path: Path) -> LogContent:
             promised.
     """
     data = path.read_bytes()
-    header = _checked_header(path, data)
-    batches: list[Batch] = []
-    promise = parsed_promise(path, data[HEADER_BYTES : EMPTY.end])
-    ends = [EMPTY]
-    while ends[-1].end < len(data):
-        found = _batch_at(path, data, ends[-1])
-        if found is None:
-            break
-        batches.append(found[0])
-        ends.append(found[1])
-    check_promise(path, promise, set(ends))
-    return LogContent(header, batches, ends[-1])
+    _, _, _, identity, number = _HEADER.unpack(_KIND.fields(path, data))
+    found = list(_BATCHES.batches(path, memoryview(data)))
+    whole = found[-1][1] if found else EMPTY
+    return LogContent(LogHeader(identity, number), [batch for batch, _ in found], whole)
 
 
-def _checked_header(path: Path, data: bytes) -> LogHeader:
-    if data[: len(MAGIC)] != MAGIC:
-        raise unusable(path, f"a log, starting with {MAGIC!r}", f"{data[: len(MAGIC)]!r}")
-    if len(data) < HEADER_BYTES:
-        raise unusable(path, f"a header of {HEADER_BYTES} bytes", f"{len(data)} bytes")
-    if version_of(data) != VERSION:
-        raise unusable(path, f"version {VERSION}", f"version {version_of(data)}")
-    header = parsed_header(data)
-    if header is None:
-        raise unusable(path, "a header with its checksum", "another checksum")
-    return header
+def batch_bytes(batch: Batch, first: int) -> bytes:
+    """Return a batch as it stands in the file."""
+    counts = (len(batch.removed.ids), len(batch.added.ids))
+    payload = b"".join(
+        rows.fingerprints.astype("<u8").tobytes() + rows.ids.astype("<i8").tobytes()
+        for rows in batch
+    )
+    return batch_of(_BATCH.pack(BATCH_MARK, *counts, 0, first), payload)
 
 
-def _batch_at(path: Path, data: bytes, before: Promise) -> tuple[Batch, Promise] | None:
-    """Return the batch after what stands before it, and where it ends; None: a torn tail."""
-    start, count = before
-    if len(data) - start < BATCH_HEADER_BYTES:
-        return None
-    header = parsed_batch_header(data[start : start + BATCH_HEADER_BYTES])
-    if header is None or header.first != count:
-        if len(data[start:].rstrip(b"\0")) < BATCH_HEADER_BYTES:
-            return None
-        raise unusable(path, f"entry {count} and a checksum at byte {start}", "other bytes")
-    end = start + header.batch_bytes
-    if len(data) < end:
-        return None
-    batch = parsed_batch(data[start:end], header)
-    if batch is None:
-        if len(data) == end and not any(data[-len(END_MARK) :]):
-            return None
-        raise unusable(path, f"a batch with its checksum at byte {start}", "another checksum")
-    return batch, Promise(end, count + batch.rows)
+def _extent(fields: bytes) -> Extent:
+    _, removed, added, _, first = _BATCH.unpack(fields)
+    return Extent(first, removed + added, _ROW_BYTES * (removed + added))
+
+
+def _parsed(fields: bytes, payload: memoryview) -> Batch:
+    _, removed, added, _, _ = _BATCH.unpack(fields)
+    middle = _ROW_BYTES * removed
+    return Batch(_rows(payload[:middle], removed), _rows(payload[middle:], added))
+
+
+def _rows(data: memoryview, count: int) -> Rows:
+    fingerprints = np.frombuffer(data, "<u8", count)
+    ids = np.frombuffer(data, "<i8", count, 8 * count)
+    return Rows(fingerprints.astype(np.uint64), ids.astype(np.int64))
+
+
+_BATCHES = BatchFormat("entry", _KIND.header_bytes, _BATCH, _extent, _parsed)
+EMPTY = _BATCHES.empty
+"""The promise of a log without entries: its first batch begins there."""

@@ -1,32 +1,98 @@
-"""Reads a segment, or says what is wrong with it."""
+"""Read and write a segment, or say what is wrong with it; the grammar is in docs/formats.md."""
 
 import mmap
 import os
+import struct
+from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import xxhash
 
-from neardup.indexes.columns import Array, Shape, Tables, tables_of
-from neardup.indexes.files.complaints import unusable
-from neardup.indexes.files.durable import TEMPORARY_SUFFIX
-from neardup.indexes.files.file_layout import Span
-from neardup.indexes.files.segment_format import (
-    HEADER_BYTES,
-    MAGIC,
-    VERSION,
-    SegmentHeader,
-    checksum_holds,
-    parsed,
-    sections_of,
-    version_of,
+from neardup.files.durable import TEMPORARY_SUFFIX
+from neardup.files.sealed import CHECKSUM, FileKind, sealed, unusable
+from neardup.indexes.columns import (
+    COLUMNS,
+    Array,
+    ArrayColumn,
+    Shape,
+    Tables,
+    columns_of,
+    tables_of,
 )
+from neardup.indexes.files.file_layout import Span
 
+HEADER_BYTES = 256
+IDENTITY_BYTES = 16
+ALIGNMENT = 64
 SYNC_BYTES = 1 << 23
 """The file is synced each time this many bytes were written, so that the end of a long merge has
 little left to wait for.
 """
+
+_KIND = FileKind("a segment", b"NDUPSEG\n", 2, HEADER_BYTES)
+_FIELDS = struct.Struct(f"<8sII{IDENTITY_BYTES}sQQQQQq{COLUMNS}Q")
+_PADDING = bytes(HEADER_BYTES - _FIELDS.size - CHECKSUM.size)
+
+
+class SegmentHeader(NamedTuple):
+    """The first 256 bytes of a segment.
+
+    Attributes:
+        identity: 16 random bytes that all files of one index share.
+        first_log: The log with the oldest entries of the segment.
+        last_log: The log with the newest entries of the segment.
+        shape: The sizes of the segment.
+        max_id: The largest id, -1 where there is none.
+        checksums: xxh3_64 of each column with the zeros after it.
+    """
+
+    identity: bytes
+    first_log: int
+    last_log: int
+    shape: Shape
+    max_id: int
+    checksums: Sequence[int]
+
+    def to_bytes(self) -> bytes:
+        """Return the header as it stands in the file."""
+        identity, first, last, shape, max_id, checksums = self
+        fields = _FIELDS.pack(
+            _KIND.magic,
+            _KIND.version,
+            HEADER_BYTES,
+            identity,
+            first,
+            last,
+            *shape,
+            max_id,
+            *checksums,
+        )
+        return sealed(fields + _PADDING)
+
+
+class Section(NamedTuple):
+    """The place of a column in the file.
+
+    Attributes:
+        offset: The place of its first byte.
+        column: The type and length of the column.
+        end: The place of the next column's first byte, after zeros.
+    """
+
+    offset: int
+    column: ArrayColumn
+    end: int
+
+
+def sections_of(shape: Shape) -> list[Section]:
+    """Return where each column stands; the file ends with the last one."""
+    columns = columns_of(shape)
+    sizes = (-(-column.nbytes // ALIGNMENT) * ALIGNMENT for column in columns)
+    edges = list(accumulate(sizes, initial=HEADER_BYTES))
+    return [Section(*section) for section in zip(edges, columns, edges[1:], strict=False)]
 
 
 class SegmentLabel(NamedTuple):
@@ -180,17 +246,11 @@ def _tables(mapped: mmap.mmap, shape: Shape, max_id: int) -> Tables:
 
 def _checked_header(path: Path) -> SegmentHeader:
     with path.open("rb") as file:
-        data = file.read(HEADER_BYTES)
+        fields = _KIND.fields(path, file.read(HEADER_BYTES))
     size = path.stat().st_size
-    if data[: len(MAGIC)] != MAGIC:
-        raise unusable(path, f"a segment, starting with {MAGIC!r}", f"{data[: len(MAGIC)]!r}")
-    if len(data) < HEADER_BYTES:
-        raise unusable(path, f"a header of {HEADER_BYTES} bytes", f"{len(data)} bytes")
-    if version_of(data) != VERSION:
-        raise unusable(path, f"version {VERSION}", f"version {version_of(data)}")
-    if not checksum_holds(data):
-        raise unusable(path, "a header with its checksum", "another checksum")
-    header = parsed(data)
+    _, _, _, identity, first, last, *numbers = _FIELDS.unpack(fields[: _FIELDS.size])
+    shape = Shape(*numbers[:3])
+    header = SegmentHeader(identity, first, last, shape, numbers[3], numbers[4:])
     expected = sections_of(header.shape)[-1].end
     if size != expected:
         raise unusable(path, f"{expected} bytes for {header.shape.rows} rows", f"{size} bytes")

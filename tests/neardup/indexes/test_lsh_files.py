@@ -9,10 +9,10 @@ import xxhash
 
 from neardup import HammingIndex, LshIndex
 from neardup.errors import IndexFileError, ParameterError
+from neardup.files.batches import Promise
 from neardup.indexes.banding import Banding
-from neardup.indexes.files.promise import Promise
 from neardup.indexes.lsh import Candidate
-from neardup.indexes.signature_files.signature_file import read_batches, read_header
+from neardup.indexes.lsh_file import read_batches, read_header
 from neardup.indexes.signatures import Signatures
 from tests.neardup.indexes.lsh_flushing import PERMUTATIONS, signature_of
 from tests.neardup.indexes.test_lsh import four_bits
@@ -44,7 +44,7 @@ def ids_in(path: Path) -> list[int]:
 
 def batches_in(path: Path) -> list[int]:
     """Return how many documents there are in each batch of a file."""
-    return [len(batch.rows.ids) for batch in read_batches(path, read_header(path))]
+    return [len(rows.ids) for rows, _ in read_batches(path, read_header(path))]
 
 
 def promising(file: bytes, end: int, documents: int) -> bytes:
@@ -272,7 +272,7 @@ class TestOpening:
     def test_more_than_one_batch_at_once_comes_back(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("neardup.indexes.signature_files.signature_directory.BATCH_ROWS", 1000)
+        monkeypatch.setattr("neardup.indexes.lsh_directory.BATCH_ROWS", 1000)
         values = np.random.default_rng(3).integers(0, 2**32, (70_000, 16), dtype=np.uint32)
         with LshIndex(path=tmp_path, permutations=16, shape=(2, 8)) as index:
             index.add_many(values, np.arange(70_000))

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
+from neardup.files.batches import Promise
 from neardup.indexes.arrays import Rows
 from neardup.indexes.building import built
 from neardup.indexes.columns import no_rows
 from neardup.indexes.files.file_layout import Span
-from neardup.indexes.files.log_format import EMPTY, Batch, LogHeader, batch_bytes
-from neardup.indexes.files.promise import Promise
+from neardup.indexes.files.log_file import EMPTY, Batch, LogHeader, batch_bytes
 from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "formats.md"

@@ -18,8 +18,7 @@ from neardup.indexes.arrays import Rows
 from neardup.indexes.building import built
 from neardup.indexes.columns import no_rows
 from neardup.indexes.files.file_layout import LAST_LOG, Span, log_name
-from neardup.indexes.files.log_file import create_log
-from neardup.indexes.files.log_format import LogHeader
+from neardup.indexes.files.log_file import LogHeader, create_log
 from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
 
 REPOSITORY = Path(__file__).parents[4]

@@ -9,10 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup.errors import IndexFileError
+from neardup.files.batches import Promise
 from neardup.indexes.arrays import Rows
-from neardup.indexes.files.log_file import LogWriter, create_log, read_log
-from neardup.indexes.files.log_format import EMPTY, Batch, LogHeader, batch_bytes
-from neardup.indexes.files.promise import Promise
+from neardup.indexes.files.log_file import (
+    EMPTY,
+    Batch,
+    LogHeader,
+    LogWriter,
+    batch_bytes,
+    create_log,
+    read_log,
+)
 
 HEADER = LogHeader(bytes(range(16)), 3)
 Entries = list[tuple[int, int]]

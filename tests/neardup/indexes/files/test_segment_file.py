@@ -14,9 +14,9 @@ from neardup.indexes.files.segment_file import (
     SegmentLabel,
     SegmentWriter,
     read_segment,
+    sections_of,
     stage_segment,
 )
-from neardup.indexes.files.segment_format import sections_of
 
 IDENTITY = bytes(range(16))
 LABEL = SegmentLabel(IDENTITY, Span(2, 7))

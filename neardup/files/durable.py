@@ -1,10 +1,16 @@
-"""Files that are there as a whole, or not at all, whatever happens meanwhile."""
+"""Files that are there as a whole, or not at all, and directories that one process owns."""
 
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
+from neardup.errors import IndexLockedError
+from neardup.files.sealed import ELSEWHERE, unusable
+
 TEMPORARY_SUFFIX = ".tmp"
+LOCK_NAME = "index.lock"
 
 
 def write_temporary(path: Path, chunks: Iterable[bytes | memoryview]) -> Path:
@@ -46,3 +52,28 @@ def sync_directory(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def lock_directory(path: Path) -> FileLock:
+    """Make a directory where it is absent, and lock it, whatever is in it.
+
+    Raises:
+        IndexLockedError: It is open already.
+        IndexFileError: It is a file.
+    """
+    absent = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise unusable(path, "a directory", "a file", ELSEWHERE) from None
+    for folder in absent:
+        sync_directory(folder.parent)
+    # The thread that closes an index need not be the one that opened it.
+    lock = FileLock(path / LOCK_NAME, timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise IndexLockedError(
+            f"{path}: the index is open already, here or in another process; close it there first"
+        ) from None
+    return lock

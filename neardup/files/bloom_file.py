@@ -7,17 +7,16 @@ from typing import BinaryIO, NamedTuple
 
 import xxhash
 
-from neardup.indexes.files.complaints import unusable
-from neardup.indexes.files.durable import write_durably
+from neardup.files.durable import write_durably
+from neardup.files.sealed import CHECKSUM, FileKind, sealed, unusable
 
-MAGIC = b"NDUPBLM\n"
-VERSION = 2
+REMEDY = "restore it from a copy, or delete it and add its keys again"
 KINDS = {1: "BloomFilter", 2: "ScalableBloomFilter"}
 
 _HEADER = struct.Struct("<8sIIIIQdQ")
 FILTER = struct.Struct("<QdQQ")
-CHECKSUM = struct.Struct("<Q")
 HEADER_BYTES = _HEADER.size + CHECKSUM.size
+_KIND = FileKind("Bloom filters", b"NDUPBLM\n", 2, HEADER_BYTES, REMEDY)
 
 
 class BloomHeader(NamedTuple):
@@ -39,8 +38,8 @@ class BloomHeader(NamedTuple):
 
     def to_bytes(self) -> bytes:
         """Return the header as it stands in the file."""
-        fields = _HEADER.pack(MAGIC, VERSION, self.kind, self.filters, 0, *self[2:])
-        return fields + CHECKSUM.pack(xxhash.xxh3_64_intdigest(fields))
+        magic, version = _KIND.magic, _KIND.version
+        return sealed(_HEADER.pack(magic, version, self.kind, self.filters, 0, *self[2:]))
 
 
 class StoredFilter(NamedTuple):
@@ -61,23 +60,6 @@ class StoredFilter(NamedTuple):
     def fields(self) -> bytes:
         """Return the bytes that stand before the data in the file."""
         return FILTER.pack(self.capacity, self.error_rate, self.keys, len(self.data))
-
-
-def version_of(header: bytes) -> int:
-    """Return the version that a header with our magic names."""
-    return int.from_bytes(header[8:12], "little")
-
-
-def parsed_header(data: bytes) -> BloomHeader | None:
-    """Return a file's header; None: its checksum is another."""
-    fields, checksum = data[: _HEADER.size], data[_HEADER.size :]
-    if CHECKSUM.pack(xxhash.xxh3_64_intdigest(fields)) != checksum:
-        return None
-    _, _, kind, filters, _, capacity, error_rate, probe = _HEADER.unpack(fields)
-    return BloomHeader(kind, filters, capacity, error_rate, probe)
-
-
-REMEDY = "restore it from a copy, or delete it and add its keys again"
 
 
 def read_filters(path: Path, kind: int, probe: int) -> tuple[BloomHeader, list[StoredFilter]]:
@@ -102,16 +84,9 @@ def read_filters(path: Path, kind: int, probe: int) -> tuple[BloomHeader, list[S
 
 
 def _checked_header(path: Path, data: bytes, kind: int, probe: int) -> BloomHeader:
-    if data[: len(MAGIC)] != MAGIC:
-        start = data[: len(MAGIC)]
-        raise unusable(path, f"Bloom filters, starting with {MAGIC!r}", f"{start!r}", REMEDY)
-    if len(data) < HEADER_BYTES:
-        raise unusable(path, f"a header of {HEADER_BYTES} bytes", f"{len(data)} bytes", REMEDY)
-    if version_of(data) != VERSION:
-        raise unusable(path, f"version {VERSION}", f"version {version_of(data)}", REMEDY)
-    header = parsed_header(data)
-    if header is None:
-        raise unusable(path, "a header with its checksum", "another checksum", REMEDY)
+    fields = _KIND.fields(path, data)
+    _, _, found_kind, filters, _, capacity, error_rate, found_probe = _HEADER.unpack(fields)
+    header = BloomHeader(found_kind, filters, capacity, error_rate, found_probe)
     if header.kind != kind:
         found = KINDS.get(header.kind, f"kind {header.kind}")
         raise unusable(path, f"a {KINDS[kind]}", f"a {found}", f"load it with {found}.load")

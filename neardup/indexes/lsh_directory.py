@@ -7,18 +7,18 @@ from typing import Self
 from filelock import FileLock
 
 from neardup.errors import IndexFileError
-from neardup.indexes.files.appending import TAIL
-from neardup.indexes.files.durable import TEMPORARY_SUFFIX
-from neardup.indexes.files.file_layout import LOCK_NAME
-from neardup.indexes.files.opening import lock_directory
-from neardup.indexes.lsh_rows import StoredRows
-from neardup.indexes.signature_files.format import BATCH_ROWS, EMPTY, FILE_NAME, Header
-from neardup.indexes.signature_files.signature_file import (
+from neardup.files.batches import TAIL
+from neardup.files.durable import LOCK_NAME, TEMPORARY_SUFFIX, lock_directory
+from neardup.indexes.lsh_file import (
+    BATCH_ROWS,
+    FILE_NAME,
     BatchWriter,
+    Header,
     create_file,
     read_batches,
     read_header,
 )
+from neardup.indexes.lsh_rows import StoredRows
 
 
 class SignatureDirectory:
@@ -26,7 +26,7 @@ class SignatureDirectory:
 
     Files:
         index.lock: Locked while the directory is open; otherwise without meaning.
-        documents.lsh: All documents, in the order in which they came; see ``format``.
+        documents.lsh: All documents, in the order in which they came; see ``lsh_file``.
         documents.lsh.tail-1: A torn tail of it, which was never promised; kept for inspection.
     """
 
@@ -73,7 +73,7 @@ class SignatureDirectory:
         if self.header is None:
             create_file(self._file, header)
             self.header = header
-        whole = EMPTY
+        whole = header.batches().empty
         for rows, batch_end in read_batches(self._file, header):
             restore(rows)
             whole = batch_end

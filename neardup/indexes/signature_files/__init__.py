@@ -1,1 +1,0 @@
-"""The files of an index of signatures: see docs/lsh_format.md."""
