@@ -100,9 +100,33 @@ def jaccard(first: str, second: str, *, shingle_size: int = JACCARD_SIZE) -> flo
     return similarity(packed_words(first), packed_words(second), shingle_size)
 
 
+def containment(first: str, second: str, *, shingle_size: int = JACCARD_SIZE) -> float:
+    """Return the share of the first text's word shingles that the second has too, 0 to 1.
+
+    1 where the first text is quoted whole, however long the second is; so it is not symmetric.
+    Exact: shingles are compared by their words. As in ``jaccard``, a text with fewer words than
+    ``shingle_size`` is one shingle, and it equals no longer one.
+
+    Raises:
+        ParameterError: ``shingle_size`` is below 1.
+
+    Complexity: O(n * shingle_size) for n words.
+    Reference: Broder, On the resemblance and containment of documents, 1997, section 2.
+    """
+    _check_size(shingle_size)
+    ours = _shingles(split(first), shingle_size)
+    return len(ours & _shingles(split(second), shingle_size)) / len(ours)
+
+
 def _check_size(shingle_size: int) -> None:
     if shingle_size < 1:
         raise ParameterError(f"shingle_size must be at least 1, got {shingle_size}")
+
+
+def _shingles(words: list[bytes], size: int) -> set[tuple[bytes, ...]]:
+    if len(words) < size:
+        return {tuple(words)}
+    return set(zip(*(words[place:] for place in range(size)), strict=False))
 
 
 def split(text: str) -> list[bytes]:

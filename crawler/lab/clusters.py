@@ -17,7 +17,7 @@ from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.rule_report import StoredRule, rule_report
 from crawler.url_rules.rule_store import restored
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
-from neardup.evaluation.judging_arrays import LAYERS
+from neardup.evaluation.judging import LAYERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,14 +10,13 @@ import numpy as np
 from crawler.lab.shared_shingles import OwnShingles, own_shingles
 from neardup import Features, hamming, minhash, simhash, similarity
 from neardup.cascade import Evidence, NearText, decide
-from neardup.comparison.containment import containment
 from neardup.comparison.edit_distance import edit_ratio
 from neardup.errors import DocumentError, FingerprintError
 from neardup.features.occurrences import count_words
 from neardup.features.texts import folded_bytes, word_bytes
 from neardup.fingerprints.digest import EMPTY_DIGEST, text_digest
 from neardup.parameters import DEFAULTS
-from neardup.verification import JaccardVerifier
+from neardup.verification import JaccardVerifier, containment
 from neardup.verifier import compared_with
 from neardup.whole import part_of
 

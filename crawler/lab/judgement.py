@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from neardup.evaluation.judging_arrays import LAYERS
+from neardup.evaluation.judging import LAYERS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

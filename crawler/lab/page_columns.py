@@ -14,9 +14,9 @@ from crawler.pages.verdicts import (
     TEXT_DUPLICATE,
     TOO_SHORT,
 )
-from neardup.evaluation import judging_arrays
+from neardup.evaluation import judging
 from neardup.evaluation.column import Column
-from neardup.evaluation.judging_arrays import Columns
+from neardup.evaluation.judging import Columns
 from neardup.fingerprints.digest import EMPTY_DIGEST, payload_digest
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ UNJUDGED = 255
 """The layer of a page without a verdict, such as one of a file."""
 
 _LAYERS = {
-    NEW: judging_arrays.NEW,
-    TOO_SHORT: judging_arrays.TOO_SHORT,
-    CHANGED: judging_arrays.CHANGED,
-    EXACT_DUPLICATE: judging_arrays.PAYLOAD,
-    TEXT_DUPLICATE: judging_arrays.TEXT,
-    NEAR_DUPLICATE: judging_arrays.SIMHASH,
+    NEW: judging.NEW,
+    TOO_SHORT: judging.TOO_SHORT,
+    CHANGED: judging.CHANGED,
+    EXACT_DUPLICATE: judging.PAYLOAD,
+    TEXT_DUPLICATE: judging.TEXT,
+    NEAR_DUPLICATE: judging.SIMHASH,
 }
 _REPEATS = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE})
 

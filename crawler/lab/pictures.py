@@ -13,7 +13,7 @@ from neardup.evaluation.nearest import count_nearest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from neardup.evaluation.judging_arrays import Near
+    from neardup.evaluation.judging import Near
 
 
 class WeighedPairs(NamedTuple):

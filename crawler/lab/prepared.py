@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawler.lab.choice import MINHASH, SIMHASH
-from neardup.evaluation.judging_arrays import Near
+from neardup.evaluation.judging import Near
 from neardup.evaluation.minhash_lists import MinHashLists
 from neardup.evaluation.near_arrays import NewPlaces
 from neardup.evaluation.near_lists import NearLists

@@ -23,10 +23,9 @@ from crawler.lab.weighing import weigh_jaccard, weigh_labels
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.errors import MalformedUrl
 from neardup.evaluation.distinct_pairs import count_all
-from neardup.evaluation.judging import judge_all
-from neardup.evaluation.judging_arrays import CANDIDATE, CHANGED, Bounds
-from neardup.evaluation.judging_arrays import MINHASH as MINHASH_LAYER
-from neardup.evaluation.judging_arrays import SIMHASH as SIMHASH_LAYER
+from neardup.evaluation.judging import CANDIDATE, CHANGED, Bounds, judge_all
+from neardup.evaluation.judging import MINHASH as MINHASH_LAYER
+from neardup.evaluation.judging import SIMHASH as SIMHASH_LAYER
 from neardup.parameters import DEFAULTS, Parameters
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from neardup.batch.analysing import POSITION_BITS, analysed
-from neardup.batch.cluster_rows import clusters, contracted
-from neardup.batch.components import FEW, components
+from neardup.batch.components import FEW, cluster_rows, components, contracted
 from neardup.batch.deciding import dropped, is_kept, originals, verdicts
 from neardup.batch.earlier import Earlier
 from neardup.batch.expressions import expr
@@ -198,7 +197,7 @@ class BatchRun:
         self._count("kept", write(kept, "kept").count(), "kept")
         near = told.where(f"verdict = '{NEAR_DUPLICATE}' AND id = text_id").select("id")
         write(read.select("id", "text").join(near, "id"), "near_texts")
-        found = clusters(judged.documents, judged.roots, self._earlier.clusters())
+        found = cluster_rows(judged.documents, judged.roots, self._earlier.clusters())
         found = write(found, "clusters")
         count = found.where("id = representative").count()
         self._count("clusters", count, "clusters of two and more")

@@ -7,14 +7,13 @@ from neardup.command_line.arguments import parameters_of
 from neardup.command_line.errors import InputError
 from neardup.command_line.output import print_text
 from neardup.command_line.standard_streams import STANDARD_INPUT, open_stream
-from neardup.comparison.containment import containment
 from neardup.comparison.diff import EQUAL, diff, render_diff
 from neardup.comparison.edit_distance import edit_ratio
 from neardup.deduplicator import Deduplicator
 from neardup.errors import DocumentError, FingerprintError
 from neardup.fingerprints.simhash import hamming, simhash
 from neardup.parameters import Parameters
-from neardup.verification import jaccard
+from neardup.verification import containment, jaccard
 
 
 def compare(options: Namespace) -> None:

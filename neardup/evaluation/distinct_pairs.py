@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.evaluation.judging_arrays import Near
+from neardup.evaluation.judging import Near
 
 
 class PairCounts(NamedTuple):

@@ -3,8 +3,114 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from neardup.evaluation.judging_arrays import Bounds, Columns, Near, Verdicts
+from neardup.evaluation.near_arrays import Lists, Members
+from neardup.evaluation.shingle_sets import SetArrays
+
+LAYERS = ("new", "too_short", "changed", "payload", "text", "simhash", "candidate", "minhash")
+"""The layers that decide on a place, by number; the first three keep it."""
+
+NEW, TOO_SHORT, CHANGED, PAYLOAD, TEXT, SIMHASH, CANDIDATE, MINHASH = range(len(LAYERS))
+
+
+class Columns(NamedTuple):
+    """The properties of each place before it is judged.
+
+    Attributes:
+        texts: int32, (places,): the number that places of equal text share; -1 for an empty text.
+        payloads: int32, (places,): the number that places of equal bytes share; -1: not known.
+        words: int32, (places,).
+        is_main: bool, (places,): whether a fingerprint may stand for the text.
+        is_changed: bool, (places,): whether the layer of the place is ``CHANGED`` if it is kept.
+    """
+
+    texts: NDArray[np.int32]
+    payloads: NDArray[np.int32]
+    words: NDArray[np.int32]
+    is_main: NDArray[np.bool_]
+    is_changed: NDArray[np.bool_]
+
+
+class Near(NamedTuple):
+    """The near lists of all places, found once for all bounds.
+
+    Attributes:
+        members: The places that share a class or a text.
+        lists: The near places of each place.
+        sets: The shingles of the texts that are compared.
+        fingerprints: uint64, (classes,).
+    """
+
+    members: Members
+    lists: Lists
+    sets: SetArrays
+    fingerprints: NDArray[np.uint64]
+
+
+class Bounds(NamedTuple):
+    """The bounds of a verdict.
+
+    Attributes:
+        radius: The distance in bits within which texts are looked at; -1: none is.
+        max_distance: The distance in bits within which the layer ``SIMHASH`` decides.
+        min_words: The number of words below which texts are compared by equality alone.
+        verify: Whether a similarity of ``min_similarity`` has to confirm.
+        min_similarity: The least similarity, 0 to 1.
+        by_minhash: Whether lists are those of MinHash: no distance counts, none is cut.
+    """
+
+    radius: int
+    max_distance: int
+    min_words: int
+    verify: bool
+    min_similarity: float
+    by_minhash: bool
+
+
+class Verdicts(NamedTuple):
+    """The verdict on each place.
+
+    Attributes:
+        kept: bool, (places,).
+        original: int64, (places,): the kept place that this one repeats; -1: none.
+        distance: int16, (places,): in bits; 0 for equal ones; -1: none.
+        similarity: float32, (places,): 1 for equal ones; NaN: none, or not known.
+        layer: uint8, (places,): a place in ``LAYERS``.
+    """
+
+    kept: NDArray[np.bool_]
+    original: NDArray[np.int64]
+    distance: NDArray[np.int16]
+    similarity: NDArray[np.float32]
+    layer: NDArray[np.uint8]
+
+
+class Kept(NamedTuple):
+    """The kept places so far that have a fingerprint, by classes.
+
+    Attributes:
+        counts: int64, (2,): classes with a kept place; entries of the pool.
+        classes: int32, (classes,): the classes with a kept place, in the order in which they came.
+        fingerprints: uint64, (classes,): the fingerprints of these.
+        first: int32, (classes,): the first kept place of a class; ``NONE``.
+        last: int32, (classes,): the last one.
+        next: int32, (places,): the next one of the same class; ``NONE``.
+        is_odd: bool, (classes,): holds a place that is not the first of its text, and so in no
+            list.
+        scanned: int32, (classes,): the number of kept classes that a class was compared with.
+        near: int64, (classes,): the place in the pool at which the near ones begin; -1: none.
+    """
+
+    counts: NDArray[np.int64]
+    classes: NDArray[np.int32]
+    fingerprints: NDArray[np.uint64]
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+    next: NDArray[np.int32]
+    is_odd: NDArray[np.bool_]
+    scanned: NDArray[np.int32]
+    near: NDArray[np.int64]
 
 
 class Judged(NamedTuple):

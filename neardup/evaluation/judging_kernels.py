@@ -7,7 +7,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from neardup.compiled import compiled
-from neardup.evaluation.judging_arrays import (
+from neardup.evaluation.judging import (
     CANDIDATE,
     CHANGED,
     MINHASH,

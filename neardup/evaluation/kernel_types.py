@@ -4,7 +4,7 @@ from typing import Any, TypeAlias
 
 from numba import types
 
-from neardup.evaluation.judging_arrays import Bounds, Columns, Kept, Near, Verdicts
+from neardup.evaluation.judging import Bounds, Columns, Kept, Near, Verdicts
 from neardup.evaluation.near_arrays import Lists, Members, NearClasses
 from neardup.evaluation.shingle_sets import SetArrays
 

@@ -5,7 +5,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from neardup.compiled import compiled
-from neardup.evaluation.judging_arrays import Near
+from neardup.evaluation.judging import Near
 from neardup.evaluation.kernel_types import BOOLS, INTS32, INTS64, LISTS, NEAR, Int
 from neardup.evaluation.near_arrays import RADIUS, Lists
 

@@ -7,7 +7,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from neardup.compiled import compiled
-from neardup.evaluation.judging_arrays import Bounds, Kept, Near
+from neardup.evaluation.judging import Bounds, Kept, Near
 from neardup.evaluation.kernel_types import BOUNDS, INTS32, INTS64, KEPT, NEAR, Int
 from neardup.evaluation.near_arrays import MAX_COUNT, NONE, RADIUS
 from neardup.evaluation.near_kernels import earliest_head, pair_similarity

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.errors import DocumentError, FingerprintError, ParameterError
+from neardup.limits import checked_whole
 
 Fingerprints: TypeAlias = npt.NDArray[np.uint64]
 Ids: TypeAlias = npt.NDArray[np.int64]
@@ -58,16 +59,7 @@ def checked_id(value: SupportsIndex) -> int:
 
 def checked_radius(value: SupportsIndex) -> int:
     """Return the value as an int of 0..8, or raise ParameterError."""
-    return checked_setting("radius", value, 0, MAX_RADIUS)
-
-
-def checked_setting(name: str, value: SupportsIndex, least: int, most: int) -> int:
-    """Return the value as an int of ``least`` to ``most``, or raise ParameterError."""
-    number = _number(value)
-    if number is None or not least <= number <= most:
-        found = repr(value) if number is None else number
-        raise ParameterError(f"{name} must be {least}..{most}, got {found}")
-    return number
+    return checked_whole("radius", value, 0, MAX_RADIUS)
 
 
 def checked_limit(value: SupportsIndex | None, name: str = "limit") -> int | None:

@@ -18,10 +18,10 @@ from neardup.indexes.arrays import (
     checked_ids,
     checked_limit,
     checked_radius,
-    checked_setting,
 )
 from neardup.indexes.design import Design, design_of
 from neardup.indexes.match import Match, Matches
+from neardup.limits import checked_whole
 
 __all__ = ["Design", "HammingIndex", "Match", "Matches"]
 
@@ -45,7 +45,7 @@ class HammingIndex:
 
     New entries are compared one and all; every 8,192 of them become an immutable segment of four
     sorted tables, and segments of like size become one, step by step, so that there are O(log n)
-    of them. A query looks up the query's 16-bit blocks in each (``pigeonhole``).
+    of them. A query looks up the query's 16-bit blocks in each (``design``).
 
     Not for several threads at once. An entry takes 33 bytes of memory, with a path as many on disk
     and none but the page cache's in memory. The first index of a process loads compiled code, for
@@ -78,7 +78,7 @@ class HammingIndex:
         buffer_size: int = BUFFER_SIZE,
     ) -> None:
         self._radius = checked_radius(radius)
-        capacity = checked_setting("buffer_size", buffer_size, 1, MAX_BUFFER_SIZE)
+        capacity = checked_whole("buffer_size", buffer_size, 1, MAX_BUFFER_SIZE)
         from neardup.indexes.index_engine import (  # noqa: PLC0415  (numba takes a third of a second)
             Engine,
         )

@@ -15,8 +15,8 @@ from neardup.indexes.arrays import Ids, Positions, checked_id, checked_ids, chec
 from neardup.indexes.lsh_choice import Asked, probe
 from neardup.indexes.lsh_directory import SignatureDirectory
 from neardup.indexes.lsh_file import FILE_NAME, Header
+from neardup.indexes.lsh_rows import Signatures, checked_signature, checked_signatures
 from neardup.indexes.lsh_tables import UNLIMITED, LshTables
-from neardup.indexes.signatures import Signatures, checked_signature, checked_signatures
 
 MIN_RECALL = 0.95
 FRESH = 8192

@@ -22,8 +22,7 @@ from neardup.indexes.lsh_layout import (
     SLOTS,
     words_of,
 )
-from neardup.indexes.lsh_rows import QueryHits, StoredRows
-from neardup.indexes.signatures import Signatures
+from neardup.indexes.lsh_rows import QueryHits, Signatures, StoredRows
 
 _ALIGNED_WORDS = 8
 """The words of a cache line: a line of a table never lies in two of them."""

@@ -20,7 +20,7 @@ class ScanIndex:
     """Compares a fingerprint with every stored one.
 
     The oracle of the tests, and all that a few thousand documents need. Plain Python on purpose:
-    it shares no trick with :class:`~neardup.indexes.HammingIndex`.
+    it shares no trick with :class:`~neardup.indexes.hamming.HammingIndex`.
 
     Args:
         radius: The largest distance of a match, 0..8 bits.

@@ -6,8 +6,8 @@ import numpy.typing as npt
 from neardup.indexes import search_state as field
 from neardup.indexes.arrays import Fingerprints, Rows
 from neardup.indexes.columns import BLOCK_BITS, Array, Tables, no_rows
+from neardup.indexes.design import masks
 from neardup.indexes.near import find_entries
-from neardup.indexes.pigeonhole import masks
 
 SCAN_STEP = 1 << 18
 """The number of ids compared at once, which stay in the processor's cache."""

@@ -16,8 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from neardup import Deduplicator, Parameters, Verdict, analyse
-from neardup.evaluation.judging import judge_all
-from neardup.evaluation.judging_arrays import LAYERS, Bounds
+from neardup.evaluation.judging import LAYERS, Bounds, judge_all
 from neardup.storage.redis.connecting import connect
 from tests.neardup.evaluation.near import Crawl
 from tests.neardup.judged_crawls import by_cascade, crawls, is_same, parameters_of_verdicts

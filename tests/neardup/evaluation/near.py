@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from neardup import Features, Parameters
 from neardup.document import analyse
-from neardup.evaluation.judging_arrays import Columns, Near
+from neardup.evaluation.judging import Columns, Near
 from neardup.evaluation.near_arrays import NewPlaces
 from neardup.evaluation.near_lists import NearLists
 from neardup.evaluation.shingle_sets import SetArrays, ShingleSets

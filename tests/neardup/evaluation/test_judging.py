@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import Deduplicator, Parameters
-from neardup.evaluation.judging import judge_all
-from neardup.evaluation.judging_arrays import CHANGED, Bounds, Near
+from neardup.evaluation.judging import CHANGED, Bounds, Near, judge_all
 from neardup.evaluation.near_arrays import Lists
 from neardup.whole import part_of, with_whole
 from tests.neardup.evaluation.near import FEATURES, Crawl

@@ -5,8 +5,9 @@ import numpy.typing as npt
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from neardup.indexes import HammingIndex, Match
-from neardup.indexes.signatures import Signatures
+from neardup import HammingIndex
+from neardup.indexes.lsh_rows import Signatures
+from neardup.indexes.match import Match
 
 unhurried = settings(deadline=None)
 """Tests assert nothing about speed: a busy machine is no bug."""

@@ -10,7 +10,6 @@ from neardup.indexes.arrays import (
     checked_ids,
     checked_limit,
     checked_radius,
-    checked_setting,
 )
 
 
@@ -55,15 +54,7 @@ def test_a_limit_that_allows_nothing_is_named(value: int) -> None:
         checked_limit(value)
 
 
-@pytest.mark.parametrize("value", [0, 10, 1.5, True, None, "a", np.False_, np.array([1, 2])])
-def test_a_setting_out_of_range_is_named(value: int) -> None:
-    with pytest.raises(ParameterError) as caught:
-        checked_setting("size", value, 1, 9)
-    assert str(caught.value) == f"size must be 1..9, got {value!r}"
-
-
-def test_numbers_of_numpy_are_settings() -> None:
-    assert checked_setting("size", np.int8(9), 1, 9) == 9
+def test_a_number_of_numpy_is_a_limit() -> None:
     assert type(checked_limit(np.uint64(3))) is int
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from neardup.indexes import HammingIndex
+from neardup import HammingIndex
 from neardup.indexes.design import design_of
 
 

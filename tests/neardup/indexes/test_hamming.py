@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup import HammingIndex
 from neardup.errors import ClosedError, DocumentError, FingerprintError, ParameterError
-from neardup.indexes import HammingIndex, Match, ScanIndex
+from neardup.indexes.match import Match
+from neardup.indexes.scan import ScanIndex
 from tests.neardup.indexes.generated import (
     MASK,
     Entries,

@@ -3,8 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from neardup import HammingIndex
 from neardup.errors import ParameterError
-from neardup.indexes import HammingIndex, Match
+from neardup.indexes.match import Match
 from tests.neardup.indexes.generated import (
     filled,
     scanned,

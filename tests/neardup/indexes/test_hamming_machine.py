@@ -9,7 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from neardup.indexes import HammingIndex, ScanIndex
+from neardup import HammingIndex
+from neardup.indexes.scan import ScanIndex
 from tests.neardup.indexes.generated import fingerprints, ids, radii
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from neardup.fingerprints.minhash import minhash, minhash_many
 from neardup.indexes.banding import Banding
 from neardup.indexes.lsh import Candidate, LshIndex
 from neardup.indexes.lsh_layout import BUCKETS_A_CHUNK, FIRST_BUCKETS, LOAD
-from neardup.indexes.signatures import Signatures
+from neardup.indexes.lsh_rows import Signatures
 from tests.neardup.indexes.generated import scattered, unhurried
 from tests.neardup.texts import changed, prose
 

@@ -13,7 +13,7 @@ from neardup.files.batches import Promise
 from neardup.indexes.banding import Banding
 from neardup.indexes.lsh import Candidate
 from neardup.indexes.lsh_file import read_batches, read_header
-from neardup.indexes.signatures import Signatures
+from neardup.indexes.lsh_rows import Signatures
 from tests.neardup.indexes.lsh_flushing import PERMUTATIONS, signature_of
 from tests.neardup.indexes.test_lsh import four_bits
 

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from neardup import LshIndex
 from neardup.indexes.banding import Banding
-from neardup.indexes.signatures import Signatures
+from neardup.indexes.lsh_rows import Signatures
 from tests.neardup.indexes.generated import scattered
 from tests.neardup.indexes.test_lsh import scanned
 

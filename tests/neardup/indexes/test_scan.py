@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 
 from neardup.errors import DocumentError, FingerprintError, ParameterError
-from neardup.indexes import Match, ScanIndex
+from neardup.indexes.match import Match
+from neardup.indexes.scan import ScanIndex
 from tests.neardup.indexes.generated import entries, fingerprints, radii, scanned, unhurried
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from neardup.indexes import HammingIndex
+from neardup import HammingIndex
 from neardup.indexes.search import Search
 from tests.neardup.indexes.generated import planted, scanned
 

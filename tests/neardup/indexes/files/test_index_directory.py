@@ -12,14 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from neardup import HammingIndex
 from neardup.errors import IndexFileError, IndexLockedError, StorageError
-from neardup.indexes import HammingIndex, Match
 from neardup.indexes.arrays import Rows
 from neardup.indexes.building import built
 from neardup.indexes.columns import no_rows
 from neardup.indexes.files.file_layout import LAST_LOG, Span, log_name
 from neardup.indexes.files.log_file import LogHeader, create_log
 from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
+from neardup.indexes.match import Match
 
 REPOSITORY = Path(__file__).parents[4]
 

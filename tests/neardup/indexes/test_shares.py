@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.indexes.pigeonhole import BLOCKS, MAX_SHARE, even_shares, masks
+from neardup.indexes.columns import BLOCKS
+from neardup.indexes.design import MAX_SHARE, even_shares, masks
 from tests.neardup.indexes.generated import MASK, radii, unhurried
 
 

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import jaccard, tokens
-from neardup.comparison.containment import containment
 from neardup.errors import ParameterError
+from neardup.verification import containment
 from tests.neardup.texts import prose
 
 WORDS = st.lists(st.sampled_from(["a", "b", "漢", "É"]), max_size=15).map(" ".join)
