@@ -30,8 +30,8 @@ class SeenFilter(BaseDupeFilter):
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._seen = job_of(crawler).seen
-        self._spellings = job_of(crawler).spellings
+        frontier = job_of(crawler).frontier
+        self._seen, self._spellings = frontier.seen, frontier.spellings
         self._others = OtherSpellings(crawler)
         self._crawler = crawler
 

@@ -53,14 +53,14 @@ class JobKeeper:
 
     async def _opened(self) -> None:
         await self._job.start_pool()
-        if self._job.visit == 0:  # another scheduler than ours begins no visit
+        if self._job.visits.number == 0:  # another scheduler than ours begins no visit
             self._job.begin_visit()
         self._loop.start(COMMIT_INTERVAL_SECS, now=False)
 
     def _broke(self, response: Response) -> None:
         request_broke = getattr(self._crawler.engine.scheduler, "request_broke", None)
-        request = self._job.replaced.get(response) or getattr(response, "request", None)
-        self._job.broken_requests += 1
+        request = self._job.frontier.leased.request_of(response)
+        self._job.result.count_broken()
         if request_broke is not None and request is not None:
             request_broke(request)
 
@@ -183,7 +183,7 @@ class Progress:
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
         # A second Ctrl-C ends the engine without that signal; the terminal is to be left whole.
-        self._job.at_close.append(self._closed)
+        self._job.callbacks.at_close.append(self._closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Progress:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.defer import deferred_from_coro
@@ -54,12 +55,12 @@ class FleetScheduler(FrontierScheduler):
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Join the fleet, which has all requests that an earlier process left in the buffer."""
-        self._job.revisit = NO
-        self._job.queue.clear()
-        if self._job.visit:
-            self._job.url_rules.begin_visit(self._job.visit)
+        self._job.tell(replace(self._job.run, revisit=NO))
+        self._queue.clear()
+        if self._job.visits.number:
+            self._rules.begin_visit(self._job.visits.number)
         super().open(spider)
-        self._job.pauses.after_change.append(self._changed_pauses.add)
+        self._frontier.pauses.after_change.append(self._changed_pauses.add)
         self._fleet.join(self)
         return None
 
@@ -123,10 +124,10 @@ class FleetScheduler(FrontierScheduler):
         return super()._next() if self._fleet.is_open else None
 
     def _lease(self) -> QueuedRequest | None:
-        queued = self._job.url_rules.lease(self._loads)
+        queued = self._rules.lease(self._loads)
         # Rules are tried where nothing else is to do, since pages on their way may try them too.
         is_dry = self._fleet.is_dry and not self._leases
-        if queued is None and not self._job.url_rules.is_busy and is_dry:
+        if queued is None and not self._rules.is_busy and is_dry:
             queued = self._examine()
         if queued is not None:
             self._fleet.buffer.hand_out(queued)
@@ -146,7 +147,7 @@ class FleetScheduler(FrontierScheduler):
 
     def _return(self, queued: QueuedRequest, *, is_changed: bool) -> None:
         if is_changed:
-            self._job.queue.finish([queued.id])
+            self._queue.finish([queued.id])
             self._fleet.buffer.postpone(queued)
         else:
             super()._return(queued, is_changed=False)
@@ -156,14 +157,12 @@ class FleetScheduler(FrontierScheduler):
         """Return whether there is more to do, here or at any worker."""
         if self._job.failure is not None or self._is_at_limit():
             return False
-        rules = self._job.url_rules
-        is_busy = len(self._job.queue) > 0 or rules.is_folding or rules.is_examining
+        is_busy = len(self._queue) > 0 or self._rules.is_folding or self._rules.is_examining
         return is_busy or self._moved.is_busy or not self._fleet.is_finished
 
     def _is_at_limit(self) -> bool:
         """Return whether the pages of all workers and those under way here reach ``max_pages``."""
-        limit = self._job.limit
-        return limit is not None and self._fleet.pages + len(self._leases) >= limit
+        return self._job.is_at_limit(self._fleet.pages + len(self._leases))
 
     # The methods below are called by crawler.fleet.worker_crawl.
 
@@ -180,7 +179,7 @@ class FleetScheduler(FrontierScheduler):
     def watch(self) -> None:
         """Stop waiting for a Redis that is away, where the crawl is ending."""
         if self._is_ending and self._fleet.is_away:
-            self._job.stop_reason = self._job.stop_reason or f"no Redis at {self._fleet.where}"
+            self._job.result.stop(f"no Redis at {self._fleet.where}")
             self._fleet.give_up()
 
     def note_through(self) -> None:
@@ -215,17 +214,17 @@ class FleetScheduler(FrontierScheduler):
         """Return the longest wait of this worker, which does not request the host again."""
         delay, jitter = self._delay(host)
         self._names.pop(host, None)
-        return max(delay * (1 + jitter), self._job.pauses.left_secs(host))
+        return max(delay * (1 + jitter), self._frontier.pauses.left_secs(host))
 
     def is_resting(self, host: int) -> bool:
         """Return whether a host is paused, because it refused or did not answer."""
-        return self._job.pauses.left_secs(host) > 0
+        return self._frontier.pauses.left_secs(host) > 0
 
     def changed_pauses(self) -> dict[int, SharedPause | None]:
         """Return the pauses to send to the fleet, None for a host that has answered well since."""
         self._told_pauses |= self._changed_pauses
         self._changed_pauses.clear()
-        return {host: self._job.pauses.shared(host) for host in self._told_pauses}
+        return {host: self._frontier.pauses.shared(host) for host in self._told_pauses}
 
     def forget_changed(self, pauses: dict[int, SharedPause | None]) -> None:
         """Forget the pauses that the fleet was told of."""
@@ -235,7 +234,7 @@ class FleetScheduler(FrontierScheduler):
         """Adopt the pause of a host that this worker owns from now on."""
         self._changed_pauses.discard(host)
         self._told_pauses.discard(host)
-        self._job.pauses.take_over(host, pause)
+        self._frontier.pauses.take_over(host, pause)
 
     def _delay(self, host: int) -> tuple[float, float]:
         """Return the seconds between two requests to a host, and their jitter (0 to 1)."""
@@ -258,7 +257,7 @@ class FleetScheduler(FrontierScheduler):
 
     def lose_all(self) -> None:
         """Forget all requests: this worker was taken for dead, and others have them now."""
-        self._job.url_rules.begin_visit(self._job.visit)
+        self._rules.begin_visit(self._job.visits.number)
         for request, lease in self._leases.items():
             self._loads.remove(lease.host, request)
         self._leases.clear()
@@ -269,7 +268,7 @@ class FleetScheduler(FrontierScheduler):
 
     def fail(self, reason: str) -> None:
         """End the crawl, because the fleet cannot continue."""
-        self._job.stop_reason = self._job.stop_reason or reason
+        self._job.result.stop(reason)
         self._fleet.give_up()
         self.wake()
 

@@ -60,6 +60,7 @@ class ForeignItems:
     def __init__(self, crawler: Crawler) -> None:
         options = Options(crawler.settings)
         self._job = job_of(crawler)
+        self._store = self._job.store
         self._crawler = weakref.ref(crawler)  # it is the key under which this is held
         self._url_fields = options.names("NEARDUP_URL_FIELDS")
         self._text_fields = options.names("NEARDUP_TEXT_FIELDS")
@@ -123,8 +124,8 @@ class ForeignItems:
             captured = await archivist.capture(fetched, obey_robots_meta=False)
         else:
             captured = await archivist.capture_read(fetched, self._reading(fetched))
-        self._job.count(
-            captured.verdict, captured.row.body_bytes, duplicate=captured.kept_url is not None
+        self._job.result.count(
+            captured.verdict, captured.row.body_bytes, is_duplicate=captured.kept_url is not None
         )
         crawler = self._crawler()
         if crawler is not None:
@@ -154,10 +155,10 @@ class ForeignItems:
         # Claimed before anything is awaited: the items of a page are judged side by side.
         if self._claimed.get(key, digest) != digest:
             return own
-        first = self._job.store.previous(key)
+        first = self._store.previous(key)
         if first is not None and first.last_payload_digest != digest:
-            in_this_visit = self._job.visit in {first.visit, first.seen_visit}
-            if in_this_visit or self._job.store.previous(own) is not None:
+            in_this_visit = self._job.visits.number in {first.visit, first.seen_visit}
+            if in_this_visit or self._store.previous(own) is not None:
                 return own
         self._claimed[key] = digest
         if len(self._claimed) > MAX_AHEAD:

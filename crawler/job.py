@@ -3,69 +3,68 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections import Counter
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, WeakSet
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING
 
 from crawler.frontier.file_links import has_releasable
+from crawler.frontier.frontier import open_frontier
 from crawler.frontier.memory_queue import MemoryQueue
-from crawler.frontier.pauses import HostPauses
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.redirects import Redirects
 from crawler.frontier.seen import SeenSet
-from crawler.frontier.spellings import Spellings, StoredSpellings
 from crawler.pages.capture import Archivist
-from crawler.pages.fetched import Captured, Fetched
+from crawler.pages.commits import Commits
+from crawler.pages.fetched import Fetched
 from crawler.pages.judged_documents import PageDocuments
-from crawler.pages.live_parameters import Takeover, settle
+from crawler.pages.live_parameters import settle
 from crawler.pages.page_links import LinkStore
 from crawler.pages.page_store import PageStore
 from crawler.pages.remote_originals import Elsewhere
-from crawler.pages.stages import REFUSED_LINKS, SECONDS_BY_STAGE, RunningTotal
 from crawler.pages.url_history import KnownUrls
-from crawler.pages.verdicts import FAILED
 from crawler.reading.pool import ReadingPool
+from crawler.run import RunCallbacks, RunOptions, RunResult
 from crawler.storage.database import Database
 from crawler.storage.directory import check_identity, identity_of, locked
-from crawler.storage.errors import CrawlStorageError, JobError
-from crawler.url_rules.disabled import NoUrlRules
-from crawler.url_rules.engine import UrlRules
+from crawler.storage.errors import JobError
+from crawler.url_rules.disabled import open_rules
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
-from crawler.visits import NO, VisitNotes, Visits
-from neardup import Deduplicator, HammingIndex, NearDupError, prepare
+from crawler.visits import NO, Visits
+from neardup import Deduplicator, HammingIndex, prepare
 from neardup.fingerprints.digest import payload_digest
 from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from crawler.fleet.fleet import Fleet
-    from crawler.fleet.shared_seen import RecentKeys
-    from crawler.frontier.order import Queue
-    from crawler.job_options import JobOptions
+    from crawler.pages.fetched import Captured
+    from crawler.run import JobOptions
 
 logger = logging.getLogger(__name__)
 
-INDEX_INTERVAL_SECS = 30.0
-"""Seconds between two flushes of the fingerprint index; what it lacks is read from crawl.db."""
-
 
 class Job:
-    """The state of a crawl: queue, seen set, pages, fingerprints, workers.
+    """One crawl in one directory: its parts, and what all of them do together.
 
     Args:
         folder: The crawl directory, made where it is missing; None keeps
             everything in temporary files.
         options: The options from the settings.
 
+    Attributes:
+        run: Options that the spider gives to this run.
+        result: Counts of this run, and why it stopped.
+        callbacks: Functions to call for captured and refused answers, and at the end.
+        frontier: Requests: those that wait, are under way, or were met before.
+        url_rules: Learned URL rules.
+        visits: Number, plan and notes of the visit, and what earlier ones know.
+        store: The table ``pages``.
+        archivist: Reads, judges and stores answers.
+
     Files:
         crawl.db: The authority: requests, pages, verdicts (``crawler.storage.schema``).
-        fingerprints/: The Hamming index. It is flushed after the database is
-            committed, so that it never knows a page which the database lacks,
-            and caught up or rebuilt from the database when it is opened.
+        fingerprints/: The Hamming index, flushed after the database is committed, and
+            caught up or rebuilt from it when it is opened.
         seen.bloom: The Bloom filter before the seen set.
         lock: Held while a process writes.
 
@@ -78,112 +77,69 @@ class Job:
     def __init__(self, folder: Path | None, options: JobOptions) -> None:
         self.folder = folder
         self.options = options
+        self.run = RunOptions()
+        self.result = RunResult()
+        self.callbacks = RunCallbacks()
         self.canonicalizer = Canonicalizer(disabled=options.disabled_url_rules)
-        self.started = time.monotonic()
-        self.counts: Counter[str] = Counter()
-        self.saved_bytes = 0
-        self.limit: int | None = None
-        self.limit_reason: str | None = None
-        self.urgent: int | None = None
-        self.files = 0
-        self.title: str | None = None  # what people call it, where that is not its folder
-        self.needs_workers = True
-        self.wants_bodies = False
-        self.revisit: str | None = None  # as -a revisit has it; None for spiders without it
-        self.seeds: frozenset[str] = frozenset()
-        self.dead_seeds: dict[str, str] = {}
-        # Whether a URL may be asked, with the Request.meta of another spelling of it.
-        self.may_ask: Callable[[str, Mapping[str, Any]], bool] = lambda url, meta: True
-        self.refused_links: Counter[str] = Counter()
-        self.stop_reason: str | None = None
-        self.at_close: list[Callable[[], None]] = []
-        # Called for each captured answer, and for each refused one and why, with Request.meta.
-        self.after_capture: list[Callable[[Mapping[str, Any], Captured], None]] = []
-        self.after_refusal: list[Callable[[Mapping[str, Any], str], None]] = []
-        self.broken_requests = 0
-        self.half_done: WeakSet[Hashable] = WeakSet()
-        # Of answers that a middleware of others gave another request: the one that was handed out.
-        self.replaced: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.fleet: Fleet | None = None
-        self._closed = False
-        self._lock = locked(folder)
+        self._exit = ExitStack()
+        if (lock := locked(folder)) is not None:
+            self._exit.callback(lock.release)
         try:
             self.database = Database(folder)
-            self._open_parts()
+            # Keys and fingerprints of one directory have one meaning.
+            features = options.parameters.fingerprint_features
+            check_identity(self.database, identity_of(self.canonicalizer.version, features), folder)
+            self.store = PageStore(self.database)
+            queue = RequestQueue(self.database) if folder else MemoryQueue()
+            self.url_rules = open_rules(self.database, self.canonicalizer, queue, options.learning)
+            seen = SeenSet(self.database, folder / "seen.bloom" if folder else None)
+            self.frontier = open_frontier(self.database, queue, seen, options.pauses)
+            known = KnownUrls(self.database, options.intervals)
+            self.visits = Visits(self.database, self.store, known, seen)
+            self.archivist, self._commits = self._opened_archivist()
+            if not len(self.frontier.queue):
+                self.url_rules.fold_all()  # what it puts back shows that the visit is not over
         except BaseException:
-            self._release()
+            self._exit.close()
             raise
+        self._exit.callback(self.database.close)
+        self._exit.callback(lambda: self._commits.close(self.frontier.seen.save))
+        self._exit.callback(self.callbacks.closing)
 
-    def _open_parts(self) -> None:
-        folder = self.folder
-        self._check_identity()
-        self.notes = VisitNotes(self.database)
-        self.store = PageStore(self.database)
-        self.had_pages = self.store.last_visit > 0
-        self.queue: Queue = RequestQueue(self.database) if folder else MemoryQueue()
-        self.url_rules = self._url_rules()
-        bloom = folder / "seen.bloom" if folder else None
-        self.seen: SeenSet | RecentKeys = SeenSet(self.database, bloom)
-        self.spellings: Spellings = StoredSpellings(self.database)
-        self.redirects = Redirects(self.database)
-        self.pauses = HostPauses(self.database, self.options.pauses)
-        self.known = KnownUrls(self.database, self.options.intervals)
-        self.visits = Visits(self.database, self.store, self.known, self.seen)
-        self.visit = int(self.database.meta("visit") or 0)
+    def _opened_archivist(self) -> tuple[Archivist, Commits]:
         prepare(_say_that_it_compiles)
         tuned = settle(self.database, self.options.parameters)
         self.database.commit()  # others may write while the rest is opened
         radius = tuned.parameters.radius
-        if folder is None:
+        if self.folder is None:
             index = HammingIndex(radius=radius)
         else:
-            index = open_index(folder / "fingerprints", self.store, radius=radius)
-        deduplicator = Deduplicator(
-            tuned.parameters, documents=PageDocuments(self.store), index=index
-        )
-        self.pool = ReadingPool(self.options.reading)
-        self._index = index
-        self._index_flushed = time.monotonic()
-        self.archivist = Archivist(
+            index = open_index(self.folder / "fingerprints", self.store, radius=radius)
+        archivist = Archivist(
             self.store,
-            self.pool,
-            deduplicator,
-            self.known,
+            ReadingPool(self.options.reading),
+            Deduplicator(tuned.parameters, documents=PageDocuments(self.store), index=index),
+            self.visits.known,
             LinkStore(self.database, self.canonicalizer.known_as),
             Elsewhere(self.database, self.store),
-            self.visit,
+            self.visits.number,
             tuned,
             obey_robots_meta=self.options.obey_robots_meta,
             keep_versions=self.options.keep_versions,
             keep_near_texts=self.options.keep_near_texts,
         )
-        self._takeover = Takeover(self.database, self.archivist)
-        self._totals = (
-            RunningTotal(self.database, SECONDS_BY_STAGE, self.archivist.seconds),
-            RunningTotal(self.database, REFUSED_LINKS, self.refused_links),
-        )
-        if not len(self.queue):
-            self.url_rules.fold_all()  # what it puts back shows that the visit is not over
+        refused, save_rules = self.result.refused_links, self.url_rules.save_refuted
+        commits = Commits(self.folder, self.database, index, archivist, refused, save_rules)
+        return archivist, commits
 
-    def _url_rules(self) -> UrlRules | NoUrlRules:
-        """Return the learned rules; without a directory a stand-in: nothing can be put back."""
-        policy = self.options.learning
-        if not isinstance(self.queue, RequestQueue):
-            return NoUrlRules(self.queue, "a JOBDIR")
-        if policy is None:
-            return NoUrlRules(self.queue, "CRAWL_LEARN_URL_RULES, which is off")
-        return UrlRules(self.database, self.canonicalizer, self.queue, policy)
+    def tell(self, run: RunOptions) -> None:
+        """Set the options of this run, before it begins."""
+        self.run = run
 
-    def _check_identity(self) -> None:
-        """Refuse a directory whose keys or fingerprints have another meaning."""
-        features = self.options.parameters.fingerprint_features
-        identity = identity_of(self.canonicalizer.version, features)
-        check_identity(self.database, identity, self.folder)
-
-    @property
-    def plan(self) -> str | None:
-        """The plan of the crawl in this directory, None for a new one."""
-        return self.database.meta("plan")
+    def join(self, fleet: Fleet) -> None:
+        """Take part in a fleet."""
+        self.fleet = fleet
 
     def claim(self, plan: str) -> None:
         """Store the plan of this crawl, so that another one does not take over its queue.
@@ -194,7 +150,7 @@ class Job:
         Raises:
             JobError: The directory is in the middle of a crawl with another plan.
         """
-        found = self.plan
+        found = self.visits.plan
         if found == plan:
             return
         if found is not None and self._is_something_left:
@@ -202,76 +158,66 @@ class Job:
                 f"{self.folder}: in the middle of another crawl ({found}); "
                 "finish that one first, or give -s JOBDIR=DIR"
             )
-        self.database.set_meta("plan", plan)
-        self.notes.begin_plan()
+        self.visits.begin_plan(plan)
         self.database.commit()
 
     @property
     def is_new(self) -> bool:
         """Whether nothing was ever fetched here."""
-        return self.visit == 0 or (self.visit == 1 and self.is_unused)
-
-    @property
-    def is_unused(self) -> bool:
-        """Whether this visit was begun, and stopped before it stored anything."""
-        return self.queue.is_untouched and self.store.last_visit < self.visit
+        return not self.visits.number or (self.visits.number == 1 and self._is_unused)
 
     @property
     def is_finished(self) -> bool:
         """Whether the last visit left nothing to do, and had today's plan."""
-        return self._is_over and self.visits.is_of(self.plan)
+        return self._is_over and self.visits.has_todays_plan
+
+    @property
+    def _is_unused(self) -> bool:
+        """Whether this visit was begun, and stopped before it stored anything."""
+        return self.frontier.queue.is_untouched and self.store.last_visit < self.visits.number
 
     @property
     def _is_over(self) -> bool:
         # A visit of what is due may have had nothing to ask for.
-        is_unused = self.is_unused and not self.visits.has_queued
-        return bool(self.visit) and not (is_unused or self._is_something_left)
+        is_unused = self._is_unused and not self.visits.has_queued
+        return bool(self.visits.number) and not (is_unused or self._is_something_left)
 
     @property
     def _is_something_left(self) -> bool:
         """Whether requests of this visit wait, or may do so when it continues."""
-        is_queueing = len(self.queue) > 0 or self.visits.is_queueing or self.notes.is_scope_new
+        is_queueing = self.visits.is_queueing or self.visits.notes.is_scope_new
+        is_queueing = is_queueing or len(self.frontier.queue) > 0
         return is_queueing or self.url_rules.is_unexamined or has_releasable(self.database)
 
     def begin_visit(self) -> bool:
         """Continue the visit that was stopped, or begin the next; return whether it continues.
 
-        A visit that left nothing to do is finished. With ``revisit`` "no" a
-        finished one is continued, for seeds that are new; else
-        another one begins.
+        A visit that left nothing to do is finished. With ``revisit`` "no" a finished one is
+        continued, for seeds that are new; else another one begins.
         """
-        if self.visit and not self._is_over:
+        if self.visits.number and not self._is_over:
             return True
-        if self.revisit == NO and self.is_finished:
+        if self.run.revisit == NO and self.is_finished:
             return True
-        revisit = self.revisit or NO
         self.archivist.settle()  # where the last visit ended with a killed process
-        self.visit += 1
-        self.url_rules.begin_visit(self.visit)
-        self.queue.clear()
-        self.seen.clear()
-        self.visits.begin(self.visit, revisit if self.visit > 1 else NO, self.plan)
-        self.redirects.clear()
-        self.spellings.clear()
-        self.pauses.begin_visit()
-        self.database.set_meta("visit", str(self.visit))
-        self.notes.begin_visit()
-        for total in self._totals:
-            total.begin_visit()
-        self.archivist.visit = self.visit
+        self.visits.end()
+        self.url_rules.begin_visit(self.visits.number + 1)
+        self.frontier.begin_visit()
+        self.visits.begin(self.run.revisit or NO)
+        self._commits.begin_visit()
+        self.archivist.visit = self.visits.number
         self.database.commit()
         return False
 
-    @property
-    def pages(self) -> int:
-        """Number of pages that this process fetched, whatever the verdict, without their files."""
-        return self.counts.total() - self.counts[FAILED] - self.files
+    def is_at_limit(self, pages: int) -> bool:
+        """Return whether nothing more is requested where so many pages are fetched or under way."""
+        limit = self.run.max_pages
+        return self.result.limit_reason is not None or (limit is not None and pages >= limit)
 
-    def count(self, verdict: str, body_bytes: int, *, duplicate: bool) -> None:
-        """Count a verdict of this process."""
-        self.counts[verdict] += 1
-        if duplicate:
-            self.saved_bytes += body_bytes
+    @property
+    def urgent_priority(self) -> int | None:
+        """Minimum priority of what is requested at the limit; None requests nothing."""
+        return self.run.urgent_priority if self.result.limit_reason is None else None
 
     def store_failure(
         self,
@@ -299,13 +245,9 @@ class Job:
             canonical_url, key = url, payload_digest(url.encode("utf-8", "surrogatepass"))
         fetched = Fetched(url, canonical_url, key, depth, status, b"")
         captured = self.archivist.store_failure(fetched, verdict, reason)
-        self.count(verdict, 0, duplicate=False)
+        self.result.count(verdict, 0, is_duplicate=False)
         self.url_rules.note_failure([*redirected, url])
         return captured
-
-    def is_known(self, key: bytes) -> bool:
-        """Return whether an earlier visit knows a page, so that this one must fetch it too."""
-        return self.visit > 1 and key in self.known
 
     def note_moved(self, url: str, target: str, *, status: int, permanent: bool) -> None:
         """Note the redirect of a known page, unless it leads to the same page."""
@@ -317,41 +259,19 @@ class Job:
     @property
     def failure(self) -> str | None:
         """The reason why the crawl cannot continue, or None."""
-        return self.database.failure or self.stop_reason
+        return self.database.failure or self.result.stop_reason
 
     def commit_if_due(self) -> None:
         """Make recent work durable, at intervals; a failure shows in ``failure``."""
-        with self._noting_failure():
-            for total in self._totals:
-                total.note_if_due()
-            if self.database.commit_if_due(is_half_done=bool(self.half_done)):
-                self._follow_commit()
-
-    def _follow_commit(self) -> None:
-        self._takeover.look()
-        now = time.monotonic()
-        if now - self._index_flushed >= INDEX_INTERVAL_SECS:
-            self._index.flush()
-            self._index_flushed = now
+        self._commits.commit_if_due(is_half_done=self.frontier.leased.is_half_done)
 
     def commit(self) -> None:
         """Make recent work durable now; a failure shows in ``failure``."""
-        with self._noting_failure():
-            self._commit()
+        self._commits.commit()
 
-    @contextmanager
-    def _noting_failure(self) -> Iterator[None]:
-        try:
-            yield
-        except (CrawlStorageError, NearDupError, OSError) as error:
-            self.database.fail(f"{self.folder}: cannot be written: {error}")
-
-    def _commit(self) -> None:
-        for total in self._totals:
-            total.note()
-        self.url_rules.save_refuted()
-        self.database.commit()
-        self._index.flush()
+    def save(self) -> None:
+        """Commit now as ``commit_if_due`` does when it is due."""
+        self._commits.save()
 
     def end_visit(self) -> None:
         """Promote a duplicate of each page whose text has changed; errors go to ``failure``.
@@ -359,51 +279,20 @@ class Job:
         It also runs where the visit is only stopped: each reader of the directory then finds each
         text.
         """
-        with self._noting_failure():
-            self.archivist.settle()
-            self._commit()
-
-    def save(self) -> None:
-        """Commit now as ``commit_if_due`` does when it is due."""
-        with self._noting_failure():
-            self.database.commit()
-            self._follow_commit()
+        self._commits.end_visit()
 
     async def start_pool(self) -> None:
         """Start the worker processes, where texts are read at all."""
-        if self.needs_workers:
-            await self.pool.start()
+        if self.run.needs_workers:
+            await self.archivist.pool.start()
 
     async def close_pool(self) -> None:
         """End the worker processes."""
-        await self.pool.close()
+        await self.archivist.pool.close()
 
     def close(self) -> None:
         """Commit and release the directory; closing twice is allowed."""
-        if self._closed:
-            return
-        self._closed = True
-        for act in self.at_close:
-            act()
-        try:
-            if self.database.failure is None:
-                self._close_in_order()
-            self._index.abandon()
-        finally:
-            self.database.close()
-            self._release()
-
-    def _close_in_order(self) -> None:
-        """Close derived files last: they must never know what the database lacks."""
-        with self._noting_failure():
-            self.archivist.settle()
-            self._commit()
-            self._index.close()
-            self.seen.save()
-
-    def _release(self) -> None:
-        if self._lock is not None:
-            self._lock.release()
+        self._exit.close()
 
 
 def _say_that_it_compiles() -> None:

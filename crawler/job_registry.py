@@ -68,7 +68,7 @@ def _opened(folder: Path | None, settings: BaseSettings) -> Job:
         if options is not None:
             from crawler.fleet.fleet import Fleet  # noqa: PLC0415  # needs Redis' client
 
-            job.fleet = Fleet(job, options)
+            job.join(Fleet(job, options))
         elif folder is not None:
             Membership(job.database, folder).check_alone()
     except BaseException:

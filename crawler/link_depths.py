@@ -66,7 +66,7 @@ def request_again(request: Request, spider: Spider) -> Request | None:
 def take_shortest_way(spider: PageSpider, response: Response) -> None:
     """Let a page be as near to a seed as is known when it was answered."""
     if response.request is not None:
-        known = spider.job.seen.depth(spider.key_of(response.request))
+        known = spider.job.frontier.seen.depth(spider.key_of(response.request))
         if known is not None and known < response.meta.get("depth", 0):
             response.meta["depth"] = known
 
@@ -81,7 +81,7 @@ def follow_again(spider: PageSpider, response: Response) -> Iterator[Request]:
         if spider.follow_duplicates or not captured.is_duplicate:
             yield from spider.follow(response, captured)
         return
-    target = spider.page_request(spider.job.redirects.target_url(key) or response.url)
+    target = spider.page_request(spider.job.frontier.redirects.target_url(key) or response.url)
     response.meta["depth"] -= 1  # Scrapy takes it for a link of the page
     if target is not None:
         yield target
@@ -105,17 +105,18 @@ class ShorterWays:
         lower: Callable[[ShorterWay], None],
     ) -> None:
         self._crawler = crawler
-        self._job = job
+        self._seen = job.frontier.seen
+        self._rules = job.url_rules
         self._stored = stored
         self._lower = lower
 
     def note(self, request: Request) -> None:
         """Let a page that was queued before be as near to a seed as this request for it is."""
         key = self._crawler.request_fingerprinter.fingerprint(request)
-        depth, known = depth_of(request.meta), self._job.seen.depth(key)
+        depth, known = depth_of(request.meta), self._seen.depth(key)
         if known is None or known <= depth:
             return
-        self._job.seen.lower(key, depth)
+        self._seen.lower(key, depth)
         spider: Any = self._crawler.spider
         again = request_again(request, spider)
         try:
@@ -136,9 +137,9 @@ class ShorterWays:
             Whether there were such pages, or there may be more.
         """
         failed = getattr(self._crawler.spider, "failed", None)
-        for url, depth in (nearer := self._job.url_rules.take_shorter()):
+        for url, depth in (nearer := self._rules.take_shorter()):
             self.note(Request(url, meta={"depth": depth}, errback=failed))
-        return bool(nearer) or self._job.url_rules.is_comparing_depths
+        return bool(nearer) or self._rules.is_comparing_depths
 
 
 _LOOKED_AT = """
@@ -163,17 +164,19 @@ class MovedScopes:
 
     def __init__(self, job: Job, spider: Any, enqueue: Callable[[Request], bool]) -> None:
         self._job = job
+        self._notes = job.visits.notes
+        self._redirects = job.frontier.redirects
         self._spider = spider
         self._enqueue = enqueue
 
     @property
     def is_busy(self) -> bool:
         """Whether captures are still to be looked at."""
-        return self._job.notes.is_scope_new
+        return self._notes.is_scope_new
 
     def follow_some(self) -> None:
         """Look at some captures; queue what leads into the scope of today."""
-        last = self._job.notes.followed_again
+        last = self._notes.followed_again
         if last is None:
             return
         values = (last, REDIRECTED_OUT, _MAX_LOOKED_AT)
@@ -184,14 +187,14 @@ class MovedScopes:
             elif self._spider.leads_further(known[1]):
                 page = StoredUrl(*known)
                 self._ask(page.url, page)
-        self._job.notes.note_followed_again(rows[-1][0] if rows else None)
+        self._notes.note_followed_again(rows[-1][0] if rows else None)
 
     def _take_redirect(self, refused: StoredUrl) -> None:
         url = self._end(refused.key)
-        if url is not None and self._job.may_ask(url, {}) and self._ask(url, refused):
+        if url is not None and self._job.run.may_ask(url, {}) and self._ask(url, refused):
             self._job.store.forget(refused.id)
-            self._job.known.forget(refused.key)
-            self._job.dead_seeds.pop(refused.url, None)
+            self._job.visits.known.forget(refused.key)
+            self._job.result.forget_dead_seed(refused.url)
 
     def _ask(self, url: str, source: StoredUrl) -> bool:
         """Queue a request that needs no download where links of its page are stored."""
@@ -205,8 +208,8 @@ class MovedScopes:
         url, passed = None, set[bytes]()
         while key is not None and key not in passed:
             passed.add(key)
-            url = self._job.redirects.target_url(key) or url
-            key = self._job.redirects.target(key)
+            url = self._redirects.target_url(key) or url
+            key = self._redirects.target(key)
         return url
 
 
@@ -232,7 +235,7 @@ class StoredLinks:
         if AGAIN not in request.meta:
             return None
         key = self._spider.key_of(request)
-        if self._spider.links_of(key) or self._spider.job.redirects.target_url(key):
+        if self._spider.links_of(key) or self._spider.job.frontier.redirects.target_url(key):
             return TextResponse(request.url, request=request, flags=["stored"])
         del request.meta[AGAIN]
         return None

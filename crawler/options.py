@@ -13,9 +13,9 @@ from crawler import default_settings
 from crawler.fleet.names import checked_name
 from crawler.fleet.worker_crawl import FleetOptions
 from crawler.frontier.pauses import PausePolicy
-from crawler.job_options import JobOptions
 from crawler.pages.url_history import IntervalPolicy
 from crawler.reading.reading_options import ReadingOptions
+from crawler.run import JobOptions
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from neardup import Features, NearDupError, Parameters
 

@@ -41,21 +41,22 @@ _ALWAYS = (IgnoreRequest, UnsupportedURLSchemeError, ValueError)
 class OtherSpellings:
     """Makes requests for the spellings of a crawl's URLs.
 
-    The job may be given another store of spellings until the crawl begins.
+    The frontier may be given another store of spellings until the crawl begins.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._job = job_of(crawler)
+        self._frontier = self._job.frontier
 
     def passes(self, request: Request, key: bytes) -> bool:
         """Return whether a request whose key was queued before is made all the same."""
         if request.method != "GET" or request.body or self.is_canonical(request.url):
             return False
-        if not self._job.spellings.is_wanted(key, request.url):
+        if not self._frontier.spellings.is_wanted(key, request.url):
             return False
         request.meta[SPELLING] = True
-        return self._job.spellings.note_asked(key, request.url)
+        return self._frontier.spellings.note_asked(key, request.url)
 
     def is_canonical(self, url: str) -> bool:
         """Return whether a URL is the canonical one of its key."""
@@ -78,11 +79,11 @@ class OtherSpellings:
             is_another = sent(url) != sent(request.url)
         except MalformedUrl:
             return None
-        return url if is_another and self._job.may_ask(url, request.meta) else None
+        return url if is_another and self._job.run.may_ask(url, request.meta) else None
 
     def following(self, request: Request) -> str | None:
         """Return the spelling to request after a request gave no page; None where there is none."""
-        spellings = self._job.spellings
+        spellings = self._frontier.spellings
         assert isinstance(spellings, StoredSpellings)
         key = self._crawler.request_fingerprinter.fingerprint(request)
         return spellings.replacement(key, self.failed(request), self.canonical_url(request))

@@ -70,6 +70,10 @@ class FrontierScheduler(BaseScheduler):
         self._crawler = crawler
         self._dupefilter = dupefilter
         self._job = job_of(crawler)
+        self._frontier = self._job.frontier
+        self._queue = self._frontier.queue
+        self._rules = self._job.url_rules
+        self._pool = self._job.archivist.pool
         self._others = OtherSpellings(crawler)
         self._leases: dict[Request, QueuedRequest] = {}
         self._broken: set[Request] = set()
@@ -94,7 +98,7 @@ class FrontierScheduler(BaseScheduler):
         self._spider = spider
         self._inprogress = requests_in_progress(self._crawler)
         self._downloader: Downloader = self._crawler.engine.downloader
-        self._loads = HostLoads(self._downloader, self._job.pauses)
+        self._loads = HostLoads(self._downloader, self._frontier.pauses)
         self._ways = ShorterWays(self._crawler, self._job, self._stored, self._lower)
         self._moved = MovedScopes(self._job, spider, self._enqueue)
         self._job.begin_visit()
@@ -146,7 +150,7 @@ class FrontierScheduler(BaseScheduler):
         return self._push(request, host, stored, self._key(request))
 
     def _lower(self, way: ShorterWay) -> None:
-        self._job.queue.lower(way)
+        self._queue.lower(way)
 
     def _stored(self, request: Request) -> Any:
         """Return a request in the form of the queue.
@@ -158,8 +162,8 @@ class FrontierScheduler(BaseScheduler):
 
     def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
         """Queue a request, or store it as one that a learned rule skips."""
-        is_fixed = is_made_anyway(request) or (key is not None and self._job.is_known(key))
-        is_queued = self._job.url_rules.push(
+        is_fixed = is_made_anyway(request) or (key is not None and self._job.visits.is_known(key))
+        is_queued = self._rules.push(
             host,
             request.url,
             request.priority,
@@ -179,7 +183,7 @@ class FrontierScheduler(BaseScheduler):
         if SPELLING in request.meta and not request.meta.get("redirect_urls"):
             return None
         key = self._crawler.request_fingerprinter.fingerprint(request)
-        return key if self._job.folder is None else self._job.seen.take(key)
+        return key if self._job.folder is None else self._frontier.seen.take(key)
 
     def _refuse(self, request: Request, error: UnstorableError) -> None:
         """Log a request that is not queued, and let a later one for the same URL be queued."""
@@ -188,7 +192,7 @@ class FrontierScheduler(BaseScheduler):
         )
         self._crawler.stats.inc_value("scheduler/unserializable")
         if not request.dont_filter:
-            self._job.seen.discard(self._crawler.request_fingerprinter.fingerprint(request))
+            self._frontier.seen.discard(self._crawler.request_fingerprinter.fingerprint(request))
 
     def _note_redirect(self, request: Request, *, seen: bool) -> None:
         """Note a redirect; where it closes a circle, none of its URLs is a page."""
@@ -196,17 +200,17 @@ class FrontierScheduler(BaseScheduler):
         source_url = request.meta["redirect_urls"][-1]
         source, target = of(request.replace(url=source_url)), of(request)
         # Where two spellings lead to the same place, it is not for how they are spelled.
-        is_for_spelling = target not in {source, self._job.redirects.target(source)}
-        self._job.redirects.note(source, source_url, target)
+        is_for_spelling = target not in {source, self._frontier.redirects.target(source)}
+        self._frontier.redirects.note(source, source_url, target)
         if is_for_spelling and not is_same_place(source_url, request.url):
             self.ask_another(source_of(request))
         if seen:
-            self._job.url_rules.note_filtered_redirect(request.meta["redirect_urls"], request.url)
+            self._rules.note_filtered_redirect(request.meta["redirect_urls"], request.url)
             reason = "redirected in a circle"
-            for url in self._job.redirects.circle(source):
+            for url in self._frontier.redirects.circle(source):
                 self._job.store_failure(url, UNREADABLE, reason, depth=request.meta.get("depth", 0))
-                if url in self._job.seeds:
-                    self._job.dead_seeds[url] = reason
+                if url in self._job.run.seeds:
+                    self._job.result.note_dead_seed(url, reason)
 
     def next_request(self) -> Request | None:
         """Return the next request of a host that the downloader has room for."""
@@ -218,9 +222,9 @@ class FrontierScheduler(BaseScheduler):
     def _next(self) -> Request | None:
         self._acknowledge()
         self._job.commit_if_due()
-        self._job.url_rules.fold_some()
+        self._rules.fold_some()
         self._ways.note_skipped()
-        if self._job.failure is not None or self._job.pool.is_behind or not self._has_room():
+        if self._job.failure is not None or self._pool.is_behind or not self._has_room():
             return None
         self._moved.follow_some()
         self._loads.begin()
@@ -231,7 +235,7 @@ class FrontierScheduler(BaseScheduler):
             request = self._rebuild(queued)
             if request is not None:
                 return self._hand_out(queued, request)
-        if self._ways.note_skipped() or self._job.url_rules.is_busy or self._moved.is_busy:
+        if self._ways.note_skipped() or self._rules.is_busy or self._moved.is_busy:
             self._alarm.wake()  # it goes on after whatever else waits for the reactor
         self._alarm.set(self._loads.free_at)
         return None
@@ -244,16 +248,15 @@ class FrontierScheduler(BaseScheduler):
 
     def _lease(self) -> QueuedRequest | None:
         """Lease a request; where there is nothing else to do, one that tries rules."""
-        rules = self._job.url_rules
-        queued = rules.lease(self._loads)
-        is_idle = not (self._leases or self._delayed or len(self._job.queue) or rules.is_busy)
+        queued = self._rules.lease(self._loads)
+        is_waiting = self._leases or self._delayed or len(self._queue)
+        is_idle = not (is_waiting or self._rules.is_busy)
         return self._examine() if queued is None and is_idle else queued
 
     def _examine(self) -> QueuedRequest | None:
         """Examine some of the skipped requests; where more are left, wake the engine again soon."""
-        rules = self._job.url_rules
-        queued = rules.lease(self._loads) if rules.try_more() else None
-        if queued is None and rules.is_examining:
+        queued = self._rules.lease(self._loads) if self._rules.try_more() else None
+        if queued is None and self._rules.is_examining:
             self._alarm.wake()
         return queued
 
@@ -264,8 +267,8 @@ class FrontierScheduler(BaseScheduler):
         except MalformedRequestError as error:
             logger.error("%s cannot be taken up again: %s", queued.url, error)  # noqa: TRY400
             self._finish([queued.id], failed=True)
-            self._job.broken_requests += 1
-            self._job.url_rules.note_failure([queued.url])
+            self._job.result.count_broken()
+            self._rules.note_failure([queued.url])
             return None
         return request
 
@@ -284,7 +287,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _finish(self, ids: list[int], *, failed: bool) -> None:
         """End the leases of requests that are through, or that broke."""
-        self._job.queue.finish(ids, failed=failed)
+        self._queue.finish(ids, failed=failed)
 
     def host_of(self, request: Request) -> int | None:
         """Return the host of a request that was handed out here, None for any other request."""
@@ -343,7 +346,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _return(self, queued: QueuedRequest, *, is_changed: bool) -> None:
         """Let a leased request wait again."""
-        self._job.queue.put_back(queued, is_changed=is_changed)
+        self._queue.put_back(queued, is_changed=is_changed)
 
     def has_pending_requests(self) -> bool:
         """Return whether there is more to hand out, now or when a host has room again."""
@@ -351,25 +354,23 @@ class FrontierScheduler(BaseScheduler):
             return False
         if self._is_at_limit():
             return self._has_urgent()
-        rules = self._job.url_rules
-        is_waiting = bool(self._job.queue or self._delayed)
+        rules, is_waiting = self._rules, bool(self._queue or self._delayed)
         return is_waiting or rules.is_folding or rules.is_examining or self._moved.is_busy
 
     def _has_room(self) -> bool:
         """Return whether requests may be handed out; beyond the limit only those pages need."""
         is_at_limit = self._is_at_limit()
-        if isinstance(self._job.queue, RequestQueue):
-            self._job.queue.at_least = self._job.urgent if is_at_limit else None
+        if isinstance(self._queue, RequestQueue):
+            self._queue.at_least = self._job.urgent_priority if is_at_limit else None
         return not is_at_limit or self._has_urgent()
 
     def _has_urgent(self) -> bool:
-        urgent, queue = self._job.urgent, self._job.queue
+        urgent, queue = self._job.urgent_priority, self._queue
         return urgent is not None and isinstance(queue, RequestQueue) and queue.has_urgent(urgent)
 
     def _is_at_limit(self) -> bool:
         """Return whether the pages stored and those under way reach ``max_pages``."""
-        limit = self._job.limit
-        return limit is not None and self._job.pages + len(self._leases) >= limit
+        return self._job.is_at_limit(self._job.result.pages + len(self._leases))
 
     def request_broke(self, request: Request) -> None:
         """Note that a callback raised: the request ends as failed, not as done."""
@@ -390,8 +391,8 @@ class FrontierScheduler(BaseScheduler):
             ids = [self._leases[request].id for request in requests]
             self._finish(ids, failed=broken)
             if broken and requests:
-                self._job.url_rules.note_failure([request.url for request in requests])
+                self._rules.note_failure([request.url for request in requests])
         for request in through:
             self._loads.remove(self._leases.pop(request).host, request)
         self._broken.difference_update(through)
-        self._job.half_done.difference_update(through)
+        self._frontier.leased.note_through(through)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawler.pages.url_history import LATER, SETTLED
@@ -134,50 +133,82 @@ class VisitNotes:
         return count
 
 
-@dataclass(frozen=True, slots=True)
 class Visits:
-    """The plan of the visit, and whether known pages are still to queue, in ``meta``.
+    """The number and the plan of the visit, and whether known pages are still to queue.
+
+    All of it is in ``meta``.
 
     Args:
         database: The crawl's database.
         store: The pages that are known.
         known: The times at which they are due.
         seen: The URLs queued in this visit.
+
+    Attributes:
+        number: Number of the visit, 0 before the first one.
+        notes: Redirects of seeds, and sitemaps.
+        known: The times at which known pages are due.
     """
 
-    database: Database
-    store: PageStore
-    known: KnownUrls
-    seen: SeenSet
+    def __init__(
+        self, database: Database, store: PageStore, known: KnownUrls, seen: SeenSet
+    ) -> None:
+        self._database = database
+        self._store = store
+        self._seen = seen
+        self.known = known
+        self.notes = VisitNotes(database)
+        self.number = int(database.meta("visit") or 0)
+
+    @property
+    def plan(self) -> str | None:
+        """The plan of the crawl in this directory, None for a new one."""
+        return self._database.meta("plan")
+
+    def begin_plan(self, plan: str) -> None:
+        """Store the plan of another crawl."""
+        self._database.set_meta("plan", plan)
+        self.notes.begin_plan()
+
+    def is_known(self, key: bytes) -> bool:
+        """Return whether an earlier visit knows a page, so that this one must fetch it too."""
+        return self.number > 1 and key in self.known
 
     @property
     def is_queueing(self) -> bool:
         """Whether this visit has known pages left to queue."""
-        return self.database.meta("queueing") == "1"
+        return self._database.meta("queueing") == "1"
 
     @property
     def has_queued(self) -> bool:
         """Whether this visit has queued every known page that it requests, perhaps none."""
-        return self.database.meta("queueing") == "0"
+        return self._database.meta("queueing") == "0"
 
-    def is_of(self, plan: str | None) -> bool:
-        """Return whether this visit was begun with a plan."""
-        return self.database.meta("visit_plan") == (plan or "")
+    @property
+    def has_todays_plan(self) -> bool:
+        """Whether this visit was begun with the plan of today."""
+        return self._database.meta("visit_plan") == (self.plan or "")
 
-    def begin(self, visit: int, revisit: str, plan: str | None) -> None:
-        """Prepare another visit, after the queue and the seen set were cleared.
+    def end(self) -> None:
+        """Store what became of URLs that only redirected, before their redirects are removed."""
+        self.known.note_redirects(self.number, time.time())
+
+    def begin(self, revisit: str) -> None:
+        """Begin another visit, after the queue and the seen set were cleared.
 
         With ``due``, pages that are not due count as queued before: no link leads to them. With
         ``failed``, so do pages that have not failed.
         """
-        now = time.time()
-        self.known.note_redirects(visit - 1, now)
+        self.number += 1
+        revisit = revisit if self.number > 1 else NO
         if revisit == DUE:
-            self.seen.add_selected(LATER, (now,))
+            self._seen.add_selected(LATER, (time.time(),))
         elif revisit == FAILED:
-            self.seen.add_selected(SETTLED, ())
-        self.database.set_meta("queueing", "1" if revisit != NO else "")
-        self.database.set_meta("visit_plan", plan or "")
+            self._seen.add_selected(SETTLED, ())
+        self._database.set_meta("visit", str(self.number))
+        self._database.set_meta("queueing", "1" if revisit != NO else "")
+        self._database.set_meta("visit_plan", self.plan or "")
+        self.notes.begin_visit()
 
     def unasked(self) -> Iterator[StoredUrl]:
         """Yield the known URLs that this visit has not queued, in the order of discovery.
@@ -185,10 +216,10 @@ class Visits:
         It is safe beside writes: a page that is captured meanwhile was queued.
         """
         last = 0
-        while urls := self.store.urls_after(last, _BATCH):
-            yield from (url for url in urls if url.key not in self.seen)
+        while urls := self._store.urls_after(last, _BATCH):
+            yield from (url for url in urls if url.key not in self._seen)
             last = urls[-1].id
 
     def end_queueing(self) -> None:
         """Note that every known page was queued, or is not to be."""
-        self.database.set_meta("queueing", "0")
+        self._database.set_meta("queueing", "0")

@@ -77,7 +77,7 @@ class CrawlCommand(ScrapyCrawl):
         job = self._prepared(spidercls, opts)
         archive: Archive | None = None
         try:
-            before = job.plan
+            before = job.visits.plan
             job.claim(spidercls.plan(opts.spargs))
             taken = spidercls.take_rules(opts.spargs, job)
             archive = prepared_archive(self.settings)
@@ -130,9 +130,9 @@ class CrawlCommand(ScrapyCrawl):
         assert self.settings is not None
         if not job.is_finished or revisit == YES:
             return False
-        if revisit == FAILED and job.known.failed():
+        if revisit == FAILED and job.visits.known.failed():
             return False
-        if revisit == DUE and job.known.agenda(time.time()).due:
+        if revisit == DUE and job.visits.known.agenda(time.time()).due:
             return False
         # A feed is written from the store.
         return not spidercls.adds_when_finished and not self.settings.getdict("FEEDS")
@@ -160,14 +160,15 @@ class CrawlCommand(ScrapyCrawl):
                 to_stderr=True,
             )
             self.exitcode = INCOMPLETE
-        if job.broken_requests:
+        broken = job.result.broken_requests
+        if broken:
             say(
-                f"scrapy crawl: {job.broken_requests:,} requests broke, see the errors above; "
+                f"scrapy crawl: {broken:,} requests broke, see the errors above; "
                 "the same command tries them again",
                 to_stderr=True,
             )
             self.exitcode = INCOMPLETE
-        for seed, reason in job.dead_seeds.items():
+        for seed, reason in job.result.dead_seeds.items():
             say(f"scrapy crawl: {seed}: {reason}", to_stderr=True)
             self.exitcode = INCOMPLETE
 

@@ -40,20 +40,20 @@ def standing(job: Job, revisit: str, before: str | None, *, adds: str) -> str:
 
 def _again(job: Job, revisit: str) -> str:
     if revisit == FAILED:
-        return f"visiting again what failed: {job.known.failed():,} URLs"
-    agenda = job.known.agenda(time.time())
+        return f"visiting again what failed: {job.visits.known.failed():,} URLs"
+    agenda = job.visits.known.agenda(time.time())
     if revisit == DUE:
         return f"visiting again what is due: {agenda_words(agenda, time.time())}"
     return f"visiting again to see what changed: {agenda.due + agenda.later:,} URLs are known"
 
 
 def _unfinished(job: Job, revisit: str, before: str | None) -> str:
-    queued = len(job.queue)
-    which = "" if job.visit == 1 else f" with visit {job.visit}"
+    queued, visits = len(job.frontier.queue), job.visits
+    which = "" if visits.number == 1 else f" with visit {visits.number}"
     after = "" if revisit == NO else f"; -a revisit={revisit} begins when it is finished"
-    if queued or job.visits.is_queueing:
+    if queued or visits.is_queueing:
         return f"going on{which}: {queued:,} URLs queued{after}"
-    if before != job.plan:
+    if before != visits.plan:
         return f"adding to what it holds: {before}"
     return f"going on{which}{after}"
 

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 from contextlib import closing, contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scrapy.settings import SETTINGS_PRIORITIES
@@ -112,12 +113,13 @@ class Mirroring:
             self._check_identity(job)
             if not job.is_new:
                 self._arguments["revisit"] = YES
-            before = job.plan
+            before = job.visits.plan
             job.claim(MirrorSpider.plan(self._arguments))
             is_new_archive = not (self._folder / ARCHIVE).is_dir()
             archive = prepared_archive(self._settings)
             # An archive in which answers say that nothing changed holds no page.
-            job.wants_bodies = archive is not None and is_new_archive
+            wants_bodies = archive is not None and is_new_archive
+            job.tell(replace(job.run, wants_bodies=wants_bodies))
             stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
             # What follows speaks of an option that spiders have.
             say(f"mirror: {self._folder} ({stands.partition(';')[0]})", flush=True)
@@ -135,7 +137,8 @@ class Mirroring:
     def _check_identity(self, job: Job) -> None:
         """Refuse a folder that holds a mirror of another URL, or one made otherwise."""
         reads_text = "yes" if Options(self._settings).boolean("MIRROR_READ_TEXT") else "no"
-        found_url, found_text = job.database.meta(_URL), job.database.meta(_TEXT)
+        database = job.database
+        found_url, found_text = database.meta(_URL), database.meta(_TEXT)
         url = self._arguments["url"]
         is_other = found_url is not None and _canonical(found_url) != _canonical(url)
         if is_other and _has_files(job):
@@ -143,10 +146,10 @@ class Mirroring:
         if found_text is not None and found_text != reads_text:
             how = "with --no-text" if found_text == "no" else "without --no-text"
             raise JobError(f"{self._folder}: was made {how}; do it so again, or elsewhere")
-        job.database.set_meta(_URL, url)
-        job.database.set_meta(_TEXT, reads_text)
-        job.database.set_meta(_OPTIONS, json.dumps(self._options()))
-        job.database.commit()
+        database.set_meta(_URL, url)
+        database.set_meta(_TEXT, reads_text)
+        database.set_meta(_OPTIONS, json.dumps(self._options()))
+        database.commit()
 
     def _options(self) -> dict[str, str]:
         """Return the options to store for the next run of this mirror."""
@@ -170,7 +173,7 @@ class Mirroring:
         return taken
 
     def _conclude(self, job: Job) -> int:
-        if job.database.failure is not None and job.stop_reason is None:
+        if job.database.failure is not None and job.result.stop_reason is None:
             say(f"scrapy mirror: stopped: {job.failure}", to_stderr=True)
             return INCOMPLETE
         try:
@@ -185,7 +188,8 @@ class Mirroring:
         if Options(self._settings).boolean("WARC_ENABLED"):
             self._finish_archive()
         status = self._status(job, finished)
-        is_stopped = queued and status == DONE and job.limit is None
+        is_limited = job.run.max_pages is not None or job.result.limit_reason is not None
+        is_stopped = queued and status == DONE and not is_limited
         return INTERRUPTED if is_stopped else status
 
     def _finish_archive(self) -> None:
@@ -210,8 +214,8 @@ class Mirroring:
             report = make_report(connection)
             for line in mirror_lines(connection, report, finished, self._folder):
                 say(line)
-        if job.limit_reason is not None:
-            say(f"stopped: {job.limit_reason}")
+        if job.result.limit_reason is not None:
+            say(f"stopped: {job.result.limit_reason}")
         if report.queued:
             say(f"not finished, {report.queued:,} queued: the same command goes on")
         if not report.fetched and not report.kept:
@@ -229,14 +233,15 @@ class Mirroring:
                 to_stderr=True,
             )
             status = INCOMPLETE
-        if job.broken_requests:
+        broken = job.result.broken_requests
+        if broken:
             say(
-                f"scrapy mirror: {job.broken_requests:,} requests broke, see the errors above; "
+                f"scrapy mirror: {broken:,} requests broke, see the errors above; "
                 "the same command tries them again",
                 to_stderr=True,
             )
             status = INCOMPLETE
-        for seed, reason in job.dead_seeds.items():
+        for seed, reason in job.result.dead_seeds.items():
             say(f"scrapy mirror: {seed}: {reason}", to_stderr=True)
             status = INCOMPLETE
         return status

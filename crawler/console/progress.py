@@ -46,21 +46,22 @@ class Numbers:
 
 def numbers_of(job: Job) -> Numbers:
     """Read the numbers; cheap."""
-    counts = dict(job.counts)
-    elapsed = max(time.monotonic() - job.started, 0.001)
+    result, frontier, pool = job.result, job.frontier, job.archivist.pool
+    counts = dict(result.verdicts)
+    elapsed = max(time.monotonic() - result.started, 0.001)
     return Numbers(
-        pages=job.pages,
-        pages_per_sec=job.pages / elapsed,
+        pages=result.pages,
+        pages_per_sec=result.pages / elapsed,
         kept=sum(counts.get(verdict, 0) for verdict in KEPT),
         duplicates={v: n for v, n in counts.items() if v in DUPLICATES},
         other={v: n for v, n in counts.items() if v not in DUPLICATES | KEPT | {FAILED}},
         failed=counts.get(FAILED, 0),
-        queued=len(job.queue),
-        saved_bytes=job.saved_bytes,
-        busy=job.pool.busy,
-        workers=job.pool.size,
+        queued=len(frontier.queue),
+        saved_bytes=result.saved_bytes,
+        busy=pool.busy,
+        workers=pool.size,
         fleet=job.fleet.progress if job.fleet is not None else "",
-        resting=_resting_words(job.pauses),
+        resting=_resting_words(frontier.pauses),
     )
 
 
@@ -200,5 +201,5 @@ class LiveProgress:
         for start in range(0, len(cells), 8):
             table.add_row(*cells[start : start + 8])
         subtitle = "; ".join(filter(None, (numbers.resting, numbers.fleet))) or None
-        title = self._job.title or str(self._job.folder or "crawl")
+        title = self._job.run.title or str(self._job.folder or "crawl")
         return Panel(table, title=title, title_align="left", subtitle=subtitle, expand=False)

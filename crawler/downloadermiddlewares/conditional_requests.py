@@ -74,4 +74,4 @@ class ConditionalRequests:
     def _is_for_known(self, request: Request) -> bool:
         """Return whether a request is for a page, in a visit that is not the first one."""
         is_page = request.callback is None or request.callback == self._spider.parse
-        return is_page and request.method == "GET" and self._job.visit > 1
+        return is_page and request.method == "GET" and self._job.visits.number > 1

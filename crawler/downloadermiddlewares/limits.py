@@ -246,7 +246,7 @@ class ReplacedRequests:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._replaced = job_of(crawler).replaced
+        self._leased = job_of(crawler).frontier.leased
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> ReplacedRequests:
@@ -256,7 +256,7 @@ class ReplacedRequests:
     def process_response(self, request: Request, response: Response) -> Response:
         """Note the request of an answer if it was replaced."""
         if response.request is not None and response.request is not request:
-            self._replaced[response] = request
+            self._leased.note_replaced(response, request)
         return response
 
 

@@ -68,7 +68,7 @@ class GivenUpHosts:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._pauses = job_of(crawler).pauses
+        self._pauses = job_of(crawler).frontier.pauses
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> GivenUpHosts:
@@ -110,7 +110,7 @@ class PatientRetry(RetryMiddleware):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler.settings)
         self.crawler = crawler
-        self._pauses = job_of(crawler).pauses
+        self._pauses = job_of(crawler).frontier.pauses
         self._sent: WeakSet[Request] = WeakSet()
 
     @classmethod

@@ -221,7 +221,7 @@ class RobotsRules:
         if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
             return await self._parse(response.body, request)
         with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
-            self._job.notes.note_no_robots(urlsplit(url).netloc, f"HTTP {status}")
+            self._job.visits.notes.note_no_robots(urlsplit(url).netloc, f"HTTP {status}")
         return await self._parse(b"", request)
 
     async def _after_error(self, url: str, error: Exception, request: Request) -> _Found:
@@ -237,7 +237,7 @@ class RobotsRules:
         return await self._parse(b"", request)
 
     def _unreachable(self, reason: str, wanted_secs: float | None = None) -> _Unreachable:
-        first_secs = self._job.pauses.policy.pause_secs(1, wanted_secs)
+        first_secs = self._job.frontier.pauses.policy.pause_secs(1, wanted_secs)
         until = time.monotonic() + min(ASK_AGAIN_SECS, first_secs)
         return _Unreachable(RobotsUnreachableError(reason, wanted_secs), until)
 

@@ -56,14 +56,15 @@ class Recording:
         if not Options(crawler.settings).boolean("WARC_ENABLED"):
             raise NotConfigured("WARC_ENABLED is False")
         self._crawler = crawler
-        self._job = job_of(crawler)
+        job = job_of(crawler)
+        self._database = job.database
         folder = archive_folder(crawler.settings)
         prepared = folder in _prepared
         self._archive = _prepared.pop(folder) if prepared else open_archive(crawler.settings)
-        self._job.database.before_commit.append(self._flush)
-        self._job.after_capture.append(self._note_verdict)
-        self._job.after_refusal.append(self._note_refusal)
-        self._job.at_close.append(self._close)
+        self._database.before_commit.append(self._flush)
+        job.callbacks.after_capture.append(self._note_verdict)
+        job.callbacks.after_refusal.append(self._note_refusal)
+        job.callbacks.at_close.append(self._close)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Recording:
@@ -77,7 +78,7 @@ class Recording:
                 recorded = self._archive.record(self._exchange(request, response))
                 request.meta[RECORDED] = tuple(recorded)
             except ArchiveError as error:
-                self._job.database.fail(str(error))
+                self._database.fail(str(error))
         return response
 
     def _exchange(self, request: Request, response: Response) -> Exchange:
@@ -126,21 +127,21 @@ class Recording:
         try:
             self._archive.note(Recorded(*about), fields)
         except ArchiveError as error:
-            self._job.database.fail(str(error))
+            self._database.fail(str(error))
 
     def _flush(self) -> None:
         """Write the records of all pages that ``crawl.db`` is about to commit."""
         try:
             self._archive.flush()
         except ArchiveError as error:
-            self._job.database.fail(str(error))
+            self._database.fail(str(error))
             raise CrawlStorageError(str(error)) from error
 
     def _close(self) -> None:
         try:
             self._archive.close()
         except ArchiveError as error:
-            self._job.database.fail(str(error))
+            self._database.fail(str(error))
 
 
 def prepare_archive(settings: BaseSettings) -> Archive:

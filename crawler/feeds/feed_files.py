@@ -113,7 +113,7 @@ class FeedFile(FileFeedStorage):
         self._parts = FeedParts(spider.job)
         self._start = self._find_start(self._parts)
         self._parts.note(self._place, FeedPart(self._start, None))
-        return self._open_beside() if spider.job.had_pages else super().open(spider)
+        return self._open_beside() if spider.job.store.had_pages else super().open(spider)
 
     def _find_start(self, parts: FeedParts) -> int:
         if self.write_mode == "wb" or not self._place.exists():

@@ -42,7 +42,7 @@ class StoredFeeds(FeedExporter):
 
     def open_spider(self, spider: Spider) -> None:
         """Choose between pages as they come and pages from the store."""
-        self._whole = isinstance(spider, PageSpider) and spider.job.had_pages
+        self._whole = isinstance(spider, PageSpider) and spider.job.store.had_pages
         super().open_spider(spider)
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
@@ -60,7 +60,7 @@ class StoredFeeds(FeedExporter):
                 await self._export_kept(spider.job.folder, spider)
             except (OSError, sqlite3.Error) as error:
                 self._give_up()
-                spider.job.stop_reason = f"a feed cannot be written: {error}"
+                spider.job.result.stop(f"a feed cannot be written: {error}")
         await super().close_spider(spider)
 
     async def _export_kept(self, folder: Path, spider: PageSpider) -> None:
@@ -74,7 +74,7 @@ class StoredFeeds(FeedExporter):
                     # As in a first run, where Scrapy's signals ensure that a page which an
                     # exporter cannot write costs no other.
                     logger.exception("%s is not in a feed", page["url"])
-                    spider.job.stop_reason = "a page is stored and not in a feed, see above"
+                    spider.job.result.stop("a page is stored and not in a feed, see above")
                 if written % _BREATH == 0:
                     await asyncio.sleep(0)
 

@@ -66,16 +66,16 @@ class Fleet:
     """
 
     def __init__(self, job: Job, options: FleetOptions) -> None:
-        if job.folder is None or not isinstance(job.queue, RequestQueue):
+        if job.folder is None or not isinstance(job.frontier.queue, RequestQueue):
             raise FleetError("a worker of a fleet needs a JOBDIR of its own")
         self._job = job
         self.options = options
         self.membership = Membership(job.database, job.folder)
         self.membership.check(options.name)
-        self.recent = job.seen = RecentKeys()
-        self.recent_spellings = job.spellings = RecentSpellings()
+        self.recent, self.recent_spellings = RecentKeys(), RecentSpellings()
+        job.frontier.share(self.recent, self.recent_spellings)
         self.outbox: Outbox[Any] = Outbox()
-        self.buffer = Buffer(job.database, job.queue, job.url_rules)
+        self.buffer = Buffer(job.database, job.frontier.queue, job.url_rules)
         self.worker: Worker | None = None
         self.news: News | None = None
         self._joining: asyncio.Task[None] | None = None
@@ -162,7 +162,7 @@ class Fleet:
 
     @property
     def _plan(self) -> str:
-        return self._job.plan or "requests of a spider of its own"
+        return self._job.visits.plan or "requests of a spider of its own"
 
     @property
     def _identity(self) -> dict[str, str]:
@@ -235,4 +235,4 @@ class Fleet:
     @property
     def pages(self) -> int:
         """Pages that all workers fetched."""
-        return self._job.pages if self.news is None else self.news.pages
+        return self._job.result.pages if self.news is None else self.news.pages

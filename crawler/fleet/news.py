@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crawler.job import Job
     from crawler.pages.capture import Archivist
     from crawler.storage.database import Database
+    from crawler.visits import VisitNotes
     from neardup.storage.redis.server import Server
 
 logger = logging.getLogger(__name__)
@@ -127,15 +128,15 @@ class MovedSeeds:
     are fetched: no worker takes a link for one that is out of scope.
     """
 
-    def __init__(self, job: Job, board: Board) -> None:
-        self._job = job
+    def __init__(self, notes: VisitNotes, board: Board) -> None:
+        self._notes = notes
         self._board = board
         self._version = 0
         self._known: dict[str, str] = {}
 
     async def tell(self) -> None:
         """Publish the redirected seeds that this worker met."""
-        for seed, target in self._job.notes.moved_seeds().items():
+        for seed, target in self._notes.moved_seeds().items():
             if seed not in self._known:
                 await self._board.write_moved(seed, target)
                 self._known[seed] = target
@@ -147,7 +148,7 @@ class MovedSeeds:
         for seed, target in (await self._board.moved()).items():
             if self._known.get(seed) != target:
                 self._known[seed] = target
-                self._job.notes.take_moved_seed(seed, target)
+                self._notes.take_moved_seed(seed, target)
         self._version = notices.moved_version
 
 
@@ -164,11 +165,11 @@ class News:
     """
 
     def __init__(self, job: Job, server: Server) -> None:
-        self._job = job
+        self._result = job.result
         self.board = Board(server)
         self._parameters = SharedParameters(job.database, job.archivist, self.board)
         self._rules = SharedRules(job.database, job.url_rules, self.board)
-        self._moved = MovedSeeds(job, self.board)
+        self._moved = MovedSeeds(job.visits.notes, self.board)
         self._process = secrets.token_hex(8)
         self._told_pages = 0
         self._told_at = 0.0
@@ -186,13 +187,13 @@ class News:
     @property
     def pages(self) -> int:
         """Pages that the fleet fetched so far, with those that this worker has not reported yet."""
-        return self._notices.pages - self._notices.own_pages + self._job.pages
+        return self._notices.pages - self._notices.own_pages + self._result.pages
 
     async def tell(self, *, is_last: bool = False) -> None:
         """Publish the news of this worker."""
         await self._moved.tell()
         # Before their requests are through: where the fleet is finished, all pages are counted.
-        if self._job.pages != self._told_pages:
+        if self._result.pages != self._told_pages:
             await self.count_pages()
         now = time.monotonic()
         if not is_last and now - self._told_at < INTERVAL_SECS:
@@ -203,7 +204,7 @@ class News:
 
     async def count_pages(self) -> None:
         """Publish the number of pages that this process fetched."""
-        pages = self._job.pages
+        pages = self._result.pages
         await self.board.count_pages(self._process, pages)
         self._told_pages = pages
 

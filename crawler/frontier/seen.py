@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from crawler.storage.states import DONE
 from neardup.bloom import ScalableBloomFilter
@@ -42,6 +42,35 @@ RECENT_KEYS = 200_000
 A key takes about 100 bytes. Nearly every link of a page was met a moment ago, and a look into
 SQLite takes 5 us.
 """
+
+
+class SeenKeys(Protocol):
+    """The keys that were queued, with their depths: in ``crawl.db``, or those sent to a fleet."""
+
+    def __contains__(self, key: bytes) -> bool: ...
+
+    def __len__(self) -> int: ...
+
+    def depth(self, key: bytes) -> int | None:
+        """Return the least known depth of a page, None for one that was never queued."""
+
+    def add(self, key: bytes, depth: int = 0) -> bool:
+        """Add a key with its depth; return whether it is new."""
+
+    def lower(self, key: bytes, depth: int) -> None:
+        """Note a smaller depth of a page that was queued."""
+
+    def take(self, key: bytes) -> bytes | None:
+        """Return a key once after it was added, for its request, else None."""
+
+    def discard(self, key: bytes) -> None:
+        """Remove a key that was just added, since its request cannot be queued."""
+
+    def clear(self) -> None:
+        """Remove every key, for another visit."""
+
+    def save(self) -> None:
+        """Make a later start fast; nothing may be added from then on."""
 
 
 class SeenSet:

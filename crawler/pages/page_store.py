@@ -48,7 +48,11 @@ class TextGroup(NamedTuple):
 
 
 class PageStore:
-    """Reads and writes the table ``pages``, on the one connection of the crawl."""
+    """Reads and writes the table ``pages``, on the one connection of the crawl.
+
+    Attributes:
+        had_pages: Whether an earlier process stored pages.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -56,6 +60,7 @@ class PageStore:
         self._next_id = int(row[0])
         self._first_own_id = self._next_id
         self._noted_visit = 0
+        self.had_pages = self.last_visit > 0
 
     def new_id(self) -> int:
         """Return an id for the next capture, never given twice."""

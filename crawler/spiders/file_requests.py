@@ -48,7 +48,7 @@ class FileRequests:
         # Even if nothing looks like a file any more: links put aside before are released.
         crawler.signals.connect(self._idle, signals.spider_idle)
         if endings:
-            job.after_capture.append(self._note)
+            job.callbacks.after_capture.append(self._note)
             crawler.signals.connect(self._headers_received, signals.headers_received)
             crawler.signals.connect(self._bytes_received, signals.bytes_received)
 
@@ -77,7 +77,7 @@ class FileRequests:
         Raises:
             DontCloseSpider: There are some.
         """
-        if len(self._job.queue):
+        if len(self._job.frontier.queue):
             return
         released = self._links.release()
         for url, depth in released:

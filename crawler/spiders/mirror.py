@@ -115,13 +115,17 @@ class MirrorSpider(SiteSpider):
         if spider.job.folder is None or spider.job.folder.name != STATE:
             raise ValueError("a mirror is made by scrapy mirror URL DIR")
         spider.reads_text = Options(crawler.settings).boolean("MIRROR_READ_TEXT")
-        spider.job.archivist.keep_links = False  # they are in the files
-        spider.job.needs_workers = spider.reads_text
-        spider.job.urgent = NEEDED
-        spider.job.title = str(spider.job.folder.parent)
+        spider.archivist.keep_links = False  # they are in the files
+        told = replace(
+            spider.job.run,
+            needs_workers=spider.reads_text,
+            urgent_priority=NEEDED,
+            title=str(spider.job.folder.parent),
+        )
+        spider.job.tell(told)
         folder = MirrorFolder(spider.job.folder.parent)
         folder.open()
-        spider.job.at_close.append(folder.close)
+        spider.job.callbacks.at_close.append(folder.close)
         spider.mirror = MirrorStore(spider.job.database, folder)
         spider.around = _around(spider.within)
         spider.wanted = WantedNames(spider.accept, spider.reject)
@@ -146,18 +150,19 @@ class MirrorSpider(SiteSpider):
             found = await super().captured(fetched, response, turn)
         else:
             reading = reading_without_text(fetched.url, fetched.body, fetched.content_type)
-            found = await self.job.archivist.capture_read(fetched, reading)
+            found = await self.archivist.capture_read(fetched, reading)
         document = self._keep(fetched, is_seed=SEED in response.meta)
         if document is not None:
             self._documents[response] = document
-        self.job.files += why_not_html(fetched.content_type, fetched.body) is not None
+        if why_not_html(fetched.content_type, fetched.body) is not None:
+            self.result.count_file()
         return found
 
     def _keep(self, fetched: Fetched, *, is_seed: bool) -> LinkedDocument | None:
         try:
             return self.mirror.keep(fetched, is_seed=is_seed)
         except (MirrorError, OSError) as error:
-            self.job.stop_reason = str(error)
+            self.result.stop(str(error))
             raise CloseSpider("mirror") from error
 
     def failed(self, failure: Failure) -> Iterator[Any]:
@@ -180,8 +185,7 @@ class MirrorSpider(SiteSpider):
         """
         self._sent_bytes += count
         if self.most_bytes is not None and self._sent_bytes >= self.most_bytes:
-            self.job.limit, self.job.urgent = 0, None
-            self.job.limit_reason = (
+            self.result.stop_requests(
                 f"--max-bytes {self.max_bytes} are there; with a larger one it goes on"
             )
 
@@ -198,9 +202,9 @@ class MirrorSpider(SiteSpider):
     def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
         """Return the request for a page; one without a complete file is requested as a whole."""
         request = super().page_request(url, meta)
-        if request is not None and self.job.visit > 1:
+        if request is not None and self.job.visits.number > 1:
             is_held = self.mirror.holds_whole(self.key_of(request))
-            if self.job.wants_bodies or not is_held:
+            if self.job.run.wants_bodies or not is_held:
                 request.meta[WHOLE] = True
         return request
 
@@ -305,7 +309,7 @@ class MirrorSpider(SiteSpider):
                 continue
             refused = self.within.refusal(url)
             if refused is not None:
-                self.job.refused_links[refused] += 1
+                self.result.refuse_link(refused)
             elif self.wanted.allows(url):
                 request = self.page_request(url)
                 if request is not None:

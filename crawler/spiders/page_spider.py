@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.job import Job
+    from crawler.pages.capture import Archivist
     from crawler.pages.page_store import StoredUrl
+    from crawler.run import RunResult
     from crawler.url_rules.learning.proposals import Proposal
 
 WHOLE = "crawl_whole"
@@ -56,10 +59,7 @@ RULES_MEANING = (
 )
 
 BREATH = 100
-"""Requests that a start yields in a row.
-
-Scrapy takes them without a pause; downloads are to continue meanwhile.
-"""
+"""Pause after this many start requests, so that downloads continue meanwhile."""
 
 SEED = "crawl_seed"
 """Key of ``Request.meta``: the seed, as the user typed it, of this request."""
@@ -91,6 +91,8 @@ class PageSpider(Spider):
     rules: str = ""
 
     job: Job
+    archivist: Archivist
+    result: RunResult
     follow_duplicates: bool
     _agent: str
 
@@ -134,8 +136,9 @@ class PageSpider(Spider):
         cls.check_arguments(kwargs)
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.job = job_of(crawler)
+        spider.archivist, spider.result = spider.job.archivist, spider.job.result
         spider.job.claim(cls.plan(kwargs))
-        spider.job.revisit = spider.revisit
+        spider.job.tell(replace(spider.job.run, revisit=spider.revisit))
         cls.take_rules(kwargs, spider.job)
         settings = crawler.settings
         spider._agent = str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
@@ -146,15 +149,16 @@ class PageSpider(Spider):
         """Yield the first requests, then those for known pages of a finished crawl to revisit."""
         async for request in self.first_requests():
             yield request
-        if not self.job.visits.is_queueing:
+        visits = self.job.visits
+        if not visits.is_queueing:
             return
-        for number, known in enumerate(self.job.visits.unasked()):
+        for number, known in enumerate(visits.unasked()):
             again = self.known_request(known)
             if again is not None:
                 yield again
             if number % BREATH == 0:
                 await asyncio.sleep(0)
-        self.job.visits.end_queueing()
+        visits.end_queueing()
 
     async def first_requests(self) -> AsyncIterator[Request]:
         """Yield the first requests of a crawl: none, unless a spider overrides it."""
@@ -180,11 +184,8 @@ class PageSpider(Spider):
         if captured is None:
             yield self._whole(response)
             return
-        # Until it is acknowledged, a commit waits a little, so that page and links are in one.
-        leased = self.job.replaced.get(response) or response.request
-        if leased is not None:
-            self.job.half_done.add(leased)
-        self.job.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
+        self.job.frontier.leased.note_stored(response)
+        self.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
         self._count(captured)
         self._learn(response, captured)
         self._note_seed(response, captured)
@@ -200,7 +201,7 @@ class PageSpider(Spider):
             key: The key of the page.
             response: The response that ``follow`` will be given with them.
         """
-        return self.job.archivist.stored_links(key)
+        return self.archivist.stored_links(key)
 
     def _learn(self, response: Response, captured: Captured) -> None:
         try:
@@ -231,14 +232,13 @@ class PageSpider(Spider):
                 captured = await self.captured(fetched, response, turn)
             if captured is not None:
                 self._note_oddities(response, captured)
-                for act in self.job.after_capture:
-                    act(response.meta, captured)
+                self.job.callbacks.captured(response.meta, captured)
         except CrawlStorageError as error:
             # Noted, so that the request does not end as one that is through: it gave nothing.
-            self.job.stop_reason = self.job.stop_reason or str(error)
+            self.result.stop(str(error))
             raise CloseSpider("storage") from error
         except ReadingError as error:
-            self.job.stop_reason = str(error)
+            self.result.stop(str(error))
             raise CloseSpider("reading") from error
         return captured
 
@@ -246,11 +246,11 @@ class PageSpider(Spider):
         self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
     ) -> Captured:
         """Judge and store an answer that was sent; in its turn where there is an order."""
-        return await self.job.archivist.capture(fetched, turn=turn)
+        return await self.archivist.capture(fetched, turn=turn)
 
     def still(self, fetched: Fetched, response: Response) -> Captured | None:
         """Accept "not modified" for an answer; return None if the whole page must be requested."""
-        return self.job.archivist.not_modified(fetched)
+        return self.archivist.not_modified(fetched)
 
     def _not_modified(
         self, fetched: Fetched, response: Response, *, is_whole: bool
@@ -258,7 +258,7 @@ class PageSpider(Spider):
         captured = self.still(fetched, response)
         if captured is None and is_whole:
             reason = "HTTP 304 where the page was asked for"
-            return self.job.archivist.store_failure(fetched, verdicts.FAILED, reason)
+            return self.archivist.store_failure(fetched, verdicts.FAILED, reason)
         return captured
 
     def _whole(self, response: Response) -> Request:
@@ -283,9 +283,8 @@ class PageSpider(Spider):
     def failed(self, failure: Failure) -> Iterator[Any]:
         """Store that a request gave no page; request a truncated one again, to take it as it is."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
-        if isinstance(failure.value, ResponseDataLossError) and request.meta.get(
-            "download_fail_on_dataloss", True
-        ):
+        may_be_cut = not request.meta.get("download_fail_on_dataloss", True)
+        if isinstance(failure.value, ResponseDataLossError) and not may_be_cut:
             meta = {**request.meta, "download_fail_on_dataloss": False}
             meta.pop("retry_times", None)  # another error is not to be the last
             yield request.replace(meta=meta, dont_filter=True)
@@ -307,7 +306,7 @@ class PageSpider(Spider):
             return
         self.crawler.stats.inc_value(f"neardup/{verdict}")
         if SEED in request.meta:
-            self.job.dead_seeds[request.meta[SEED]] = reason
+            self.result.note_dead_seed(request.meta[SEED], reason)
         yield page_of_capture(captured)
 
     def fetched_of(self, response: Response) -> Fetched:
@@ -341,8 +340,8 @@ class PageSpider(Spider):
         return self.crawler.request_fingerprinter.fingerprint(request)
 
     def _count(self, captured: Captured) -> None:
-        duplicate = captured.verdict in verdicts.DUPLICATES
-        self.job.count(captured.verdict, captured.row.body_bytes, duplicate=duplicate)
+        is_duplicate = captured.verdict in verdicts.DUPLICATES
+        self.result.count(captured.verdict, captured.row.body_bytes, is_duplicate=is_duplicate)
         self.crawler.stats.inc_value(f"neardup/{captured.verdict}")
 
     def _note_oddities(self, response: Response, captured: Captured) -> None:
@@ -364,9 +363,9 @@ class PageSpider(Spider):
     def _note_seed(self, response: Response, captured: Captured) -> None:
         seed = response.meta.get(SEED)
         if SPELLING in response.meta:
-            self.job.dead_seeds.pop(seed or "", None)
+            self.result.forget_dead_seed(seed or "")
         if seed is not None and captured.verdict in {verdicts.UNREADABLE, verdicts.NOT_HTML}:
-            self.job.dead_seeds[seed] = captured.row.reason or captured.verdict
+            self.result.note_dead_seed(seed, captured.row.reason or captured.verdict)
 
 
 def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> None:

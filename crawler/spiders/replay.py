@@ -89,7 +89,7 @@ class ReplaySpider(PageSpider):
         workers = Options(crawler.settings).integer("READING_WORKERS") or os.cpu_count() or 1
         spider._ahead = _AHEAD * workers
         spider._captures = Captures(_sources(kwargs), spider._max_bytes)
-        spider.job.at_close.append(spider._captures.close)
+        spider.job.callbacks.at_close.append(spider._captures.close)
         return spider
 
     async def start(self) -> AsyncIterator[Any]:

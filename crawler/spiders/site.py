@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, signals
@@ -37,8 +38,10 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
     from twisted.python.failure import Failure
 
+    from crawler.frontier.frontier import Frontier
     from crawler.pages.fetched import Captured
     from crawler.pages.page_store import StoredUrl
+    from crawler.visits import VisitNotes
 
 # An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
 _MAX_SITEMAP_DEPTH = 2
@@ -77,6 +80,8 @@ class SiteSpider(PageSpider):
     depth_limit: int | None
     obey_nofollow: bool
     files: FileRequests
+    notes: VisitNotes
+    frontier: Frontier
     sitemap_limits: SitemapLimits
     max_sitemaps: int
 
@@ -103,7 +108,6 @@ class SiteSpider(PageSpider):
         spider.seeds = _seeds(kwargs)
         spider.within = _scope(spider.seeds, kwargs)
         spider.depth_limit = _whole_number("max_depth", spider.max_depth)
-        spider.job.limit = _whole_number("max_pages", spider.max_pages)
         spider.obey_nofollow = options.boolean("CRAWL_OBEY_NOFOLLOW")
         spider.files = FileRequests(
             crawler, spider.job, cls.file_endings(options), spider.file_request
@@ -114,12 +118,14 @@ class SiteSpider(PageSpider):
             max_url_length=crawler.settings.getint("URLLENGTH_LIMIT") or _MAX_URL,
         )
         spider.max_sitemaps = options.integer("CRAWL_MAX_SITEMAPS")
-        spider.job.seeds = frozenset(spider.seeds)
-        spider.job.may_ask = spider.may_ask
-        spider.job.archivist.keep_links = True
-        for seed, target in spider.job.notes.moved_seeds().items():
+        max_pages = _whole_number("max_pages", spider.max_pages)
+        told = replace(spider.job.run, max_pages=max_pages, seeds=frozenset(spider.seeds))
+        spider.job.tell(replace(told, may_ask=spider.may_ask))
+        spider.archivist.keep_links = True
+        spider.notes, spider.frontier = spider.job.visits.notes, spider.job.frontier
+        for seed, target in spider.notes.moved_seeds().items():
             spider.within = moved_scope(spider.within, seed, target) or spider.within
-        spider.job.notes.after_moved_seed.append(spider.move_scope)
+        spider.notes.after_moved_seed.append(spider.move_scope)
         if _yes_or_no("sitemaps", spider.sitemaps) and spider.depth_limit != 0:
             crawler.signals.connect(spider.robots_parsed, signals.robots_parsed)
         return spider
@@ -138,8 +144,8 @@ class SiteSpider(PageSpider):
         """Replace the scope, and have the links of all stored pages judged by it."""
         if scope is not self.within:
             self.within = scope
-            self.job.notes.note_followed_again(0)
-            for url in self.job.notes.take_cut_sitemaps():
+            self.notes.note_followed_again(0)
+            for url in self.notes.take_cut_sitemaps():
                 # What it listed is not stored, so it is asked for once more.
                 meta = {FIXED: True, LED_BY: url}
                 request = Request(url, self.parse_sitemap, errback=self.sitemap_failed, meta=meta)
@@ -149,7 +155,7 @@ class SiteSpider(PageSpider):
         """Whether a stored page has links within the scope that were never queued."""
         captured = self.links_of(key)
         return captured is not None and any(
-            link.key not in self.job.seen and self.within.allows(link.url)
+            link.key not in self.frontier.seen and self.within.allows(link.url)
             for link in captured.links
         )
 
@@ -177,7 +183,7 @@ class SiteSpider(PageSpider):
             FIXED: True,
             LED_BY: known.url if known.is_page else self.seeds[0],
         }
-        for seed, target in self.job.notes.moved_seeds().items():
+        for seed, target in self.notes.moved_seeds().items():
             if target == known.url:
                 meta[SEED] = seed
         return self.page_request(known.url, meta)
@@ -198,11 +204,10 @@ class SiteSpider(PageSpider):
         moved = None if seed is None else moved_scope(self.within, seed, response.url)
         if seed is not None and moved is not None:
             self._take_scope(moved)
-            self.job.notes.note_moved_seed(seed, response.url)
+            self.notes.note_moved_seed(seed, response.url)
             return True
         self._refuse_redirect(response.url, response.meta)
-        for act in self.job.after_refusal:
-            act(response.meta, REDIRECTED_OUT)
+        self.job.callbacks.refused(response.meta, REDIRECTED_OUT)
         return False
 
     def _refuse_redirect(self, url: str, meta: Mapping[str, Any]) -> None:
@@ -212,13 +217,13 @@ class SiteSpider(PageSpider):
         refused = self.job.store_failure(
             source, FAILED, REDIRECTED_OUT, depth=depth, redirected=others
         )
-        if self.within.allows(url) and not self.job.notes.is_scope_new:
+        if self.within.allows(url) and not self.notes.is_scope_new:
             # It was refused a moment ago, and the scope has moved since.
-            self.job.notes.note_followed_again(refused.row.id - 1)
+            self.notes.note_followed_again(refused.row.id - 1)
         statuses = meta.get("redirect_reasons", ())
         self.job.note_moved(source, url, status=statuses[-1], permanent=set(statuses) <= {301, 308})
         if SEED in meta:
-            self.job.dead_seeds[meta[SEED]] = f"redirected to {url}; give that URL"
+            self.result.note_dead_seed(meta[SEED], f"redirected to {url}; give that URL")
 
     def may_be_led(self, url: str, meta: Mapping[str, Any]) -> bool:
         """Whether a redirect is followed, wherever it leads in the end."""
@@ -245,7 +250,7 @@ class SiteSpider(PageSpider):
         if captured.nofollow or (self.depth_limit is not None and depth > self.depth_limit):
             return
         for link in captured.links:
-            known = self.job.seen.depth(link.key)
+            known = self.frontier.seen.depth(link.key)
             is_seen = known is not None and known <= depth
             if is_seen and link.is_canonical and not link.others:
                 continue  # nearly all of them
@@ -263,7 +268,7 @@ class SiteSpider(PageSpider):
     def _is_wanted(self, url: str) -> bool:
         refused = self.within.refusal(url)
         if refused is not None:
-            self.job.refused_links[refused] += 1
+            self.result.refuse_link(refused)
         return refused is None
 
     def file_request(self, url: str, depth: int) -> Request | None:
@@ -279,7 +284,7 @@ class SiteSpider(PageSpider):
             return self.page_request(url)
         if self.job.canonicalizer.known_as(url).is_canonical:
             return None
-        if not self.job.spellings.is_wanted(key, url):
+        if not self.frontier.spellings.is_wanted(key, url):
             return None
         return self.page_request(url, {SPELLING: True})
 
@@ -312,7 +317,7 @@ class SiteSpider(PageSpider):
                 if not is_cut and not self.within.allows(url):
                     is_cut = True
                     with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
-                        self.job.notes.note_cut_sitemap(response.url)
+                        self.notes.note_cut_sitemap(response.url)
                 # What a sitemap names is a page of its own, whatever was learned of its URL.
                 wanted = self._is_listed(url)
                 request = self.page_request(url, {FIXED: True}) if wanted else None
@@ -332,9 +337,9 @@ class SiteSpider(PageSpider):
 
     def _sitemap_request(self, url: str) -> Request | None:
         try:
-            if self.job.notes.sitemaps >= self.max_sitemaps:
+            if self.notes.sitemaps >= self.max_sitemaps:
                 return None
-            if self.job.canonicalizer.key(url) in self.job.seen:
+            if self.job.canonicalizer.key(url) in self.frontier.seen:
                 return None
             request = Request(
                 url,
@@ -346,7 +351,7 @@ class SiteSpider(PageSpider):
             self.logger.warning("%s: no sitemap: %s", url, error)
             return None
         with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
-            if self.job.notes.count_sitemap() == self.max_sitemaps:
+            if self.notes.count_sitemap() == self.max_sitemaps:
                 self.logger.warning("no more sitemaps are fetched: CRAWL_MAX_SITEMAPS is reached")
         return request
 

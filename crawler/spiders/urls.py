@@ -86,7 +86,7 @@ class UrlsSpider(PageSpider):
                 if requests % BREATH == 0:
                     await asyncio.sleep(0)
         if not requests:
-            self.job.dead_seeds[self.file] = "no URL in it"
+            self.result.note_dead_seed(self.file, "no URL in it")
         if malformed:
             self.crawler.stats.set_value("crawl/malformed_urls", malformed)
 

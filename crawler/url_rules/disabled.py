@@ -1,15 +1,21 @@
-"""A stand-in for the learned rules where nothing is learned."""
+"""Open the learned rules, or a stand-in for them where nothing is learned."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from crawler.frontier.queue import RequestQueue
+from crawler.url_rules.engine import UrlRules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from crawler.frontier.order import Load, Queue, QueuedRequest
     from crawler.pages.page_row import PageRow
+    from crawler.storage.database import Database
+    from crawler.url_rules.learning.hypothesis import LearningPolicy
     from crawler.url_rules.learning.proposals import Proposal
+    from crawler.urls.canonical import Canonicalizer
 
 
 class NoUrlRules:
@@ -92,3 +98,21 @@ class NoUrlRules:
 
     def save_refuted(self) -> None:
         """Do nothing, since no rule was examined."""
+
+
+def open_rules(
+    database: Database, canonicalizer: Canonicalizer, queue: Queue, policy: LearningPolicy | None
+) -> UrlRules | NoUrlRules:
+    """Open the learned rules, or the stand-in: from a queue in memory nothing can be put back.
+
+    Args:
+        database: The crawl's database.
+        canonicalizer: The crawl's canonicalizer of URLs.
+        queue: The queue of requests.
+        policy: The conditions on which a rule is believed; None learns nothing.
+    """
+    if not isinstance(queue, RequestQueue):
+        return NoUrlRules(queue, "a JOBDIR")
+    if policy is None:
+        return NoUrlRules(queue, "CRAWL_LEARN_URL_RULES, which is off")
+    return UrlRules(database, canonicalizer, queue, policy)

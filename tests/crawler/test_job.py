@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from contextlib import closing
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from crawler.frontier.file_links import MIN_FILES, FileLinks
 from crawler.frontier.order import host_number
 from crawler.job import Job
-from crawler.job_options import JobOptions
 from crawler.reading.reading_options import ReadingOptions
+from crawler.run import JobOptions
 from crawler.storage.errors import JobError
 from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.evidence import CounterExample
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.learning.transforms import DropArguments
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OPTIONS = JobOptions(reading=ReadingOptions(workers=1), learning=LearningPolicy())
 HOST = host_number("h.org")
@@ -43,8 +43,8 @@ def ended_with_an_empty_queue(folder: Path) -> Job:
 
 
 def _answer_all(job: Job) -> None:
-    while (leased := job.queue.lease(lambda _: 0)) is not None:
-        job.queue.finish([leased.id])
+    while (leased := job.frontier.queue.lease(lambda _: 0)) is not None:
+        job.frontier.queue.finish([leased.id])
 
 
 @pytest.mark.parametrize(("files", "pages"), [(MIN_FILES - 1, 0), (MIN_FILES, 1)])
@@ -105,16 +105,46 @@ def test_it_is_not_over_where_a_revoked_rule_skipped_something(tmp_path: Path) -
     wrong.patterns, wrong.values = {"/page?": 1}, [{"one", "two"}]
     for name in ("one", "two"):
         meet(job, f"http://h.org/page?id={name}")
-    assert len(job.queue) == 1
-    leased = job.queue.lease(lambda _: 0)
+    assert len(job.frontier.queue) == 1
+    leased = job.frontier.queue.lease(lambda _: 0)
     assert leased is not None
-    job.queue.finish([leased.id])
+    job.frontier.queue.finish([leased.id])
     assert job.is_finished
     job.url_rules.trial.revoke(wrong, "a reason", CounterExample(1, 2))
     job.close()
     job = Job(tmp_path, OPTIONS)
     try:
         assert not job.is_finished
-        assert len(job.queue) == 1
+        assert len(job.frontier.queue) == 1
     finally:
         job.close()
+
+
+def test_only_the_job_assigns_what_it_consists_of(tmp_path: Path) -> None:
+    """A fact is changed by a method of the part that owns it."""
+    with closing(Job(tmp_path, OPTIONS)) as job:
+        assert len(vars(job)) <= 15
+        assigned = re.compile(rf"job\.({'|'.join(vars(job))})(: [^=]+)? [-+|]?= ")
+    folder = Path(inspect.getfile(Job)).parent
+    found = [path for path in folder.rglob("*.py") if assigned.search(path.read_text("utf-8"))]
+    assert found == []
+
+
+def test_a_run_that_is_stopped_gives_its_first_reason(tmp_path: Path) -> None:
+    with closing(Job(tmp_path, OPTIONS)) as job:
+        assert job.failure is None
+        job.result.stop("no workers")
+        job.result.stop("no disk")
+        assert job.failure == "no workers"
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_a_run_that_requests_nothing_more_has_no_urgent_requests(
+    is_stopped: bool, tmp_path: Path
+) -> None:
+    with closing(Job(tmp_path, OPTIONS)) as job:
+        job.tell(replace(job.run, max_pages=3, urgent_priority=7))
+        if is_stopped:
+            job.result.stop_requests("--max-bytes are there")
+        assert [job.is_at_limit(pages) for pages in (2, 3)] == [is_stopped, True]
+        assert job.urgent_priority == (None if is_stopped else 7)

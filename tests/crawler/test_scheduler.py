@@ -216,7 +216,9 @@ class TestDirectoryOfAStranger:
         with closing(Job(folder, OPTIONS)) as job:
             job.begin_visit()
             for name, stored in (("trap", trap), ("plain", encode_parts({"flags": ["x"]}))):
-                job.queue.push(host_number("x"), f"{hosts.fast}/fast/{name}", 0, stored, None)
+                job.frontier.queue.push(
+                    host_number("x"), f"{hosts.fast}/fast/{name}", 0, stored, None
+                )
         (folder / "spider.state").write_bytes(trap)
         result, errors = run("yield from ()", {"JOBDIR": str(folder)})
         assert not sprung.exists()

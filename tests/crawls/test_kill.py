@@ -15,12 +15,12 @@ import pytest
 
 from crawler.frontier.order import host_number
 from crawler.job import Job
-from crawler.job_options import JobOptions
 from crawler.maintenance.verify.directory_checks import CrawlDirectory
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.fingerprint_checks import find_unindexed
 from crawler.maintenance.verify.verification import verify
 from crawler.pages.page_store import PageStore
+from crawler.run import JobOptions
 from crawler.storage.database import Database
 from crawler.storage.errors import CrawlStorageError
 from neardup import HammingIndex
@@ -154,18 +154,18 @@ def test_a_lock_that_does_not_end_ends_the_crawl_and_loses_nothing(tmp_path: Pat
     job.begin_visit()
     host = host_number("example.com")
     for number in range(3):
-        job.queue.push(host, f"http://example.com/{number}", 0, b"")
+        job.frontier.queue.push(host, f"http://example.com/{number}", 0, b"")
     job.commit()
     job.database.read("PRAGMA busy_timeout = 100")
     with locked(tmp_path / "crawl.db", 60) as process:
         with pytest.raises(CrawlStorageError, match="locked"):
-            job.queue.push(host, "http://example.com/more", 0, b"")
+            job.frontier.queue.push(host, "http://example.com/more", 0, b"")
         assert "locked" in str(job.failure)
         job.close()
         process.kill()
     assert check(tmp_path).findings == ()
     job = Job(tmp_path, JobOptions())
-    assert len(job.queue) == 3
+    assert len(job.frontier.queue) == 3
     job.close()
 
 

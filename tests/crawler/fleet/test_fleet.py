@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crawler.fleet.fleet import Fleet
 from crawler.fleet.worker_crawl import FleetOptions
 from crawler.job import Job
-from crawler.job_options import JobOptions
+from crawler.run import JobOptions
 from neardup.storage.redis.connecting import connect
 from tests.crawler.fleet.fetcher import Fetcher
 

@@ -11,8 +11,8 @@ import pytest
 
 from crawler.fleet.news import News
 from crawler.job import Job
-from crawler.job_options import JobOptions
 from crawler.pages.live_parameters import tune
+from crawler.run import JobOptions
 from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.evidence import CounterExample
@@ -164,22 +164,24 @@ def test_a_seed_that_was_redirected_moves_the_scope_everywhere(
     moved = []
 
     async def act(news: list[News]) -> None:
-        jobs[1].notes.after_moved_seed.append(lambda seed, target: moved.append((seed, target)))
-        jobs[0].notes.note_moved_seed("http://example.com/", "http://www.example.com/")
+        jobs[1].visits.notes.after_moved_seed.append(
+            lambda seed, target: moved.append((seed, target))
+        )
+        jobs[0].visits.notes.note_moved_seed("http://example.com/", "http://www.example.com/")
         await pass_on(news)
         await pass_on(news)
 
     together(redis_url, jobs, act)
     assert moved == [("http://example.com/", "http://www.example.com/")]
-    assert jobs[1].notes.moved_seeds() == dict(moved)
+    assert jobs[1].visits.notes.moved_seeds() == dict(moved)
 
 
 def test_pages_of_all_are_counted(redis_url: str, jobs: list[Job]) -> None:
     async def act(news: list[News]) -> None:
         for job, pages in zip(jobs, (3, 4), strict=True):
-            job.counts["new"] += pages
+            job.result.verdicts["new"] += pages
         await pass_on(news)
-        jobs[0].counts["new"] += 1
+        jobs[0].result.verdicts["new"] += 1
         assert [one.pages for one in news] == [8, 7]
 
     together(redis_url, jobs, act)
@@ -189,11 +191,11 @@ def test_own_pages_count_also_where_they_were_told_and_not_heard_of(
     redis_url: str, jobs: list[Job]
 ) -> None:
     async def act(news: list[News]) -> None:
-        jobs[0].counts["new"] += 3
+        jobs[0].result.verdicts["new"] += 3
         await news[0].tell(is_last=True)
         assert news[0].pages == 3
         await news[0].hear()
-        jobs[0].counts["new"] += 1
+        jobs[0].result.verdicts["new"] += 1
         assert news[0].pages == 4
 
     together(redis_url, jobs, act)

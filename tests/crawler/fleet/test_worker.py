@@ -15,7 +15,7 @@ from crawler.fleet.worker_crawl import FleetOptions
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redis.shared_frontier import RedisFrontier
 from crawler.job import Job
-from crawler.job_options import JobOptions
+from crawler.run import JobOptions
 from neardup.storage.redis.connecting import connect
 from tests.crawler.fleet.fetcher import Fetcher
 from tests.crawler.frontier.redis.fleet import PLAN, A, B, link, links, worker
@@ -33,11 +33,11 @@ class Crawl:
     """A worker with all that it holds together; its loop does not run by itself."""
 
     def __init__(self, job: Job, frontier: RedisFrontier, news: News, url: str) -> None:
-        assert isinstance(job.queue, RequestQueue)
+        assert isinstance(job.frontier.queue, RequestQueue)
         self.frontier, self.news = frontier, news
         self.fetcher = Fetcher()
         self.outbox: Outbox[Any] = Outbox()
-        self.buffer = Buffer(job.database, job.queue, job.url_rules)
+        self.buffer = Buffer(job.database, job.frontier.queue, job.url_rules)
         options = FleetOptions(url, "test", 60, SHARDS, 100, 1_000, 0, 0.5)
         parts = (frontier, self.buffer, self.outbox, news, options, self.fetcher)
         self.worker = Worker(*parts)
@@ -46,7 +46,7 @@ class Crawl:
     @property
     def queued(self) -> int:
         """How many requests wait in the crawl's own queue."""
-        return len(self._job.queue)
+        return len(self._job.frontier.queue)
 
     def skip(self) -> None:
         """Skip everything that waits, as a rule does that was learned just now."""
@@ -58,15 +58,15 @@ class Crawl:
         self._change(sql, 4, 1)
 
     def _change(self, sql: str, state: int, more: int) -> None:
-        assert isinstance(self._job.queue, RequestQueue)
-        self._job.queue.count(more * self._job.queue.change(A, sql, [(state,)]))
+        assert isinstance(self._job.frontier.queue, RequestQueue)
+        self._job.frontier.queue.count(more * self._job.frontier.queue.change(A, sql, [(state,)]))
 
     def end_one(self) -> None:
         """Fetch the next request."""
         queued = self._job.url_rules.lease(lambda host: 0)
         assert queued is not None
         self.buffer.hand_out(queued)
-        self._job.queue.finish([queued.id], failed=False)
+        self._job.frontier.queue.finish([queued.id], failed=False)
         self.buffer.end([queued.id], failed=False)
 
 

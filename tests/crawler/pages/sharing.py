@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-    from crawler.job_options import JobOptions
+    from crawler.run import JobOptions
 
 
 class OneMemory:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.job import Job
-from crawler.job_options import JobOptions
 from crawler.pages.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.fetched import Captured, Fetched
 from crawler.pages.verdicts import NOT_COMPARED
 from crawler.reading.reading_options import ReadingOptions
+from crawler.run import JobOptions
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import CrawlStorageError
 from tests.sites.prose import prose
@@ -267,7 +267,7 @@ def test_nothing_is_written_after_a_write_has_failed(tmp_path: Path) -> None:
         with pytest.raises(CrawlStorageError, match="disk is full"):
             await capture_all(job, answers)
         with pytest.raises(CrawlStorageError):
-            job.queue.push(1, "http://example.com/", 0, b"")
+            job.frontier.queue.push(1, "http://example.com/", 0, b"")
         await job.close_pool()
         job.close()
         return job

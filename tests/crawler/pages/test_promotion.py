@@ -210,9 +210,9 @@ class Visits(RuleBasedStateMachine):
 
     def queue(self, job: Job, url: str) -> None:
         key = job.canonicalizer.key(url)
-        job.seen.add(key)
+        job.frontier.seen.add(key)
         host = host_number("example.com")
-        job.queue.push(host, url, 0, encoded_request(0), job.seen.take(key))
+        job.frontier.queue.push(host, url, 0, encoded_request(0), job.frontier.seen.take(key))
 
     @rule(path=PATHS, said=SAID)
     def say(self, path: str, said: Said) -> None:
@@ -271,9 +271,9 @@ class Visits(RuleBasedStateMachine):
     def end(self) -> None:
         """The visit ends."""
         job = self.open()
-        leased = job.queue.lease(lambda host: 0)
+        leased = job.frontier.queue.lease(lambda host: 0)
         assert leased is not None
-        job.queue.finish([leased.id], failed=False)
+        job.frontier.queue.finish([leased.id], failed=False)
         self.stop()
 
     @precondition(lambda self: self.job is None)

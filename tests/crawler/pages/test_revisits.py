@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.job import Job
-from crawler.job_options import JobOptions
 from crawler.pages.crawl_report import make_report
 from crawler.pages.judged_documents import unpack
 from crawler.pages.verdicts import FAILED
 from crawler.reading.reading_options import ReadingOptions
+from crawler.run import JobOptions
 from crawler.storage.database import open_for_reading
 from tests.crawler.pages.test_capture import LONG, OTHER, fetched, html
 from tests.sites.changing import page

@@ -214,7 +214,9 @@ def test_a_page_that_a_killed_process_stored_goes_on_its_way(tmp_path: Path) -> 
         asyncio.run(said(one, "/a", Said(LONG)))
         asyncio.run(said(two, "/b", Said(NEAR)))
         for job in (one, two):
-            job.queue.push(1, "http://example.com/more", 0, b"")  # so that the visit goes on
+            job.frontier.queue.push(
+                1, "http://example.com/more", 0, b""
+            )  # so that the visit goes on
     with fleet(at, OPTIONS, memory) as (one, two):
         again = [asyncio.run(said(one, "/a", Said(LONG))), asyncio.run(said(two, "/b", Said(NEAR)))]
     assert verdicts(again) == ["new", "near_duplicate"]

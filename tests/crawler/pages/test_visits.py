@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from crawler.job import Job
-from crawler.job_options import JobOptions
 from crawler.pages.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.fetched import Fetched
@@ -27,6 +26,7 @@ from crawler.pages.verdicts import FAILED, NOINDEX
 from crawler.reading.page_reading import read_page
 from crawler.reading.pool import ReadingPool
 from crawler.reading.reading_options import ReadingOptions
+from crawler.run import JobOptions
 from crawler.storage.database import open_for_reading
 from neardup import Parameters, analyse, hamming, jaccard
 from tests.crawler.pages.test_capture import capture
@@ -123,7 +123,7 @@ class Visits(RuleBasedStateMachine):
 
     def open(self) -> None:
         self.job = Job(self.folder, OPTIONS)
-        self.job.pool = self.job.archivist.pool = self.pool
+        self.job.archivist.pool = self.pool
         if not self.job.begin_visit():
             self.asked.clear()
 

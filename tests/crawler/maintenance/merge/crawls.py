@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler.job import Job
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from crawler.job_options import JobOptions
+    from crawler.run import JobOptions
     from tests.crawler.maintenance.rejudge.captured import Said
 
 PARAMETERS = Parameters()
@@ -36,11 +37,11 @@ def crawled(
     """A crawl that is alone; each call is a visit of its own."""
     with closing(Job(folder, options)) as job:
         job.claim("one plan")
-        job.revisit = "yes"
+        job.tell(replace(job.run, revisit="yes"))
         job.begin_visit()
         for path, page in pages:
             asyncio.run(said(job, path, page))
-            job.seen.add(job.canonicalizer.key(f"http://example.com{path}"))
+            job.frontier.seen.add(job.canonicalizer.key(f"http://example.com{path}"))
         job.visits.end_queueing()
     return folder
 

@@ -227,8 +227,8 @@ def test_what_waits_anywhere_waits_unless_it_was_fetched(tmp_path: Path) -> None
             asyncio.run(said(job, f"/{number}", Said(f"{LONG} {number}" * (number + 1))))
             for path in ("/0", "/1", "/waits"):
                 url = f"http://example.com{path}"
-                job.queue.push(HOST, url, 0, b"", job.canonicalizer.key(url))
-            job.seen.add(bytes([number]) * 16)
+                job.frontier.queue.push(HOST, url, 0, b"", job.canonicalizer.key(url))
+            job.frontier.seen.add(bytes([number]) * 16)
     merged(tmp_path, *folders)
     waiting = rows(tmp_path / "out", "SELECT url FROM requests WHERE state = 0")
     assert waiting == [("http://example.com/waits",)]

@@ -63,10 +63,10 @@ async def _visit(
         await capture_all(job, [fetched(job, *answer) for answer in answers])
         for url in queued:
             key = job.canonicalizer.key(url)
-            job.seen.add(key)
+            job.frontier.seen.add(key)
             packed = encode_parts({"errback": "failed"})
             host = host_number(url.split("/")[2])
-            job.queue.push(host, url, 0, packed, job.seen.take(key))
+            job.frontier.queue.push(host, url, 0, packed, job.frontier.seen.take(key))
         if queued:
             _skip(job)
     finally:
@@ -77,7 +77,7 @@ async def _visit(
 def _skip(job: Job) -> None:
     """A rule holds, and skips what only differs by a session from what is queued."""
     assert isinstance(job.url_rules, UrlRules)
-    assert isinstance(job.queue, RequestQueue)
+    assert isinstance(job.frontier.queue, RequestQueue)
     context = Context("example.com")
     job.url_rules.take([(context, DropArguments(("sid",)))], "a file")
     job.url_rules.fold_all()
@@ -87,9 +87,9 @@ def _skip(job: Job) -> None:
         skip = job.url_rules._admission.admit(url, key, host, is_fixed=False)
         if isinstance(skip, Skip):
             packed = encode_parts({"errback": "failed"})
-            job.seen.add(key)
-            job.queue.push_skipped(host, url, 0, packed, job.seen.take(key), skip)
-    assert len(job.queue) == len(QUEUED)
+            job.frontier.seen.add(key)
+            job.frontier.queue.push_skipped(host, url, 0, packed, job.frontier.seen.take(key), skip)
+    assert len(job.frontier.queue) == len(QUEUED)
 
 
 def check(folder: Path, feed: Path | None = None) -> Verification:

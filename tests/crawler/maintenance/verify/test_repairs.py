@@ -73,7 +73,7 @@ class TestLostTexts:
         job = Job(folder, OPTIONS)
         try:
             assert job.begin_visit()
-            leased = [job.queue.lease(lambda host: 0) for _ in range(4)]
+            leased = [job.frontier.queue.lease(lambda host: 0) for _ in range(4)]
         finally:
             job.close()
         assert f"{URL}/other" in {request.url for request in leased if request is not None}

@@ -1,0 +1,123 @@
+"""Make the work of a crawl durable: ``crawl.db`` first, then the fingerprint index."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.pages.live_parameters import Takeover
+from crawler.pages.stages import REFUSED_LINKS, SECONDS_BY_STAGE, RunningTotal
+from crawler.storage.errors import CrawlStorageError
+from neardup import NearDupError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from crawler.pages.capture import Archivist
+    from crawler.storage.database import Database
+    from neardup import HammingIndex
+
+INDEX_INTERVAL_SECS = 30.0
+"""Seconds between two flushes of the fingerprint index; what it lacks is read from crawl.db."""
+
+
+@dataclass(slots=True)
+class Commits:
+    """Commits what a crawl has done; a failure shows in ``Database.failure``.
+
+    The index is flushed after the database is committed, so that it never knows a page that the
+    database lacks.
+
+    Args:
+        folder: The crawl directory, for messages.
+        database: The crawl's database.
+        index: The index of the fingerprints.
+        archivist: The archivist, whose promotions are settled at the end of a visit.
+        refused_links: Number of links of this run that were not followed, by reason.
+        save_rules: Writes what the learned URL rules have deferred.
+    """
+
+    folder: Path | None
+    database: Database
+    index: HammingIndex
+    archivist: Archivist
+    refused_links: Mapping[str, int]
+    save_rules: Callable[[], None]
+    _takeover: Takeover = field(init=False)
+    _totals: tuple[RunningTotal, ...] = field(init=False)
+    _flushed: float = field(default_factory=time.monotonic, init=False)
+
+    def __post_init__(self) -> None:
+        self._takeover = Takeover(self.database, self.archivist)
+        self._totals = (
+            RunningTotal(self.database, SECONDS_BY_STAGE, self.archivist.seconds),
+            RunningTotal(self.database, REFUSED_LINKS, self.refused_links),
+        )
+
+    def begin_visit(self) -> None:
+        """Reset the totals of the visit."""
+        for total in self._totals:
+            total.begin_visit()
+
+    def commit_if_due(self, *, is_half_done: bool) -> None:
+        """Commit at intervals; see ``Database.commit_if_due``."""
+        with self._noting_failure():
+            for total in self._totals:
+                total.note_if_due()
+            if self.database.commit_if_due(is_half_done=is_half_done):
+                self._follow_commit()
+
+    def _follow_commit(self) -> None:
+        self._takeover.look()
+        now = time.monotonic()
+        if now - self._flushed >= INDEX_INTERVAL_SECS:
+            self.index.flush()
+            self._flushed = now
+
+    def save(self) -> None:
+        """Commit now as ``commit_if_due`` does when it is due."""
+        with self._noting_failure():
+            self.database.commit()
+            self._follow_commit()
+
+    def commit(self) -> None:
+        """Commit and flush everything now."""
+        with self._noting_failure():
+            self._commit()
+
+    def _commit(self) -> None:
+        for total in self._totals:
+            total.note()
+        self.save_rules()
+        self.database.commit()
+        self.index.flush()
+
+    def end_visit(self) -> None:
+        """Promote a duplicate of each page whose text has changed, and commit."""
+        with self._noting_failure():
+            self.archivist.settle()
+            self._commit()
+
+    def close(self, save_seen: Callable[[], None]) -> None:
+        """Commit, then close derived files: they must never know what the database lacks.
+
+        Args:
+            save_seen: Saves the filter of the seen set.
+        """
+        if self.database.failure is None:
+            with self._noting_failure():
+                self.archivist.settle()
+                self._commit()
+                self.index.close()
+                save_seen()
+        self.index.abandon()
+
+    @contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except (CrawlStorageError, NearDupError, OSError) as error:
+            self.database.fail(f"{self.folder}: cannot be written: {error}")

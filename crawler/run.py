@@ -1,0 +1,163 @@
+"""Describe one run of a job: what it is told, what came of it, and who is told of it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from crawler.frontier.pauses import PausePolicy
+from crawler.pages.url_history import IntervalPolicy
+from crawler.pages.verdicts import FAILED
+from crawler.reading.reading_options import ReadingOptions
+from neardup import Parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from crawler.pages.fetched import Captured
+    from crawler.url_rules.learning.hypothesis import LearningPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """The options of a crawl, read from its settings."""
+
+    parameters: Parameters = field(default_factory=Parameters)
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    obey_robots_meta: bool = True
+    disabled_url_rules: tuple[str, ...] = ()
+    keep_versions: int = 2
+    keep_near_texts: bool = True
+    intervals: IntervalPolicy = field(default_factory=IntervalPolicy)
+    pauses: PausePolicy = field(default_factory=PausePolicy)
+    learning: LearningPolicy | None = None
+    """The conditions on which a learned URL rule is believed; None learns and skips nothing."""
+
+
+def _any_url(url: str, meta: Mapping[str, Any]) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The options that a spider, or the command that starts it, gives to a run.
+
+    Attributes:
+        revisit: Known pages to request again, as ``-a revisit`` has it; None for a spider without
+            that argument.
+        max_pages: Number of pages after which the run stops; None for no limit.
+        urgent_priority: Minimum priority of requests that are made beyond ``max_pages``; None makes
+            no such requests.
+        seeds: URLs that the user gave.
+        may_ask: Returns whether a URL may be requested, given the ``Request.meta`` of another
+            spelling of it.
+        title: Name of the crawl for people, where that is not its folder.
+        needs_workers: Whether texts are read at all.
+        wants_bodies: Whether each page must be sent as a whole, changed or not.
+    """
+
+    revisit: str | None = None
+    max_pages: int | None = None
+    urgent_priority: int | None = None
+    seeds: frozenset[str] = frozenset()
+    may_ask: Callable[[str, Mapping[str, Any]], bool] = _any_url
+    title: str | None = None
+    needs_workers: bool = True
+    wants_bodies: bool = False
+
+
+class RunResult:
+    """The counts of a run, and the reasons why it stopped and why seeds gave nothing.
+
+    Attributes:
+        started: Start of the run, by the monotonic clock.
+        verdicts: Number of answers by verdict.
+        refused_links: Number of links that were not followed, by reason.
+        saved_bytes: Bytes of duplicates.
+        broken_requests: Number of requests that ended in an error of ours.
+        dead_seeds: Reason for each seed that gave no page.
+        stop_reason: Reason why the run cannot continue, beside a database that cannot be written.
+        limit_reason: Reason why nothing more is requested, though ``max_pages`` is not reached.
+    """
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.verdicts: Counter[str] = Counter()
+        self.refused_links: Counter[str] = Counter()
+        self.saved_bytes = 0
+        self.broken_requests = 0
+        self.dead_seeds: dict[str, str] = {}
+        self.stop_reason: str | None = None
+        self.limit_reason: str | None = None
+        self._files = 0
+
+    @property
+    def pages(self) -> int:
+        """Number of pages that this process fetched, whatever the verdict, without their files."""
+        return self.verdicts.total() - self.verdicts[FAILED] - self._files
+
+    def count(self, verdict: str, body_bytes: int, *, is_duplicate: bool) -> None:
+        """Count a verdict, and the bytes that a duplicate saved."""
+        self.verdicts[verdict] += 1
+        if is_duplicate:
+            self.saved_bytes += body_bytes
+
+    def count_file(self) -> None:
+        """Count one of the verdicts as that of a file, which is no page."""
+        self._files += 1
+
+    def count_broken(self) -> None:
+        """Count a request that ended in an error of ours."""
+        self.broken_requests += 1
+
+    def refuse_link(self, reason: str) -> None:
+        """Count a link that is not followed."""
+        self.refused_links[reason] += 1
+
+    def note_dead_seed(self, seed: str, reason: str) -> None:
+        """Note why a seed gave no page."""
+        self.dead_seeds[seed] = reason
+
+    def forget_dead_seed(self, seed: str) -> None:
+        """Note that a seed gives a page after all."""
+        self.dead_seeds.pop(seed, None)
+
+    def stop(self, reason: str) -> None:
+        """End the run; the first reason given stays."""
+        self.stop_reason = self.stop_reason or reason
+
+    def stop_requests(self, reason: str) -> None:
+        """Request nothing more, and end the run when everything under way is through."""
+        self.limit_reason = reason
+
+
+class RunCallbacks:
+    """The functions to call when an answer was captured or refused, and when the job closes.
+
+    Attributes:
+        after_capture: Called with the ``Request.meta`` of each captured answer, and the capture.
+        after_refusal: Called with that of each refused answer, and the reason.
+        at_close: Called before the directory is closed.
+    """
+
+    def __init__(self) -> None:
+        self.after_capture: list[Callable[[Mapping[str, Any], Captured], None]] = []
+        self.after_refusal: list[Callable[[Mapping[str, Any], str], None]] = []
+        self.at_close: list[Callable[[], None]] = []
+
+    def captured(self, meta: Mapping[str, Any], captured: Captured) -> None:
+        """Tell of a captured answer."""
+        for act in self.after_capture:
+            act(meta, captured)
+
+    def refused(self, meta: Mapping[str, Any], reason: str) -> None:
+        """Tell of a refused answer."""
+        for act in self.after_refusal:
+            act(meta, reason)
+
+    def closing(self) -> None:
+        """Tell that the job is about to close."""
+        for act in self.at_close:
+            act()
