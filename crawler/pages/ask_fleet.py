@@ -1,4 +1,4 @@
-"""Ask the fleet about an answer if this crawl cannot decide alone."""
+"""Ask the fleet about a page if this crawl cannot decide alone."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from crawler.pages.judge import FleetQuestion
+from crawler.pages.known_content import find_original, is_unchanged
 from crawler.pages.shared_verdicts import OriginalPage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawler.pages.answer import Answer
-    from crawler.pages.fetched import Fetched
     from crawler.pages.judge import Judge
-    from crawler.pages.known_content import KnownContent
-    from crawler.pages.page_row import PageRow
+    from crawler.pages.page_context import PageContext
     from crawler.pages.promotion import Promoted
     from crawler.pages.shared_verdicts import PageVerdict, SharedVerdicts
 
@@ -28,26 +26,24 @@ class Asking:
     """
 
     shared: SharedVerdicts
-    held: KnownContent
     judge: Judge
 
-    async def payload(self, fetched: Fetched, digest: bytes) -> PageVerdict | None:
+    async def payload(self, page: PageContext) -> PageVerdict | None:
         """Return the page of another crawl that has the same bytes, or None."""
-        store = self.held.store
-        is_new = bool(fetched.body) and store.previous(fetched.key) is None
-        if not is_new or store.find_payload(digest) is not None:
+        is_new = bool(page.fetched.body) and page.previous is None
+        if not is_new or page.store.find_payload(page.payload) is not None:
             return None
-        return await self.shared.find_payload(digest, self._owner(fetched))
+        return await self.shared.find_payload(page.payload, _owner(page))
 
     async def settle(
-        self, answer: Answer, visit: int, known: PageVerdict | None
+        self, page: PageContext, visit: int, known: PageVerdict | None
     ) -> PageVerdict | None:
-        """Return the fleet's verdict on an answer, to be stored without a further ``await``.
+        """Return the fleet's verdict on a page, to be stored without a further ``await``.
 
         Args:
-            answer: The answer.
+            page: The page.
             visit: Number of the visit of this crawl.
-            known: Result of ``payload`` for the answer.
+            known: Result of ``payload`` for the page.
 
         Returns:
             The verdict, or None if the pages of this crawl decide.
@@ -55,54 +51,54 @@ class Asking:
         asked: FleetQuestion | None = None
         said: PageVerdict | None = None
         # While the fleet thinks, another request may have captured this very page.
-        while (question := self._question(answer, known)) is not asked:
-            said = None if question is None else await self._ask(question, answer, visit)
+        while (question := self._question(page, known)) is not asked:
+            said = None if question is None else await self._ask(question, page, visit)
             asked = question
-        return known if asked is None and self._does(answer, known) else said
+        return known if asked is None and _is_found(page, known) else said
 
     async def tell(self, promoted: Iterable[Promoted]) -> None:
         """Report pages as kept that the fleet had recorded as duplicates."""
         for row, document in promoted:
             await self.shared.judge(row.key, document, OriginalPage.of(row), keeps=True)
 
-    def _does(self, answer: Answer, known: PageVerdict | None) -> bool:
-        """Return whether a page was found by its bytes alone, and no reading contradicts that."""
-        is_new = self.held.store.previous(answer.fetched.key) is None
-        return known is not None and is_new and answer.reading.not_html is None
-
-    def _question(self, answer: Answer, known: PageVerdict | None) -> FleetQuestion | None:
+    def _question(self, page: PageContext, known: PageVerdict | None) -> FleetQuestion | None:
         """Return the question to ask, or None if there is none."""
-        previous = self.held.store.previous(answer.fetched.key)
-        if answer.reading.failure is not None or self._is_decided(previous, answer):
+        if page.reading.failure is not None or _is_decided(page):
             return None
-        if answer.reading.not_html is not None:
-            return FleetQuestion.FILE if answer.fetched.body and previous is None else None
-        if self._does(answer, known):
+        if page.reading.not_html is not None:
+            is_new_file = bool(page.fetched.body) and page.previous is None
+            return FleetQuestion.FILE if is_new_file else None
+        if _is_found(page, known):
             return None
-        row = answer.row(0, 0)
-        document = answer.described(row, previous, self.judge.min_words)
-        if document is None:
-            return None
-        return self.judge.question(row, previous, document, answer.fetched.apart_from)
+        row = page.row(0, 0)
+        document = self.judge.describe(row, page)
+        return None if document is None else self.judge.question(row, page, document)
 
-    def _is_decided(self, previous: PageRow | None, answer: Answer) -> bool:
-        held = self.held
-        if held.is_unchanged(previous, answer) or held.asks(answer):
-            return True
-        return held.original(previous, answer) is not None
-
-    async def _ask(self, question: FleetQuestion, answer: Answer, visit: int) -> PageVerdict | None:
-        row, owner = answer.row(0, visit), self._owner(answer.fetched)
+    async def _ask(
+        self, question: FleetQuestion, page: PageContext, visit: int
+    ) -> PageVerdict | None:
+        row = page.row(0, visit)
         if question is FleetQuestion.FILE:
-            return await self.shared.claim_file(answer.payload, owner, OriginalPage.of(row))
-        previous = self.held.store.previous(answer.fetched.key)
-        document = answer.described(row, previous, self.judge.min_words)
+            return await self.shared.claim_file(page.payload, _owner(page), OriginalPage.of(row))
+        document = self.judge.describe(row, page)
         assert document is not None
-        document = replace(document, payload=answer.payload if answer.fetched.body else None)
-        return await self.shared.judge(owner, document, OriginalPage.of(row))
+        document = replace(document, payload=page.payload if page.fetched.body else None)
+        return await self.shared.judge(_owner(page), document, OriginalPage.of(row))
 
-    def _owner(self, fetched: Fetched) -> bytes:
-        """Return the key of the text's owner: of several items of one page, the first one's."""
-        first = min(fetched.apart_from, default=None)
-        page = None if first is None else self.held.store.get(first)
-        return fetched.key if page is None else page.key
+
+def _is_found(page: PageContext, known: PageVerdict | None) -> bool:
+    """Return whether a page was found by its bytes alone, and no reading contradicts that."""
+    return known is not None and page.previous is None and page.reading.not_html is None
+
+
+def _is_decided(page: PageContext) -> bool:
+    if is_unchanged(page) or page.asks_not_to_be_kept:
+        return True
+    return find_original(page) is not None
+
+
+def _owner(page: PageContext) -> bytes:
+    """Return the key of the text's owner: of several items of one page, the first one's."""
+    first = min(page.fetched.apart_from, default=None)
+    row = None if first is None else page.store.get(first)
+    return page.fetched.key if row is None else row.key

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from crawler.pages import outcomes, verdicts
-from crawler.pages.answer import Answer, blank_row
 from crawler.pages.ask_fleet import Asking
 from crawler.pages.fetched import Captured, Fetched, Validators
-from crawler.pages.judge import Judge, describe, is_better, repeat
-from crawler.pages.known_content import KnownContent
+from crawler.pages.judge import Judge, is_better, repeat
+from crawler.pages.known_content import find_original, is_enough, is_unchanged
+from crawler.pages.page_context import PageContext, blank_row
 from crawler.pages.page_row import PageRow
 from crawler.pages.promotion import Promoted, Promotion
 from crawler.pages.url_history import Outcome
 from crawler.reading.fingerprinting import extract_of
-from crawler.reading.reading import Extract
+from crawler.reading.reading import Extract, Reading
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crawler.pages.shared_verdicts import OriginalPage, PageVerdict, SharedVerdicts
     from crawler.pages.url_history import KnownUrls
     from crawler.reading.pool import ReadingPool
-    from crawler.reading.reading import Link, Reading
+    from crawler.reading.reading import Link
     from neardup import Deduplicator, Document
 
 
@@ -66,14 +66,12 @@ class Archivist:
     keep_links: bool = False
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     _judge: Judge = field(init=False)
-    _held: KnownContent = field(init=False)
     _asking: Asking | None = field(default=None, init=False)
     _promotion: Promotion = field(init=False)
     _promoted: list[Promoted] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         self._judge = Judge(self.store, self.known, self.deduplicator)
-        self._held = KnownContent(self.store, self.obey_robots_meta)
         self._promotion = Promotion(self.store, self.deduplicator)
 
     def settle(self) -> None:
@@ -87,7 +85,7 @@ class Archivist:
 
     def share(self, verdicts: SharedVerdicts) -> None:
         """Let a fleet decide from now on."""
-        self._asking = Asking(verdicts, self._held, self._judge)
+        self._asking = Asking(verdicts, self._judge)
 
     def tune(self, tuned: Tuned) -> None:
         """Judge by other parameters from now on.
@@ -114,19 +112,24 @@ class Archivist:
             obey_robots_meta: Whether robots directives count; False for an item, for example.
             turn: Awaitable between reading and judging, for pages that are judged in order.
         """
-        payload = payload_digest(fetched.body)
-        known = await self._asking.payload(fetched, payload) if self._asking else None
+        page = self._context(fetched, Reading(fetched.url))
+        known = await self._asking.payload(page) if self._asking else None
         is_known = known is not None
-        links_only = self._held.is_enough(fetched, payload, elsewhere=is_known)
+        links_only = is_enough(page, elsewhere=is_known)
         reading = await self._read(fetched, links_only=links_only)
         if turn is not None:
             await turn
-        if links_only and not self._held.is_enough(fetched, payload, elsewhere=is_known):
+        if links_only and not is_enough(page, elsewhere=is_known):
             # Another request captured the same page in the meantime.
             reading = await self._read(fetched, links_only=False)
         if not obey_robots_meta:
             reading = replace(reading, metadata=reading.metadata._replace(robots=()))
-        return await self._settle(Answer(fetched, payload, reading), known)
+        page.reading = reading
+        return await self._settle(page, known)
+
+    def _context(self, fetched: Fetched, reading: Reading) -> PageContext:
+        digest = payload_digest(fetched.body)
+        return PageContext(self.store, fetched, digest, reading, self.obey_robots_meta)
 
     async def _read(self, fetched: Fetched, *, links_only: bool) -> Reading:
         reading = await self.pool.read(
@@ -157,53 +160,52 @@ class Archivist:
 
     async def capture_read(self, fetched: Fetched, reading: Reading) -> Captured:
         """Judge and store an answer with a given reading, such as the text of an item."""
-        return await self._settle(Answer(fetched, payload_digest(fetched.body), reading), None)
+        return await self._settle(self._context(fetched, reading), None)
 
-    async def _settle(self, answer: Answer, known: PageVerdict | None) -> Captured:
+    async def _settle(self, page: PageContext, known: PageVerdict | None) -> Captured:
         said = None
         if self._asking is not None:
-            said = await self._asking.settle(answer, self.visit, known)
+            said = await self._asking.settle(page, self.visit, known)
         started = time.perf_counter()
-        captured = self._store(answer, said)
+        captured = self._store(page, said)
         self.seconds["judge and store"] += time.perf_counter() - started
         promoted, self._promoted = self._promoted, []
         if self._asking is not None:
             await self._asking.tell(promoted)
         return captured
 
-    def _store(self, answer: Answer, said: PageVerdict | None) -> Captured:
+    def _store(self, page: PageContext, said: PageVerdict | None) -> Captured:
         """Judge and insert, with nothing awaited in between.
 
         Args:
-            answer: The answer.
+            page: The page.
             said: Verdict of a fleet, or None if it was not asked.
         """
-        fetched, reading = answer.fetched, answer.reading
-        previous = self.store.previous(fetched.key)
-        row = answer.row(self.store.new_id(), self.visit)
-        if previous is not None and self._held.is_unchanged(previous, answer):
-            return self._unchanged(previous, row, answer)
+        reading, previous = page.reading, page.previous
+        row = page.row(self.store.new_id(), self.visit)
+        if previous is not None and is_unchanged(page):
+            return self._unchanged(previous, row, page)
         # Unpacked once: it is judged, and compared with the page's last version.
-        document = reading.document(self._judge.min_words)
-        original = self._original(previous, answer, said)
-        asks = self._held.asks(answer)
-        if original is not None and not asks:
+        document = page.document(self._judge.min_words)
+        original = _original(page, said)
+        if original is not None and not page.asks_not_to_be_kept:
             repeat(row, original)
             row.duplicate_of = original.id if isinstance(original, PageRow) else None
         elif reading.failure is not None:
             row.verdict, row.reason = verdicts.UNREADABLE, reading.failure
         elif reading.not_html is not None:
             row.verdict, row.reason = verdicts.NOT_HTML, reading.not_html
-        elif asks:
+        elif page.asks_not_to_be_kept:
             row.verdict = verdicts.NOINDEX
-        elif document is not None and reading.extract is not None:
-            describe(row, previous, document, reading.extract)
-            self._judge.judge(row, previous, document, fetched.apart_from, said)
+        elif document is not None:
+            self._judge.describe(row, page)
+            self._judge.judge(row, page, document, said)
         else:
             # An error makes Scrapy retry the request: a row without a verdict is a lost page.
-            raise RuntimeError(f"{fetched.url}: read for its links alone, and its text is not held")
+            url = page.fetched.url
+            raise RuntimeError(f"{url}: read for its links alone, and its text is not held")
         kept = self._name_kept(row, said)
-        return self._insert(row, answer, document, kept)
+        return self._insert(row, page, document, kept)
 
     def _name_kept(self, row: PageRow, said: PageVerdict | None) -> PageRow | OriginalPage | None:
         """Name the original of a duplicate if another crawl has it; return the original."""
@@ -214,32 +216,23 @@ class Archivist:
         self.elsewhere.name(row, said.original)
         return said.original
 
-    def _original(
-        self, previous: PageRow | None, answer: Answer, said: PageVerdict | None
-    ) -> PageRow | OriginalPage | None:
-        """Return the kept page with the same bytes, from here or from another crawl, or None."""
-        if said is not None and said.verdict.kind == verdicts.EXACT_DUPLICATE:
-            return said.original
-        return self._held.original(previous, answer)
-
     def _insert(
         self,
         row: PageRow,
-        answer: Answer,
+        page: PageContext,
         document: Document | None,
         kept: PageRow | OriginalPage | None,
     ) -> Captured:
-        fetched, reading = answer.fetched, answer.reading
+        fetched, reading, previous = page.fetched, page.reading, page.previous
         if kept is not None:
             row.better_copy = int(is_better(row, kept))
         if row.verdict in verdicts.OF_TEXTS and row.is_main is not None:
             row.parameters = self.tuned.id
         if row.verdict in verdicts.KEPT:
             row.text, row.html = reading.text_zstd, reading.html_zstd
-        nofollow = answer.says("nofollow")
+        nofollow = page.says("nofollow")
         row.links = 0 if self.obey_robots_meta and nofollow else len(reading.links)
-        row.reason = "; ".join(filter(None, (row.reason, *answer.left_out()))) or None
-        previous = self.store.previous(row.key)
+        row.reason = "; ".join(filter(None, (row.reason, *page.left_out()))) or None
         self.store.insert(row, in_place=not fetched.is_cut)
         if row.verdict == verdicts.NEAR_DUPLICATE and row.latest and self.keep_near_texts:
             self.store.keep_near_text(row.id, reading.text_zstd)
@@ -253,7 +246,7 @@ class Archivist:
         outcome = self._judge.comparer.outcome(previous, row, document, is_cut=fetched.is_cut)
         self.known.note(row.key, self.visit, outcome, row.fetched_at)
         if row.latest:
-            self._store_links(answer, nofollow=nofollow)
+            self._store_links(page, nofollow=nofollow)
         nofollow = self.obey_robots_meta and nofollow
         kept_url = None if kept is None else kept.url
         return Captured(row, row.verdict, reading.links, nofollow=nofollow, kept_url=kept_url)
@@ -263,27 +256,24 @@ class Archivist:
 
         In a fleet they are settled at once, because it requests each page only once.
         """
-        if self.store.supersede(previous.id) and self._asking is not None:
+        if self.store.duplicates.supersede(previous.id) and self._asking is not None:
             self.settle()
 
-    def _store_links(self, answer: Answer, *, nofollow: bool) -> None:
-        fetched, reading = answer.fetched, answer.reading
+    def _store_links(self, page: PageContext, *, nofollow: bool) -> None:
+        fetched, reading = page.fetched, page.reading
         is_page = reading.not_html is None and reading.failure is None
         if self.keep_links and is_page and not fetched.is_cut:
             self.links.put(fetched.key, reading.links, nofollow=nofollow)
 
-    def _unchanged(self, previous: PageRow, row: PageRow, answer: Answer) -> Captured:
-        if answer.fetched.is_cut:  # its text is stored, but may not be all of the page
+    def _unchanged(self, previous: PageRow, row: PageRow, page: PageContext) -> Captured:
+        nofollow, links = page.says("nofollow"), page.reading.links
+        if page.fetched.is_cut:  # its text is stored, but may not be all of the page
             part = Outcome(outcomes.FAILED, outcomes.ONLY_A_PART)
-            return self._still(
-                previous, part, answer.reading.links, nofollow=answer.says("nofollow")
-            )
+            return self._still(previous, part, links, nofollow=nofollow)
         previous.payload_digest = previous.last_payload_digest = row.payload_digest
         previous.etag = row.etag
         previous.last_modified = row.last_modified
-        nofollow = answer.says("nofollow")
-        self._store_links(answer, nofollow=nofollow)
-        links = answer.reading.links
+        self._store_links(page, nofollow=nofollow)
         return self._still(previous, Outcome(outcomes.UNCHANGED), links, nofollow=nofollow)
 
     def not_modified(self, fetched: Fetched) -> Captured | None:
@@ -379,3 +369,10 @@ class Archivist:
             reason = f"HTTP {status}" if permanent else f"for now (HTTP {status})"
             outcome = Outcome(outcomes.MOVED, reason, moved_to=target)
             self.known.note(key, self.visit, outcome, time.time())
+
+
+def _original(page: PageContext, said: PageVerdict | None) -> PageRow | OriginalPage | None:
+    """Return the kept page with the same bytes, from here or from another crawl, or None."""
+    if said is not None and said.verdict.kind == verdicts.EXACT_DUPLICATE:
+        return said.original
+    return find_original(page)

@@ -13,6 +13,7 @@ from neardup import Verdict
 from neardup.fingerprints.digest import EMPTY_DIGEST, words_digest
 
 if TYPE_CHECKING:
+    from crawler.pages.page_context import PageContext
     from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
     from crawler.pages.shared_verdicts import OriginalPage, PageVerdict
@@ -74,17 +75,23 @@ class Judge:
         self.deduplicator.tune(parameters)
         self.comparer = Comparer(self.store, self.known, parameters)
 
-    def question(
-        self,
-        row: PageRow,
-        previous: PageRow | None,
-        document: Document,
-        apart_from: frozenset[int],
-    ) -> FleetQuestion | None:
+    def describe(self, row: PageRow, page: PageContext) -> Document | None:
+        """Fill in a row's columns of the text; return the text, or None if none was read."""
+        document, extract = page.document(self.min_words), page.reading.extract
+        if document is None or extract is None:
+            return None
+        row.is_main = int(extract.is_main)
+        row.last_text_digest = _last_digest(page.previous, document, extract)
+        row.words, row.text_digest = document.words, document.digest
+        row.fingerprint = document.fingerprint
+        row.words_digest = words_digest(document.text)
+        return document
+
+    def question(self, row: PageRow, page: PageContext, document: Document) -> FleetQuestion | None:
         """Return the question to ask about a text, or None if this crawl's pages decide."""
         if document.digest == EMPTY_DIGEST:
             return None
-        own = _own(previous, apart_from)
+        own = page.own_ids
         if self._twin(row, own) or self.store.find_text(document.digest, own) is not None:
             return None
         return FleetQuestion.TEXT
@@ -92,9 +99,8 @@ class Judge:
     def judge(
         self,
         row: PageRow,
-        previous: PageRow | None,
+        page: PageContext,
         document: Document,
-        apart_from: frozenset[int],
         answer: PageVerdict | None = None,
     ) -> None:
         """Write the verdict on a text into its row, and keep the text if it repeats none.
@@ -104,13 +110,12 @@ class Judge:
 
         Args:
             row: Row filled in by ``describe``.
-            previous: Last version of the page.
+            page: The page.
             document: Text of the page.
-            apart_from: Ids of captures that are never its originals.
             answer: Verdict of the fleet, or None if it was not asked.
         """
         if answer is None:
-            verdict = self._judge_here(row, document, _own(previous, apart_from))
+            verdict = self._judge_here(row, document, page.own_ids)
             row.duplicate_of = verdict.duplicate_of
         else:
             verdict = answer.verdict
@@ -123,9 +128,11 @@ class Judge:
         )
         if verdict.left_out:
             row.reason = verdicts.NOT_COMPARED
+        previous = page.previous
         is_new_text = previous is not None and not row.says_what_it_said(previous)
-        if is_new_text and row.verdict not in verdicts.DUPLICATES:
-            self._say_changed(row, previous, document)
+        if previous is not None and is_new_text and row.verdict not in verdicts.DUPLICATES:
+            row.verdict = verdicts.CHANGED
+            row.distance, row.similarity = self.comparer.measure(previous, document)
 
     def _judge_here(self, row: PageRow, document: Document, own: frozenset[int]) -> Verdict:
         twin = self._twin(row, own)
@@ -133,11 +140,6 @@ class Judge:
             return self.deduplicator.judge_document(row.id, document, exclude=own)
         row.text_digest, row.fingerprint = twin.text_digest, twin.fingerprint
         return Verdict(verdicts.TEXT_DUPLICATE, twin.id, distance=0, similarity=1.0)
-
-    def _say_changed(self, row: PageRow, previous: PageRow | None, document: Document) -> None:
-        assert previous is not None
-        row.verdict = verdicts.CHANGED
-        row.distance, row.similarity = self.comparer.measure(previous, document)
 
     def _twin(self, row: PageRow, excluded: frozenset[int]) -> PageRow | None:
         """Return a kept page with the same visible text, judged by another digest of it, or None.
@@ -151,15 +153,6 @@ class Judge:
         return self.store.find_shown(row, is_long=not is_long, exclude=excluded)
 
 
-def describe(row: PageRow, previous: PageRow | None, document: Document, extract: Extract) -> None:
-    """Fill in a row's columns of the text."""
-    row.is_main = int(extract.is_main)
-    row.last_text_digest = _last_digest(previous, document, extract)
-    row.words, row.text_digest = document.words, document.digest
-    row.fingerprint = document.fingerprint
-    row.words_digest = words_digest(document.text)
-
-
 def repeat(row: PageRow, original: PageRow | OriginalPage) -> None:
     """Fill in a row as an exact duplicate of an original."""
     row.verdict, row.distance, row.similarity = verdicts.EXACT_DUPLICATE, 0, 1.0
@@ -168,10 +161,6 @@ def repeat(row: PageRow, original: PageRow | OriginalPage) -> None:
     row.visible_digest, row.words = original.visible_digest, original.words
     row.is_main = original.is_main
     row.words_digest = original.words_digest
-
-
-def _own(previous: PageRow | None, apart_from: frozenset[int]) -> frozenset[int]:
-    return apart_from if previous is None else apart_from | {previous.id}
 
 
 def _last_digest(previous: PageRow | None, document: Document, extract: Extract) -> bytes:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.pages.duplicate_rows import DuplicateRows
+from crawler.pages.last_captures import LastCaptures
 from crawler.pages.page_row import COLUMNS, PageRow, row_of, to_unsigned
 from crawler.pages.verdicts import FAILED, KEPT, NOT_HTML, UNREADABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
+    from crawler.pages.last_captures import LastCapture
     from crawler.storage.database import Database
-    from neardup import Verdict
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"  # noqa: S608
 _INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
@@ -40,18 +41,12 @@ class StoredUrl(NamedTuple):
         return self.verdict not in {FAILED, UNREADABLE}
 
 
-class TextGroup(NamedTuple):
-    """Duplicates of one capture with the same text; ``first`` has its text beside it if any has."""
-
-    digest: bytes | None
-    first: int
-
-
 class PageStore:
     """Reads and writes the table ``pages``, on the one connection of the crawl.
 
     Attributes:
         had_pages: Whether an earlier process stored pages.
+        duplicates: Rows of duplicates, and their originals.
     """
 
     def __init__(self, database: Database) -> None:
@@ -60,6 +55,8 @@ class PageStore:
         self._next_id = int(row[0])
         self._first_own_id = self._next_id
         self._noted_visit = 0
+        self._captures = LastCaptures(self._read_last)
+        self.duplicates = DuplicateRows(database, self._captures)
         self.had_pages = self.last_visit > 0
 
     def new_id(self) -> int:
@@ -82,6 +79,7 @@ class PageStore:
         else:
             self._replace(row.key)
         self._database.write(_INSERT, row.values())
+        self._captures.note_change(row.key)
         self._note_visit(row.visit)
 
     def _replace(self, key: bytes) -> None:
@@ -120,6 +118,14 @@ class PageStore:
 
     def previous(self, key: bytes) -> PageRow | None:
         """Return the latest capture under a key that was read, or None."""
+        held = self._captures.get(key)
+        return self._read_last(key) if held is None else held.row
+
+    def last(self, key: bytes) -> LastCapture:
+        """Return the same as ``previous``, read once for all who hold it, while it is current."""
+        return self._captures.hold(key)
+
+    def _read_last(self, key: bytes) -> PageRow | None:
         row = self._row(f"{_SELECT} WHERE key = ? AND latest = 1", (key,))
         return None if row is None or row.verdict in {FAILED, UNREADABLE} else row
 
@@ -163,11 +169,13 @@ class PageStore:
                 row.id,
             ),
         )
+        self._captures.note_change(row.key)
         self._note_visit(visit)
 
     def note(self, page_id: int, reason: str | None) -> None:
         """Store a remark about a capture."""
         self._database.write("UPDATE pages SET reason = ? WHERE id = ?", (reason, page_id))
+        self._captures.note_changes()
 
     def get(self, page_id: int) -> PageRow | None:
         """Return the capture with an id."""
@@ -188,89 +196,12 @@ class PageStore:
             (digest,),
         )
 
-    def supersede(self, page_id: int) -> bool:
-        """Record a capture that is no longer its page's newest, if it has duplicates."""
-        noted = self._database.write(
-            "INSERT OR IGNORE INTO superseded SELECT ?1 WHERE EXISTS"
-            " (SELECT 1 FROM pages WHERE duplicate_of = ?1 AND latest = 1)",
-            (page_id,),
-        )
-        return noted.rowcount > 0
-
-    def superseded(self) -> list[int]:
-        """Return the ids of the captures that ``supersede`` recorded."""
-        rows = self._database.read("SELECT page FROM superseded ORDER BY page")
-        return [int(page_id) for (page_id,) in rows]
-
-    def forget_superseded(self, page_id: int) -> None:
-        """Remove a capture from those that ``supersede`` recorded."""
-        self._database.write("DELETE FROM superseded WHERE page = ?", (page_id,))
-
-    def texts_of_duplicates(self, page_id: int) -> list[TextGroup]:
-        """Group the newest captures that are duplicates of a capture by their texts."""
-        rows = self._database.read(
-            "SELECT text_digest, coalesce(min(near_texts.page), min(pages.id)) FROM pages"
-            " LEFT JOIN near_texts ON near_texts.page = pages.id"
-            " WHERE duplicate_of = ? AND latest = 1 GROUP BY text_digest",
-            (page_id,),
-        )
-        return [TextGroup(*row) for row in rows]
-
-    def name_original(self, row: PageRow) -> None:
-        """Store the new original of a duplicate, with the distance and similarity."""
-        self._database.write(
-            "UPDATE pages SET duplicate_of = ?, verdict = ?, distance = ?, similarity = ?,"
-            " parameters = ? WHERE id = ?",
-            (row.duplicate_of, row.verdict, row.distance, row.similarity, row.parameters, row.id),
-        )
-
-    def move_duplicates(
-        self, old_id: int, new_id: int, digest: bytes, verdict: Verdict, parameters: int
-    ) -> None:
-        """Set another original for all duplicates of a capture that have a given text."""
-        self._database.write(
-            "UPDATE pages SET duplicate_of = ?1, verdict = CASE WHEN verdict = 'exact_duplicate'"
-            " AND ?2 = 'text_duplicate' THEN verdict ELSE ?2 END, distance = ?3, similarity = ?4,"
-            " parameters = ?5 WHERE duplicate_of = ?6 AND latest = 1 AND text_digest = ?7",
-            (
-                new_id,
-                verdict.kind,
-                verdict.distance,
-                verdict.similarity,
-                parameters,
-                old_id,
-                digest,
-            ),
-        )
-
-    def move_unknown(self, old_id: int, new_id: int, *, read_anew: bool) -> None:
-        """Set another original for all remaining duplicates of a capture.
-
-        With ``read_anew`` their digests are cleared, so that each is read at its next visit.
-        """
-        forget = ", payload_digest = NULL, text_digest = NULL" if read_anew else ""
-        self._database.write(
-            f"UPDATE pages SET duplicate_of = ?{forget}"  # noqa: S608
-            " WHERE duplicate_of = ? AND latest = 1",
-            (new_id, old_id),
-        )
-
-    def note_moved(self, moved: Sequence[tuple[int, int]]) -> None:
-        """Update the ids of captures in the groups of the learned URL rules: (old, new).
-
-        Complexity: O(groups), once for all of them.
-        """
-        self._database.write(
-            "UPDATE folds SET page = moved.new FROM (SELECT value ->> 0 AS old, value ->> 1 AS new"
-            " FROM json_each(?)) AS moved WHERE folds.page = moved.old",
-            (json.dumps(moved),),
-        )
-
     def note_depth(self, key: bytes, depth: int) -> None:
         """Record a shorter path from a seed to a page."""
         self._database.write(
             "UPDATE pages SET depth = ?1 WHERE key = ?2 AND latest = 1 AND depth > ?1", (depth, key)
         )
+        self._captures.note_change(key)
 
     def forget_failures(self, key: bytes, before: int) -> None:
         """Delete the failures of a page with smaller ids, except for its newest capture."""
@@ -294,6 +225,7 @@ class PageStore:
             " AND copy.duplicate_of = pages.id)",
             (key, keep),
         )
+        self._captures.note_change(key)
 
     def urls_after(self, page_id: int, limit: int) -> list[StoredUrl]:
         """Return the next URLs after a capture, each with its newest capture, by id."""
@@ -308,6 +240,7 @@ class PageStore:
         """Delete a duplicate's capture that a kept one replaces."""
         self._database.write("DELETE FROM near_texts WHERE page = ?", (page_id,))
         self._database.write("DELETE FROM pages WHERE id = ? AND text IS NULL", (page_id,))
+        self._captures.note_changes()
 
     def find_said(self, digest: bytes) -> PageRow | None:
         """Return a capture with the text of a digest, be it the newest of its page or not."""

@@ -60,7 +60,7 @@ class Promotion:
             row.verdict = verdict.kind
         row.distance, row.similarity = verdict.distance, verdict.similarity
         row.parameters = parameters
-        self.store.name_original(row)
+        self.store.duplicates.name_original(row)
         return row
 
     def settle(self, parameters: int, keep_versions: int) -> Iterator[Promoted]:
@@ -73,7 +73,7 @@ class Promotion:
         Complexity: O(duplicates), and one judgement for each distinct text.
         """
         moved = []
-        for page_id in self.store.superseded():
+        for page_id in self.store.duplicates.superseded():
             old = self.store.get(page_id)
             if old is not None and not old.latest:
                 for replaced, promoted in self._settle(old, parameters):
@@ -81,13 +81,13 @@ class Promotion:
                     yield promoted
                 if keep_versions:
                     self.store.drop_texts(old.key, keep_versions - 1)
-            self.store.forget_superseded(page_id)
+            self.store.duplicates.forget_superseded(page_id)
         if moved:
-            self.store.note_moved(moved)
+            self.store.duplicates.note_moved(moved)
 
     def _settle(self, old: PageRow, parameters: int) -> Iterator[tuple[int, Promoted]]:
         """Judge each text of the duplicates of one capture, its own one first."""
-        groups = self.store.texts_of_duplicates(old.id)
+        groups = self.store.duplicates.texts_of_duplicates(old.id)
         groups.sort(key=lambda group: (group.digest != old.text_digest, group.first))
         for group in groups:
             first = self.store.get(group.first)
@@ -101,7 +101,7 @@ class Promotion:
                         self._promote(first, number, verdict, source, document, parameters),
                     )
                     verdict = replace(verdict, kind="text_duplicate", distance=0, similarity=1.0)
-                self.store.move_duplicates(
+                self.store.duplicates.move_duplicates(
                     old.id, original or number, group.digest, verdict, parameters
                 )
         if old.text is not None:
@@ -113,7 +113,7 @@ class Promotion:
         If a kept page repeats that text, it becomes the original of all such duplicates, and each
         is read at its next visit.
         """
-        groups = self.store.texts_of_duplicates(old.id)
+        groups = self.store.duplicates.texts_of_duplicates(old.id)
         first = self.store.get(min(group.first for group in groups)) if groups else None
         if first is None:
             return
@@ -121,9 +121,9 @@ class Promotion:
         if verdict.duplicate_of is None:
             first.payload_digest = None
             yield first.id, self._promote(first, number, verdict, old, document, parameters)
-            self.store.move_unknown(old.id, number, read_anew=False)
+            self.store.duplicates.move_unknown(old.id, number, read_anew=False)
         else:
-            self.store.move_unknown(old.id, verdict.duplicate_of, read_anew=True)
+            self.store.duplicates.move_unknown(old.id, verdict.duplicate_of, read_anew=True)
 
     def _source(self, row: PageRow) -> PageRow | None:
         """Return a capture with the text of a duplicate: its own or one with the same text."""

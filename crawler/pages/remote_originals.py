@@ -45,7 +45,7 @@ class Elsewhere:
             (row.key, row.text_digest, is_file, row.payload_digest),
         ).fetchall()
         for (page,) in found:
-            self._database.write("UPDATE pages SET duplicate_of = ? WHERE id = ?", (row.id, page))
+            self._store.duplicates.set_original(page, row.id)
             self._database.write("DELETE FROM elsewhere WHERE page = ?", (page,))
 
     def kept_url(self, row: PageRow) -> str | None:

@@ -1,0 +1,138 @@
+"""What is known of a page while it is captured: its last capture is read once, and is never old."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.pages.page_context import PageContext
+from crawler.pages.page_row import COLUMNS, PageRow, row_of
+from crawler.reading.reading import Reading
+from neardup import Parameters, Verdict
+from tests.crawler.maintenance.rejudge.captured import Said
+from tests.crawler.pages.sharing import OneMemory, fleet
+from tests.crawler.pages.test_capture import LONG, OTHER, fetched, html
+from tests.crawler.pages.test_revisits import OPTIONS, PDF, Visiting, visiting
+from tests.crawler.pages.test_sharing import said
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from crawler.job import Job
+    from crawler.pages.page_store import PageStore
+
+__all__ = ["visiting"]
+NEAR = LONG + " One word."
+
+
+@contextmanager
+def statements_of(job: Job) -> Iterator[list[str]]:
+    """The statements that are run on the database of a job meanwhile."""
+    found: list[str] = []
+    connection = job.database.read("SELECT 1").connection
+    connection.set_trace_callback(found.append)
+    yield found
+    connection.set_trace_callback(None)
+
+
+def looks_at_last_capture(statements: list[str]) -> int:
+    """Count the statements that read the whole row of a page's last capture."""
+    wanted = [sql for sql in statements if sql.startswith("SELECT id, key, url")]
+    return sum("WHERE key = " in sql for sql in wanted)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, html(LONG)),
+        (html(LONG), html(LONG)),
+        (html(LONG), html(LONG) + b"<!-- a visit -->"),
+        (html(LONG), html(OTHER)),
+        (html(OTHER), html(NEAR)),
+        (html(OTHER), PDF),
+        (PDF, PDF),
+    ],
+    ids=["new", "same bytes", "same text", "changed", "near-duplicate", "file", "same file"],
+)
+def test_last_capture_of_a_page_is_read_once(
+    visiting: Visiting, before: bytes | None, after: bytes
+) -> None:
+    visiting.get("/kept", html(LONG))
+    if before is not None:
+        visiting.get("/a", before)
+    visiting.again()
+    with statements_of(visiting.job) as statements:
+        visiting.get("/a", after)
+    assert looks_at_last_capture(statements) == 1, "\n".join(sql[:300] for sql in statements)
+
+
+@pytest.mark.parametrize("text", [LONG, NEAR, OTHER])
+def test_last_capture_of_a_page_is_read_once_in_a_fleet(tmp_path: Path, text: str) -> None:
+    """The page of another crawl that is the original is another page."""
+    with fleet([tmp_path / "one", tmp_path / "two"], OPTIONS, OneMemory(Parameters())) as jobs:
+        one, two = jobs
+        asyncio.run(said(one, "/kept", Said(LONG)))
+        asyncio.run(said(two, "/a", Said("Few words.")))
+        key = fetched(two, "/a", b"").key
+        with statements_of(two) as statements:
+            asyncio.run(said(two, "/a", Said(text)))
+    of_page = [sql for sql in statements if f"'{key.hex()}'" in sql.lower()]
+    assert looks_at_last_capture(of_page) == 1, "\n".join(sql[:200] for sql in of_page)
+
+
+WRITES: dict[str, Callable[[PageStore, PageRow], object]] = {
+    "insert": lambda store, row: store.insert(replace(row, id=store.new_id())),
+    "failure": lambda store, row: store.insert(
+        replace(row, id=store.new_id(), verdict="failed", text=None)
+    ),
+    "touch": lambda store, row: store.touch(replace(row, etag="new"), 7, 7.0),
+    "note": lambda store, row: store.note(row.id, "a remark"),
+    "depth": lambda store, row: store.note_depth(row.key, 0),
+    "texts": lambda store, row: store.drop_texts(row.key, 0),
+    "forget": lambda store, row: store.forget(row.id),
+    "original": lambda store, row: store.duplicates.name_original(replace(row, distance=5)),
+    "moved": lambda store, row: store.duplicates.move_duplicates(
+        row.duplicate_of or 0, 99, row.text_digest or b"", Verdict("near_duplicate"), 1
+    ),
+    "moved unread": lambda store, row: store.duplicates.move_unknown(
+        row.duplicate_of or 0, 99, read_anew=True
+    ),
+    "taken home": lambda store, row: store.duplicates.set_original(row.id, 99),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_row_that_a_request_holds_is_never_old(
+    visiting: Visiting, write: Callable[[PageStore, PageRow], object]
+) -> None:
+    """Whatever another request does meanwhile."""
+    visiting.get("/kept", html(OTHER))
+    for path in ("/kept", "/copy"):
+        visiting.get(path, html(LONG))
+    store, answer = visiting.job.store, replace(visiting.answer("/copy"), depth=3)
+    page = PageContext(store, answer, b"", Reading(answer.url), obey_robots_meta=True)
+    row = page.previous
+    assert row is not None
+    assert row.duplicate_of is not None
+    write(store, replace(row))
+    stored = visiting.job.database.read(
+        f"SELECT {', '.join(COLUMNS)} FROM pages WHERE key = ? AND latest = 1", (row.key,)
+    ).fetchone()
+    assert page.previous == (None if stored is None else row_of(stored))
+
+
+def test_two_requests_of_a_page_hold_one_row(visiting: Visiting) -> None:
+    visiting.get("/a", html(LONG))
+    answer, store = visiting.answer("/a"), visiting.job.store
+    with statements_of(visiting.job) as statements:
+        pages = [
+            PageContext(store, answer, b"", Reading(answer.url), obey_robots_meta=True)
+            for _ in range(2)
+        ]
+        assert pages[0].previous is pages[1].previous
+    assert len(statements) == 1
