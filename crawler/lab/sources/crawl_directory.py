@@ -13,6 +13,7 @@ from crawler.lab.sources.source import SourceError
 from crawler.pages.judged_documents import unpack_judged
 from crawler.pages.live_parameters import current
 from crawler.pages.page_row import to_unsigned
+from crawler.pages.stored_texts import HeldTexts
 from crawler.pages.verdicts import OF_TEXTS
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
@@ -37,21 +38,6 @@ SELECT id, key, url, title, words, text_digest, visible_digest, payload_digest, 
 FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({_VERDICTS}) AND text_digest IS NOT NULL
 ORDER BY id LIMIT {_SLICE}
 """  # noqa: S608
-
-# What is equal to a kept text, or to that of a near-duplicate, holds none of its own; of pages that
-# show the same one may have taken less of it for its text.
-_TEXT = """
-SELECT coalesce(
-    pages.text,
-    (SELECT near.text FROM near_texts AS near WHERE near.page = pages.id),
-    (SELECT same.text FROM pages AS same
-     WHERE same.text_digest = pages.text_digest AND same.words IS pages.words
-     AND same.text IS NOT NULL LIMIT 1),
-    (SELECT near.text FROM pages AS same JOIN near_texts AS near ON near.page = same.id
-     WHERE same.text_digest = pages.text_digest AND same.words IS pages.words
-     AND same.duplicate_of IS NOT NULL AND same.latest = 1 LIMIT 1)
-) FROM pages WHERE pages.id = ?
-"""
 
 
 class CrawlSource:
@@ -114,9 +100,9 @@ class CrawlSource:
         with self._open() as connection:
             for start in range(0, len(ids), _TEXTS_AT_ONCE):
                 wanted = ids[start : start + _TEXTS_AT_ONCE]
-                rows = [connection.execute(_TEXT, (number,)).fetchone() for number in wanted]
-                for number, row in zip(wanted, rows, strict=True):
-                    yield None if row is None or row[0] is None else self._unpacked(number, row[0])
+                texts = HeldTexts(connection.execute)
+                for number, packed in [(number, texts.of_page(number)) for number in wanted]:
+                    yield None if packed is None else self._unpacked(number, packed)
 
     def is_superseded(self) -> bool:
         """See the protocol."""

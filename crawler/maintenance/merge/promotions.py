@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.maintenance.rejudge.stored_texts import HeldTexts
 from crawler.maintenance.verify.capture_checks import ORPHANS
 from crawler.pages.judged_documents import unpack_judged
 from crawler.pages.page_row import to_signed
+from crawler.pages.stored_texts import HeldTexts
 from crawler.pages.verdicts import NEAR_DUPLICATE, TEXT_DUPLICATE
 from neardup import Document
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.maintenance.rejudge.stored_texts import HeldTexts, TextSource
 from crawler.pages.page_row import to_signed, to_unsigned
+from crawler.pages.stored_texts import HeldTexts, TextSource
 
 if TYPE_CHECKING:
     import sqlite3

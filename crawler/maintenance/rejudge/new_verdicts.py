@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.maintenance.rejudge.judged import JudgedPages, JudgedRow
-from crawler.maintenance.rejudge.stored_texts import HeldTexts
 from crawler.maintenance.verify.capture_checks import listed
+from crawler.pages.stored_texts import HeldTexts
 from crawler.pages.verdicts import (
     CHANGED,
     EXACT_DUPLICATE,
@@ -22,8 +22,8 @@ from neardup import Deduplicator, HammingIndex, Verdict
 if TYPE_CHECKING:
     import sqlite3
 
-    from crawler.maintenance.rejudge.stored_texts import TextSource
     from crawler.maintenance.verify.finding import CheckWatch
+    from crawler.pages.stored_texts import TextSource
     from neardup import Document, Parameters
 
 # Copies of a file that is no page have no text: is_main is NULL.

@@ -10,12 +10,12 @@ import zstandard
 
 from crawler.maintenance.rejudge.judged import JudgedRow
 from crawler.maintenance.rejudge.new_verdicts import JUDGED, Rejudge
-from crawler.maintenance.rejudge.stored_texts import HeldTexts, TextSource
 from crawler.maintenance.verify.database_checks import make_bloom, make_index, remove_index
 from crawler.maintenance.verify.queueing import QueueAgain
 from crawler.pages.judge import is_better
 from crawler.pages.live_parameters import current
 from crawler.pages.page_store import PageStore
+from crawler.pages.stored_texts import HeldTexts, TextSource
 from crawler.pages.verdicts import NEAR_DUPLICATE
 from crawler.storage.database import Database
 from crawler.storage.errors import JobError

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from crawler.maintenance.rejudge.stored_texts import HeldTexts
 from crawler.maintenance.verify import capture_checks as captures
 from crawler.maintenance.verify import column_checks as columns
 from crawler.maintenance.verify import repeat_checks as repeats
@@ -17,6 +16,7 @@ from crawler.maintenance.verify.queueing import QueueAgain
 from crawler.maintenance.verify.value_repairs import VALUE_RULES, ValueMender
 from crawler.pages.page_row import to_signed
 from crawler.pages.page_store import PageStore
+from crawler.pages.stored_texts import HeldTexts
 from crawler.pages.verdicts import KEPT, NEW, TOO_SHORT
 
 if TYPE_CHECKING:

@@ -1,0 +1,72 @@
+"""Find the stored text of a page: in its row, beside it, or with an equal page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawler.pages.judged_documents import unpack_judged
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Sequence
+
+# A duplicate holds no text of its own where another page has it. Older versions count too: a
+# duplicate may have had the text first. Pages with the same visible text may differ in their main
+# text: the number of words must be equal.
+_FIRST = """
+SELECT {own} FROM pages WHERE id = ?1 AND text IS NOT NULL
+UNION ALL
+SELECT {near} FROM near_texts WHERE page = ?1
+UNION ALL
+SELECT * FROM (SELECT {own} FROM pages
+    WHERE text_digest = ?2 AND words IS ?3 AND text IS NOT NULL ORDER BY id LIMIT 1)
+UNION ALL
+SELECT * FROM (SELECT {near} FROM pages JOIN near_texts ON near_texts.page = pages.id
+    WHERE pages.text_digest = ?2 AND pages.words IS ?3 AND pages.duplicate_of IS NOT NULL
+    AND pages.latest = 1 LIMIT 1)
+LIMIT 1
+"""
+_PLACE = _FIRST.format(own="pages.id, 0", near="near_texts.page, 1")
+_TEXT = _FIRST.format(own="pages.text", near="near_texts.text")
+
+
+class TextSource(NamedTuple):
+    """The place of a text: the row of a page, or ``near_texts``."""
+
+    page: int
+    is_near: int
+
+
+class HeldTexts:
+    """Finds texts in a crawl's database, and reads them one at a time.
+
+    Args:
+        read: Function that runs a query.
+    """
+
+    def __init__(self, read: Callable[[str, Sequence[Any]], sqlite3.Cursor]) -> None:
+        self._read = read
+
+    def find(self, page_id: int, digest: bytes | None, words: int | None) -> TextSource | None:
+        """Return the place of a page's text, or None if it is stored nowhere."""
+        row = self._read(_PLACE, (page_id, digest, words)).fetchone()
+        return None if row is None else TextSource(*row)
+
+    def of_page(self, page_id: int) -> bytes | None:
+        """Return the text of a page, zstd, from any place that has it, or None."""
+        sql = "SELECT text_digest, words FROM pages WHERE id = ?"
+        row = self._read(sql, (page_id,)).fetchone()
+        found = None if row is None else self._read(_TEXT, (page_id, *row)).fetchone()
+        return None if found is None else bytes(found[0])
+
+    def packed(self, source: TextSource) -> bytes:
+        """Return a text as it is stored, zstd."""
+        sql = "SELECT text FROM near_texts WHERE page = ?"
+        if not source.is_near:
+            sql = "SELECT text FROM pages WHERE id = ?"
+        text: bytes = self._read(sql, (source.page,)).fetchone()[0]
+        return text
+
+    def text(self, source: TextSource) -> str:
+        """Return a text, decompressed."""
+        return unpack_judged(self.packed(source))
