@@ -147,9 +147,9 @@ class Deduplicator:
         if not isinstance(self._store, MemoryDocuments | None):
             fixed.append("min_words")
         for name in fixed:
-            held, wanted = getattr(self._parameters, name), getattr(parameters, name)
-            if held != wanted:
-                raise ParameterError(f"{name} must stay {held}, got {wanted}; open another one")
+            stored, wanted = getattr(self._parameters, name), getattr(parameters, name)
+            if stored != wanted:
+                raise ParameterError(f"{name} must stay {stored}, got {wanted}; open another one")
 
     def judge(
         self,
@@ -185,7 +185,7 @@ class Deduplicator:
         digest = payload_digest(payload)
         number = checked_id(id)
         known = self.find_payload(digest, exclude={number, *exclude})
-        if known is not None and not self._holds(number):
+        if known is not None and not self._is_stored(number):
             if self._store is not None:
                 digest_of_text = text_digest(text)
                 self._check_dropped(number, digest_of_text)
@@ -290,20 +290,20 @@ class Deduplicator:
             return replace(document, fingerprint=None)
         return document
 
-    def _holds(self, number: int) -> bool:
+    def _is_stored(self, number: int) -> bool:
         return self._store is not None and self._store.digest(number) is not None
 
     def _is_kept(self, number: int, document: Document) -> bool:
-        held = None if self._store is None else self._store.digest(number)
-        if held is None:
+        stored = None if self._store is None else self._store.digest(number)
+        if stored is None:
             self._check_dropped(number, document.digest)
-        elif held != document.digest:
+        elif stored != document.digest:
             raise DuplicateIdError(f"id {number} is kept with another text; give each text its id")
-        return held is not None
+        return stored is not None
 
     def _check_dropped(self, number: int, digest: bytes) -> None:
-        held = None if self._store is None else self._store.dropped_digest(number)
-        if held not in (None, digest):
+        stored = None if self._store is None else self._store.dropped_digest(number)
+        if stored not in (None, digest):
             raise DuplicateIdError(
                 f"id {number} was judged with another text; give each text its id"
             )

@@ -103,8 +103,9 @@ def _earlier(spark: "SparkSession", path: str, place: str, run: str) -> Folder:
 def _check(path: str, about: About, parameters: Parameters) -> None:
     names = [field.name for field in fields(Parameters) if field.name != "features"]
     for name in (_FEATURES, *names):
-        held, wanted = getattr(about.parameters, name), getattr(parameters, name)
-        if held != wanted:
+        stored, wanted = getattr(about.parameters, name), getattr(parameters, name)
+        if stored != wanted:
             raise InputError(
-                f"{path}: made with {name} {held}, now it is {wanted}; use the same, or begin anew"
+                f"{path}: made with {name} {stored}, now it is {wanted}; use the same, "
+                "or begin anew"
             )

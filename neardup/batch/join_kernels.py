@@ -65,12 +65,12 @@ def near_in_runs(
         masks: The masks of the tables; only the first table in which a pair meets finds it.
         limits: The limits of the search.
         earlier: int64: takes the smaller place of each pair that is found.
-        later: int64: takes the larger one; both have room for 2 * most_found a row.
+        later: int64: takes the larger one; both have room for 2 * max_found a row.
 
     Returns:
         How many pairs were found.
 
-    Complexity: O(min(length of run, 2 * most_compared)) a row.
+    Complexity: O(min(length of run, 2 * max_compared)) a row.
     """
     found, start = 0, 0
     for row in range(len(rows.keys)):
@@ -79,16 +79,16 @@ def near_in_runs(
         if row < begin or rows.ids[row] < limits.first_new:
             continue
         other, taken = start, 0
-        stop = min(row, start + limits.most_compared)
-        while other < stop and taken < limits.most_found:
+        stop = min(row, start + limits.max_compared)
+        while other < stop and taken < limits.max_found:
             if _is_near(rows, other, row, limits) and _is_first(rows, other, row, masks):
                 earlier[found], later[found] = other, row
                 found += 1
                 taken += 1
             other += 1
-        least, taken = max(other, row - limits.most_compared), 0
+        least, taken = max(other, row - limits.max_compared), 0
         other = row - 1
-        while other >= least and taken < limits.most_found:
+        while other >= least and taken < limits.max_found:
             if _is_near(rows, other, row, limits) and _is_first(rows, other, row, masks):
                 earlier[found], later[found] = other, row
                 found += 1

@@ -55,20 +55,20 @@ class Limits(NamedTuple):
         radius: The largest distance of their fingerprints, in bits.
         unequal: The largest number of values in which their sketches differ.
         first_new: The smallest id to search for; texts with smaller ids are only found.
-        most_compared: The number of texts of a key that one is compared with from each end: the
+        max_compared: The number of texts of a key that one is compared with from each end: the
             first ones, and the last ones before it.
-        most_found: The number of candidates that are taken from each end.
+        max_found: The number of candidates that are taken from each end.
     """
 
     radius: int
     unequal: int
     first_new: int
-    most_compared: int
-    most_found: int
+    max_compared: int
+    max_found: int
 
 
 def candidates(
-    texts: "DataFrame", scheme: Scheme, radius: int, most_unequal: int, first_new: int
+    texts: "DataFrame", scheme: Scheme, radius: int, max_unequal: int, first_new: int
 ) -> "DataFrame":
     """Return the pairs of texts that are near by fingerprint and sketch.
 
@@ -76,7 +76,7 @@ def candidates(
         texts: ``id``, ``fingerprint``, the words of the sketch, and ``signature`` for bands.
         scheme: The scheme of the keys by which they meet.
         radius: The largest distance between fingerprints, in bits.
-        most_unequal: The largest number of values of sketches that may differ; 128 compares no
+        max_unequal: The largest number of values of sketches that may differ; 128 compares no
             sketches.
         first_new: The smallest id of this run: pairs of two older texts are left out.
 
@@ -85,7 +85,7 @@ def candidates(
     """
     is_exact = isinstance(scheme, Blocks)
     columns = ["id", *_TOLD, *(() if is_exact else ("signature",))]
-    limits = Limits(radius, most_unequal, first_new, MAX_COMPARED, MAX_FOUND)
+    limits = Limits(radius, max_unequal, first_new, MAX_COMPARED, MAX_FOUND)
     keyed = texts.select(columns).mapInArrow(_keyed(scheme), _KEYED)
     sorted_rows = keyed.repartition("key").sortWithinPartitions("key", "id")
     found = sorted_rows.mapInArrow(_compared(scheme.masks, limits), _CANDIDATES)
@@ -154,7 +154,7 @@ def _pairs(
             new = JoinRows._make(column[start : start + _ROWS_AT_ONCE] for column in batch)
             begin = 0 if open_run is None else len(open_run.keys)
             both = new if open_run is None else _joined(open_run, new)
-            room = 2 * limits.most_found * len(new.keys)
+            room = 2 * limits.max_found * len(new.keys)
             earlier, later = np.empty(room, np.int64), np.empty(room, np.int64)
             count = near_in_runs(_in_one_piece(both), begin, masks, limits, earlier, later)
             if count:
@@ -162,7 +162,7 @@ def _pairs(
                 different = both.fingerprints[one] ^ both.fingerprints[other]
                 distances = np.bitwise_count(different).astype(np.int16)
                 yield both.ids[one], both.ids[other], distances
-            open_run = _last_run(both, limits.most_compared)
+            open_run = _last_run(both, limits.max_compared)
 
 
 def _joined(first: JoinRows, second: JoinRows) -> JoinRows:

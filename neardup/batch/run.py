@@ -16,7 +16,7 @@ from neardup.batch.joining import candidates
 from neardup.batch.output_tables import About, Folder
 from neardup.batch.parsing import Fields
 from neardup.batch.schemes import Bands, Blocks, bands_for, cheapest, cheapest_blocks
-from neardup.batch.sketches import PERMUTATIONS, WORDS, most_unequal
+from neardup.batch.sketches import PERMUTATIONS, WORDS, max_unequal
 from neardup.batch.verifying import verified
 from neardup.command_line.errors import InputError
 from neardup.fingerprints.digest import EMPTY_DIGEST
@@ -146,7 +146,7 @@ class BatchRun:
         older = self._earlier.texts().join(self._earlier.signatures(), "id").select(columns)
         texts = texts.unionByName(older).where("fingerprint IS NOT NULL")
         scheme = self._scheme(texts.count())
-        unequal = most_unequal(parameters.min_similarity) if parameters.verify else PERMUTATIONS
+        unequal = max_unequal(parameters.min_similarity) if parameters.verify else PERMUTATIONS
         first_new = self._parts[0].number << POSITION_BITS
         near = candidates(texts, scheme, parameters.radius, unequal, first_new)
         near = self._keep(near, "candidates")

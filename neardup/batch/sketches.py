@@ -40,7 +40,7 @@ def _mixed(values: Signature) -> Signature:
     return mixed
 
 
-def most_unequal(min_similarity: float) -> int:
+def max_unequal(min_similarity: float) -> int:
     """Return the number of values in which the sketches of two similar texts may differ.
 
     The two bits of a value agree by chance once in four times, so that those of texts of similarity

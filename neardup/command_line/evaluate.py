@@ -42,7 +42,7 @@ def evaluate(options: Namespace) -> None:
     if not about:
         least = f"{parameters.min_words} words"
         raise InputError(f"{options.pairs}: no pair names two texts of at least {least}")
-    least_similarity = parameters.min_similarity
+    min_similarity = parameters.min_similarity
     rows = sweep(texts.alone, labelled)
     confirmed = sweep(
         texts.confirmed,
@@ -50,12 +50,12 @@ def evaluate(options: Namespace) -> None:
         similarity=lambda earlier, later: similarity(
             words[earlier], words[later], parameters.verify_shingle_size
         ),
-        min_similarities=[least_similarity],
+        min_similarities=[min_similarity],
     )
     rows += [row for row in confirmed if row.min_similarity is not None]
     print_text(
         f"{len(words):,} texts of at least {parameters.min_words} words, "
-        f"{about:,} pairs with {options.measure} >= {least_similarity:g}"
+        f"{about:,} pairs with {options.measure} >= {min_similarity:g}"
     )
     print_text(
         f"features: {alone.fingerprint_features} alone, {parameters.fingerprint_features} confirmed"

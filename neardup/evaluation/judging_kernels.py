@@ -38,9 +38,9 @@ from neardup.evaluation.search_kernels import (
     START,
     Repeated,
     Start,
-    hold,
     is_confirmed,
     near_kept,
+    note_kept,
     search,
 )
 
@@ -80,7 +80,7 @@ def _nothing_kept(places: Int, classes: Int) -> Kept:
 
 
 @compiled(WALKED(NEAR, KEPT, BOOLS, BOUNDS, types.int64))
-def _walk(near: Near, kept: Kept, is_held: NDArray[np.bool_], bounds: Bounds, place: Int) -> Walked:
+def _walk(near: Near, kept: Kept, is_kept: NDArray[np.bool_], bounds: Bounds, place: Int) -> Walked:
     """Go through the list of a place."""
     lists, classes = near.lists, near.members.classes
     seen, unknown, bits, before = 0, 0, np.int64(0), np.int64(-1)
@@ -92,7 +92,7 @@ def _walk(near: Near, kept: Kept, is_held: NDArray[np.bool_], bounds: Bounds, pl
             # What is kept of its class stands in no list.
             return Walked(Repeated(-1, -1, -1.0, unknown), True, Start(bits, earlier - 1, seen))
         before = earlier
-        if not is_held[earlier]:
+        if not is_kept[earlier]:
             continue
         if seen >= MAX_COUNT and bounds.verify:
             return Walked(Repeated(-1, -1, -1.0, unknown), False, Start(0, 0, 0))
@@ -109,13 +109,13 @@ def _walk(near: Near, kept: Kept, is_held: NDArray[np.bool_], bounds: Bounds, pl
 def _repeated(
     near: Near,
     kept: Kept,
-    is_held: NDArray[np.bool_],
+    is_kept: NDArray[np.bool_],
     bounds: Bounds,
     pool: NDArray[np.int64],
     place: Int,
 ) -> tuple[Repeated, NDArray[np.int64]]:
     """Return the place that a place repeats by its fingerprint, and the pool, which may grow."""
-    walked = _walk(near, kept, is_held, bounds, place)
+    walked = _walk(near, kept, is_kept, bounds, place)
     if not walked.goes_on:
         return walked.found, pool
     pool = near_kept(near, kept, pool, near.members.classes[place])
@@ -170,7 +170,7 @@ def judge(columns: Columns, near: Near, bounds: Bounds, verdicts: Verdicts) -> I
     places, not_compared = len(columns.texts), 0
     payloads = np.full(places + 1, -1, np.int64)
     texts = np.full(columns.texts.max() + 2 if places else 1, -1, np.int64)
-    is_held = np.zeros(places, np.bool_)
+    is_kept = np.zeros(places, np.bool_)
     kept = _nothing_kept(places, len(near.fingerprints))
     pool = np.empty(1024, np.int64)
     for place in range(places):
@@ -185,7 +185,7 @@ def judge(columns: Columns, near: Near, bounds: Bounds, verdicts: Verdicts) -> I
             _drop(verdicts, place, TEXT, Repeated(texts[text], 0, 1.0, 0))
         else:
             if is_compared:
-                found, pool = _repeated(near, kept, is_held, bounds, pool, place)
+                found, pool = _repeated(near, kept, is_kept, bounds, pool, place)
             if found.place >= 0:
                 _drop(verdicts, place, _layer(bounds, found.distance), found)
             elif columns.is_changed[place]:
@@ -197,6 +197,6 @@ def judge(columns: Columns, near: Near, bounds: Bounds, verdicts: Verdicts) -> I
             _note(payloads, payload, place)
             _note(texts, text, place)
             if is_compared:
-                is_held[place] = True
-                hold(near, kept, place)
+                is_kept[place] = True
+                note_kept(near, kept, place)
     return not_compared

@@ -50,7 +50,7 @@ def is_confirmed(bounds: Bounds, similarity: float) -> bool:
 
 
 @compiled(types.void(NEAR, KEPT, types.int64))
-def hold(near: Near, kept: Kept, place: Int) -> None:
+def note_kept(near: Near, kept: Kept, place: Int) -> None:
     """Note that a place with a fingerprint is kept."""
     number = near.members.classes[place]
     if kept.first[number] == NONE:

@@ -10,7 +10,7 @@ from neardup.evaluation.column import Column
 from neardup.features.shingles import shingle_set
 from neardup.whole import split_whole
 
-NOT_ASKED, NOT_HELD = -2, -1
+NOT_ASKED, NOT_STORED = -2, -1
 """These stand for the size of a set that is missing: not asked for, or of a text not stored."""
 
 
@@ -72,7 +72,7 @@ class ShingleSets:
         self._starts.fill(texts, 0)
         self._sizes.fill(texts, NOT_ASKED)
         self._whole_starts.fill(texts, 0)
-        self._whole_sizes.fill(texts, NOT_HELD)
+        self._whole_sizes.fill(texts, NOT_STORED)
 
     def missing(self, texts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return those of some texts that were never added, ascending."""
@@ -83,7 +83,7 @@ class ShingleSets:
     def add(self, number: int, text: str | None) -> None:
         """Hold the set of a text; None: the text is not held, and so has none."""
         if text is None:
-            self._sizes.values[number] = NOT_HELD
+            self._sizes.values[number] = NOT_STORED
             return
         part, whole = split_whole(text)
         self._put(number, part, self._starts, self._sizes)

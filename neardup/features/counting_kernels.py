@@ -65,15 +65,15 @@ def _number_words(
         value *= FIRST
         slot = (value ^ (value >> _HALF)) & last
         while True:
-            held = table[slot]
-            if held == U64(0):
+            stored = table[slot]
+            if stored == U64(0):
                 found += 1
                 table[slot] = (value & ~_LOW) | U64(found)
                 firsts[found], lengths[found] = start, end - start
                 numbers[word] = U64(found)
                 break
-            known = held & _LOW
-            is_alike = (held ^ value) >> _HALF == U64(0) and lengths[known] == end - start
+            known = stored & _LOW
+            is_alike = (stored ^ value) >> _HALF == U64(0) and lengths[known] == end - start
             if is_alike and _is_same(data, firsts[known], start, end - start):
                 numbers[word] = known
                 break
@@ -104,15 +104,15 @@ def _number_pairs(numbers: NDArray[np.uint64], count: int, apart: int, salt: int
         value = (value ^ (value >> _HALF)) * FIRST
         slot = (value ^ (value >> _HALF)) & last
         while True:
-            held = table[slot]
-            if held == U64(0):
+            stored = table[slot]
+            if stored == U64(0):
                 found += 1
                 table[slot] = (value & ~_LOW) | U64(found)
                 pairs[found] = pair
                 numbers[place] = U64(found)
                 break
-            if (held ^ value) >> _HALF == U64(0) and pairs[held & _LOW] == pair:
-                numbers[place] = held & _LOW
+            if (stored ^ value) >> _HALF == U64(0) and pairs[stored & _LOW] == pair:
+                numbers[place] = stored & _LOW
                 break
             slot = (slot + U64(1)) & last
     return found

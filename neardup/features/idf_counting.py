@@ -88,11 +88,11 @@ class DocumentCounter:
         self._dropped = self._dropped[rows]
 
 
-def find(held: Hashes, asked: Hashes) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def find(stored: Hashes, asked: Hashes) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Return the place of each value asked for, and whether it is there.
 
     Args:
-        held: uint64, (features,), ascending and distinct.
+        stored: uint64, (features,), ascending and distinct.
         asked: uint64, (asked,); fastest where they ascend.
 
     Returns:
@@ -100,7 +100,7 @@ def find(held: Hashes, asked: Hashes) -> tuple[NDArray[np.intp], NDArray[np.bool
 
     Complexity: O(asked * log features).
     """
-    if not len(held):
+    if not len(stored):
         return np.zeros(len(asked), np.intp), np.zeros(len(asked), np.bool_)
-    places = np.minimum(np.searchsorted(held, asked), len(held) - 1)
-    return places, held[places] == asked
+    places = np.minimum(np.searchsorted(stored, asked), len(stored) - 1)
+    return places, stored[places] == asked

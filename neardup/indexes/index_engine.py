@@ -159,10 +159,10 @@ class Engine:
                 logged = [_without(joined_rows(logged), batch.removed)]
             logged.append(batch.added)
         rows = joined_rows(logged)
-        self._hold_again(rows)
+        self._restore(rows)
         self.max_id = self._largest_id()
 
-    def _hold_again(self, rows: Rows) -> None:
+    def _restore(self, rows: Rows) -> None:
         if self._buffer.room_for(len(rows.ids)):
             self._buffer.extend(rows)
             self._buffer.flushed = self._buffer.count

@@ -161,13 +161,13 @@ class LshIndex:
         """
         number, tables = checked_id(id), self._tables
         try:
-            held = tables.add(tables.at, signature, 1, 0, number)
+            stored = tables.add(tables.at, signature, 1, 0, number)
         except (TypeError, ValueError):  # numba has a word for each kind of what is no array
-            held = -1
-        while held < 1:
+            stored = -1
+        while stored < 1:
             signature = checked_signature(signature, self.permutations)
             self._make_room()
-            held = tables.add(tables.at, signature, 1, 0, number)
+            stored = tables.add(tables.at, signature, 1, 0, number)
 
     def add_many(self, signatures: Signatures, ids: npt.ArrayLike) -> None:
         """Hold many entries, all or none.

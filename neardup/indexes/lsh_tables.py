@@ -159,9 +159,9 @@ class LshTables:
         for row in range(first - first % ROWS_A_CHUNK, end, ROWS_A_CHUNK):
             chunk = self._rows[row // ROWS_A_CHUNK].reshape(-1, stride)
             parts.append(chunk[max(0, first - row) : end - row])
-        held = np.concatenate(parts)
+        stored = np.concatenate(parts)
         keys = self._fresh[: end - first].astype(np.uint32)
-        return StoredRows(held[:, 0].astype(np.int64), keys, np.ascontiguousarray(held[:, 1:]))
+        return StoredRows(stored[:, 0].astype(np.int64), keys, np.ascontiguousarray(stored[:, 1:]))
 
     def forget_fresh(self, count: int) -> None:
         """Let go of the keys of the first rows of :meth:`fresh`."""
@@ -170,15 +170,15 @@ class LshTables:
             self._fresh[:left] = self._fresh[count : count + left].copy()
         self._state[field.FRESH_FROM] += count
 
-    def find_many(self, signatures: Signatures, limit: int, most_unequal: int) -> QueryHits:
+    def find_many(self, signatures: Signatures, limit: int, max_unequal: int) -> QueryHits:
         """Return the candidates of many queries.
 
         Args:
             signatures: uint32, (queries, permutations), in one piece.
             limit: Candidates wanted of each query, and rows looked at in one band.
-            most_unequal: Values in which the sketch of a candidate may differ.
+            max_unequal: Values in which the sketch of a candidate may differ.
         """
-        self._bound(limit, most_unequal)
+        self._bound(limit, max_unequal)
         try:
             parts, query = [_NOTHING], 0
             while query < len(signatures):
@@ -242,9 +242,9 @@ class LshTables:
             self._state[field.FRESH_KEYS] = longer.ctypes.data
         self._state[field.ROOM] = rows
 
-    def _bound(self, limit: int, most_unequal: int) -> None:
+    def _bound(self, limit: int, max_unequal: int) -> None:
         """Set the bounds of searches from now on."""
-        self._state[field.LIMIT], self._state[field.MAX_UNEQUAL] = limit, most_unequal
+        self._state[field.LIMIT], self._state[field.MAX_UNEQUAL] = limit, max_unequal
 
     def _provide_out(self, capacity: int) -> None:
         """Provide room for ``capacity`` candidates."""

@@ -75,8 +75,8 @@ class EntryBuffer:
         gone: npt.NDArray[np.bool_] = self.ids[: self.count] == number
         before = gone[: self.flushed]
         flushed = Rows(self.fingerprints[: self.flushed][before], self.ids[: self.flushed][before])
-        held = self.rows()
-        kept = Rows(held.fingerprints[~gone], held.ids[~gone])
+        stored = self.rows()
+        kept = Rows(stored.fingerprints[~gone], stored.ids[~gone])
         self.count, self.flushed = 0, self.flushed - len(flushed.ids)
         self.extend(kept)
         return flushed, len(gone) - len(kept.ids)
@@ -115,12 +115,12 @@ class Search:
 
     def look_into(self, segments: Sequence[Segment]) -> None:
         """Look into these segments from now on."""
-        held = tuple(segments)
-        fields = [segment.fields for segment in held if segment.live]
+        stored = tuple(segments)
+        fields = [segment.fields for segment in stored if segment.live]
         state = np.concatenate([self._state[: field.HEAD], *fields])
         state[field.SEGMENTS] = len(fields)
         # Side by side, last: the segments keep alive what the addresses point to.
-        self._segments, self._state = held, state
+        self._segments, self._state = stored, state
 
     def query(self, value: int, limit: int) -> list[Match]:
         """Return the matches of a fingerprint, nearest first, then by id; limit 0: all of them."""

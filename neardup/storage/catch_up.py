@@ -58,7 +58,7 @@ def open_index(
         _logger.warning("index made anew: %s", error)
         index = _anew(folder, radius)
     try:
-        if not _holds_first_of(postings, index):
+        if not _has_first_of(postings, index):
             _logger.warning("index made anew: %s holds other fingerprints than its store", folder)
             index.close()
             index = _anew(folder, radius)
@@ -77,12 +77,12 @@ def _anew(folder: Path, radius: int) -> HammingIndex:
     return HammingIndex(folder, radius=radius)
 
 
-def _holds_first_of(postings: Postings, index: HammingIndex) -> bool:
-    held = len(index)
-    if held > postings.count_fingerprints() or index.max_id != postings.highest_id(held):
+def _has_first_of(postings: Postings, index: HammingIndex) -> bool:
+    stored = len(index)
+    if stored > postings.count_fingerprints() or index.max_id != postings.highest_id(stored):
         return False
     # Counts and ids may agree by chance with an index of other texts, its ends hardly.
-    ends = [next(postings.fingerprints(skip)) for skip in (0, held - 1)] if held else []
+    ends = [next(postings.fingerprints(skip)) for skip in (0, stored - 1)] if stored else []
     return all((number, 0) in index.query(fingerprint) for fingerprint, number in ends)
 
 

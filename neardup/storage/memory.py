@@ -62,8 +62,8 @@ class MemoryDocuments:
         self._digests[number] = document.digest
         self._ids[document.digest] = (*self._ids.get(document.digest, ()), number)
         if document.payload is not None:
-            held = self._payloads.get(document.payload, ())
-            self._payloads[document.payload] = (*held, number)
+            stored = self._payloads.get(document.payload, ())
+            self._payloads[document.payload] = (*stored, number)
 
     def flush(self) -> None:
         """Do nothing: memory has no durability to promise."""

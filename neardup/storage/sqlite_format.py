@@ -164,21 +164,21 @@ def _check(database: sqlite3.Connection, path: Path, features: str) -> None:
             f"{path}: version {VERSION} expected, got {version}; open it with the neardup that "
             "made it, or choose another path"
         )
-    held = _about(database, "features")
-    if held != features:
+    stored = _about(database, "features")
+    if stored != features:
         raise DocumentsFileError(
-            f"{path}: its fingerprints are of the features {held}, got {features}; ask for the "
+            f"{path}: its fingerprints are of the features {stored}, got {features}; ask for the "
             "same, or choose another path"
         )
 
 
 def _check_words(database: sqlite3.Connection, path: Path, min_words: int) -> None:
     """Refuse texts that were stored as too short and now are not: they have no fingerprint."""
-    held = _about(database, "min_words")
-    if min_words < int(held):
+    stored = _about(database, "min_words")
+    if min_words < int(stored):
         raise DocumentsFileError(
-            f"{path}: texts of fewer than {held} words have no fingerprint, min_words "
-            f"{min_words} asks for it; ask for at least {held}, or choose another path"
+            f"{path}: texts of fewer than {stored} words have no fingerprint, min_words "
+            f"{min_words} asks for it; ask for at least {stored}, or choose another path"
         )
     database.execute("UPDATE about SET value = ? WHERE name = 'min_words'", (str(min_words),))
 

@@ -171,7 +171,7 @@ class TestScalableBloomFilter:
 class TestBloomProperties:
     @settings(deadline=None)
     @given(st.lists(st.binary(max_size=20)), st.sampled_from(KINDS), st.integers(1, 50))
-    def test_whatever_was_added_is_held(
+    def test_whatever_was_added_is_stored(
         self, keys: list[bytes], kind: type[AnyFilter], capacity: int
     ) -> None:
         filter_ = kind(capacity, 0.01)

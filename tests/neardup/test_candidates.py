@@ -163,7 +163,7 @@ def test_bitmaps_take_no_more_memory_than_they_may() -> None:
     for number in range(12):
         bitmaps.add(number, Bitmap(1, np.zeros(8, np.uint64)))
         assert bitmaps.get(0) is not None or number > 9
-    held = [number for number in range(12) if bitmaps.get(number) is not None]
-    assert held == [0, *range(3, 12)]
+    stored = [number for number in range(12) if bitmaps.get(number) is not None]
+    assert stored == [0, *range(3, 12)]
     bitmaps.clear()
     assert bitmaps.get(11) is None

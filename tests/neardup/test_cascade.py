@@ -26,7 +26,7 @@ class TestVerification:
         verdict = deduplicator.judge_document(2, self.FORGED)
         assert verdict == Verdict("near_duplicate", 1, 0, None, "simhash")
 
-    def test_the_least_similarity_is_enough(self) -> None:
+    def test_the_min_similarity_is_enough(self) -> None:
         deduplicator = Deduplicator(Parameters(min_similarity=1))
         deduplicator.judge(1, PAGE)
         assert deduplicator.judge(2, PAGE + "!") == Verdict("near_duplicate", 1, 0, 1.0, "simhash")

@@ -147,8 +147,8 @@ class DeduplicatorMachine(RuleBasedStateMachine):
     def check(self) -> None:
         if not hasattr(self, "model"):
             return
-        held = sum(kept.fingerprint is not None for kept in self.model.kept.values())
-        assert len(self.memory) == len(self.directory) == held
+        stored = sum(kept.fingerprint is not None for kept in self.model.kept.values())
+        assert len(self.memory) == len(self.directory) == stored
 
     def teardown(self) -> None:
         if hasattr(self, "directory"):

@@ -35,10 +35,10 @@ def test_the_first_use_says_that_it_compiles_and_leaves_nothing_to_load(tmp_path
     assert run(tmp_path) == ["compiling", "simhash", "[]"]
     (folder,) = tmp_path.iterdir()
     assert folder.name.startswith("neardup-")
-    held = sorted(folder.rglob("*"))
+    stored = sorted(folder.rglob("*"))
     assert run(tmp_path)[-2:] == ["simhash", "[]"]
     # What was compiled is used and not written again.
-    assert sorted(folder.rglob("*")) == held
+    assert sorted(folder.rglob("*")) == stored
 
 
 def test_where_nothing_can_be_kept_it_works_all_the_same(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ class TestWholeProperties:
 
     @settings(deadline=None)
     @given(texts, wholes, texts, wholes)
-    def test_similarity_is_the_least_of_both_parts(
+    def test_similarity_is_the_minimum_of_both_parts(
         self, text: str, whole: str, other: str, other_whole: str
     ) -> None:
         compared = compared_with(JaccardVerifier(), with_whole(text, whole), min_similarity=0)

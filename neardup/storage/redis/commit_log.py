@@ -120,8 +120,8 @@ class CommitLog:
 
     async def body(self, number: int) -> bytes | None:
         """Return the record of an entry; None where it is written elsewhere."""
-        held: bytes | None = await self._server.run("HGET", self._bodies, number)
-        return held
+        stored: bytes | None = await self._server.run("HGET", self._bodies, number)
+        return stored
 
     async def posted(self, number: int) -> None:
         """Note that an entry is written elsewhere."""

@@ -54,22 +54,22 @@ class RedisDocuments:
         return commands
 
     def digest_question(self, digest: bytes) -> Command:
-        """Return the command that asks who has a text; ``held_by`` reads its reply."""
+        """Return the command that asks who has a text; ``owners_in`` reads its reply."""
         return ("HGET", self._key("d", digest), digest)
 
     def payload_question(self, digest: bytes) -> Command:
-        """Return the command that asks who has a payload; ``held_by`` reads its reply."""
+        """Return the command that asks who has a payload; ``owners_in`` reads its reply."""
         return ("HGET", self._key("p", digest), digest)
 
     async def claim(self, digest: bytes, owner: bytes, about: bytes) -> tuple[bytes, bytes] | None:
         """Take a payload digest; return another owner that has it, and the bytes stored with it."""
         keys = [self._key("f", digest)]
-        held: bytes | None = await self._server.call(_CLAIM, keys, [digest, owner, about])
-        return None if held is None else (held[:OWNER_BYTES], held[OWNER_BYTES:])
+        stored: bytes | None = await self._server.call(_CLAIM, keys, [digest, owner, about])
+        return None if stored is None else (stored[:OWNER_BYTES], stored[OWNER_BYTES:])
 
     async def records(self, numbers: Sequence[int]) -> dict[int, Record]:
         """Return the records of some numbers; one that is not held is left out."""
-        found = {number: held for number in numbers if (held := self._cache.get(number))}
+        found = {number: stored for number in numbers if (stored := self._cache.get(number))}
         missing = [number for number in numbers if number not in found]
         read = await self._server.pipeline([("GET", self._text_key(each)) for each in missing])
         for number, packed in zip(missing, read, strict=True):
@@ -116,7 +116,7 @@ def mark_of(owner: bytes) -> int:
     return int.from_bytes(owner[:8])
 
 
-def held_by(reply: bytes | None) -> Iterable[DigestOwner]:
+def owners_in(reply: bytes | None) -> Iterable[DigestOwner]:
     """Return the owners of a digest, the first first."""
     marks, numbers = unpack([reply])
     return map(DigestOwner, marks.tolist(), numbers.tolist())

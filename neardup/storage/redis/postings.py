@@ -182,7 +182,7 @@ def matches(
     replies: Sequence[Sequence[bytes | None]], fingerprint: int, radius: int
 ) -> list[Match]:
     """Return the matches of the replies within the radius, nearest first, then by number."""
-    values, numbers = unpack([held for reply in replies for held in reply])
+    values, numbers = unpack([stored for reply in replies for stored in reply])
     distances = np.bitwise_count(values ^ np.uint64(fingerprint))
     near = np.flatnonzero(distances <= radius)
     # One that is near in several blocks is found in each.

@@ -41,11 +41,11 @@ async def check_identity(server: Server, parameters: Parameters, blocks: int) ->
     await server.run("SET", key, json.dumps(ours), "NX")
     theirs = json.loads(await server.run("GET", key))
     for name, wanted in ours.items():
-        held = theirs.get(name)
-        if held != wanted:
+        stored = theirs.get(name)
+        if stored != wanted:
             raise ServerError(
                 f"Redis at {server.name}: the kept texts of {server.prefix!r} are of {name} "
-                f"{held}, got {wanted}; ask for the same, or begin under another name"
+                f"{stored}, got {wanted}; ask for the same, or begin under another name"
             )
 
 
@@ -107,9 +107,9 @@ class SharedDeduplicator:
             ParameterError: They are of other features, or of another ``verify_shingle_size``.
         """
         for name in ("fingerprint_features", "verify_shingle_size"):
-            held, wanted = getattr(self._parameters, name), getattr(parameters, name)
-            if held != wanted:
-                raise ParameterError(f"{name} must stay {held}, got {wanted}; open another one")
+            stored, wanted = getattr(self._parameters, name), getattr(parameters, name)
+            if stored != wanted:
+                raise ParameterError(f"{name} must stay {stored}, got {wanted}; open another one")
         self._parameters = parameters
         self._source = replace(self._source, parameters=parameters)
 
@@ -193,10 +193,10 @@ class SharedDeduplicator:
             text.
         """
         _check_owner(owner)
-        held = await self._shelf.claim(digest, owner, about)
-        if held is None:
+        stored = await self._shelf.claim(digest, owner, about)
+        if stored is None:
             return None
-        original = Original(-1, *held, b"")
+        original = Original(-1, *stored, b"")
         return SharedVerdict(exact_duplicate(original.number), original)
 
     async def kept(self) -> AsyncIterator[KeptText]:

@@ -46,7 +46,7 @@ class SharedEvidenceSource:
 
     async def own(self, head: Head, findings: Findings) -> int | None:
         """Return the number of the same text of the same owner; None: it is not kept yet."""
-        marked = [held.number for held in findings.digest if held.mark == mark_of(head.owner)]
+        marked = [stored.number for stored in findings.digest if stored.mark == mark_of(head.owner)]
         for number, record in (await self.shelf.records(marked)).items():
             if (record.head.owner, record.head.digest) == (head.owner, head.digest):
                 return number
@@ -81,7 +81,7 @@ class SharedEvidenceSource:
         self, found: Sequence[DigestOwner], is_original: Callable[[Head], bool]
     ) -> Original | None:
         for first in range(0, len(found), _READ_AT_ONCE):
-            numbers = [held.number for held in found[first : first + _READ_AT_ONCE]]
+            numbers = [stored.number for stored in found[first : first + _READ_AT_ONCE]]
             records = await self.shelf.records(numbers)
             for number in numbers:
                 if number in records and is_original(records[number].head):

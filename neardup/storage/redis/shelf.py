@@ -7,7 +7,7 @@ from neardup.candidates import Bitmaps
 from neardup.indexes.match import Match
 from neardup.storage.redis.commit_log import CommitLog, Look
 from neardup.storage.redis.head_format import Head, Record, unpack_record
-from neardup.storage.redis.kept_documents import DigestOwner, RedisDocuments, held_by, mark_of
+from neardup.storage.redis.kept_documents import DigestOwner, RedisDocuments, mark_of, owners_in
 from neardup.storage.redis.postings import RedisPostings, matches
 from neardup.storage.redis.server import Command, Server
 
@@ -67,8 +67,8 @@ class Shelf:
         if head.fingerprint is not None:
             near.update(matches(replies[first:], head.fingerprint, radius))
             near.update(_near_in(look, head.fingerprint, radius))
-        equal = _held_in(look, lambda other: other.digest == head.digest)
-        same_bytes = _held_in(
+        equal = _recent_owners(look, lambda other: other.digest == head.digest)
+        same_bytes = _recent_owners(
             look, lambda other: other.payload is not None and other.payload == head.payload
         )
         return Findings(
@@ -80,7 +80,7 @@ class Shelf:
     async def find_payload(self, digest: bytes, look: Look) -> list[DigestOwner]:
         """Find the kept texts of this payload, the first first; after the look."""
         reply = await self._server.pipeline([self._documents.payload_question(digest)])
-        return _merged(reply, _held_in(look, lambda other: other.payload == digest))
+        return _merged(reply, _recent_owners(look, lambda other: other.payload == digest))
 
     async def records(self, numbers: Sequence[int]) -> dict[int, Record]:
         """Return the records of some numbers; one that is not held is left out."""
@@ -133,7 +133,7 @@ def _near_in(look: Look, fingerprint: int, radius: int) -> list[Match]:
     ]
 
 
-def _held_in(look: Look, has: Callable[[Head], bool]) -> list[DigestOwner]:
+def _recent_owners(look: Look, has: Callable[[Head], bool]) -> list[DigestOwner]:
     return [
         DigestOwner(mark_of(head.owner), number)
         for number, head in look.recent.items()
@@ -142,5 +142,5 @@ def _held_in(look: Look, has: Callable[[Head], bool]) -> list[DigestOwner]:
 
 
 def _merged(replies: Sequence[bytes | None], recent: Iterable[DigestOwner]) -> list[DigestOwner]:
-    found = {held for reply in replies for held in held_by(reply)}
-    return sorted(found.union(recent), key=lambda held: held.number)
+    found = {stored for reply in replies for stored in owners_in(reply)}
+    return sorted(found.union(recent), key=lambda stored: stored.number)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from neardup import hamming, jaccard, minhash
 from neardup.batch.joining import JoinRows, Limits, _pairs
 from neardup.batch.schemes import Bands, Blocks, bands_for, cheapest, cheapest_blocks
-from neardup.batch.sketches import most_unequal, sketch_of
+from neardup.batch.sketches import max_unequal, sketch_of
 from tests.neardup.texts import changed, prose
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class TestJoinProperties:
 @pytest.mark.parametrize("batch", [1 << 14, 777])
 def test_a_key_that_all_share_makes_no_square(batch: int) -> None:
     texts, most = 20_000, 32
-    few = limits(3, most_found=most, most_compared=100)
+    few = limits(3, max_found=most, max_compared=100)
     found = joined([7] * texts, Blocks(3, 4), few, batch)
     per_text = np.bincount([later for _, later, _ in found], minlength=texts)
     assert per_text.max() == 2 * most
@@ -104,7 +104,7 @@ def test_the_last_texts_of_a_hot_key_are_compared_too() -> None:
     source = random.Random(1)
     strangers = [source.getrandbits(48) << 16 for _ in range(5_000)]
     late = strangers[-1] ^ (1 << 40)
-    found = joined([*strangers, late], Blocks(3, 4), limits(3, most_compared=50))
+    found = joined([*strangers, late], Blocks(3, 4), limits(3, max_compared=50))
     assert (4_999, 5_000, 1) in found
 
 
@@ -116,7 +116,7 @@ def unequal(ours: Hashes, theirs: Hashes) -> int:
 
 @pytest.mark.parametrize("similarity", [0.5, 0.8, 0.95])
 def test_sketches_of_similar_texts_are_never_too_far(similarity: float) -> None:
-    most = most_unequal(similarity)
+    most = max_unequal(similarity)
     assert (1 - similarity) * 0.75 * 128 < most < 96
     compared = 0
     # A changed word takes five of some 300 shingles away, and brings five others.
@@ -135,7 +135,7 @@ def test_sketches_of_similar_texts_are_never_too_far(similarity: float) -> None:
 def test_sketches_of_other_texts_are_too_far() -> None:
     sketches = [sketch_of(minhash(prose(seed, 300), shingle_size=5)) for seed in range(60)]
     pairs = list(itertools.combinations(sketches, 2))
-    assert all(unequal(one, other) > most_unequal(0.8) for one, other in pairs)
+    assert all(unequal(one, other) > max_unequal(0.8) for one, other in pairs)
 
 
 def test_bands_bring_nearly_all_similar_texts_together() -> None:

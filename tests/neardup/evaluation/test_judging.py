@@ -120,7 +120,7 @@ def test_a_neighbourhood_of_more_than_a_thousand_fingerprints() -> None:
         for place, group in enumerate(groups)
     ]
     crawl = Crawl(texts, at_once=300, fingerprints=values)
-    near, most_seen = crawl.near(), 0
+    near, max_seen = crawl.near(), 0
     assert near.lists.is_cut.any()
     prints = np.array(values, np.uint64)
     for radius, least in ((8, 0.5), (6, 0.5), (4, 0.5), (6, 0.9)):
@@ -132,11 +132,11 @@ def test_a_neighbourhood_of_more_than_a_thousand_fingerprints() -> None:
             distances = np.bitwise_count(prints[before] ^ prints[place])
             order = np.argsort(distances, kind="stable")
             order = order[distances[order] <= radius]
-            most_seen, order = max(most_seen, len(order)), order[:1000]
+            max_seen, order = max(max_seen, len(order)), order[:1000]
             same = [int(one) for one in before[order] if groups[one] == group and least < 0.6]
             expected.append(same[0] if same else -1)
             if not same:
                 kept.append(place)
         assert originals(crawl, near, parameters) == expected
         assert originals(crawl, cut(near, source), parameters) == expected
-    assert most_seen > 1000
+    assert max_seen > 1000

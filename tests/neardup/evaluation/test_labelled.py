@@ -15,7 +15,7 @@ def path(tmp_path: Path) -> Path:
     return written
 
 
-def test_a_pair_counts_both_ways_from_the_least_similarity_on(path: Path) -> None:
+def test_a_pair_counts_both_ways_from_the_min_similarity_on(path: Path) -> None:
     assert read_similar(path) == {1: {2, 7}, 2: {1}, 7: {1}}
     assert read_similar(path, measure="j3") == {1: {2, 7}, 2: {1, 3}, 3: {2}, 7: {1}}
     assert read_similar(path, min_similarity=1) == {1: {7}, 7: {1}}

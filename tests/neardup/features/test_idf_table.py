@@ -63,7 +63,7 @@ class TestLearned:
         table = IdfTable.learned(["ÉCOLE", "école", "e\u0301cole!"])
         assert table.document_frequency("École") == 3
 
-    def test_a_weight_is_smooth_and_an_unseen_word_weighs_most(self) -> None:
+    def test_a_weight_is_smooth_and_an_unseen_word_has_the_max_weight(self) -> None:
         table = IdfTable.learned(TEXTS)
         weights = table.weights(features("the", "cat", "dog", "unseen"))
         wanted = [math.log(6 / (1 + frequency)) + 1 for frequency in (3, 2, 1, 0)]
@@ -93,14 +93,14 @@ class TestLearned:
         assert table.max_undercount == 1
 
     def test_texts_are_taken_one_by_one(self) -> None:
-        held: list[int] = []
+        stored: list[int] = []
 
         def stream() -> Iterator[str]:
             for number in range(50):
-                held.append(number)
+                stored.append(number)
                 yield f"word{number}"
 
-        assert IdfTable.learned(stream()).documents == len(held) == 50
+        assert IdfTable.learned(stream()).documents == len(stored) == 50
 
     def test_two_words_are_a_feature_where_the_size_is_two(self) -> None:
         table = IdfTable.learned(TEXTS, size=2)
@@ -237,7 +237,7 @@ class TestBound:
         assert table.max_undercount < 150
         assert table.document_frequency("the") == table.document_frequency("of") == 3000
 
-    def test_more_features_in_one_text_than_are_held_is_no_error(self) -> None:
+    def test_more_features_in_one_text_than_are_stored_is_no_error(self) -> None:
         corpus = [" ".join(map(str, range(500))), "7 8", "8 9"]
         table = IdfTable.learned(corpus, max_features=20)
         assert len(table) <= 20

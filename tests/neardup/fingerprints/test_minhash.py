@@ -95,7 +95,7 @@ class TestMinhash:
     def test_a_shorter_signature_begins_a_longer_one(self, text: str, fewer: int) -> None:
         assert (minhash(text)[:fewer] == minhash(text, permutations=fewer)).all()
 
-    def test_the_least_of_two_is_that_of_both_sets(self) -> None:
+    def test_the_minimum_of_two_is_that_of_both_sets(self) -> None:
         first, second = drawn(1, 30, 20)
         both = np.minimum(signed(first, 64), signed(second, 64))
         assert (both == signed(first | second, 64)).all()

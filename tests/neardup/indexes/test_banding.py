@@ -43,7 +43,7 @@ class TestBanding:
         assert shape.collision_rate(shape.similarity_at(rate)) == pytest.approx(rate)
 
     @given(st.floats(0.1, 1), st.integers(64, 512), st.floats(0.5, 0.999))
-    def test_chosen_bands_find_enough_with_the_most_rows(
+    def test_chosen_bands_find_enough_with_max_rows(
         self, least: float, permutations: int, recall: float
     ) -> None:
         bands, rows = banding(least, permutations, recall)

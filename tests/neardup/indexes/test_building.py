@@ -12,10 +12,10 @@ from tests.neardup.indexes.generated import MASK, entries, unhurried
 Entries = list[tuple[int, int]]
 
 
-def rows_of(held: Entries) -> Rows:
+def rows_of(stored: Entries) -> Rows:
     return Rows(
-        np.array([fingerprint for fingerprint, _ in held], np.uint64),
-        np.array([number for _, number in held], np.int64),
+        np.array([fingerprint for fingerprint, _ in stored], np.uint64),
+        np.array([number for _, number in stored], np.int64),
     )
 
 
@@ -35,31 +35,31 @@ def test_a_rotated_fingerprint_starts_with_the_block(block: int) -> None:
 class TestBuildingProperties:
     @unhurried
     @given(entries)
-    def test_sorted_rows_are_sorted_by_fingerprint_then_id(self, held: Entries) -> None:
-        rows, repeated = sorted_rows(rows_of(held))
-        assert pairs_of(rows) == sorted(held)
-        assert repeated == (len({fingerprint for fingerprint, _ in held}) < len(held))
+    def test_sorted_rows_are_sorted_by_fingerprint_then_id(self, stored: Entries) -> None:
+        rows, repeated = sorted_rows(rows_of(stored))
+        assert pairs_of(rows) == sorted(stored)
+        assert repeated == (len({fingerprint for fingerprint, _ in stored}) < len(stored))
 
     @unhurried
     @given(entries)
-    def test_a_segment_gives_its_entries_back(self, held: Entries) -> None:
-        segment = Segment(built(rows_of(held), no_rows()))
+    def test_a_segment_gives_its_entries_back(self, stored: Entries) -> None:
+        segment = Segment(built(rows_of(stored), no_rows()))
         found = [pairs_of(Rows(*chunk)) for chunk in entries_of(segment, np.zeros(0, np.int64))]
-        assert [pair for chunk in found for pair in chunk] == sorted(held)
+        assert [pair for chunk in found for pair in chunk] == sorted(stored)
 
     @unhurried
     @given(entries)
-    def test_every_table_holds_every_fingerprint_once(self, held: Entries) -> None:
-        segment = Segment(built(rows_of(held), no_rows()))
+    def test_every_table_holds_every_fingerprint_once(self, stored: Entries) -> None:
+        segment = Segment(built(rows_of(stored), no_rows()))
         for block in range(4):
-            wanted = {(f << 16 * block | f >> 64 - 16 * block) & MASK for f, _ in held}
+            wanted = {(f << 16 * block | f >> 64 - 16 * block) & MASK for f, _ in stored}
             chunks = values_of(segment, block, no_rows().fingerprints)
             values = [value for (chunk,) in chunks for value in chunk.tolist()]
             assert values == sorted(wanted)
 
     @unhurried
     @given(entries)
-    def test_columns_have_the_stated_types_and_lengths(self, held: Entries) -> None:
-        tables = built(rows_of(held), rows_of(held[:3]))
+    def test_columns_have_the_stated_types_and_lengths(self, stored: Entries) -> None:
+        tables = built(rows_of(stored), rows_of(stored[:3]))
         for array, column in zip(tables.columns, columns_of(tables.shape), strict=True):
             assert (array.dtype, len(array)) == column

@@ -57,10 +57,10 @@ class TestMergeProperties:
     @unhurried
     @given(entries, entries, entries)
     def test_removals_are_kept_while_there_are_older_segments(
-        self, held: Entries, first: Entries, second: Entries
+        self, stored: Entries, first: Entries, second: Entries
     ) -> None:
         segments = [
-            Segment(built(rows_of(held), rows_of(first))),
+            Segment(built(rows_of(stored), rows_of(first))),
             Segment(built(no_rows(), rows_of(second))),
         ]
         kept = merged(segments, False, 10).removed

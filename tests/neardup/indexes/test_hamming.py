@@ -53,7 +53,7 @@ class TestHammingIndex:
     def test_an_id_may_have_several_fingerprints(self) -> None:
         assert filled([(0, 1), (1, 1)], radius=1).query(0) == [Match(1, 0), Match(1, 1)]
 
-    def test_the_ends_of_both_ranges_are_held(self) -> None:
+    def test_the_ends_of_both_ranges_are_stored(self) -> None:
         index = filled([(MASK, 2**63 - 1), (0, 0)], radius=0, buffer_size=1)
         assert index.query(MASK) == [Match(2**63 - 1, 0)]
         assert index.query(0) == [Match(0, 0)]
@@ -101,7 +101,7 @@ class TestHammingIndex:
 
 class TestRefusals:
     @pytest.mark.parametrize("fingerprint", [-1, 2**64, 1.5, None])
-    def test_no_fingerprint_is_neither_held_nor_asked_for(self, fingerprint: int) -> None:
+    def test_no_fingerprint_is_neither_stored_nor_asked_for(self, fingerprint: int) -> None:
         index = HammingIndex()
         with pytest.raises(FingerprintError):
             index.add(fingerprint, 1)
@@ -137,7 +137,7 @@ class TestRefusals:
                 index.add_many([1, 2], values)
         assert len(index) == 0
 
-    def test_a_fingerprint_without_an_id_is_not_held(self) -> None:
+    def test_a_fingerprint_without_an_id_is_not_stored(self) -> None:
         index = HammingIndex()
         with pytest.raises(ParameterError, match="got 2 fingerprints and 1 ids"):
             index.add_many([1, 2], [1])

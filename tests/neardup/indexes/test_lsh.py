@@ -212,7 +212,7 @@ class TestLshIndex:
         first = np.searchsorted(answers.positions, np.arange(20_000))
         assert (answers.ids[first] == np.arange(100_000, 120_000)).all()
 
-    def test_a_limit_that_nobody_reaches_changes_nothing(self) -> None:
+    def test_a_limit_that_is_never_reached_changes_nothing(self) -> None:
         stored = scattered(6, 500, PERMUTATIONS, values=6)
         index = LshIndex(0.5, permutations=PERMUTATIONS, shape=(4, 3))
         index.add_many(stored, np.arange(500))
@@ -231,7 +231,7 @@ class TestLshIndex:
         index.add_many(some[:0], [])
         assert len(index) == 3
 
-    def test_ids_may_repeat_and_are_held_twice(self) -> None:
+    def test_ids_may_repeat_and_are_stored_twice(self) -> None:
         index, one = LshIndex(0.8), scattered(6, 1, 128)[0]
         index.add(one, 5)
         index.add(one, 5)

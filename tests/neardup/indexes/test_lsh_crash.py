@@ -55,18 +55,18 @@ def test_kill_9_at_any_moment_keeps_all_that_was_promised_and_invents_nothing(
     tmp_path: Path,
 ) -> None:
     moments = random.Random(9)
-    held = 0
+    stored = 0
     for seed in range(KILLS):
         promised = promised_before_a_kill(tmp_path / "index", seed, moments)
         with LshIndex(path=tmp_path / "index") as index:
-            assert len(index) >= promised > held
-            held = len(index)
+            assert len(index) >= promised > stored
+            stored = len(index)
             assert holds_the_first(index)
 
 
 def test_a_second_process_is_told_that_the_index_is_open(tmp_path: Path) -> None:
     program = (
-        "import sys; from neardup import *\n"
+        "import sys; from neardup import LshIndex; from neardup.errors import IndexLockedError\n"
         "try:\n    LshIndex(0.8, path=sys.argv[1])\n"
         "except IndexLockedError as error:\n    print(error)"
     )
@@ -87,7 +87,7 @@ def test_a_second_process_is_told_that_the_index_is_open(tmp_path: Path) -> None
 class TestFullDisk:
     """A limit on the size of files stands for a disk that is full."""
 
-    def test_what_could_not_be_written_is_held_and_written_later(self, tmp_path: Path) -> None:
+    def test_what_could_not_be_written_is_stored_and_written_later(self, tmp_path: Path) -> None:
         resource = pytest.importorskip("resource", reason="file sizes cannot be limited here")
         index = LshIndex(0.8, path=tmp_path, permutations=PERMUTATIONS)
         index.add(signature_of(0), 0)
@@ -122,17 +122,17 @@ class TestFullDisk:
         try:
             with pytest.raises(OSError, match="File too large"):
                 add_up_to(index, 10_000)
-            held = len(index)
-            assert 300 <= held < 10_000
+            stored = len(index)
+            assert 300 <= stored < 10_000
             with pytest.raises(OSError, match="File too large"):
-                index.add_many(np.array([signature_of(held)]), [held])
-            assert len(index) == held
+                index.add_many(np.array([signature_of(stored)]), [stored])
+            assert len(index) == stored
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        index.add(signature_of(held), held)
+        index.add(signature_of(stored), stored)
         index.close()
         with LshIndex(path=tmp_path) as again:
-            assert len(again) == held + 1
+            assert len(again) == stored + 1
             assert holds_the_first(again)
 
     def test_close_lets_go_of_the_directory_even_so(self, tmp_path: Path) -> None:

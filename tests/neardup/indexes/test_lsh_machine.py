@@ -36,7 +36,7 @@ class LshMachine(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.homes = 0
-        self.held = drawn(0, 0)
+        self.stored = drawn(0, 0)
         self.ids = np.zeros(0, np.int64)
         self.promised = 0
 
@@ -65,17 +65,17 @@ class LshMachine(RuleBasedStateMachine):
     @rule(seed=seeds)
     def query(self, seed: int) -> None:
         (asked,) = drawn(seed, 1)
-        assert self.index.query(asked) == scanned(self.held, self.ids, asked, self.shape)
+        assert self.index.query(asked) == scanned(self.stored, self.ids, asked, self.shape)
 
     @rule()
     def flush(self) -> None:
         self.index.flush()
-        self.promised = len(self.held)
+        self.promised = len(self.stored)
 
     @rule()
     def reopen(self) -> None:
         self.index.close()
-        self.promised = len(self.held)
+        self.promised = len(self.stored)
         self.index = LshIndex(path=self.path)
         assert self.index.shape == self.shape
         self.check()
@@ -89,19 +89,19 @@ class LshMachine(RuleBasedStateMachine):
         self.index.close()
         self.index = LshIndex(path=self.path)
         count = len(self.index)
-        assert self.promised <= count <= len(self.held)
-        self.held, self.ids, self.promised = self.held[:count], self.ids[:count], count
+        assert self.promised <= count <= len(self.stored)
+        self.stored, self.ids, self.promised = self.stored[:count], self.ids[:count], count
         self.check()
 
     def hold(self, signatures: Signatures, ids: npt.NDArray[np.int64]) -> None:
-        self.held = np.concatenate((self.held, signatures))
+        self.stored = np.concatenate((self.stored, signatures))
         self.ids = np.concatenate((self.ids, ids))
         self.check()
 
     def check(self) -> None:
-        assert len(self.index) == len(self.held)
-        for asked in self.held[-2:]:
-            assert self.index.query(asked) == scanned(self.held, self.ids, asked, self.shape)
+        assert len(self.index) == len(self.stored)
+        for asked in self.stored[-2:]:
+            assert self.index.query(asked) == scanned(self.stored, self.ids, asked, self.shape)
 
     def teardown(self) -> None:
         if hasattr(self, "index"):

@@ -11,7 +11,7 @@ from tests.neardup.indexes.generated import MASK, radii, unhurried
 
 
 @pytest.mark.parametrize("bits", range(17))
-def test_masks_are_all_values_with_few_bits_the_fewest_first(bits: int) -> None:
+def test_masks_are_all_values_with_few_bits_ascending(bits: int) -> None:
     flips, ends = masks(bits)
     wanted = [value for value in range(1 << bits) if value.bit_count() < MAX_SHARE]
     assert sorted(flips.tolist()) == wanted

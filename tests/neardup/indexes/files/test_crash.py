@@ -45,6 +45,6 @@ def test_kill_9_at_any_moment_keeps_all_that_was_promised_and_invents_nothing(
             found = index.query_many([fingerprint_of(number) for number in range(end)])
             assert len(found.ids) == len(index)
         assert found.positions.tolist() == found.ids.tolist()
-        held = set(found.ids.tolist())
-        assert held >= {number for number in range(end) if not is_deleted(number)}
-        assert not [number for number in range(promised) if is_deleted(number) and number in held]
+        stored = set(found.ids.tolist())
+        assert stored >= {number for number in range(end) if not is_deleted(number)}
+        assert not [number for number in range(promised) if is_deleted(number) and number in stored]

@@ -77,7 +77,7 @@ def test_names_that_contradict_one_another_are_refused(names: list[str], complai
         ([B, LOG3, "page.html"], False),
     ],
 )
-def test_only_names_without_any_of_ours_are_somebody_elses(names: list[str], foreign: bool) -> None:
+def test_names_without_any_of_ours_are_foreign(names: list[str], foreign: bool) -> None:
     with pytest.raises(LayoutError) as caught:
         layout_of(names)
     assert caught.value.foreign == foreign

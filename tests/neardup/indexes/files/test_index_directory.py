@@ -184,7 +184,7 @@ class TestRefusals:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is no file here")
-def test_a_full_disk_loses_nothing_that_is_held(path: Path) -> None:
+def test_a_full_disk_loses_nothing_that_is_stored(path: Path) -> None:
     index = HammingIndex(path, buffer_size=2)
     index.flush()
     blocked = path / "00000003-00000003.seg.tmp"
@@ -390,18 +390,18 @@ def steps(tmp_path: Path) -> Iterator[Steps]:
 
 def test_a_crash_before_any_step_loses_nothing_that_was_promised(steps: Steps) -> None:
     steps.active = True
-    held = 0
+    stored = 0
     for round_ in range(3):
         with HammingIndex(steps.home, buffer_size=2) as index:
-            for number in range(held, held + 12):
+            for number in range(stored, stored + 12):
                 index.add(number << 8, number)
                 index.add(number << 8 | 1, 1000)
                 assert index.delete(1000) == 1
                 if number % 5 == round_:
                     index.flush()
                     steps.known = number + 1
-            held += 12
-        steps.known = held
+            stored += 12
+        steps.known = stored
     steps.active = False
     assert len(steps.promised) > 100
     for copy, promised in enumerate(steps.promised):
@@ -410,7 +410,7 @@ def test_a_crash_before_any_step_loses_nothing_that_was_promised(steps: Steps) -
             with HammingIndex(path, radius=0) as index:
                 # What was deleted before the crash may be there, but only the last of it.
                 count = len(index) - (index.max_id == 1000)
-                assert promised <= count <= held
+                assert promised <= count <= stored
                 for number in range(count):
                     assert index.query(number << 8) == [Match(number, 0)]
         assert not [name for name in os.listdir(path) if name.endswith(".tmp")]

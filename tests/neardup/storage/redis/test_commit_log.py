@@ -142,7 +142,7 @@ def test_what_a_dead_judge_left_in_the_log_is_found_and_told(url: str) -> None:
         assert (await fleet.judge.judge(Page(3, PAGE))).duplicate_of == 1
         assert (await fleet.judge.judge(Page(4, FAR, b"p" * 16))).duplicate_of == 1
         assert await fleet.judge.find_payload(b"p" * 16, 4) is not None
-        assert [held.text async for held in fleet.judge.deduplicator.kept()] == [PAGE]
+        assert [stored.text async for stored in fleet.judge.deduplicator.kept()] == [PAGE]
         assert await fleet.unwritten() == 1
 
     _with(url, use)
@@ -170,7 +170,7 @@ def test_what_a_dead_judge_left_behind_is_written_by_another(
     _with(url, use)
 
 
-def test_what_is_written_twice_is_held_once(redis_url: str) -> None:
+def test_what_is_written_twice_is_stored_once(redis_url: str) -> None:
     async def use(fleet: Fleet) -> None:
         page = Page(1, PAGE, b"p" * 16)
         number = await fleet.commit(page, await fleet.shelf.log.look())
@@ -178,9 +178,9 @@ def test_what_is_written_twice_is_held_once(redis_url: str) -> None:
         packed = await fleet.shelf.log.body(number)
         assert packed is not None
         await fleet.shelf.post(number, packed)
-        held = await _everything(fleet.server)
+        stored = await _everything(fleet.server)
         await fleet.shelf.post(number, packed)
-        assert await _everything(fleet.server) == held
+        assert await _everything(fleet.server) == stored
 
     _with(redis_url, use)
 

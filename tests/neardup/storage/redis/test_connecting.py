@@ -46,7 +46,7 @@ def test_what_is_no_url(url: str) -> None:
     assert "redis://HOST:PORT/0 expected" in _refused(url)
 
 
-def test_nobody_there() -> None:
+def test_a_server_that_does_not_answer_is_named() -> None:
     message = _refused("redis://user:secret@127.0.0.1:1/0")
     assert message.startswith("Redis at 127.0.0.1:1: ")
     assert "is it running" in message

@@ -27,13 +27,13 @@ def url(request: pytest.FixtureRequest) -> str:
 
 
 def _found(
-    url: str, held: Sequence[tuple[int, int]], asked: int, radius: int, blocks: int = 4
+    url: str, stored: Sequence[tuple[int, int]], asked: int, radius: int, blocks: int = 4
 ) -> list[Match]:
     async def found() -> list[Match]:
         server = await connect(url, f"{uuid.uuid4()}:")
         try:
             postings = RedisPostings(server, blocks=blocks)
-            for fingerprint, number in held:
+            for fingerprint, number in stored:
                 await postings.add(fingerprint, number)
             return await postings.query(asked, radius)
         finally:
@@ -62,16 +62,16 @@ class TestPostingsProperties:
         radius: int,
         blocks: int,
     ) -> None:
-        held = []
+        stored = []
         scan = ScanIndex(radius=radius)
         for places, number in zip(flips, numbers, strict=False):
             fingerprint = asked
             for place in places:
                 fingerprint ^= 1 << place
-            held.append((fingerprint, number))
+            stored.append((fingerprint, number))
             scan.add(fingerprint, number)
         # Twice, as after a reply that was lost.
-        assert _found(url, [*held, *held], asked, radius, blocks) == scan.query(asked)
+        assert _found(url, [*stored, *stored], asked, radius, blocks) == scan.query(asked)
 
 
 class TestCuttingProperties:
@@ -102,9 +102,9 @@ def test_a_common_value_of_a_block_does_not_make_lists_grow_without_end(
 ) -> None:
     monkeypatch.setattr(module, "MAX_LIST", 3)
     # All are equal in their lowest block and in their highest, and found by the others.
-    held = [(number << 16 | number << 40, number) for number in range(1, 9)]
-    for fingerprint, number in held:
-        assert _found(redis_url, held, fingerprint, 0) == [Match(number, 0)]
+    stored = [(number << 16 | number << 40, number) for number in range(1, 9)]
+    for fingerprint, number in stored:
+        assert _found(redis_url, stored, fingerprint, 0) == [Match(number, 0)]
     # Where all blocks are common, those that came first are found.
     assert [match.id for match in _found(redis_url, [(5, n) for n in range(6)], 5, 0)] == [0, 1, 2]
 

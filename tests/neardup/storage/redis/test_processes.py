@@ -98,7 +98,7 @@ def _kept(url: str) -> list[KeptText]:
         server = await connect(url, PREFIX)
         try:
             judge = await SharedJudge.opened(server, PARAMETERS)
-            return [held async for held in judge.deduplicator.kept()]
+            return [stored async for stored in judge.deduplicator.kept()]
         finally:
             await server.close()
 
@@ -110,11 +110,11 @@ def _check(url: str, clusters: int, disturb: Callable[[Workers], None]) -> None:
         workers = Workers(url, clusters, Path(folder))
         disturb(workers)
         told = workers.told()
-    kept = {int.from_bytes(held.original.owner): held for held in _kept(url)}
+    kept = {int.from_bytes(stored.original.owner): stored for stored in _kept(url)}
     # Exactly one of each cluster, and held with its text.
     assert sorted(page // 1000 for page in kept) == list(range(clusters))
-    for page, held in kept.items():
-        assert held.text == page_of(*divmod(page, 1000)).text
+    for page, stored in kept.items():
+        assert stored.text == page_of(*divmod(page, 1000)).text
     for (_, one), (_, other) in combinations(list(kept.items())[:20], 2):
         assert jaccard(one.text, other.text) < PARAMETERS.min_similarity
     # Nobody was told otherwise, however often a page was judged.

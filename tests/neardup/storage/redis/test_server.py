@@ -39,7 +39,7 @@ def test_replies_come_in_the_order_of_the_commands(url: str) -> None:
     assert using(url, use) == [f"{number}".encode() for number in range(100)]
 
 
-def test_a_script_runs_where_nobody_has_met_it(url: str) -> None:
+def test_a_script_runs_where_it_was_never_loaded(url: str) -> None:
     async def use(server: Server) -> object:
         calls = [Call(_ADD, [f"set {number % 10}"], [number]) for number in range(100)]
         first = await server.pipeline([*calls, ("SADD", "set 0", "a")])

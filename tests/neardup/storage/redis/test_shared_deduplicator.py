@@ -245,15 +245,18 @@ class TestShared:
                 pages = [Page(n, prose(n, 40 + n), payload_digest(b"%d" % n)) for n in range(200)]
                 for page in [*pages, *pages]:
                     await judge.judge(page)
-                kept = [held async for held in judge.deduplicator.kept()]
-                assert [held.original.number for held in kept] == list(range(200))
+                kept = [stored async for stored in judge.deduplicator.kept()]
+                assert [stored.original.number for stored in kept] == list(range(200))
                 assert await judge.deduplicator.count() == 200
-                for page, held in zip(pages, kept, strict=True):
+                for page, stored in zip(pages, kept, strict=True):
                     document = document_of(page, PARAMETERS)
-                    assert held.original.owner == owner_of(page.number)
-                    assert held.original.text_digest == document.digest
-                    assert (held.text, held.payload) == (page.text, page.payload)
-                    assert (held.words, held.fingerprint) == (document.words, document.fingerprint)
+                    assert stored.original.owner == owner_of(page.number)
+                    assert stored.original.text_digest == document.digest
+                    assert (stored.text, stored.payload) == (page.text, page.payload)
+                    assert (stored.words, stored.fingerprint) == (
+                        document.words,
+                        document.fingerprint,
+                    )
 
         asyncio.run(use())
 
