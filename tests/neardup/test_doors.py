@@ -114,7 +114,7 @@ def door(request: pytest.FixtureRequest) -> Callable[[Parameters, list[Page]], l
 
 
 class TestDoorsProperties:
-    @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(parameters=parameters_of_verdicts, crawl=crawls)
     def test_each_decides_as_the_cascade_does(
         self,
