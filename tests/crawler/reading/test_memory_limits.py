@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from crawler.reading.memory_limits import Weariness, resident_bytes
 from tests.crawler.reading.pools import is_running
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -48,10 +48,7 @@ def test_workers_end_silently_with_a_parent_that_is_killed() -> None:
         assert len(pids) == 2
         os.kill(parent.pid, signal.SIGKILL)
         assert parent.communicate(timeout=30)[1] == ""
-    end = time.monotonic() + 20
-    while any(map(is_running, pids)):
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    wait_until(lambda: not any(map(is_running, pids)))
 
 
 def test_a_worker_is_tired_when_it_has_read_much_and_grown() -> None:

@@ -15,6 +15,7 @@ import redis
 
 from tests.crawler.frontier.redis import crawling
 from tests.crawler.frontier.redis.fleet import durable_server
+from tests.waiting import some_moment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,12 +97,10 @@ def test_nothing_is_lost_and_no_host_has_two_workers(tmp_path: Path) -> None:
         fleet = Fleet(server, tmp_path / "log")
         try:
             for kill in range(KILLS):
-                time.sleep(0.5)
+                some_moment(chance, 1.0)
                 fleet.kill_one(chance)
                 if kill % (KILLS // SERVER_KILLS) == 2:
-                    server.kill()
-                    time.sleep(0.3)
-                    server.start()
+                    server.be_away(0.3)
             fleet.wait()
         finally:
             fleet.end()
