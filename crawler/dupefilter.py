@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.dupefilters import BaseDupeFilter
 
-from crawler.frontier.order import depth_of
-from crawler.frontier.spellings import SPELLING
 from crawler.job_registry import job_of
 from crawler.other_spellings import OtherSpellings
+from crawler.request_meta import SPELLING, depth_of
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider

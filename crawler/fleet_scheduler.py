@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.defer import deferred_from_coro
 
 from crawler.fleet.buffer import unpack
-from crawler.frontier.order import depth_of, host_number
+from crawler.frontier.order import host_number
 from crawler.frontier.redis.request_records import QueuedLink
 from crawler.frontier.request_parts import FIXED, decode_parts
-from crawler.frontier.spellings import SPELLING
 from crawler.host_loads import host_name, is_made_anyway
-from crawler.link_depths import AGAIN, has_links
+from crawler.link_depths import has_links
 from crawler.request_codec import decode_request, encode_request
+from crawler.request_meta import AGAIN, SPELLING, depth_of
 from crawler.scheduler import FrontierScheduler
 from crawler.visits import NO
 

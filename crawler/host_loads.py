@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.httpobj import urlparse_cached
 
-from crawler.frontier.spellings import SPELLING
-from crawler.url_rules.skipped import FIXED
+from crawler.request_meta import DOWNLOAD_SLOT, FIXED, SPELLING
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 
     from crawler.frontier.order import QueuedRequest
     from crawler.frontier.pauses import HostPauses
-
-DOWNLOAD_SLOT = "download_slot"
-"""Key of ``Request.meta``, of Scrapy: the slot of the downloader that a request uses."""
 
 MAX_WAIT_SECS = 0.5
 """Seconds that a request waits in its slot, at most, where its delay varies by chance."""

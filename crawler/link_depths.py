@@ -13,13 +13,20 @@ from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.http import TextResponse
 
-from crawler.downloadermiddlewares.limits import LED_BY, REDIRECTED_OUT
-from crawler.frontier.order import ShorterWay, depth_of, host_number
-from crawler.frontier.pauses import WAITED
+from crawler.downloadermiddlewares.limits import REDIRECTED_OUT
+from crawler.frontier.order import ShorterWay, host_number
 from crawler.host_loads import host_name
 from crawler.pages.page_store import StoredUrl
 from crawler.request_codec import UnstorableError
-from crawler.url_rules.skipped import FIXED
+from crawler.request_meta import (
+    AGAIN,
+    FIXED,
+    LED_BY,
+    OF_ONE_ANSWER,
+    OF_REDIRECTS,
+    depth_of,
+    without,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,20 +40,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-AGAIN = "crawl_again"
-"""Key of ``Request.meta``: the page was fetched, and only its links are to be followed."""
-
-_OF_ONE_ANSWER = frozenset(
-    {
-        "download_latency",
-        "redirect_reasons",
-        "redirect_times",
-        "redirect_ttl",
-        "redirect_urls",
-        "retry_times",
-        WAITED,
-    }
-)
+_LEFT_OUT = OF_ONE_ANSWER | OF_REDIRECTS
 
 
 def has_links(request: Request, spider: Spider) -> bool:
@@ -59,8 +53,7 @@ def request_again(request: Request, spider: Spider) -> Request | None:
     """Return the request that follows the links of a page again; None where it has none."""
     if not has_links(request, spider):
         return None
-    meta = {name: value for name, value in request.meta.items() if name not in _OF_ONE_ANSWER}
-    return request.replace(meta={**meta, AGAIN: True})
+    return request.replace(meta={**without(request.meta, _LEFT_OUT), AGAIN: True})
 
 
 def take_shortest_way(spider: PageSpider, response: Response) -> None:

@@ -14,10 +14,11 @@ from scrapy.exceptions import (
 )
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from crawler.downloadermiddlewares.limits import LED_BY, PrivateAddressError
+from crawler.downloadermiddlewares.limits import PrivateAddressError
 from crawler.downloading.errors import AnswerError
-from crawler.frontier.spellings import SPELLING, StoredSpellings, meta_for_another
+from crawler.frontier.spellings import StoredSpellings
 from crawler.job_registry import job_of
+from crawler.request_meta import LED_BY, SPELLING, for_another_spelling
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.requested import requestable, sent
@@ -90,7 +91,7 @@ class OtherSpellings:
 
     def another(self, request: Request, url: str) -> Request:
         """Return the request for another spelling of a URL, like the one for this spelling."""
-        meta = meta_for_another(request.meta)
+        meta = for_another_spelling(request.meta)
         sources = request.meta.get("redirect_urls", ())
         if sources:
             meta[LED_BY] = sources[0]

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from crawler.frontier.order import ShorterWay, depth_of, host_number
-from crawler.frontier.pauses import WAITED
+from crawler.frontier.order import ShorterWay, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_parts import MalformedRequestError
-from crawler.frontier.spellings import SPELLING
 from crawler.host_loads import (
     MAX_DELAYED,
     Alarm,
@@ -30,6 +28,7 @@ from crawler.link_depths import MovedScopes, ShorterWays
 from crawler.other_spellings import OtherSpellings, requestable_request, source_of
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
+from crawler.request_meta import SPELLING, WAITED, depth_of
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.moves import is_same_place
 

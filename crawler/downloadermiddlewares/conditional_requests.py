@@ -8,7 +8,8 @@ from urllib.parse import urljoin
 from scrapy.exceptions import NotConfigured
 from w3lib.url import safe_url_string
 
-from crawler.spiders.page_spider import WHOLE, PageSpider
+from crawler.request_meta import ASKED_IF, WHOLE
+from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-_ASKED_IF = "crawl_asked_if"
 _CONDITIONS = (b"If-None-Match", b"If-Modified-Since")
 _PERMANENT = frozenset({301, 308})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -42,7 +42,7 @@ class ConditionalRequests:
 
     def process_request(self, request: Request) -> None:
         """Add the validators of the stored version to a request for a known page."""
-        if request.meta.pop(_ASKED_IF, False):
+        if request.meta.pop(ASKED_IF, False):
             for name in _CONDITIONS:
                 request.headers.pop(name, None)
         if not self._is_for_known(request) or request.meta.get(WHOLE):
@@ -50,7 +50,7 @@ class ConditionalRequests:
         validators = self._job.archivist.validators(self._spider.key_of(request))
         if validators is None:
             return
-        request.meta[_ASKED_IF] = True
+        request.meta[ASKED_IF] = True
         for name, value in zip(_CONDITIONS, validators, strict=True):
             if value is not None:
                 request.headers[name] = value.encode("latin-1")

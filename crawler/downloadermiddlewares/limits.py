@@ -17,13 +17,11 @@ from crawler.downloading.errors import DamagedBodyError
 from crawler.downloading.private import AddressGuard
 from crawler.job_registry import job_of
 from crawler.options import Options
+from crawler.request_meta import LED_BY
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-
-LED_BY = "crawl_led_by"
-"""Key of ``Request.meta``: the URL that led to a request without a ``Referer`` header."""
 
 DATA_LOSS = "dataloss"
 """Flag of a response, which Scrapy sets: the server sent less than it declared."""

@@ -25,9 +25,10 @@ from crawler.downloadermiddlewares.limits import (
     why_unopened,
 )
 from crawler.downloading.errors import RobotsUnreachableError
-from crawler.frontier.pauses import WAITED, retry_after_secs
-from crawler.host_loads import DOWNLOAD_SLOT, host_name
+from crawler.frontier.pauses import retry_after_secs
+from crawler.host_loads import host_name
 from crawler.job_registry import job_of
+from crawler.request_meta import DOWNLOAD_SLOT, RETRY_TIMES, WAITED
 from crawler.scheduler import FrontierScheduler
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ _NOBODY_ANSWERS = (
     DownloadConnectionRefusedError,
     DownloadTimeoutError,
 )
-_RETRY_TIMES = "retry_times"
 
 
 class HostRestsError(IgnoreRequest):
@@ -194,12 +194,12 @@ class PatientRetry(RetryMiddleware):
         """
         if request.meta.get("dont_retry"):
             return None
-        times = request.meta.get(_RETRY_TIMES, 0) + 1
+        times = request.meta.get(RETRY_TIMES, 0) + 1
         if times > request.meta.get("max_retry_times", self.max_retry_times):
             return self._give_up()
         self._count(reason)
         secs = self._pauses.policy.pause_secs(times)
-        is_waiting = self._scheduler.ask_after(request, secs, {_RETRY_TIMES: times})
+        is_waiting = self._scheduler.ask_after(request, secs, {RETRY_TIMES: times})
         return request if is_waiting else None
 
     def _later(self, request: Request, notes: Mapping[str, Any] | None = None) -> Request | None:

@@ -36,6 +36,7 @@ from crawler.downloading.errors import RobotsUnreachableError
 from crawler.downloading.robots_groups import lines_for
 from crawler.job_registry import job_of
 from crawler.options import Options
+from crawler.request_meta import ROBOTS_BYTES
 from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ _OF_THE_HOST = (CannotResolveHostError, DownloadConnectionRefusedError)
 _NO_ANSWER = (*_OF_THE_HOST, DownloadFailedError, DownloadTimeoutError, OSError)
 
 _FORBIDS_NOTHING = "taken as if it forbade nothing"
-_RECEIVED = "crawl_robots_bytes"
 _MAX_REDIRECTS = 5
 # A larger one is read in a thread: 500 kB of patterns take a second, which must block nothing.
 _QUICKLY_READ_BYTES = 10_000
@@ -157,7 +157,7 @@ class RobotsRules:
             IgnoreRequest: robots.txt forbids it.
             RobotsUnreachableError: robots.txt cannot be had now.
         """
-        if is_for_robots(request) or _RECEIVED in request.meta:
+        if is_for_robots(request) or ROBOTS_BYTES in request.meta:
             self._prepare(request)
         is_web = urlparse_cached(request).scheme in {"http", "https"}
         if request.meta.get("dont_obey_robotstxt") or not is_web:
@@ -171,7 +171,7 @@ class RobotsRules:
     def _prepare(self, request: Request) -> None:
         """Bound the request for a robots.txt, or one that it was redirected to."""
         # Without a limit of its own: the body is cut at the limit, not thrown away.
-        request.meta.update({_RECEIVED: 0, "download_maxsize": 0})
+        request.meta.update({ROBOTS_BYTES: 0, "download_maxsize": 0})
         request.meta.setdefault("redirect_ttl", _MAX_REDIRECTS)
         if "redirect_urls" in request.meta:
             self._moved.add(request.meta["redirect_urls"][0])
@@ -253,9 +253,9 @@ class RobotsRules:
         return rules
 
     def _count(self, data: bytes, request: Request) -> None:
-        received = request.meta.get(_RECEIVED)
+        received = request.meta.get(ROBOTS_BYTES)
         if received is None:
             return
-        request.meta[_RECEIVED] = received + len(data)
+        request.meta[ROBOTS_BYTES] = received + len(data)
         if received + len(data) > self._limit:
             raise StopDownload(fail=False)

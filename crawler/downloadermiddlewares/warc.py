@@ -17,6 +17,7 @@ from crawler.downloadermiddlewares.limits import DATA_LOSS, is_for_robots
 from crawler.job_registry import job_of
 from crawler.options import Options
 from crawler.pages import verdicts
+from crawler.request_meta import RECORDED
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.warc.archive import Archive
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawler.pages.fetched import Captured
-
-RECORDED = "crawl_recorded"
-"""Key of ``Request.meta``: the record of the answer, as ``Recorded``."""
 
 _SECRETS = frozenset({b"authorization", b"proxy-authorization"})
 _CACHED = "cached"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import xxhash
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
 Load = Callable[[int], int | None]
 """Returns the number of requests to a host (by number) under way, None if it has no room."""
@@ -118,12 +118,6 @@ class Queue(Protocol):
 
     def clear(self) -> None:
         """Remove every request, for another visit."""
-
-
-def depth_of(meta: Mapping[str, Any]) -> int:
-    """Return the depth of a request, which is stored in its ``meta``."""
-    depth = meta.get("depth", 0)
-    return min(depth, MAX_DEPTH) if isinstance(depth, int) and depth > 0 else 0
 
 
 def host_number(name: str) -> int:

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from crawler.storage.database import Database
 
-WAITED = "crawl_waited_secs"
-"""Key of ``Request.meta``: total pauses of the host since this request was refused, in seconds."""
-
 MAX_BUDGETS = 6
 """Give up a host that refuses again after consecutive pauses of this many request budgets."""
 

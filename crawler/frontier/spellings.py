@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from crawler.frontier.pauses import WAITED
 from crawler.storage.states import SpellingState
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.recent import RecentUrls
@@ -16,26 +15,8 @@ if TYPE_CHECKING:
 
     from crawler.storage.database import Database
 
-SPELLING: Final = "crawl_spelling"
-"""Key of ``Request.meta``: the request tries another spelling of a URL that gave no page."""
-
 MAX_OTHERS: Final = 3
 """Spellings stored of a URL, at most, beside the first one and the canonical one."""
-
-_OF_ONE_REQUEST = frozenset(
-    {
-        "redirect_urls",
-        "redirect_reasons",
-        "redirect_times",
-        "redirect_ttl",
-        "retry_times",
-        WAITED,
-        "download_slot",
-        "download_latency",
-        "download_fail_on_dataloss",
-        "dont_retry",
-    }
-)
 
 
 class Spelling(NamedTuple):
@@ -152,13 +133,6 @@ class StoredSpellings:
         """See ``Spellings``."""
         self._database.write("DELETE FROM spellings")
         self._recent = RecentUrls()
-
-
-def meta_for_another(meta: dict[str, Any]) -> dict[str, Any]:
-    """Return the meta for another spelling: that of the first without traces of its download."""
-    return {name: value for name, value in meta.items() if name not in _OF_ONE_REQUEST} | {
-        SPELLING: True
-    }
 
 
 def _form(url: str) -> str:

@@ -20,7 +20,7 @@ from crawler.options import Options, did_you_mean
 from crawler.pages import verdicts
 from crawler.pages.fetched import Captured
 from crawler.reading.content_types import why_not_html
-from crawler.spiders.page_spider import SEED, WHOLE
+from crawler.request_meta import FOR_A_PAGE, SEED, WHOLE
 from crawler.spiders.site import SiteSpider
 from crawler.urls.recent import RecentUrls
 from crawler.urls.scope import Scope
@@ -45,9 +45,6 @@ REQUISITES = {
 
 NEEDED = 1
 """Priority of a file that a page needs: before further pages, so that stored pages are complete."""
-
-FOR_A_PAGE = "mirror_for_a_page"
-"""Key of ``Request.meta``: the number of steps from the page of the mirror that needs this file."""
 
 _MAX_STEPS = 5
 """Request files that are more steps away only after pages.

@@ -12,21 +12,19 @@ from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider, ResponseDataLossError
 
 from crawler.downloadermiddlewares.failures import explain
-from crawler.downloadermiddlewares.limits import CUTS, LED_BY, NOT_GZIP, UNASKED_PART, why_cut
-from crawler.frontier.pauses import WAITED
-from crawler.frontier.spellings import SPELLING
+from crawler.downloadermiddlewares.limits import CUTS, NOT_GZIP, UNASKED_PART, why_cut
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
-from crawler.link_depths import AGAIN, follow_again, take_shortest_way
+from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options, did_you_mean
 from crawler.other_spellings import ask_another
 from crawler.pages import verdicts
 from crawler.pages.fetched import Captured, Fetched
 from crawler.reading.errors import ReadingError
 from crawler.reading.robots_header import robots_words
+from crawler.request_meta import AGAIN, FIXED, LED_BY, OF_ONE_ANSWER, SEED, SPELLING, WHOLE, without
 from crawler.storage.errors import CrawlStorageError
 from crawler.url_rules.rule_files import RuleFileError, read_rules
-from crawler.url_rules.skipped import FIXED
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.requested import requestable
 from crawler.visits import NO, REVISITS
@@ -45,9 +43,6 @@ if TYPE_CHECKING:
     from crawler.run import RunResult
     from crawler.url_rules.learning.proposals import Proposal
 
-WHOLE = "crawl_whole"
-"""Key of ``Request.meta``: the server must send the page, whether it has changed or not."""
-
 REVISIT_MEANING = (
     "no (default); yes: ask again for every page of a finished crawl; due: for those whose time "
     "has come; failed: for those that failed"
@@ -61,11 +56,7 @@ RULES_MEANING = (
 BREATH = 100
 """Pause after this many start requests, so that downloads continue meanwhile."""
 
-SEED = "crawl_seed"
-"""Key of ``Request.meta``: the seed, as the user typed it, of this request."""
-
 _MAX_HEADER = 1024
-_OF_ONE_ANSWER = frozenset({"download_latency", "retry_times", WAITED})
 _AS_IT_CAME = "declared as gzip, and is none: read as it came"
 _OF_PARTS = frozenset({*CUTS.values(), UNASKED_PART})
 
@@ -264,7 +255,7 @@ class PageSpider(Spider):
     def _whole(self, response: Response) -> Request:
         """Return the request for a whole page, where "not modified" is not enough."""
         assert response.request is not None
-        kept = {name: value for name, value in response.meta.items() if name not in _OF_ONE_ANSWER}
+        kept = without(response.meta, OF_ONE_ANSWER)
         meta = {**kept, WHOLE: True}
         response.meta["depth"] = meta.get("depth", 0) - 1  # Scrapy takes it for a link of the page
         return response.request.replace(meta=meta, dont_filter=True)

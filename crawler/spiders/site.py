@@ -9,21 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy import Request, signals
 
 from crawler.downloadermiddlewares.failures import explain
-from crawler.downloadermiddlewares.limits import LED_BY, REDIRECTED_OUT, OutOfScopeError
-from crawler.frontier.spellings import SPELLING
+from crawler.downloadermiddlewares.limits import REDIRECTED_OUT, OutOfScopeError
 from crawler.options import Options
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.reading.sitemaps import SitemapContent, SitemapLimits, read_sitemap
+from crawler.request_meta import FIXED, LED_BY, SEED, SPELLING
 from crawler.spiders.file_requests import FileRequests
-from crawler.spiders.page_spider import (
-    REVISIT_MEANING,
-    RULES_MEANING,
-    SEED,
-    PageSpider,
-    check_arguments,
-)
+from crawler.spiders.page_spider import REVISIT_MEANING, RULES_MEANING, PageSpider, check_arguments
 from crawler.storage.errors import CrawlStorageError
-from crawler.url_rules.skipped import FIXED
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.moves import may_lead_back, moved_scope
 from crawler.urls.scope import DENIED, Scope

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from crawler.storage.states import RequestState
 
 
-FIXED = "crawl_fixed"
-"""Key of ``Request.meta``: no rule may skip the request."""
-
-
 class Skip(NamedTuple):
     """The reason why a request is not made.
 

@@ -12,7 +12,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from crawler.downloadermiddlewares.limits import LED_BY, PrivateAddressError, PrivateAddresses
+from crawler.downloadermiddlewares.limits import PrivateAddressError, PrivateAddresses
+from crawler.request_meta import LED_BY
 
 if TYPE_CHECKING:
     from pathlib import Path
