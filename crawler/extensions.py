@@ -15,6 +15,7 @@ from crawler.console.progress import REDRAW_SECS, LiveProgress, PlainProgress
 from crawler.job_registry import job_of
 from crawler.options import Options
 from crawler.request_codec import UnstorableError, check_json
+from crawler.storage import meta_names
 from crawler.storage.database import COMMIT_INTERVAL_SECS
 from crawler.storage.errors import CrawlStorageError
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
 
 logger = logging.getLogger(__name__)
-
-_STATE = "spider_state"
 
 
 class JobKeeper:
@@ -102,16 +101,16 @@ class StoredState:
         return cls(crawler)
 
     def _opened(self, spider: Spider) -> None:
-        stored = self._database.meta(_STATE)
+        stored = self._database.meta(meta_names.SPIDER_STATE)
         spider.state = {} if stored is None else json.loads(stored)  # type: ignore[attr-defined]
 
     def _closed(self, spider: Spider) -> None:
         state = spider.state  # type: ignore[attr-defined]
-        if not state and self._database.meta(_STATE) is None:
+        if not state and self._database.meta(meta_names.SPIDER_STATE) is None:
             return
         try:
             check_json(state, "spider.state")
-            self._database.set_meta(_STATE, json.dumps(state))
+            self._database.set_meta(meta_names.SPIDER_STATE, json.dumps(state))
         except UnstorableError as error:
             logger.error("the last state of the spider stays: %s", error)  # noqa: TRY400
         except CrawlStorageError:  # the job remembers it

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from crawler.pages.url_history import LATER, SETTLED
+from crawler.storage import meta_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -15,13 +16,6 @@ if TYPE_CHECKING:
     from crawler.pages.page_store import PageStore, StoredUrl
     from crawler.pages.url_history import KnownUrls
     from crawler.storage.database import Database
-
-_SITEMAPS = "sitemaps"
-_MOVED = "moved_seeds"
-_FOLLOWED_AGAIN = "followed_again"
-_CUT_SITEMAPS = "cut_sitemaps"
-NO_ROBOTS = "no_robots"
-"""Key of ``meta``: JSON, hosts whose robots.txt answered that there is none, by the answer."""
 
 MAX_NO_ROBOTS = 20
 """Store at most this many hosts for each reason."""
@@ -50,29 +44,31 @@ class VisitNotes:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.after_moved_seed: list[Callable[[str, str], None]] = []
-        stored = database.meta(_FOLLOWED_AGAIN)
+        stored = database.meta(meta_names.FOLLOWED_AGAIN)
         self._followed_again = int(stored) if stored else None
 
     def begin_visit(self) -> None:
         """Begin another visit; seeds stay moved."""
-        self._database.set_meta(_SITEMAPS, "0")
-        self._database.set_meta(NO_ROBOTS, "{}")
-        self._database.set_meta(_CUT_SITEMAPS, "[]")
+        self._database.set_meta(meta_names.SITEMAPS, "0")
+        self._database.set_meta(meta_names.NO_ROBOTS, "{}")
+        self._database.set_meta(meta_names.CUT_SITEMAPS, "[]")
         self.note_followed_again(None)
 
     def begin_plan(self) -> None:
         """Begin a crawl with another plan."""
-        self._database.set_meta(_MOVED, "{}")
+        self._database.set_meta(meta_names.MOVED_SEEDS, "{}")
         self.note_followed_again(None)
 
     def moved_seeds(self) -> dict[str, str]:
         """Return the targets of the seeds that were redirected in this crawl."""
-        found: dict[str, str] = json.loads(self._database.meta(_MOVED) or "{}")
+        found: dict[str, str] = json.loads(self._database.meta(meta_names.MOVED_SEEDS) or "{}")
         return found
 
     def note_moved_seed(self, seed: str, target: str) -> None:
         """Store the redirect of a seed for a resumed crawl."""
-        self._database.set_meta(_MOVED, json.dumps({**self.moved_seeds(), seed: target}))
+        self._database.set_meta(
+            meta_names.MOVED_SEEDS, json.dumps({**self.moved_seeds(), seed: target})
+        )
 
     def take_moved_seed(self, seed: str, target: str) -> None:
         """Store the redirect of a seed that another crawl of the fleet met."""
@@ -93,43 +89,45 @@ class VisitNotes:
     def note_followed_again(self, page_id: int | None) -> None:
         """Note how far stored pages were looked at for links into a scope that moved."""
         if page_id != self._followed_again:
-            self._database.set_meta(_FOLLOWED_AGAIN, "" if page_id is None else str(page_id))
+            self._database.set_meta(
+                meta_names.FOLLOWED_AGAIN, "" if page_id is None else str(page_id)
+            )
             self._followed_again = page_id
 
     def note_no_robots(self, host: str, reason: str) -> None:
         """Note that a host has no robots.txt, so that nothing is forbidden there."""
-        found: dict[str, list[str]] = json.loads(self._database.meta(NO_ROBOTS) or "{}")
+        found: dict[str, list[str]] = json.loads(self._database.meta(meta_names.NO_ROBOTS) or "{}")
         hosts = found.setdefault(reason, [])
         if host not in hosts and len(hosts) < MAX_NO_ROBOTS:
             hosts.append(host)
-            self._database.set_meta(NO_ROBOTS, json.dumps(found))
+            self._database.set_meta(meta_names.NO_ROBOTS, json.dumps(found))
 
     def note_cut_sitemap(self, url: str) -> None:
         """Note a sitemap that lists URLs out of scope."""
         found = self._cut_sitemaps()
         if url not in found:
-            self._database.set_meta(_CUT_SITEMAPS, json.dumps([*found, url]))
+            self._database.set_meta(meta_names.CUT_SITEMAPS, json.dumps([*found, url]))
 
     def take_cut_sitemaps(self) -> list[str]:
         """Return the sitemaps that list URLs out of scope, and forget them."""
         found = self._cut_sitemaps()
         if found:
-            self._database.set_meta(_CUT_SITEMAPS, "[]")
+            self._database.set_meta(meta_names.CUT_SITEMAPS, "[]")
         return found
 
     def _cut_sitemaps(self) -> list[str]:
-        found: list[str] = json.loads(self._database.meta(_CUT_SITEMAPS) or "[]")
+        found: list[str] = json.loads(self._database.meta(meta_names.CUT_SITEMAPS) or "[]")
         return found
 
     @property
     def sitemaps(self) -> int:
         """Number of sitemaps requested in this visit, also by earlier processes."""
-        return int(self._database.meta(_SITEMAPS) or 0)
+        return int(self._database.meta(meta_names.SITEMAPS) or 0)
 
     def count_sitemap(self) -> int:
         """Count another sitemap that is requested; return the new number."""
         count = self.sitemaps + 1
-        self._database.set_meta(_SITEMAPS, str(count))
+        self._database.set_meta(meta_names.SITEMAPS, str(count))
         return count
 
 
@@ -158,16 +156,16 @@ class Visits:
         self._seen = seen
         self.known = known
         self.notes = VisitNotes(database)
-        self.number = int(database.meta("visit") or 0)
+        self.number = int(database.meta(meta_names.VISIT) or 0)
 
     @property
     def plan(self) -> str | None:
         """The plan of the crawl in this directory, None for a new one."""
-        return self._database.meta("plan")
+        return self._database.meta(meta_names.PLAN)
 
     def begin_plan(self, plan: str) -> None:
         """Store the plan of another crawl."""
-        self._database.set_meta("plan", plan)
+        self._database.set_meta(meta_names.PLAN, plan)
         self.notes.begin_plan()
 
     def is_known(self, key: bytes) -> bool:
@@ -177,17 +175,17 @@ class Visits:
     @property
     def is_queueing(self) -> bool:
         """Whether this visit has known pages left to queue."""
-        return self._database.meta("queueing") == "1"
+        return self._database.meta(meta_names.QUEUEING) == "1"
 
     @property
     def has_queued(self) -> bool:
         """Whether this visit has queued every known page that it requests, perhaps none."""
-        return self._database.meta("queueing") == "0"
+        return self._database.meta(meta_names.QUEUEING) == "0"
 
     @property
     def has_todays_plan(self) -> bool:
         """Whether this visit was begun with the plan of today."""
-        return self._database.meta("visit_plan") == (self.plan or "")
+        return self._database.meta(meta_names.VISIT_PLAN) == (self.plan or "")
 
     def end(self) -> None:
         """Store what became of URLs that only redirected, before their redirects are removed."""
@@ -205,9 +203,9 @@ class Visits:
             self._seen.add_selected(LATER, (time.time(),))
         elif revisit == FAILED:
             self._seen.add_selected(SETTLED, ())
-        self._database.set_meta("visit", str(self.number))
-        self._database.set_meta("queueing", "1" if revisit != NO else "")
-        self._database.set_meta("visit_plan", self.plan or "")
+        self._database.set_meta(meta_names.VISIT, str(self.number))
+        self._database.set_meta(meta_names.QUEUEING, "1" if revisit != NO else "")
+        self._database.set_meta(meta_names.VISIT_PLAN, self.plan or "")
         self.notes.begin_visit()
 
     def unasked(self) -> Iterator[StoredUrl]:
@@ -222,4 +220,4 @@ class Visits:
 
     def end_queueing(self) -> None:
         """Note that every known page was queued, or is not to be."""
-        self._database.set_meta("queueing", "0")
+        self._database.set_meta(meta_names.QUEUEING, "0")

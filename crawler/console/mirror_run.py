@@ -28,6 +28,7 @@ from crawler.mirror.stand_ins import NEAR_DUPLICATES, SHARES
 from crawler.options import Options, is_fleet
 from crawler.pages.crawl_report import make_report
 from crawler.spiders.mirror import MirrorSpider
+from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME, open_for_reading
 from crawler.storage.directory import locked
 from crawler.storage.errors import JobError
@@ -50,9 +51,6 @@ DONE, INCOMPLETE = 0, 1
 PROBLEMS = 1
 INTERRUPTED = 130
 
-_URL = "mirror_url"
-_TEXT = "mirror_text"
-_OPTIONS = "mirror_options"
 _KEPT_SETTINGS = {
     "MIRROR_NEAR_DUPLICATES": "--near-duplicates {}",
     "MIRROR_SHARE": "--share {}",
@@ -138,7 +136,8 @@ class Mirroring:
         """Refuse a folder that holds a mirror of another URL, or one made otherwise."""
         reads_text = "yes" if Options(self._settings).boolean("MIRROR_READ_TEXT") else "no"
         database = job.database
-        found_url, found_text = database.meta(_URL), database.meta(_TEXT)
+        found_url = database.meta(meta_names.MIRROR_URL)
+        found_text = database.meta(meta_names.MIRROR_TEXT)
         url = self._arguments["url"]
         is_other = found_url is not None and _canonical(found_url) != _canonical(url)
         if is_other and _has_files(job):
@@ -146,9 +145,9 @@ class Mirroring:
         if found_text is not None and found_text != reads_text:
             how = "with --no-text" if found_text == "no" else "without --no-text"
             raise JobError(f"{self._folder}: was made {how}; do it so again, or elsewhere")
-        database.set_meta(_URL, url)
-        database.set_meta(_TEXT, reads_text)
-        database.set_meta(_OPTIONS, json.dumps(self._options()))
+        database.set_meta(meta_names.MIRROR_URL, url)
+        database.set_meta(meta_names.MIRROR_TEXT, reads_text)
+        database.set_meta(meta_names.MIRROR_OPTIONS, json.dumps(self._options()))
         database.commit()
 
     def _options(self) -> dict[str, str]:
@@ -283,7 +282,9 @@ def _stored_options(folder: Path) -> dict[str, str]:
     if not (folder / STATE / FILE_NAME).is_file():
         return {}
     with closing(open_for_reading(folder / STATE)) as connection:
-        row = connection.execute("SELECT value FROM meta WHERE name = ?", (_OPTIONS,)).fetchone()
+        row = connection.execute(
+            "SELECT value FROM meta WHERE name = ?", (meta_names.MIRROR_OPTIONS,)
+        ).fetchone()
     found: dict[str, str] = {} if row is None else json.loads(row[0])
     return found
 
@@ -295,7 +296,9 @@ def known_url(folder: Path) -> str:
         CommandError: That is not known.
     """
     with closing(open_for_reading(folder / STATE)) as connection:
-        row = connection.execute("SELECT value FROM meta WHERE name = ?", (_URL,)).fetchone()
+        row = connection.execute(
+            "SELECT value FROM meta WHERE name = ?", (meta_names.MIRROR_URL,)
+        ).fetchone()
     if row is None:
         raise CommandError(f"{folder}: it is not known what it mirrors; give the URL too")
     return str(row[0])

@@ -18,6 +18,7 @@ from crawler.downloading.private import AddressGuard
 from crawler.job_registry import job_of
 from crawler.options import Options
 from crawler.request_meta import LED_BY
+from crawler.storage import meta_names
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -149,9 +150,9 @@ class PrivateAddresses:
         self._job = job_of(crawler)
         self._guard = AddressGuard(
             (_host(seed) for seed in known if isinstance(seed, str)),
-            self._names("private_names"),
-            lambda name: self._remember("private_names", name),
-            self._names("public_names"),
+            self._names(meta_names.PRIVATE_NAMES),
+            lambda name: self._remember(meta_names.PRIVATE_NAMES, name),
+            self._names(meta_names.PUBLIC_NAMES),
         )
 
     def _names(self, of: str) -> list[str]:
@@ -195,7 +196,7 @@ class PrivateAddresses:
         if not self._guard.is_private(str(address)):
             host = _host(request.url)
             if self._guard.note_public(host):
-                self._remember("public_names", host)
+                self._remember(meta_names.PUBLIC_NAMES, host)
             return response
         self._check(request)
         if _source(request) is not None or not is_for_robots(request):

@@ -14,6 +14,7 @@ from scrapy.extensions.feedexport import FileFeedStorage, StdoutFeedStorage
 
 from crawler.console.escaping import plain_stdout
 from crawler.spiders.page_spider import PageSpider
+from crawler.storage import meta_names
 from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from crawler.job import Job
-
-_META = "feeds"
 
 logger = logging.getLogger(__name__)
 
@@ -52,11 +51,13 @@ class FeedParts:
         """Store a part, durably; do nothing where the directory can no longer be written to."""
         with suppress(CrawlStorageError):
             noted = json.dumps({**self._all(), str(path): part})
-            self._job.database.set_meta(_META, noted)
+            self._job.database.set_meta(meta_names.FEEDS, noted)
             self._job.commit()
 
     def _all(self) -> dict[str, list[int | None]]:
-        found: dict[str, list[int | None]] = json.loads(self._job.database.meta(_META) or "{}")
+        found: dict[str, list[int | None]] = json.loads(
+            self._job.database.meta(meta_names.FEEDS) or "{}"
+        )
         return found
 
 

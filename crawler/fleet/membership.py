@@ -8,14 +8,12 @@ import secrets
 from typing import TYPE_CHECKING
 
 from crawler.frontier.redis.errors import FleetError
+from crawler.storage import meta_names
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.storage.database import Database
-
-FLEET = "fleet"
-"""Name of the row of ``meta`` that stores the membership."""
 
 
 class Membership:
@@ -32,7 +30,7 @@ class Membership:
     def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
         self._folder = folder
-        stored = database.meta(FLEET)
+        stored = database.meta(meta_names.FLEET)
         self._said: dict[str, str] = json.loads(stored) if stored else {}
 
     @property
@@ -47,8 +45,8 @@ class Membership:
     @property
     def _is_used(self) -> bool:
         # A worker stores its plan before it can join.
-        is_planned = self.name is None and self._database.meta("plan") is not None
-        return is_planned or self._database.meta("visit") is not None
+        is_planned = self.name is None and self._database.meta(meta_names.PLAN) is not None
+        return is_planned or self._database.meta(meta_names.VISIT) is not None
 
     def check(self, name: str) -> None:
         """Check that the directory is new or this fleet's, and keep it for this fleet.
@@ -110,5 +108,5 @@ class Membership:
         return self._said["worker"]
 
     def _save(self) -> None:
-        self._database.set_meta(FLEET, json.dumps(self._said))
+        self._database.set_meta(meta_names.FLEET, json.dumps(self._said))
         self._database.commit()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Protocol
 
+from crawler.storage import meta_names
 from crawler.storage.states import DONE
 from neardup.bloom import ScalableBloomFilter
 from neardup.errors import IndexFileError
@@ -19,8 +20,6 @@ logger = logging.getLogger(__name__)
 
 BLOOM_CAPACITY = 1_000_000
 BLOOM_ERROR_RATE = 0.001
-
-_SAVED_KEYS = "bloom_keys"
 
 MAX_UNWRITTEN = 10_000
 """Keep at most this many keys in memory that wait for a row."""
@@ -114,7 +113,7 @@ class SeenSet:
                 logger.warning("%s; it is made again from crawl.db", error)
             self._bloom_path.unlink()
         # Not the filter's own count, which lacks each key that it took for a known one.
-        saved = self._database.meta(_SAVED_KEYS)
+        saved = self._database.meta(meta_names.BLOOM_KEYS)
         if bloom is not None and saved == str(self._count):
             return bloom
         bloom = ScalableBloomFilter(BLOOM_CAPACITY, BLOOM_ERROR_RATE)
@@ -212,6 +211,6 @@ class SeenSet:
     def save(self) -> None:
         """Commit, and save the filter after it; nothing may be added from then on."""
         if self._bloom_path is not None:
-            self._database.set_meta(_SAVED_KEYS, str(self._count))
+            self._database.set_meta(meta_names.BLOOM_KEYS, str(self._count))
             self._database.commit()
             self._bloom.save(self._bloom_path)

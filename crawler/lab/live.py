@@ -12,6 +12,7 @@ from crawler.lab.snapshot import LivePage, Series, Snapshot
 from crawler.pages.crawl_report import Tally, make_tally
 from crawler.pages.live_parameters import current
 from crawler.pages.verdicts import DUPLICATES, KEPT
+from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class LiveCrawl:
         with closing(open_for_reading(self.folder)) as connection:
             connection.execute("BEGIN")
             meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
-            visit, highest = int(meta.get("visit", 0)), _highest(connection)
+            visit, highest = int(meta.get(meta_names.VISIT, 0)), _highest(connection)
             is_other = visit != self._visit or highest < self._last
             if is_other or self._is_judged_again(connection):
                 self._clear(visit)
@@ -100,7 +101,9 @@ class LiveCrawl:
             if time.monotonic() >= self._tally_due:
                 self._count(connection)
             before = self.seen
-            self.seen = self._snapshot(json.loads(meta.get("stages", "{}")), current(connection))
+            self.seen = self._snapshot(
+                json.loads(meta.get(meta_names.STAGES, "{}")), current(connection)
+            )
         return self.seen != before
 
     def _snapshot(self, stage_secs: dict[str, float], tuned: Tuned | None) -> Snapshot:

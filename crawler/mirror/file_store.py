@@ -12,6 +12,7 @@ from crawler.mirror.errors import MirrorError, MissingFileError
 from crawler.mirror.mirror_files import OWN, FileRow, FileTable
 from crawler.mirror.paths import path_key, path_of
 from crawler.reading.content_types import why_not_html
+from crawler.storage import meta_names
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from crawler.mirror.folder import MirrorFolder
     from crawler.pages.fetched import Fetched
     from crawler.storage.database import Database
-
-STALE = "mirror_stale"
-"""Key of ``meta`` for whether a file was stored since the links were last rewritten."""
 
 
 class MirrorStore:
@@ -164,8 +162,8 @@ class MirrorStore:
 
     def note_stale(self) -> None:
         """Record that links must be rewritten."""
-        if self._database.meta(STALE) != "1":
-            self._database.set_meta(STALE, "1")
+        if self._database.meta(meta_names.MIRROR_STALE) != "1":
+            self._database.set_meta(meta_names.MIRROR_STALE, "1")
 
 
 class FileContent(NamedTuple):

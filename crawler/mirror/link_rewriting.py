@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from crawler.mirror.documents.linked_document import DEAD, absolute_address, read_document
 from crawler.mirror.entries import write_entries
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.file_store import STALE, held, holds, original
+from crawler.mirror.file_store import held, holds, original
 from crawler.mirror.mirror_files import SKIP
 from crawler.mirror.paths import address_between
 from crawler.mirror.stand_ins import StandIns
 from crawler.mirror.targets import Targets
+from crawler.storage import meta_names
 from crawler.storage.states import HOLDS
 from neardup.fingerprints.digest import payload_digest
 
@@ -30,7 +31,6 @@ _ROOM = 2**20
 
 _DOCUMENTS = "is_document = 1 AND state = 'own'"
 _BATCH = 200
-_FINISHED = "mirror_finished"
 _GONE = "EXISTS (SELECT 1 FROM known WHERE known.key = files.key AND outcome = 'gone')"
 # Redirects that are new or lead elsewhere, files that are gone, the rules.
 _FOLLOWS_FROM = f"""
@@ -163,10 +163,13 @@ class Finisher:
             CrawlStorageError: The database cannot be written.
         """
         wanted = self._standing_of(policy)
-        if self._database.meta(STALE) == "0" and self._database.meta(_FINISHED) == wanted:
+        if (
+            self._database.meta(meta_names.MIRROR_STALE) == "0"
+            and self._database.meta(meta_names.MIRROR_FINISHED) == wanted
+        ):
             self._write_entries()  # one may have been removed
             return FinishedMirror(parts=self._parts())
-        self._database.set_meta(STALE, "1")
+        self._database.set_meta(meta_names.MIRROR_STALE, "1")
         self._note_redirects()
         if policy.remove_gone:
             self._remove_gone()
@@ -175,8 +178,8 @@ class Finisher:
         documents, rewritten = self._rewrite_all()
         self._note_linked()
         self._write_entries()
-        self._database.set_meta(STALE, "0")
-        self._database.set_meta(_FINISHED, self._standing_of(policy))
+        self._database.set_meta(meta_names.MIRROR_STALE, "0")
+        self._database.set_meta(meta_names.MIRROR_FINISHED, self._standing_of(policy))
         self._database.commit()
         return FinishedMirror(documents, rewritten, tuple(self._damaged), stood_in, self._parts())
 

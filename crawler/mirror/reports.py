@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from crawler.pages.outcomes import OUTCOMES
+from crawler.storage import meta_names
 
 if TYPE_CHECKING:
     import sqlite3
@@ -40,7 +41,7 @@ WHERE one.state <> 'own' ORDER BY one.id
 
 def write_changes(database: Database, folder: MirrorFolder) -> None:
     """Write the changes of the last visit: a list of each outcome, page by page."""
-    visit = int(database.meta("visit") or 0)
+    visit = int(database.meta(meta_names.VISIT) or 0)
     document = {"visit": visit}
     lists = {outcome: _changes(database.read(_CHANGES, (visit, outcome))) for outcome in OUTCOMES}
     folder.write(CHANGES, _object(document, lists))

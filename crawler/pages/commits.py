@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawler.pages.live_parameters import Takeover
-from crawler.pages.stages import REFUSED_LINKS, SECONDS_BY_STAGE, RunningTotal
+from crawler.pages.stages import RunningTotal
+from crawler.storage import meta_names
 from crawler.storage.errors import CrawlStorageError
 from neardup import NearDupError
 
@@ -53,8 +54,8 @@ class Commits:
     def __post_init__(self) -> None:
         self._takeover = Takeover(self.database, self.archivist)
         self._totals = (
-            RunningTotal(self.database, SECONDS_BY_STAGE, self.archivist.seconds),
-            RunningTotal(self.database, REFUSED_LINKS, self.refused_links),
+            RunningTotal(self.database, meta_names.STAGES, self.archivist.seconds),
+            RunningTotal(self.database, meta_names.REFUSED_LINKS, self.refused_links),
         )
 
     def begin_visit(self) -> None:

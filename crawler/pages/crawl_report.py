@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from crawler.frontier.file_links import PUT_ASIDE, RELEASABLE
 from crawler.frontier.queue import MAX_TRIES
 from crawler.pages.change_report import Changes, find_changes
-from crawler.pages.stages import REFUSED_LINKS
 from crawler.pages.verdicts import (
     DUPLICATES,
     EXACT_DUPLICATE,
@@ -19,6 +18,7 @@ from crawler.pages.verdicts import (
     UNCHANGED,
     VERDICTS,
 )
+from crawler.storage import meta_names
 from crawler.storage.states import HOLDS, SKIPPED, TODO, UNFINISHED
 from crawler.url_rules.rule_report import UNEXAMINED, StoredCluster, trap_report
 
@@ -193,7 +193,7 @@ def make_report(connection: sqlite3.Connection) -> Report:
 
 def _read(connection: sqlite3.Connection) -> Report:
     meta: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
-    visit = int(meta.get("visit", 0))
+    visit = int(meta.get(meta_names.VISIT, 0))
     changes = find_changes(connection, visit) if visit > 1 else None
     tally = make_tally(connection, visit)
     counts = tally.verdicts
@@ -213,7 +213,8 @@ def _read(connection: sqlite3.Connection) -> Report:
             connection, "SELECT count(*) FROM pages WHERE latest = 1 AND better_copy = 1"
         ),
         stage_secs={
-            name: round(secs, 3) for name, secs in json.loads(meta.get("stages", "{}")).items()
+            name: round(secs, 3)
+            for name, secs in json.loads(meta.get(meta_names.STAGES, "{}")).items()
         },
         saved_bytes=tally.saved_bytes,
         saved_extractions=counts[EXACT_DUPLICATE],
@@ -225,8 +226,8 @@ def _read(connection: sqlite3.Connection) -> Report:
         file_links=dict(connection.execute(PUT_ASIDE).fetchall()),
         file_links_to_ask=dict(connection.execute(RELEASABLE).fetchall()),
         traps=trap_report(connection),
-        no_robots=json.loads(meta.get("no_robots", "{}")),
-        refused_links=json.loads(meta.get(REFUSED_LINKS, "{}")),
+        no_robots=json.loads(meta.get(meta_names.NO_ROBOTS, "{}")),
+        refused_links=json.loads(meta.get(meta_names.REFUSED_LINKS, "{}")),
         rested=_rested_hosts(connection),
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from crawler.pages.export import iso_time
+from crawler.storage import meta_names
 from crawler.storage.concurrent_write import beside
 from crawler.storage.errors import JobError
 from neardup import Features, Parameters
@@ -151,19 +152,15 @@ def _tuned(number: int, since: float, origin: str, chosen: str) -> Tuned:
         raise JobError(f"crawl.db: parameters {number} cannot be read: {error}") from error
 
 
-_META = "settings_parameters"
-"""Name of the row of ``meta`` that stores the settings of the last start."""
-
-
 def settle(database: Database, settings: Parameters) -> Tuned:
     """Return the parameters that hold from now on, and remember the settings.
 
     Tuned parameters stay in force, except for settings that changed since the crawl was last
     opened: these win, since the user has changed them last.
     """
-    held, remembered = newest(database.read), database.meta(_META)
+    held, remembered = newest(database.read), database.meta(meta_names.SETTINGS_PARAMETERS)
     if to_json(settings) != remembered:
-        database.set_meta(_META, to_json(settings))
+        database.set_meta(meta_names.SETTINGS_PARAMETERS, to_json(settings))
     if held is None or remembered is None:
         return add(database.write, settings, SETTINGS)
     before = from_json(remembered)

@@ -8,6 +8,7 @@ from crawler.pages.duplicate_rows import DuplicateRows
 from crawler.pages.last_captures import LastCaptures
 from crawler.pages.page_row import COLUMNS, PageRow, row_of, to_unsigned
 from crawler.pages.verdicts import FAILED, KEPT, NOT_HTML, UNREADABLE
+from crawler.storage import meta_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -109,11 +110,11 @@ class PageStore:
     @property
     def last_visit(self) -> int:
         """The last visit in which a page was captured or found unchanged."""
-        return int(self._database.meta("last_visit") or 0)
+        return int(self._database.meta(meta_names.LAST_VISIT) or 0)
 
     def _note_visit(self, visit: int) -> None:
         if visit > self._noted_visit:  # a promoted duplicate has that of its capture
-            self._database.set_meta("last_visit", str(visit))
+            self._database.set_meta(meta_names.LAST_VISIT, str(visit))
             self._noted_visit = visit
 
     def previous(self, key: bytes) -> PageRow | None:

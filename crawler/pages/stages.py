@@ -14,12 +14,6 @@ if TYPE_CHECKING:
 INTERVAL_SECS = 1.0
 """Write the totals at most once in this many seconds, together with other writes."""
 
-SECONDS_BY_STAGE = "stages"
-"""Name of the total of seconds by stage of a crawl."""
-
-REFUSED_LINKS = "refused_links"
-"""Name of the total of links that were not followed, by reason."""
-
 
 class RunningTotal:
     """Adds the sums of this process to those of earlier ones in the same visit.

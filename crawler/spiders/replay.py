@@ -20,6 +20,7 @@ from crawler.items import page_of_capture
 from crawler.options import Options
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.spiders.page_spider import PageSpider, check_arguments
+from crawler.storage import meta_names
 from crawler.storage.errors import CrawlStorageError
 from crawler.warc.errors import ArchiveError
 from crawler.warc.sources import find_sources
@@ -103,7 +104,9 @@ class ReplaySpider(PageSpider):
 
     def _position(self, source: WarcFile) -> int:
         """Return the offset in bytes up to which earlier processes judged a file."""
-        return int(self.job.database.meta(_position_name(source)) or 0)
+        return int(
+            self.job.database.meta(meta_names.replayed(source.path.resolve(), source.start)) or 0
+        )
 
     async def _judged(self, captures: Iterator[Capture]) -> AsyncIterator[Page]:
         """Read some pages ahead, judge each when the one before it is judged."""
@@ -126,7 +129,10 @@ class ReplaySpider(PageSpider):
     async def _judge(self, capture: Capture, before: asyncio.Event, own: asyncio.Event) -> Page:
         try:
             captured = await self._take(capture, before)
-            self.job.database.set_meta(_position_name(capture.source), str(capture.end))
+            self.job.database.set_meta(
+                meta_names.replayed(capture.source.path.resolve(), capture.source.start),
+                str(capture.end),
+            )
         except CrawlStorageError as error:
             raise CloseSpider("storage") from error
         own.set()
@@ -181,7 +187,3 @@ def _sources(arguments: Mapping[str, str]) -> list[WarcFile]:
     if not sources:
         raise ValueError(f"-a warc: no files in {word!r}")
     return sources
-
-
-def _position_name(source: WarcFile) -> str:
-    return f"replayed {source.path.resolve()} {source.start}"

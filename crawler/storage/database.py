@@ -8,6 +8,7 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from crawler.storage import meta_names
 from crawler.storage.errors import CrawlStorageError, JobError, JobVersionError
 from crawler.storage.schema import SCHEMA_VERSION, TABLES
 
@@ -119,7 +120,7 @@ class Database:
         tables = {name for (name,) in execute("SELECT name FROM sqlite_master")}
         if not tables:
             self._connection.executescript(f"BEGIN; {TABLES} COMMIT;")
-            self.set_meta("schema_version", str(SCHEMA_VERSION))
+            self.set_meta(meta_names.SCHEMA, str(SCHEMA_VERSION))
             self.commit()
         elif "meta" not in tables:
             raise JobError(f"{self.path}: a database of something else; choose another JOBDIR")
@@ -253,7 +254,9 @@ def check_schema(connection: sqlite3.Connection, path: Path | None) -> None:
     Raises:
         JobVersionError: The version is another one than ours.
     """
-    row = connection.execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()
+    row = connection.execute(
+        "SELECT value FROM meta WHERE name = ?", (meta_names.SCHEMA,)
+    ).fetchone()
     found = row[0] if row else "none"
     if found != str(SCHEMA_VERSION):
         raise JobVersionError(

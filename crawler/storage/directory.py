@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME
 from crawler.storage.errors import JobError, JobInUseError, JobVersionError
 
@@ -68,8 +69,8 @@ def is_in_use(folder: Path) -> bool:
 def identity_of(url_rules: str, features: object) -> dict[str, str]:
     """Return the settings on which keys and fingerprints depend, under names that people read."""
     return {
-        "URL rules (URLS_DISABLED_RULES)": url_rules,
-        "features (NEARDUP_FEATURES)": str(features),
+        meta_names.URL_RULES: url_rules,
+        meta_names.FEATURES: str(features),
     }
 
 

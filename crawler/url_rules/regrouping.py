@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.frontier.order import host_number
 from crawler.pages.page_store import PageStore
 from crawler.pages.remote_originals import Elsewhere
+from crawler.storage import meta_names
 from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, TODO, RequestState
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.skipped import TRY, Skip
@@ -26,14 +27,11 @@ if TYPE_CHECKING:
 SLICE = 2_000
 """Requests that are checked between two pages."""
 
-PENDING = "refolding"
-"""Name in the table ``meta``: the hosts whose regrouping has begun."""
-
 
 def note_pending(database: Database, hosts: Iterable[str]) -> None:
     """Let the next process regroup some hosts, given with their ports."""
-    pending = set(json.loads(database.meta(PENDING) or "[]"))
-    database.set_meta(PENDING, json.dumps(sorted(pending.union(hosts))))
+    pending = set(json.loads(database.meta(meta_names.REGROUPING) or "[]"))
+    database.set_meta(meta_names.REGROUPING, json.dumps(sorted(pending.union(hosts))))
 
 
 class _Work(NamedTuple):
@@ -76,7 +74,7 @@ class Refolding:
         self._visit = 0
         self._work: dict[str, _Work] = {}
         self._is_noted = True
-        for host in json.loads(self._database.meta(PENDING) or "[]"):
+        for host in json.loads(self._database.meta(meta_names.REGROUPING) or "[]"):
             self.begin([host])
         self._database.before_commit.append(self._note)
 
@@ -117,11 +115,11 @@ class Refolding:
 
     def _note(self) -> None:
         if not self._is_noted:
-            self._database.set_meta(PENDING, json.dumps(list(self._work)))
+            self._database.set_meta(meta_names.REGROUPING, json.dumps(list(self._work)))
             self._is_noted = True
 
     def _steps(self, hosts: Sequence[int]) -> Iterator[None]:
-        self._visit = int(self._database.meta("visit") or 0)
+        self._visit = int(self._database.meta(meta_names.VISIT) or 0)
         for host, state in product(hosts, (LEASED, DONE, FAILED)):
             for rows in self._slices(host, state):
                 for row in rows:

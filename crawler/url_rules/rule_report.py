@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from crawler.storage import meta_names
 from crawler.storage.states import FORGOTTEN, HOLDS, SKIPPED
 from crawler.url_rules.learned_rule import NOT_EXAMINED
 from crawler.url_rules.learning.evidence import lower_bound
@@ -26,9 +27,6 @@ FROM url_clusters LEFT JOIN (
 ) ON rule = -id
 WHERE state != ? ORDER BY coalesce(waiting, 0) DESC, fetched DESC, id LIMIT ?
 """  # noqa: S608
-
-REFUTED = "refuted_rules"
-"""Name in the table ``meta``: the evidence for and against rules that do not hold."""
 
 
 UNEXAMINED = f"""
@@ -168,7 +166,9 @@ def _rule(row: tuple[Any, ...], skipped: int) -> StoredRule:
 
 
 def _refuted(connection: sqlite3.Connection) -> tuple[RefutedRule, ...]:
-    row = connection.execute("SELECT value FROM meta WHERE name = ?", (REFUTED,)).fetchone()
+    row = connection.execute(
+        "SELECT value FROM meta WHERE name = ?", (meta_names.REFUTED,)
+    ).fetchone()
     found = []
     for known in json.loads(row[0]) if row else []:
         context, transform = restored(known["rule"])

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crawler.storage import meta_names
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.learner import RuleLearner
 from crawler.url_rules.rule_set import RuleSet
@@ -103,5 +104,5 @@ class RuleState:
             rules,
             RuleLearner(rules, policy),
             RuledAddresses(canonicalizer, rules, skipped),
-            int(database.meta("visit") or 0),
+            int(database.meta(meta_names.VISIT) or 0),
         )

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.storage import meta_names
 from crawler.storage.states import REVOKED
 from crawler.url_rules.backtest import History
 from crawler.url_rules.learned_rule import LearnedRule, overlap, shown_value
@@ -15,7 +16,6 @@ from crawler.url_rules.learning.hypothesis import MAX_EXCEPTIONS
 from crawler.url_rules.learning.transform_relations import about, is_open
 from crawler.url_rules.learning.versions import MIN_TEXTS, swap, takes_names
 from crawler.url_rules.proofs import gained, proved
-from crawler.url_rules.rule_report import REFUTED
 from crawler.url_rules.rule_store import COVERED, stored
 from crawler.url_rules.url_groups import forms_of
 
@@ -336,7 +336,7 @@ class RuleTrial:
         worth_telling = filter(_is_worth_telling, self._learner.refuted())
         refuted = sorted(worth_telling, key=lambda known: -known.positives)
         told = [_refuted_json(known) for known in refuted[:MAX_TOLD] if known.example.page]
-        self._state.database.set_meta(REFUTED, json.dumps(told))
+        self._state.database.set_meta(meta_names.REFUTED, json.dumps(told))
 
 
 def _speaks_of(hypothesis: Hypothesis, kind: Context) -> bool:

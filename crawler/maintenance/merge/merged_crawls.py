@@ -8,17 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.storage import meta_names
 from crawler.storage.errors import CrawlStorageError, JobError, JobVersionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-IDENTITY = ("URL rules (URLS_DISABLED_RULES)", "features (NEARDUP_FEATURES)")
-"""Names of the rows of ``meta`` that must be equal in all merged crawls.
-
-Keys and fingerprints depend on them.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +92,13 @@ def blamed(sources: Sequence[MergedCrawl], error: sqlite3.Error | CrawlStorageEr
 
 
 def _visit(meta: dict[str, str]) -> int:
-    return int(meta.get("visit", 0))
+    return int(meta.get(meta_names.VISIT, 0))
 
 
 def _checked(
     first: CrawlDirectory, directory: CrawlDirectory, number: int, last: int
 ) -> MergedCrawl:
-    for name in IDENTITY:
+    for name in meta_names.IDENTITY:
         wanted, found = first.meta.get(name), directory.meta.get(name)
         if wanted != found:
             raise JobVersionError(

@@ -32,6 +32,7 @@ from crawler.maintenance.verify.repairs import Mender
 from crawler.pages.judged_documents import PageDocuments
 from crawler.pages.live_parameters import newest
 from crawler.pages.page_store import PageStore
+from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.errors import CrawlStorageError, JobError, JobInUseError
 from neardup import Deduplicator, Parameters
@@ -202,7 +203,7 @@ class _Merging:
             fetched_twice=int(database.read(twice).fetchone()[0]),
             heirs=heirs,
             lost=tuple(lost),
-            queued=bool(lost) and database.meta("plan") is not None,
+            queued=bool(lost) and database.meta(meta_names.PLAN) is not None,
         )
 
     def _settle_heirs(

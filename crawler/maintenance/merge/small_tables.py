@@ -7,9 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from crawler.frontier.queue import RequestQueue
-from crawler.maintenance.merge.merged_crawls import IDENTITY
-from crawler.maintenance.verify.queue_checks import FLEET
 from crawler.pages.page_links import LinkPacker
+from crawler.storage import meta_names
 from crawler.storage.states import DONE, SKIPPED, TODO
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ ON CONFLICT (key) DO UPDATE SET visit = excluded.visit, outcome = excluded.outco
 WHERE excluded.due_at > known.due_at
 """
 
-_ALIKE = ("plan", "visit_plan")
+_ALIKE = (meta_names.PLAN, meta_names.VISIT_PLAN)
 _LABEL = """
 INSERT INTO labels VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (first, second) DO UPDATE SET
     label = excluded.label, first_url = excluded.first_url, second_url = excluded.second_url,
@@ -167,7 +166,7 @@ def merge_requests(
         database.write_many("INSERT OR IGNORE INTO redirects VALUES (?, ?, ?)", redirects)
         database.commit()
     for source in sources:
-        if FLEET not in source.meta:
+        if meta_names.FLEET not in source.meta:
             database.write_many(_PUSH, source.connection.execute(_WAITING))
     RequestQueue(database).line_up()
     database.commit()
@@ -246,18 +245,20 @@ def merge_meta(database: Database, sources: Sequence[MergedCrawl]) -> int:
     The crawl's plan is stored only if it is the same in all crawls.
     """
     first = sources[0].meta
-    for name in IDENTITY:
+    for name in meta_names.IDENTITY:
         if name in first:
             database.set_meta(name, first[name])
     for name in _ALIKE:
         if name in first and all(source.meta.get(name) == first[name] for source in sources):
             database.set_meta(name, first[name])
-    visit = max(int(source.meta.get("visit", 0)) for source in sources)
-    last = max(int(source.meta.get("last_visit", 0)) + source.shift for source in sources)
-    database.set_meta("visit", str(visit))
-    database.set_meta("last_visit", str(last))
-    database.set_meta("sitemaps", str(sum(int(one.meta.get("sitemaps", 0)) for one in sources)))
-    database.set_meta("stages", json.dumps(_stages(sources)))
+    visit = max(int(source.meta.get(meta_names.VISIT, 0)) for source in sources)
+    last = max(int(source.meta.get(meta_names.LAST_VISIT, 0)) + source.shift for source in sources)
+    database.set_meta(meta_names.VISIT, str(visit))
+    database.set_meta(meta_names.LAST_VISIT, str(last))
+    database.set_meta(
+        meta_names.SITEMAPS, str(sum(int(one.meta.get(meta_names.SITEMAPS, 0)) for one in sources))
+    )
+    database.set_meta(meta_names.STAGES, json.dumps(_stages(sources)))
     _merge_settings(database, sources)
     for source in sources:
         database.write_many(_LABEL, source.connection.execute("SELECT * FROM labels"))
@@ -267,7 +268,7 @@ def merge_meta(database: Database, sources: Sequence[MergedCrawl]) -> int:
 def _stages(sources: Sequence[MergedCrawl]) -> dict[str, float]:
     total: Counter[str] = Counter()
     for source in sources:
-        total.update(json.loads(source.meta.get("stages", "{}")))
+        total.update(json.loads(source.meta.get(meta_names.STAGES, "{}")))
     return dict(total)
 
 
@@ -276,11 +277,11 @@ def _merge_settings(database: Database, sources: Sequence[MergedCrawl]) -> None:
     moved: dict[str, str] = {}
     names: set[str] = set()
     for source in sources:
-        moved |= json.loads(source.meta.get("moved_seeds", "{}"))
-        names |= set(json.loads(source.meta.get("private_names", "[]")))
-    database.set_meta("moved_seeds", json.dumps(moved))
-    database.set_meta("private_names", json.dumps(sorted(names)))
+        moved |= json.loads(source.meta.get(meta_names.MOVED_SEEDS, "{}"))
+        names |= set(json.loads(source.meta.get(meta_names.PRIVATE_NAMES, "[]")))
+    database.set_meta(meta_names.MOVED_SEEDS, json.dumps(moved))
+    database.set_meta(meta_names.PRIVATE_NAMES, json.dumps(sorted(names)))
     newest = "SELECT max(since) FROM parameters"
     last = max(sources, key=lambda source: source.one(newest)[0] or 0.0)
-    if "settings_parameters" in last.meta:
-        database.set_meta("settings_parameters", last.meta["settings_parameters"])
+    if meta_names.SETTINGS_PARAMETERS in last.meta:
+        database.set_meta(meta_names.SETTINGS_PARAMETERS, last.meta[meta_names.SETTINGS_PARAMETERS])

@@ -10,6 +10,7 @@ from crawler.maintenance.verify.capture_checks import listed
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Culprits, Finding
 from crawler.pages.outcomes import MOVED, OUTCOMES
 from crawler.pages.page_links import LinkPacker
+from crawler.storage import meta_names
 from crawler.storage.states import LEASED, QUEUED, SKIPPED, TODO
 from crawler.urls.canonical import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
@@ -34,8 +35,8 @@ REDIRECTS = "redirect-keys-right"
 
 # Two tables store this visit: the lower number is the wrong one.
 _VISIT = (
-    "max((SELECT coalesce(max(visit), 0) FROM known), coalesce((SELECT CAST(value AS INTEGER)"
-    " FROM meta WHERE name = 'visit'), 0))"
+    "max((SELECT coalesce(max(visit), 0) FROM known), coalesce((SELECT CAST(value AS INTEGER)"  # noqa: S608
+    f" FROM meta WHERE name = '{meta_names.VISIT}'), 0))"
 )
 _LABELS = ("duplicate", "different")
 _CLUSTERS = ("closed", "open", "slow")
@@ -250,8 +251,8 @@ def wrong_meta(directory: CrawlDirectory) -> dict[str, str]:
     """Return the right values of the rows of ``meta`` that are wrong, by their names."""
     found = {}
     for name, sql in (
-        ("visit", f"SELECT {_VISIT}"),
-        ("last_visit", "SELECT coalesce(max(seen_visit), 0) FROM pages"),
+        (meta_names.VISIT, f"SELECT {_VISIT}"),
+        (meta_names.LAST_VISIT, "SELECT coalesce(max(seen_visit), 0) FROM pages"),
     ):
         value, newest = directory.meta.get(name, "0"), directory.count(sql)
         if not value.isdecimal() or int(value) < newest:

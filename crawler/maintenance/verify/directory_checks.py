@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
 from crawler.storage.directory import PATIENCE_SECS
 from crawler.storage.errors import JobError, JobInUseError
@@ -15,9 +16,6 @@ from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-_RULES = "URL rules (URLS_DISABLED_RULES)"
-_FEATURES = "features (NEARDUP_FEATURES)"
 
 
 class CrawlDirectory:
@@ -61,13 +59,13 @@ class CrawlDirectory:
     @property
     def plan(self) -> str | None:
         """The plan of the crawl, or None if a foreign spider made it."""
-        return self.meta.get("plan")
+        return self.meta.get(meta_names.PLAN)
 
     @property
     def parameters(self) -> Parameters | None:
         """The parameters of the fingerprints, or None if this version does not know them."""
         try:
-            features = Features.parsed(self.meta.get(_FEATURES, ""))
+            features = Features.parsed(self.meta.get(meta_names.FEATURES, ""))
         except ParameterError:
             return None
         # The minimum length of texts is no part of a fingerprint.
@@ -76,12 +74,12 @@ class CrawlDirectory:
     @property
     def canonicalizer(self) -> Canonicalizer | None:
         """The canonicalizer of the keys, or None if this version does not know it."""
-        _, _, disabled = self.meta.get(_RULES, "").partition(" without ")
+        _, _, disabled = self.meta.get(meta_names.URL_RULES, "").partition(" without ")
         try:
             found = Canonicalizer(disabled.split(", ") if disabled else ())
         except ValueError:
             return None
-        return found if found.version == self.meta.get(_RULES) else None
+        return found if found.version == self.meta.get(meta_names.URL_RULES) else None
 
     def count(self, sql: str) -> int:
         """Return the one number of a query."""

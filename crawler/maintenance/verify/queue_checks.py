@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.frontier.queue import MAX_TRIES
 from crawler.frontier.request_parts import MalformedRequestError, decode_parts
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
+from crawler.storage import meta_names
 from crawler.storage.states import FAILED, LEASED, QUEUED, TODO, RequestState
 from crawler.urls.canonical import MalformedUrl
 from neardup.bloom import ScalableBloomFilter
@@ -25,9 +26,6 @@ FETCHABLE = "queued-can-be-fetched"
 SEEN = "queued-is-seen"
 SKIPPED = "skipped-by-a-rule"
 BLOOM = "bloom-knows-seen"
-
-FLEET = "fleet"
-"""Name of the row of ``meta`` that marks a worker's directory."""
 
 _QUEUED = f"SELECT id, url, request, key FROM requests WHERE state IN ({QUEUED}) ORDER BY id"  # noqa: S608
 _UNFINISHED = (
@@ -92,7 +90,7 @@ def unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | N
     Only for crawls by our own spiders. Not for a fleet's workers, whose requests are lent to them,
     and have another form.
     """
-    if directory.plan is None or FLEET in directory.meta:
+    if directory.plan is None or meta_names.FLEET in directory.meta:
         return
     for number, url, encoded, tries in directory.connection.execute(_UNFINISHED):
         readable = _parts(encoded) is not None

@@ -6,9 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
-from crawler.maintenance.verify.queue_checks import FLEET
+from crawler.storage import meta_names
 from crawler.storage.states import FORGOTTEN, HOLDS, REVOKED, SKIPPED
-from crawler.url_rules.regrouping import PENDING
 from crawler.url_rules.rule_store import restored
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def find_misruled(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
         )
     if is_refolding(directory):
         return  # the next crawl begins by putting the queue in agreement
-    if FLEET in directory.meta:
+    if meta_names.FLEET in directory.meta:
         return  # requests that stand for others may be another worker's
     for rule, sql, what in (
         (HELD, NOT_HELD, "requests skipped by a rule that does not hold"),
@@ -74,7 +73,7 @@ def find_misruled(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
 
 def is_refolding(directory: CrawlDirectory) -> bool:
     """Return whether the queue does not agree with the rules yet."""
-    return bool(json.loads(directory.meta.get(PENDING) or "[]"))
+    return bool(json.loads(directory.meta.get(meta_names.REGROUPING) or "[]"))
 
 
 def unreadable(directory: CrawlDirectory) -> list[int]:

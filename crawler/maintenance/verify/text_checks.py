@@ -10,6 +10,7 @@ from crawler.maintenance.verify.capture_checks import reading_anew
 from crawler.maintenance.verify.finding import Culprits, Finding
 from crawler.pages.judged_documents import unpack_judged
 from crawler.pages.page_row import to_unsigned
+from crawler.storage import meta_names
 from neardup import analyse
 from neardup.fingerprints.digest import words_digest
 
@@ -169,7 +170,7 @@ def _unreadable_html(directory: CrawlDirectory) -> Iterator[Finding]:
 
 
 def _unknown_features(directory: CrawlDirectory) -> Finding:
-    named = next((text for name, text in directory.meta.items() if "FEATURES" in name), "none")
+    named = directory.meta.get(meta_names.FEATURES, "none")
     return Finding(
         FEATURES,
         f"the fingerprints were made of features that this version cannot compute: {named}",

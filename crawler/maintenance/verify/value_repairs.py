@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.maintenance.verify import column_checks as columns
 from crawler.maintenance.verify import repeat_checks as repeats
-from crawler.pages.live_parameters import SETTINGS
+from crawler.storage import meta_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,7 +98,7 @@ class ValueMender:
         self._database.write_many("DELETE FROM parameters WHERE id = ?", rows)
         self._database.write_many("UPDATE pages SET parameters = NULL WHERE parameters = ?", rows)
         # The next crawl takes them from its settings again if no others hold.
-        self._database.write(f"DELETE FROM meta WHERE name = '{SETTINGS}_parameters'")  # noqa: S608
+        self._database.write("DELETE FROM meta WHERE name = ?", (meta_names.SETTINGS_PARAMETERS,))
         return f"parameters forgotten: {len(rows):,}"
 
 

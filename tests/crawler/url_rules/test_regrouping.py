@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.storage import meta_names
 from crawler.storage.states import DONE, SKIPPED, TODO
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.evidence import CounterExample
 from crawler.url_rules.learning.transforms import DropArguments, ReplaceSegments
-from crawler.url_rules.regrouping import PENDING
 from crawler.url_rules.skipped import SkippedRequests
 from tests.crawler.frontier.ruled import HOST, NAME, SOMEWHERE, RuledCrawl
 from tests.crawler.url_rules.test_engine import ID, SID, by_id, urls
@@ -85,7 +85,7 @@ def test_a_kill_in_the_middle_begins_anew(tmp_path: Path) -> None:
         crawl.kill()
     crawl.rules.refolding.finish()
     assert (count(crawl, TODO), count(crawl, SKIPPED)) == (20, 40)
-    assert crawl.database.meta(PENDING) == "[]"
+    assert crawl.database.meta(meta_names.REGROUPING) == "[]"
 
 
 def test_what_is_skipped_is_named_by_the_rules_of_today(tmp_path: Path) -> None:

@@ -1,0 +1,108 @@
+"""List the names of the rows of the table ``meta`` of ``crawl.db``, with what each holds.
+
+Values are text: a number in decimals, or JSON where the line says so.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+SCHEMA: Final = "schema_version"
+"""The version of the schema, which another version of the program refuses."""
+
+URL_RULES: Final = "URL rules (URLS_DISABLED_RULES)"
+"""The canonicalization rules with which keys are made, named as messages name them."""
+
+FEATURES: Final = "features (NEARDUP_FEATURES)"
+"""The features of which fingerprints are made, named as messages name them."""
+
+IDENTITY: Final = (URL_RULES, FEATURES)
+"""Settings on which keys and fingerprints depend: a directory has one value of each for good."""
+
+PLAN: Final = "plan"
+"""What the crawl was told to fetch, as its spider writes it."""
+
+VISIT: Final = "visit"
+"""The number of the visit that is under way, or was the last."""
+
+LAST_VISIT: Final = "last_visit"
+"""The number of the last visit that captured a page."""
+
+VISIT_PLAN: Final = "visit_plan"
+"""What this visit was told to request of the known pages."""
+
+QUEUEING: Final = "queueing"
+"""1 while known pages are still to be queued in this visit, 0 afterwards, else empty."""
+
+FOLLOWED_AGAIN: Final = "followed_again"
+"""The number of the last page whose links were followed anew after a scope moved, or empty."""
+
+SITEMAPS: Final = "sitemaps"
+"""The number of sitemaps that were requested in this visit."""
+
+CUT_SITEMAPS: Final = "cut_sitemaps"
+"""JSON list: URLs of sitemaps that list URLs out of scope, until they are read again."""
+
+MOVED_SEEDS: Final = "moved_seeds"
+"""JSON object: the target of each seed that was redirected in this visit."""
+
+NO_ROBOTS: Final = "no_robots"
+"""JSON object: hosts whose robots.txt answered that there is none, by the answer."""
+
+PRIVATE_NAMES: Final = "private_names"
+"""JSON list: private hosts that seeds and private pages led to."""
+
+PUBLIC_NAMES: Final = "public_names"
+"""JSON list: hosts whose addresses were public when they were requested."""
+
+STAGES: Final = "stages"
+"""JSON object: seconds of this visit by stage of the crawl."""
+
+REFUSED_LINKS: Final = "refused_links"
+"""JSON object: links of this visit that were not followed, counted by what kept them out."""
+
+SPIDER_STATE: Final = "spider_state"
+"""JSON: ``spider.state``, an attribute that Scrapy defines."""
+
+FEEDS: Final = "feeds"
+"""JSON object: the bytes where the part of this crawl begins and ends, by feed file."""
+
+SETTINGS_PARAMETERS: Final = "settings_parameters"
+"""JSON object: the parameters of the settings with which the crawl was last opened."""
+
+BLOOM_KEYS: Final = "bloom_keys"
+"""The number of keys in the Bloom filter's file, if it was saved by a process that ended well."""
+
+REGROUPING: Final = "refolding"
+"""JSON list: hosts whose requests are still to be regrouped after a change of rules."""
+
+REFUTED: Final = "refuted_rules"
+"""JSON list: the evidence for and against rules that do not hold."""
+
+FLEET: Final = "fleet"
+"""JSON object: the membership of a worker's directory in a fleet."""
+
+MIRROR_URL: Final = "mirror_url"
+"""The URL that the mirror was made of."""
+
+MIRROR_TEXT: Final = "mirror_text"
+"""yes where the mirror reads the texts of its pages, else no."""
+
+MIRROR_OPTIONS: Final = "mirror_options"
+"""JSON object: the options with which the mirror was last made."""
+
+MIRROR_STALE: Final = "mirror_stale"
+"""1 while files were stored since the links of the mirror were last rewritten, else 0."""
+
+MIRROR_FINISHED: Final = "mirror_finished"
+"""What the files of the finished mirror depended on, besides their own content."""
+
+
+def replayed(path: object, start: int) -> str:
+    """Return the name of the row that holds the place up to which an archive was replayed.
+
+    Args:
+        path: The absolute path of the WARC file.
+        start: Byte of the file at which reading began.
+    """
+    return f"replayed {path} {start}"
