@@ -4,9 +4,9 @@ In Redis, all keys in one slot; F is the fleet's prefix with ``board``, in brace
 
 - hash F: ``id``; ``parameters``, ``origin``, ``since`` and ``parameters_version``;
   ``rules_version``; ``moved_version``.
-- hash F:rules: a rule as JSON, to ``{"holds": ..., "reason": ...}``. - hash F:moved: a seed, to the
-URL that it was redirected to. - hash F:pages: a process of a worker, to the number of pages that it
-fetched.
+- hash F:rules: a rule as JSON, to ``{"holds": ..., "status": ..., "reason": ...}``.
+- hash F:moved: a seed, to the URL that it was redirected to.
+- hash F:pages: a process of a worker, to the number of pages that it fetched.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from crawler.storage.states import HOLDS, RuleStatus
 from neardup.storage.redis.script import Script
 
 if TYPE_CHECKING:
@@ -54,8 +55,17 @@ class SharedRule:
     """A learned rule, as ``crawler.url_rules.rule_store`` writes it, and its state."""
 
     rule: str
-    holds: bool
+    status: RuleStatus
     reason: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether requests are skipped by it."""
+        return self.status == HOLDS
+
+    def to_json(self) -> str:
+        """Return what the board says of it; ``holds`` is for the script, which knows no states."""
+        return json.dumps({"holds": self.holds, "status": self.status, "reason": self.reason})
 
 
 class Board:
@@ -112,10 +122,7 @@ class Board:
 
     async def write_rules(self, rules: list[SharedRule]) -> int:
         """Publish learned rules; return the version of all rules."""
-        told = (
-            (shared.rule, json.dumps({"holds": shared.holds, "reason": shared.reason}))
-            for shared in rules
-        )
+        told = ((shared.rule, shared.to_json()) for shared in rules)
         return await self._write("rules", *(part for pair in told for part in pair))
 
     async def write_moved(self, seed: str, target: str) -> int:
@@ -130,7 +137,7 @@ class Board:
         """Return every rule that any worker published."""
         found = await self._server.run("HGETALL", self._rules)
         return [
-            SharedRule(rule.decode(), bool(said["holds"]), str(said["reason"]))
+            SharedRule(rule.decode(), RuleStatus(said["status"]), str(said["reason"]))
             for rule, said in ((rule, json.loads(text)) for rule, text in _pairs(found))
         ]
 

@@ -7,9 +7,9 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawler.fleet.board import SharedRule
-from crawler.storage.states import HOLDS
+from crawler.storage.states import COVERED, RuleStatus
 from crawler.url_rules.engine import UrlRules
-from crawler.url_rules.rule_store import COVERED, restored
+from crawler.url_rules.rule_store import restored
 
 if TYPE_CHECKING:
     from crawler.fleet.board import Board, Notices
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 ORIGIN = "another worker"
 _ALL = "SELECT id, state, rule, reason FROM url_rules"
-_NARROWED = f"{COVERED} itself, for fewer pages"
+_NARROWED = "covered by itself, for fewer pages"
 
 
 class SharedRules:
@@ -56,8 +56,8 @@ class SharedRules:
         for number, state, rule, reason in rows:
             before = self._texts.get(number)
             if before is not None and before != rule:
-                news[before] = SharedRule(before, holds=False, reason=_NARROWED)
-            news[rule] = SharedRule(rule, state == HOLDS, reason or "")
+                news[before] = SharedRule(before, COVERED, _NARROWED)
+            news[rule] = SharedRule(rule, RuleStatus(state), reason or "")
         return [one for one in news.values() if self._told.get(one.rule) != one.holds]
 
     async def hear(self, notices: Notices) -> None:
@@ -79,4 +79,4 @@ class SharedRules:
         if shared.holds:
             rules.take([proposal], ORIGIN)
         else:
-            rules.let_go(proposal, shared.reason)
+            rules.let_go(proposal, shared.status, shared.reason)

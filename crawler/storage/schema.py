@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crawler.storage.states import SKIPPED, TODO, UNFINISHED
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 TABLES = f"""
 CREATE TABLE meta (

@@ -39,18 +39,22 @@ QUEUED = f"{TODO}, {LEASED}, {SKIPPED}"
 class RuleStatus(IntEnum):
     """The states of a learned rule in the table ``url_rules``.
 
+    Of two crawls that are merged, the higher state of a rule holds.
+
     Attributes:
         HOLDS: Requests are skipped by it.
-        REVOKED: The pages of the site proved it wrong, or another rule says the same.
+        COVERED: It was not wrong, and another rule says the same of more pages, or of fewer.
+        REVOKED: The pages of the site proved it wrong.
         FORGOTTEN: The user forgot it.
     """
 
     HOLDS = 1
-    REVOKED = 2
-    FORGOTTEN = 3
+    COVERED = 2
+    REVOKED = 3
+    FORGOTTEN = 4
 
 
-HOLDS, REVOKED, FORGOTTEN = RuleStatus
+HOLDS, COVERED, REVOKED, FORGOTTEN = RuleStatus
 
 
 class SpellingState(IntEnum):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from crawler.frontier.queue import RequestQueue
     from crawler.pages.page_row import PageRow
     from crawler.storage.database import Database
+    from crawler.storage.states import RuleStatus
     from crawler.url_rules.learning.address import Address
     from crawler.url_rules.learning.evidence import PageContent
     from crawler.url_rules.learning.hypothesis import LearningPolicy
@@ -168,14 +169,15 @@ class UrlRules:
         """
         return self.trial.take(proposals, origin)
 
-    def let_go(self, proposal: Proposal, reason: str) -> None:
+    def let_go(self, proposal: Proposal, status: RuleStatus, reason: str) -> None:
         """Revoke a rule that ended in another crawl of the fleet, if it holds here.
 
         Args:
             proposal: The rule.
-            reason: Why it ended there.
+            status: Its state there.
+            reason: Why it ended there, in words.
         """
-        self.trial.let_go(proposal, reason)
+        self.trial.let_go(proposal, status, reason)
 
     def push(  # noqa: PLR0913  # what a request consists of
         self,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.storage import meta_names
-from crawler.storage.states import FORGOTTEN, HOLDS, SKIPPED
+from crawler.storage.states import COVERED, FORGOTTEN, HOLDS, SKIPPED
 from crawler.url_rules.learned_rule import NOT_EXAMINED
 from crawler.url_rules.learning.evidence import lower_bound
 from crawler.url_rules.rule_store import restored
@@ -134,7 +134,8 @@ def rule_report(connection: sqlite3.Connection) -> RuleReport:
     rows = connection.execute(
         "SELECT id, state, rule, positives, explored, saved, origin, reason, tried"
         " FROM url_rules"
-        " WHERE coalesce(reason, '') NOT LIKE 'covered by%' ORDER BY id"
+        " WHERE state != ? ORDER BY id",
+        (COVERED,),
     )
     skipped = dict(connection.execute(COUNTS).fetchall())
     rules = [_rule(row, skipped.get(row[0], 0)) for row in rows.fetchall()]

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.transforms import Transform
 
 
-COVERED = "covered by"
-"""Prefix of the reason of a rule that ended although it was not wrong."""
-
 _PARTS = {"context", "transform"}
 _PLACES = {"host", "pattern", "beside", "where", "apart_from"}
 _MAX_SHOWN = 200
@@ -189,10 +186,7 @@ class RuleStore:
         return self._in_states(FORGOTTEN, FORGOTTEN)
 
     def _in_states(self, *states: RuleStatus) -> list[Proposal]:
-        rows = self._database.read(
-            "SELECT rule FROM url_rules WHERE state IN (?, ?) AND reason NOT LIKE ?",
-            (*states, f"{COVERED}%"),
-        )
+        rows = self._database.read("SELECT rule FROM url_rules WHERE state IN (?, ?)", states)
         return [restored(json.loads(rule)) for (rule,) in rows.fetchall()]
 
 

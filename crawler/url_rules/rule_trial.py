@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.storage import meta_names
-from crawler.storage.states import REVOKED
+from crawler.storage.states import COVERED, REVOKED, RuleStatus
 from crawler.url_rules.backtest import History
 from crawler.url_rules.learned_rule import LearnedRule, overlap, shown_value
 from crawler.url_rules.learning.context import AddressInContext, Context
@@ -16,7 +16,7 @@ from crawler.url_rules.learning.hypothesis import MAX_EXCEPTIONS
 from crawler.url_rules.learning.transform_relations import about, is_open
 from crawler.url_rules.learning.versions import MIN_TEXTS, swap, takes_names
 from crawler.url_rules.proofs import gained, proved
-from crawler.url_rules.rule_store import COVERED, stored
+from crawler.url_rules.rule_store import stored
 from crawler.url_rules.url_groups import forms_of
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class RuleTrial:
         for covered in self._rules.covered(context, hypothesis.transform):
             self._rules.remove(covered)
             rule.saved, rule.explored = rule.saved + covered.saved, rule.explored + covered.explored
-            self._store.end(covered, REVOKED, f"{COVERED} rule {rule.id}")
+            self._store.end(covered, COVERED, f"covered by rule {rule.id}")
         self._rules.add(rule)
         self._store.note_change(rule)
         return self._fold_again(rule)
@@ -303,14 +303,14 @@ class RuleTrial:
         row = self._state.database.read("SELECT url FROM pages WHERE id = ?", (page,)).fetchone()
         return None if row is None else str(row[0])
 
-    def let_go(self, proposal: Proposal, reason: str) -> None:
+    def let_go(self, proposal: Proposal, status: RuleStatus, reason: str) -> None:
         """End a rule that was found wrong elsewhere, or that a better one covers there."""
         context, _ = proposal
         held = list(self._rules.of(context.host))
         for rule in [rule for rule in held if (rule.context, rule.transform) == proposal]:
-            if reason.startswith(COVERED):
+            if status == COVERED:
                 self._rules.remove(rule)
-                self._store.end(rule, REVOKED, reason)
+                self._store.end(rule, COVERED, reason)
                 self._refold(rule.hosts)
             else:
                 self.revoke(rule, reason, CounterExample(0, 0))

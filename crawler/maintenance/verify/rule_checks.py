@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
 from crawler.storage import meta_names
-from crawler.storage.states import FORGOTTEN, HOLDS, REVOKED, SKIPPED
+from crawler.storage.states import HOLDS, SKIPPED, RuleStatus
 from crawler.url_rules.rule_store import restored
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def unreadable(directory: CrawlDirectory) -> list[int]:
     return [
         number
         for number, rule, state in directory.connection.execute(UNREADABLE_RULES)
-        if state not in {HOLDS, REVOKED, FORGOTTEN} or not _is_rule(rule)
+        if state not in set(RuleStatus) or not _is_rule(rule)
     ]
 
 

@@ -13,12 +13,12 @@ from crawler.fleet.news import News
 from crawler.job import Job
 from crawler.pages.live_parameters import tune
 from crawler.run import JobOptions
+from crawler.storage.states import COVERED
 from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.evidence import CounterExample
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.learning.transforms import DropArguments
-from crawler.url_rules.rule_store import COVERED
 from neardup import Parameters
 from neardup.storage.redis.connecting import connect
 
@@ -116,13 +116,13 @@ def test_a_rule_that_was_covered_counts_for_no_mistake(redis_url: str, jobs: lis
         jobs[0].url_rules.take([RULE], "learned")
         await pass_on(news)
         assert isinstance(jobs[0].url_rules, UrlRules)
-        jobs[0].url_rules.let_go(RULE, f"{COVERED} rule 7")
+        jobs[0].url_rules.let_go(RULE, COVERED, "covered by rule 7")
         await pass_on(news)
         assert held(jobs[1]) == set()
         assert isinstance(jobs[1].url_rules, UrlRules)
         assert (
             not jobs[1]
-            .database.read("SELECT count(*) FROM url_rules WHERE reason NOT LIKE 'covered%'")
+            .database.read("SELECT count(*) FROM url_rules WHERE state != ?", (COVERED,))
             .fetchone()[0]
         )
 

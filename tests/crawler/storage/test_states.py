@@ -68,5 +68,9 @@ def test_stored_numbers_stay() -> None:
         "FAILED": 3,
         "SKIPPED": 4,
     }
-    assert [int(status) for status in RuleStatus] == [1, 2, 3]
+    assert [int(status) for status in RuleStatus] == [1, 2, 3, 4]
     assert [int(state) for state in SpellingState] == [0, 1, 2]
+
+
+def test_a_merge_takes_the_rule_that_ended_worst() -> None:
+    assert RuleStatus.HOLDS < RuleStatus.COVERED < RuleStatus.REVOKED < RuleStatus.FORGOTTEN
