@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.pages.export import hex_digest, hex_fingerprint, iso_time
 from crawler.pages.judged_documents import unpack
+from crawler.pages.reasons import in_words
 
 if TYPE_CHECKING:
     from crawler.pages.fetched import Captured
@@ -66,7 +67,7 @@ def page_of_capture(captured: Captured) -> Page:
         text_digest=hex_digest(row.text_digest),
         fingerprint=hex_fingerprint(row.fingerprint),
         verdict=captured.verdict,
-        reason=row.reason,
+        reason=in_words(row.reason),
         duplicate_of=captured.kept_url,
         distance=row.distance,
         similarity=row.similarity,

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from crawler.fleet.fleet import Fleet
     from crawler.pages.fetched import Captured
+    from crawler.pages.reasons import Stored
     from crawler.run import JobOptions
 
 logger = logging.getLogger(__name__)
@@ -223,7 +224,7 @@ class Job:
         self,
         url: str,
         verdict: str,
-        reason: str,
+        reason: Stored,
         *,
         status: int = 0,
         depth: int = 0,

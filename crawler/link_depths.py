@@ -13,10 +13,10 @@ from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.http import TextResponse
 
-from crawler.downloadermiddlewares.limits import REDIRECTED_OUT
 from crawler.frontier.order import ShorterWay, host_number
 from crawler.host_loads import host_name
 from crawler.pages.page_store import StoredUrl
+from crawler.pages.reasons import Reason, codes
 from crawler.request_codec import UnstorableError
 from crawler.request_meta import (
     AGAIN,
@@ -172,10 +172,10 @@ class MovedScopes:
         last = self._notes.followed_again
         if last is None:
             return
-        values = (last, REDIRECTED_OUT, _MAX_LOOKED_AT)
+        values = (last, Reason.REDIRECTED_OUT.stored(), _MAX_LOOKED_AT)
         rows = self._job.database.read(_LOOKED_AT, values).fetchall()
         for *known, reason in rows:
-            if reason == REDIRECTED_OUT:
+            if Reason.REDIRECTED_OUT in codes(reason):
                 self._take_redirect(StoredUrl(*known))
             elif self._spider.leads_further(known[1]):
                 page = StoredUrl(*known)

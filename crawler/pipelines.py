@@ -10,6 +10,7 @@ from crawler.foreign_items import ForeignItems
 from crawler.items import Page
 from crawler.job_registry import job_of
 from crawler.options import Options
+from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import DUPLICATES, KEPT, UNCHANGED
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ class NearDuplicatesPipeline:
         if captured is not None and (captured.verdict in DUPLICATES | {UNCHANGED}):
             row = captured.row
             if row.words:
-                _check(captured.verdict, row.url, captured.kept_url, row.distance, row.reason)
+                _check(
+                    captured.verdict, row.url, captured.kept_url, row.distance, in_words(row.reason)
+                )
         return item
 
 

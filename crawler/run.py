@@ -14,6 +14,7 @@ from crawler.reading.reading_options import ReadingOptions
 from neardup import Parameters
 
 if TYPE_CHECKING:
+    from crawler.pages.reasons import Stored
     from collections.abc import Callable, Mapping
 
     from crawler.pages.fetched import Captured
@@ -144,7 +145,7 @@ class RunCallbacks:
 
     def __init__(self) -> None:
         self.after_capture: list[Callable[[Mapping[str, Any], Captured], None]] = []
-        self.after_refusal: list[Callable[[Mapping[str, Any], str], None]] = []
+        self.after_refusal: list[Callable[[Mapping[str, Any], Stored], None]] = []
         self.at_close: list[Callable[[], None]] = []
 
     def captured(self, meta: Mapping[str, Any], captured: Captured) -> None:
@@ -152,7 +153,7 @@ class RunCallbacks:
         for act in self.after_capture:
             act(meta, captured)
 
-    def refused(self, meta: Mapping[str, Any], reason: str) -> None:
+    def refused(self, meta: Mapping[str, Any], reason: Stored) -> None:
         """Tell of a refused answer."""
         for act in self.after_refusal:
             act(meta, reason)

@@ -26,6 +26,7 @@ from crawler.host_loads import (
 from crawler.job_registry import job_of
 from crawler.link_depths import MovedScopes, ShorterWays
 from crawler.other_spellings import OtherSpellings, requestable_request, source_of
+from crawler.pages.reasons import Reason, in_words
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
 from crawler.request_meta import SPELLING, WAITED, depth_of
@@ -205,11 +206,11 @@ class FrontierScheduler(BaseScheduler):
             self.ask_another(source_of(request))
         if seen:
             self._rules.note_filtered_redirect(request.meta["redirect_urls"], request.url)
-            reason = "redirected in a circle"
+            reason = Reason.REDIRECTED_IN_CIRCLE.stored()
             for url in self._frontier.redirects.circle(source):
                 self._job.store_failure(url, UNREADABLE, reason, depth=request.meta.get("depth", 0))
                 if url in self._job.run.seeds:
-                    self._job.result.note_dead_seed(url, reason)
+                    self._job.result.note_dead_seed(url, in_words(reason) or "")
 
     def next_request(self) -> Request | None:
         """Return the next request of a host that the downloader has room for."""

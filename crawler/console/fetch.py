@@ -11,6 +11,7 @@ from scrapy.utils.reactor import _asyncio_reactor_path
 
 from crawler.console.command_line import CommandError, tidy_logs
 from crawler.downloadermiddlewares.failures import explain
+from crawler.pages.reasons import in_words
 from crawler.urls.errors import MalformedUrl
 from crawler.urls.seeds import check_seed
 
@@ -110,4 +111,4 @@ class _Pages(Spider):
     def _fail(self, failure: Failure) -> None:
         request = cast("Request", failure.request)  # type: ignore[attr-defined]  # Scrapy adds it
         _, reason, _ = explain(failure, self.crawler.settings)
-        self._results[request.cb_kwargs["asked"]] = reason
+        self._results[request.cb_kwargs["asked"]] = in_words(reason) or ""

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _INTERVAL_SECS = 0.5
 _SHOWN = 5
-_NOTHING_CAME = ("failed", "unreadable")
 
 _COUNTS = """
 SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' AND NOT is_page), 0),
@@ -50,11 +49,10 @@ def mirror_lines(
             f"{_many(report.skipped, 'request')} not made, by "
             f"{_many(report.url_rules, 'learned URL rule')}: scrapy rules {folder / '.mirror'}"
         )
-    missing = {why: n for why, n in report.reasons.items() if why.startswith(_NOTHING_CAME)}
-    if missing:
+    if report.missing:
         yield "not there:"
-        for why, count in missing.items():
-            yield f"  {count:>9,}  {why.removeprefix('failed: ')}"
+        for why, count in report.missing.items():
+            yield f"  {count:>9,}  {why}"
         state = shlex.quote(str(folder / ".mirror"))
         yield f"  which they are: scrapy pages {state} --verdict failed"
     if finished.parts:

@@ -1,4 +1,4 @@
-"""Explain in plain words why a request gave no page."""
+"""Find the reason why a request gave no page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from scrapy.exceptions import (
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.internet.error import ConnectionClosed
 
+from crawler.downloadermiddlewares.limits import ForbiddenByRobotsError, OutOfScopeError
 from crawler.downloading.errors import AnswerError, RobotsUnreachableError
+from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.urls.errors import shown
 
@@ -27,17 +29,24 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 _PLAIN = (
-    (CannotResolveHostError, "no such host"),
-    (DownloadConnectionRefusedError, "connection refused"),
-    (DownloadTimeoutError, "no answer in time"),
-    (ResponseDataLossError, "connection lost in the middle"),
-    (UnsupportedURLSchemeError, "neither http nor https"),
+    (CannotResolveHostError, Reason.NO_HOST),
+    (DownloadConnectionRefusedError, Reason.CONNECTION_REFUSED),
+    (DownloadTimeoutError, Reason.TIMEOUT),
+    (ResponseDataLossError, Reason.CONNECTION_LOST_MIDWAY),
+    (UnsupportedURLSchemeError, Reason.UNKNOWN_SCHEME),
+    (ForbiddenByRobotsError, Reason.FORBIDDEN),
+    (OutOfScopeError, Reason.REDIRECTED_OUT),
 )
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# Scrapy raises no errors of their own for these: only the messages tell them from others.
+_SCRAPYS = {
+    "max redirections reached": (UNREADABLE, Reason.REDIRECTED_ENDLESSLY),
+    "Forbidden by robots.txt": (FAILED, Reason.FORBIDDEN),
+}
 _STATUSES = range(1, 1000)  # a server may send a number of any length
 
 
-def explain(failure: Failure, settings: BaseSettings) -> tuple[str, str, int]:
+def explain(failure: Failure, settings: BaseSettings) -> tuple[str, Stored, int]:
     """Return verdict, reason and HTTP status (0 where no answer came) of a failed request.
 
     The verdict is "unreadable" for an answer that cannot be accepted as it is, "failed"
@@ -50,55 +59,55 @@ def explain(failure: Failure, settings: BaseSettings) -> tuple[str, str, int]:
         return FAILED, _explain_status(error.response), status if status in _STATUSES else 0
     most = settings.getint("DOWNLOAD_MAXSIZE")
     size = f"{most // 2**20} MB" if most >= 2**20 else f"{most:,} bytes"
-    if isinstance(error, IgnoreRequest):
-        verdict, reason = _explain_ignored(str(error))
+    if type(error) is IgnoreRequest and str(error) in _SCRAPYS:
+        verdict, code = _SCRAPYS[str(error)]
+        reason = code.stored()
     elif isinstance(error, DownloadCancelledError):
-        verdict, reason = UNREADABLE, f"larger than {size}"
+        verdict, reason = UNREADABLE, Reason.TOO_LARGE.stored(size)
     elif isinstance(error, AnswerError):
-        verdict, reason = UNREADABLE, _first_line(error)
+        verdict, reason = UNREADABLE, Reason.BAD_ANSWER.stored(_first_line(error))
     else:
         verdict, reason = FAILED, explain_error(error)
     return verdict, reason, 0
 
 
-def _explain_status(response: Response) -> str:
+def _explain_status(response: Response) -> Stored:
     if response.status not in _REDIRECTS:
-        return f"HTTP {response.status}"
+        return Reason.HTTP_STATUS.stored(response.status)
     location = response.headers.get(b"Location")
     if location is None:
-        return f"HTTP {response.status} that does not say where to"
-    return f"HTTP {response.status} to {shown(location.decode('latin-1'))}, which is not fetched"
+        return Reason.NO_LOCATION.stored(response.status)
+    target = shown(location.decode("latin-1"))
+    return Reason.REDIRECT_LEFT.stored(f"{response.status} to {target}")
 
 
-def _explain_ignored(message: str) -> tuple[str, str]:
-    if message == "max redirections reached":
-        return UNREADABLE, "redirected without end"
-    return FAILED, message[:1].lower() + message[1:]
-
-
-def explain_error(error: BaseException) -> str:
-    """Return in a few words why no answer came."""
+def explain_error(error: BaseException) -> Stored:
+    """Return the reason why no answer came."""
     for kind, reason in _PLAIN:
         if isinstance(error, kind):
-            return reason
+            return reason.stored()
     if isinstance(error, DownloadFailedError):
         return _explain_broken(error)
     detail = _first_line(error)
     if isinstance(error, RobotsUnreachableError):
-        return detail
+        return Reason.ROBOTS_UNREACHABLE.stored(error.reason)
+    if isinstance(error, IgnoreRequest):
+        message = str(error)
+        return Reason.REFUSED.stored(message[:1].lower() + message[1:])
     if type(error) is ValueError:
         # Links are looked at before they are queued; where a redirect leads is not.
-        return f"redirects to what is no URL: {detail}"
-    return f"{type(error).__name__}: {detail}" if detail else type(error).__name__
+        return Reason.REDIRECTED_TO_NO_URL.stored(detail)
+    name = type(error).__name__
+    return Reason.ERROR.stored(f"{name}: {detail}" if detail else name)
 
 
-def _explain_broken(error: DownloadFailedError) -> str:
+def _explain_broken(error: DownloadFailedError) -> Stored:
     """Return the reason of a failure of Twisted, whose message is a list of nested failures."""
     reasons = getattr(error.__cause__, "reasons", None) or ()
     inner: BaseException = reasons[-1].value if reasons else error
     if isinstance(inner, ConnectionClosed):
-        return "connection lost"
-    return f"no HTTP answer: {type(inner).__name__}: {_first_line(inner)}"
+        return Reason.CONNECTION_LOST.stored()
+    return Reason.NO_HTTP.stored(f"{type(inner).__name__}: {_first_line(inner)}")
 
 
 def _first_line(error: BaseException) -> str:

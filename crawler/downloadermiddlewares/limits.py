@@ -17,6 +17,7 @@ from crawler.downloading.errors import DamagedBodyError
 from crawler.downloading.private import AddressGuard
 from crawler.job_registry import job_of
 from crawler.options import Options
+from crawler.pages.reasons import Reason
 from crawler.request_meta import LED_BY
 from crawler.storage import meta_names
 
@@ -33,13 +34,7 @@ STREAM_CUT = "stream_cut"
 _UNOPENED = "unopened: "
 """Prefix of a flag with a reason: the body could not be decompressed, and is as it came."""
 
-CUTS = {
-    DATA_LOSS: "truncated: the server sent less than it said",
-    STREAM_CUT: "truncated: its compressed stream breaks off, or is damaged",
-}
-"""Reasons to store for the flags of a response with a partial body."""
-
-UNASKED_PART = "truncated: HTTP 206, which was not asked for"
+_CUTS = {DATA_LOSS: Reason.CUT_TRANSFER, STREAM_CUT: Reason.CUT_STREAM}
 
 NOT_GZIP = "not_gzip"
 """Flag of a response: declared as gzip and none; the body is as it came."""
@@ -90,12 +85,12 @@ class LongUrls:
             )
 
 
-REDIRECTED_OUT = "redirected out of the scope"
-"""The reason why a URL gave no page if its redirect was refused."""
-
-
 class OutOfScopeError(IgnoreRequest):
     """A redirect leads out of the scope of the crawl."""
+
+
+class ForbiddenByRobotsError(IgnoreRequest):
+    """The robots.txt of the host forbids the request."""
 
 
 class ScopedRedirects:
@@ -125,7 +120,7 @@ class ScopedRedirects:
         if not is_page or not request.meta.get("redirect_urls"):
             return
         if not self._spider.may_be_led(request.url, request.meta):
-            raise OutOfScopeError(REDIRECTED_OUT)
+            raise OutOfScopeError("redirected out of the scope")
 
 
 _MAX_NAMES = 1000
@@ -297,12 +292,12 @@ class Decompression(HttpCompressionMiddleware):
             return response.replace(flags=[*response.flags, f"{_UNOPENED}{error}"])
 
 
-def why_cut(request: Request | None, response: Response) -> str | None:
+def why_cut(request: Request | None, response: Response) -> Reason | None:
     """Return why an answer is known to be partial; None where it is not."""
     asked_for_part = request is not None and b"Range" in request.headers
     if response.status == HTTPStatus.PARTIAL_CONTENT and not asked_for_part:
-        return UNASKED_PART
-    return next((CUTS[flag] for flag in response.flags if flag in CUTS), None)
+        return Reason.UNASKED_PART
+    return next((_CUTS[flag] for flag in response.flags if flag in _CUTS), None)
 
 
 def why_unopened(response: Response) -> str | None:

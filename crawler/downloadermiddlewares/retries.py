@@ -28,6 +28,7 @@ from crawler.downloading.errors import RobotsUnreachableError
 from crawler.frontier.pauses import retry_after_secs
 from crawler.host_loads import host_name
 from crawler.job_registry import job_of
+from crawler.pages.reasons import in_words
 from crawler.request_meta import DOWNLOAD_SLOT, RETRY_TIMES, WAITED
 from crawler.scheduler import FrontierScheduler
 
@@ -164,7 +165,7 @@ class PatientRetry(RetryMiddleware):
             return self._later(request)
         if not isinstance(exception, self.exceptions_to_retry):
             return None
-        reason = explain_error(exception)
+        reason = in_words(explain_error(exception)) or ""
         if isinstance(exception, RobotsUnreachableError):
             return self._refused(request, host, reason, exception.wanted_secs)
         if isinstance(exception, _NOBODY_ANSWERS):

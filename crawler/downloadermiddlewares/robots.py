@@ -18,7 +18,6 @@ from scrapy.exceptions import (
     DownloadConnectionRefusedError,
     DownloadFailedError,
     DownloadTimeoutError,
-    IgnoreRequest,
     NotConfigured,
     StopDownload,
 )
@@ -30,12 +29,13 @@ from scrapy.utils.python import to_unicode
 from twisted.python.failure import Failure
 
 from crawler.downloadermiddlewares.failures import explain
-from crawler.downloadermiddlewares.limits import is_for_robots
+from crawler.downloadermiddlewares.limits import ForbiddenByRobotsError, is_for_robots
 from crawler.downloadermiddlewares.retries import wanted_secs
 from crawler.downloading.errors import RobotsUnreachableError
 from crawler.downloading.robots_groups import lines_for
 from crawler.job_registry import job_of
 from crawler.options import Options
+from crawler.pages.reasons import Reason, in_words, together
 from crawler.request_meta import ROBOTS_BYTES
 from crawler.storage.errors import CrawlStorageError
 
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 _OF_THE_HOST = (CannotResolveHostError, DownloadConnectionRefusedError)
 _NO_ANSWER = (*_OF_THE_HOST, DownloadFailedError, DownloadTimeoutError, OSError)
 
-_FORBIDS_NOTHING = "taken as if it forbade nothing"
 _MAX_REDIRECTS = 5
 # A larger one is read in a thread: 500 kB of patterns take a second, which must block nothing.
 _QUICKLY_READ_BYTES = 10_000
@@ -154,7 +153,7 @@ class RobotsRules:
         """Refuse a request that robots.txt forbids; bound one for a robots.txt.
 
         Raises:
-            IgnoreRequest: robots.txt forbids it.
+            ForbiddenByRobotsError: robots.txt forbids it.
             RobotsUnreachableError: robots.txt cannot be had now.
         """
         if is_for_robots(request) or ROBOTS_BYTES in request.meta:
@@ -166,7 +165,7 @@ class RobotsRules:
         agent = self._agent or request.headers.get(b"User-Agent") or self._default_agent
         if not rules.allowed(request.url, agent):
             self._stats.inc_value("robotstxt/forbidden")
-            raise IgnoreRequest("Forbidden by robots.txt")
+            raise ForbiddenByRobotsError("Forbidden by robots.txt")
 
     def _prepare(self, request: Request) -> None:
         """Bound the request for a robots.txt, or one that it was redirected to."""
@@ -231,9 +230,10 @@ class RobotsRules:
         failure = Failure(error)  # type: ignore[no-untyped-call]
         verdict, reason, status = explain(failure, self._crawler.settings)
         if isinstance(error, _NO_ANSWER):
-            return self._unreachable(reason)
+            return self._unreachable(in_words(reason) or "")
         with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
-            self._job.store_failure(url, verdict, f"{reason}; {_FORBIDS_NOTHING}", status=status)
+            nothing = Reason.ROBOTS_FORBID_NOTHING.stored()
+            self._job.store_failure(url, verdict, together(reason, nothing), status=status)
         return await self._parse(b"", request)
 
     def _unreachable(self, reason: str, wanted_secs: float | None = None) -> _Unreachable:

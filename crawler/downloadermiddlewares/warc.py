@@ -17,6 +17,7 @@ from crawler.downloadermiddlewares.limits import DATA_LOSS, is_for_robots
 from crawler.job_registry import job_of
 from crawler.options import Options
 from crawler.pages import verdicts
+from crawler.pages.reasons import Stored, in_words
 from crawler.request_meta import RECORDED
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
@@ -115,8 +116,8 @@ class Recording:
             fields.append(("similarity", f"{row.similarity:.4f}"))
         self._note(meta, fields)
 
-    def _note_refusal(self, meta: Mapping[str, Any], reason: str) -> None:
-        self._note(meta, [(REFUSED, reason)])
+    def _note_refusal(self, meta: Mapping[str, Any], reason: Stored) -> None:
+        self._note(meta, [(REFUSED, in_words(reason) or "")])
 
     def _note(self, meta: Mapping[str, Any], fields: Iterable[tuple[str, str]]) -> None:
         about = meta.get(RECORDED)

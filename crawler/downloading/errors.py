@@ -21,6 +21,7 @@ class RobotsUnreachableError(OSError):
 
     def __init__(self, reason: str, wanted_secs: float | None = None) -> None:
         super().__init__(f"robots.txt cannot be had: {reason}")
+        self.reason = reason
         self.wanted_secs = wanted_secs
 
 

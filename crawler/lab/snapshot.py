@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from crawler.pages.live_parameters import Tuned
+    from crawler.pages.reasons import Stored
 
 MAX_STEPS = 400
 
@@ -80,7 +81,7 @@ class LivePage:
     url: str
     title: str | None
     verdict: str
-    reason: str | None
+    reason: Stored | None
     words: int | None
     distance: int | None
     similarity: float | None

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from crawler.pages.outcomes import OUTCOMES
+from crawler.pages.reasons import in_words
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _changes(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
             "path": path if state == "own" else None,
             "distance": distance,
             "similarity": similarity,
-            "reason": reason,
+            "reason": in_words(reason),
             "moved_to": moved_to,
             "is_part": True if is_cut else None,
         }

@@ -14,6 +14,7 @@ from crawler.pages.known_content import find_original, is_enough, is_unchanged
 from crawler.pages.page_context import PageContext, blank_row
 from crawler.pages.page_row import PageRow
 from crawler.pages.promotion import Promoted, Promotion
+from crawler.pages.reasons import Reason, Stored, together
 from crawler.pages.url_history import Outcome
 from crawler.reading.fingerprinting import extract_of
 from crawler.reading.reading import Extract, Reading
@@ -192,9 +193,9 @@ class Archivist:
             repeat(row, original)
             row.duplicate_of = original.id if isinstance(original, PageRow) else None
         elif reading.failure is not None:
-            row.verdict, row.reason = verdicts.UNREADABLE, reading.failure
+            row.verdict, row.reason = verdicts.UNREADABLE, Reason.UNREADABLE.stored(reading.failure)
         elif reading.not_html is not None:
-            row.verdict, row.reason = verdicts.NOT_HTML, reading.not_html
+            row.verdict, row.reason = verdicts.NOT_HTML, Reason.OTHER_TYPE.stored(reading.not_html)
         elif page.asks_not_to_be_kept:
             row.verdict = verdicts.NOINDEX
         elif document is not None:
@@ -232,7 +233,7 @@ class Archivist:
             row.text, row.html = reading.text_zstd, reading.html_zstd
         nofollow = page.says("nofollow")
         row.links = 0 if self.obey_robots_meta and nofollow else len(reading.links)
-        row.reason = "; ".join(filter(None, (row.reason, *page.left_out()))) or None
+        row.reason = together(row.reason, *page.left_out()) or None
         self.store.insert(row, in_place=not fetched.is_cut)
         if row.verdict == verdicts.NEAR_DUPLICATE and row.latest and self.keep_near_texts:
             self.store.keep_near_text(row.id, reading.text_zstd)
@@ -268,7 +269,7 @@ class Archivist:
     def _unchanged(self, previous: PageRow, row: PageRow, page: PageContext) -> Captured:
         nofollow, links = page.says("nofollow"), page.reading.links
         if page.fetched.is_cut:  # its text is stored, but may not be all of the page
-            part = Outcome(outcomes.FAILED, outcomes.ONLY_A_PART)
+            part = Outcome(outcomes.FAILED, Reason.ONLY_A_PART.stored())
             return self._still(previous, part, links, nofollow=nofollow)
         previous.payload_digest = previous.last_payload_digest = row.payload_digest
         previous.etag = row.etag
@@ -351,7 +352,7 @@ class Archivist:
         if self._asking is not None:
             self._promoted.append(promoted)
 
-    def store_failure(self, fetched: Fetched, verdict: str, reason: str) -> Captured:
+    def store_failure(self, fetched: Fetched, verdict: str, reason: Stored) -> Captured:
         """Store why a URL gave no page; ``fetched.status`` is 0 without an answer."""
         row = blank_row(self.store.new_id(), fetched, self.visit)
         row.verdict, row.reason = verdict, reason
@@ -366,7 +367,7 @@ class Archivist:
     def note_moved(self, key: bytes, target: str, *, status: int, permanent: bool) -> None:
         """Record that a known page redirects; its text stays as it was."""
         if self.store.previous(key) is not None:
-            reason = f"HTTP {status}" if permanent else f"for now (HTTP {status})"
+            reason = (Reason.HTTP_STATUS if permanent else Reason.MOVED_FOR_NOW).stored(status)
             outcome = Outcome(outcomes.MOVED, reason, moved_to=target)
             self.known.note(key, self.visit, outcome, time.time())
 

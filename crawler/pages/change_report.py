@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawler.pages.outcomes import AWAY, OUTCOMES
+from crawler.pages.reasons import in_words
 
 if TYPE_CHECKING:
     import sqlite3
@@ -122,11 +123,11 @@ def find_changes(connection: sqlite3.Connection, visit: int) -> Changes:
 def _changed(connection: sqlite3.Connection, visit: int) -> tuple[Change, ...]:
     rows = connection.execute(_CHANGED_MOST, (visit, LISTED))
     return tuple(
-        Change(url, distance, similarity, bool(is_near), reason)
+        Change(url, distance, similarity, bool(is_near), in_words(reason))
         for url, distance, similarity, is_near, reason in rows
     )
 
 
 def _away(connection: sqlite3.Connection, visit: int, kind: str) -> tuple[Away, ...]:
     rows = connection.execute(_WITHOUT_PAGE, (visit, kind, LISTED))
-    return tuple(Away(*row) for row in rows)
+    return tuple(Away(url, in_words(reason), *rest) for url, reason, *rest in rows)

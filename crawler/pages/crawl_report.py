@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from crawler.frontier.file_links import PUT_ASIDE, RELEASABLE
 from crawler.frontier.queue import MAX_TRIES
 from crawler.pages.change_report import Changes, find_changes
+from crawler.pages.reasons import Reason, in_words
 from crawler.pages.verdicts import (
     DUPLICATES,
     EXACT_DUPLICATE,
     FAILED,
-    NOT_COMPARED,
     UNCHANGED,
+    UNREADABLE,
     VERDICTS,
 )
 from crawler.storage import meta_names
@@ -147,6 +148,8 @@ class Report:
     duplicates: int
     verdicts: dict[str, int]
     reasons: dict[str, int]
+    missing: dict[str, int]
+    """URLs that gave no page, counted by the reason; a part of ``reasons``."""
     clusters: tuple[PageCluster, ...]
     better_copies: int
     stage_secs: dict[str, float]
@@ -197,6 +200,7 @@ def _read(connection: sqlite3.Connection) -> Report:
     changes = find_changes(connection, visit) if visit > 1 else None
     tally = make_tally(connection, visit)
     counts = tally.verdicts
+    reasons = _count_reasons(connection, visit)
     duplicates = sum(counts[verdict] for verdict in DUPLICATES)
     fetched = sum(counts.values()) - counts[FAILED]
     return Report(
@@ -207,7 +211,12 @@ def _read(connection: sqlite3.Connection) -> Report:
         failed=counts[FAILED],
         duplicates=duplicates,
         verdicts=counts,
-        reasons=_count_reasons(connection, visit),
+        reasons={f"{verdict}: {reason}": count for verdict, reason, count in reasons},
+        missing={
+            reason if verdict == FAILED else f"{verdict}: {reason}": count
+            for verdict, reason, count in reasons
+            if verdict in {FAILED, UNREADABLE}
+        },
         clusters=_clusters(connection),
         better_copies=scalar(
             connection, "SELECT count(*) FROM pages WHERE latest = 1 AND better_copy = 1"
@@ -245,15 +254,16 @@ def _rested_hosts(connection: sqlite3.Connection) -> tuple[RestedHost, ...]:
     )
 
 
-def _count_reasons(connection: sqlite3.Connection, visit: int) -> dict[str, int]:
+def _count_reasons(connection: sqlite3.Connection, visit: int) -> list[tuple[str, str, int]]:
+    """Return verdicts and reasons, in words, with their numbers of pages, the most first."""
     rows = connection.execute(
-        "SELECT verdict || ': ' || coalesce(reason, '?'), count(*) FROM pages"
-        " WHERE visit = ?"
-        " AND (verdict IN ('failed', 'unreadable', 'not_html') OR substr(reason, 1, ?) = ?)"
-        " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?",
-        (visit, len(NOT_COMPARED), NOT_COMPARED, LARGEST),
+        "SELECT verdict, reason, count(*) FROM pages WHERE visit = ?"
+        " AND (verdict IN ('failed', 'unreadable', 'not_html')"
+        "      OR instr(char(10) || reason, char(10) || ?))"
+        " GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?",
+        (visit, Reason.NOT_COMPARED, LARGEST),
     )
-    return {str(reason): int(count) for reason, count in rows}
+    return [(verdict, in_words(reason) or "?", count) for verdict, reason, count in rows]
 
 
 def _clusters(connection: sqlite3.Connection) -> tuple[PageCluster, ...]:

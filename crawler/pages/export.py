@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.pages.judged_documents import unpack
 from crawler.pages.page_row import to_unsigned
+from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import UNCHANGED
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def page_of(row: sqlite3.Row) -> dict[str, Any]:
         "text_digest": hex_digest(row["text_digest"]),
         "fingerprint": hex_fingerprint(to_unsigned(row["fingerprint"])),
         "verdict": UNCHANGED if unchanged else row["verdict"],
-        "reason": row["reason"],
+        "reason": in_words(row["reason"]),
         "duplicate_of": row["kept_url"],
         "distance": row["distance"],
         "similarity": row["similarity"],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from crawler.pages import verdicts
+from crawler.pages.reasons import Reason
 from crawler.pages.version_comparison import Comparer
 from neardup import Verdict
 from neardup.fingerprints.digest import EMPTY_DIGEST, words_digest
@@ -127,7 +128,7 @@ class Judge:
             verdict.similarity,
         )
         if verdict.left_out:
-            row.reason = verdicts.NOT_COMPARED
+            row.reason = Reason.NOT_COMPARED.stored()
         previous = page.previous
         is_new_text = previous is not None and not row.says_what_it_said(previous)
         if previous is not None and is_new_text and row.verdict not in verdicts.DUPLICATES:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from crawler.pages.reasons import Reason, Stored, codes
+
 NEW = "new"
 UNCHANGED = "unchanged"
 CHANGED = "changed"
@@ -27,20 +29,16 @@ READ = frozenset({NEW, UNCHANGED, CHANGED})
 AWAY = frozenset({MOVED, GONE, FORBIDDEN, FAILED})
 """Outcomes of URLs that gave no page."""
 
-ONLY_A_PART = "only a part of it came"
-"""Reason for the outcome of a page that came only in part."""
-
 _GONE_STATUSES = frozenset({404, 410})
-_FORBIDDEN = "forbidden by robots.txt"
 
 
-def outcome_of_failure(status: int, reason: str) -> str:
+def outcome_of_failure(status: int, reason: Stored) -> str:
     """Return the outcome of a failure for a page that was there before.
 
     Args:
         status: HTTP status, or 0 without an answer: that says nothing about the page.
         reason: Cause of the failure.
     """
-    if reason == _FORBIDDEN:
+    if Reason.FORBIDDEN in codes(reason):
         return FORBIDDEN
     return GONE if status in _GONE_STATUSES else FAILED

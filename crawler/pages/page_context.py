@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawler.pages.page_row import PageRow
+from crawler.pages.reasons import Reason, Stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,12 +87,12 @@ class PageContext:
         """Whether a page asks not to be kept, and that is obeyed."""
         return self.obey_robots_meta and self.says("noindex")
 
-    def left_out(self) -> Iterator[str]:
-        """Yield a sentence for each limit that cut the links of the page."""
+    def left_out(self) -> Iterator[Stored]:
+        """Yield a reason for each limit that cut the links of the page."""
         if self.reading.links_cut:
-            yield f"{self.reading.links_cut:,} links beyond READING_MAX_LINKS not taken"
+            yield Reason.LINKS_LEFT_OUT.stored(f"{self.reading.links_cut:,}")
         if self.reading.links_too_long:
-            yield f"{self.reading.links_too_long:,} links longer than URLLENGTH_LIMIT not taken"
+            yield Reason.LINKS_TOO_LONG.stored(f"{self.reading.links_too_long:,}")
 
     def document(self, min_words: int) -> Document | None:
         """Return the text as ``Reading.document`` does, unpacked once."""

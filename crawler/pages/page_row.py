@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawler.pages.reasons import Stored
 
 _SIGN_BIT = 1 << 63
 _WRAP = 1 << 64
@@ -43,7 +47,7 @@ class PageRow:
     links: int = 0
     fingerprint: int | None = None
     verdict: str = ""
-    reason: str | None = None
+    reason: Stored | None = None
     duplicate_of: int | None = None
     distance: int | None = None
     similarity: float | None = None

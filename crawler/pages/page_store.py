@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from crawler.pages.last_captures import LastCapture
+    from crawler.pages.reasons import Stored
     from crawler.storage.database import Database
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"  # noqa: S608
@@ -173,7 +174,7 @@ class PageStore:
         self._captures.note_change(row.key)
         self._note_visit(visit)
 
-    def note(self, page_id: int, reason: str | None) -> None:
+    def note(self, page_id: int, reason: Stored | None) -> None:
         """Store a remark about a capture."""
         self._database.write("UPDATE pages SET reason = ? WHERE id = ?", (reason, page_id))
         self._captures.note_changes()

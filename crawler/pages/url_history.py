@@ -11,6 +11,7 @@ from crawler.pages.verdicts import NOT_HTML
 
 if TYPE_CHECKING:
     from crawler.pages.page_row import PageRow
+    from crawler.pages.reasons import Stored
     from crawler.storage.database import Database
 
 _HOUR_SECS = 3600.0
@@ -104,7 +105,7 @@ class Outcome:
     """
 
     kind: str
-    reason: str | None = None
+    reason: Stored | None = None
     moved_to: str | None = None
     distance: int | None = None
     similarity: float | None = None

@@ -29,9 +29,6 @@ VERDICTS: dict[str, str] = {
 }
 """Map every verdict to its meaning, in the order of reports."""
 
-NOT_COMPARED = "not compared with all kept texts that are near: they were too many or too long"
-"""Reason of a kept page whose comparison budget was spent."""
-
 KEPT = frozenset({NEW, CHANGED, TOO_SHORT})
 """Verdicts that store the text and pass the item on."""
 

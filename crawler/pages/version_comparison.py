@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.pages import outcomes, verdicts
 from crawler.pages.judged_documents import unpack_judged
+from crawler.pages.reasons import Reason
 from crawler.pages.url_history import Outcome
 from neardup import hamming
 from neardup.verification import JaccardVerifier
@@ -75,12 +76,12 @@ class Comparer:
         if row.verdict == verdicts.NOT_HTML and previous is not None and not is_cut:
             return self._outcome_of_file(previous, row)
         if row.verdict == verdicts.UNREADABLE or not row.latest or is_cut:
-            nothing = row.reason or "it says nothing now"
-            return Outcome(outcomes.FAILED, outcomes.ONLY_A_PART if is_cut else nothing)
+            nothing = row.reason or Reason.SAYS_NOTHING.stored()
+            return Outcome(outcomes.FAILED, Reason.ONLY_A_PART.stored() if is_cut else nothing)
         if previous is None:
             return Outcome(outcomes.NEW)
         if row.verdict == verdicts.NOINDEX:
-            return Outcome(outcomes.CHANGED, row.reason or verdicts.VERDICTS[row.verdict])
+            return Outcome(outcomes.CHANGED, row.reason or Reason.VERDICT.stored(row.verdict))
         if row.says_what_it_said(previous):
             return Outcome(outcomes.UNCHANGED)
         measures = row.distance, row.similarity
@@ -94,7 +95,7 @@ class Comparer:
         is_same = was_file and previous.last_payload_digest == row.last_payload_digest
         if is_same or self.known.was_file(previous, row):
             return Outcome(outcomes.UNCHANGED)
-        return Outcome(outcomes.CHANGED, row.reason or verdicts.VERDICTS[row.verdict])
+        return Outcome(outcomes.CHANGED, row.reason or Reason.VERDICT.stored(row.verdict))
 
 
 def outcome_of_change(

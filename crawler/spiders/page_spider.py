@@ -12,7 +12,7 @@ from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider, ResponseDataLossError
 
 from crawler.downloadermiddlewares.failures import explain
-from crawler.downloadermiddlewares.limits import CUTS, NOT_GZIP, UNASKED_PART, why_cut
+from crawler.downloadermiddlewares.limits import NOT_GZIP, why_cut
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
 from crawler.link_depths import follow_again, take_shortest_way
@@ -20,6 +20,7 @@ from crawler.options import Options, did_you_mean
 from crawler.other_spellings import ask_another
 from crawler.pages import verdicts
 from crawler.pages.fetched import Captured, Fetched
+from crawler.pages.reasons import CUTS, Reason, codes, in_words, lines, together
 from crawler.reading.errors import ReadingError
 from crawler.reading.robots_header import robots_words
 from crawler.request_meta import AGAIN, FIXED, LED_BY, OF_ONE_ANSWER, SEED, SPELLING, WHOLE, without
@@ -57,8 +58,6 @@ BREATH = 100
 """Pause after this many start requests, so that downloads continue meanwhile."""
 
 _MAX_HEADER = 1024
-_AS_IT_CAME = "declared as gzip, and is none: read as it came"
-_OF_PARTS = frozenset({*CUTS.values(), UNASKED_PART})
 
 
 class PageSpider(Spider):
@@ -248,7 +247,7 @@ class PageSpider(Spider):
     ) -> Captured | None:
         captured = self.still(fetched, response)
         if captured is None and is_whole:
-            reason = "HTTP 304 where the page was asked for"
+            reason = Reason.NOT_MODIFIED.stored()
             return self.archivist.store_failure(fetched, verdicts.FAILED, reason)
         return captured
 
@@ -297,7 +296,7 @@ class PageSpider(Spider):
             return
         self.crawler.stats.inc_value(f"neardup/{verdict}")
         if SEED in request.meta:
-            self.result.note_dead_seed(request.meta[SEED], reason)
+            self.result.note_dead_seed(request.meta[SEED], in_words(reason) or "")
         yield page_of_capture(captured)
 
     def fetched_of(self, response: Response) -> Fetched:
@@ -338,15 +337,15 @@ class PageSpider(Spider):
     def _note_oddities(self, response: Response, captured: Captured) -> None:
         """Add to a page's reason what was wrong with its transfer."""
         row = captured.row
-        reasons = row.reason.split("; ") if row.reason else []
+        reasons = lines(row.reason)
         cut = why_cut(response.request, response)
         if cut is None and response.status != HTTPStatus.NOT_MODIFIED:
-            reasons = [reason for reason in reasons if reason not in _OF_PARTS]
+            reasons = [reason for reason in reasons if not CUTS & codes(reason)]
         elif cut is not None and captured.verdict != verdicts.UNCHANGED:
-            reasons.append(cut)
+            reasons.append(cut.stored())
         if NOT_GZIP in response.flags:
-            reasons.append(_AS_IT_CAME)
-        reason = "; ".join(dict.fromkeys(reasons)) or None
+            reasons.append(Reason.NOT_GZIP.stored())
+        reason = together(*reasons) or None
         if reason != row.reason:
             row.reason = reason
             self.job.store.note(row.id, reason)
@@ -356,7 +355,7 @@ class PageSpider(Spider):
         if SPELLING in response.meta:
             self.result.forget_dead_seed(seed or "")
         if seed is not None and captured.verdict in {verdicts.UNREADABLE, verdicts.NOT_HTML}:
-            self.result.note_dead_seed(seed, captured.row.reason or captured.verdict)
+            self.result.note_dead_seed(seed, in_words(captured.row.reason) or captured.verdict)
 
 
 def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> None:

@@ -18,6 +18,7 @@ from crawler.downloadermiddlewares.limits import DATA_LOSS, decompressed
 from crawler.downloading.errors import AnswerError
 from crawler.items import page_of_capture
 from crawler.options import Options
+from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.spiders.page_spider import PageSpider, check_arguments
 from crawler.storage import meta_names
@@ -142,18 +143,20 @@ class ReplaySpider(PageSpider):
     async def _take(self, capture: Capture, before: asyncio.Event) -> Captured:
         if capture.status >= HTTPStatus.BAD_REQUEST:
             await before.wait()
-            return self._failure(capture, FAILED, f"HTTP {capture.status}", capture.status)
+            return self._failure(
+                capture, FAILED, Reason.HTTP_STATUS.stored(capture.status), capture.status
+            )
         try:
             response = self._response(capture)
         except AnswerError as error:
             await before.wait()
-            return self._failure(capture, UNREADABLE, str(error), 0)
+            return self._failure(capture, UNREADABLE, Reason.BAD_ANSWER.stored(error), 0)
         captured = await self._capture(response, before.wait())
         assert captured is not None  # what was not modified comes with what it was
         self._count(captured)
         return captured
 
-    def _failure(self, capture: Capture, verdict: str, reason: str, status: int) -> Captured:
+    def _failure(self, capture: Capture, verdict: str, reason: Stored, status: int) -> Captured:
         self.crawler.stats.inc_value(f"neardup/{verdict}")
         return self.job.store_failure(
             capture.url, verdict, reason, status=status, depth=capture.depth

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy import Request, signals
 
 from crawler.downloadermiddlewares.failures import explain
-from crawler.downloadermiddlewares.limits import REDIRECTED_OUT, OutOfScopeError
+from crawler.downloadermiddlewares.limits import OutOfScopeError
 from crawler.options import Options
+from crawler.pages.reasons import Reason, Stored, in_words
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.reading.sitemaps import SitemapContent, SitemapLimits, read_sitemap
 from crawler.request_meta import FIXED, LED_BY, SEED, SPELLING
@@ -200,7 +201,7 @@ class SiteSpider(PageSpider):
             self.notes.note_moved_seed(seed, response.url)
             return True
         self._refuse_redirect(response.url, response.meta)
-        self.job.callbacks.refused(response.meta, REDIRECTED_OUT)
+        self.job.callbacks.refused(response.meta, Reason.REDIRECTED_OUT.stored())
         return False
 
     def _refuse_redirect(self, url: str, meta: Mapping[str, Any]) -> None:
@@ -208,7 +209,7 @@ class SiteSpider(PageSpider):
         source, *others = meta["redirect_urls"]
         depth = meta.get("depth", 0)
         refused = self.job.store_failure(
-            source, FAILED, REDIRECTED_OUT, depth=depth, redirected=others
+            source, FAILED, Reason.REDIRECTED_OUT.stored(), depth=depth, redirected=others
         )
         if self.within.allows(url) and not self.notes.is_scope_new:
             # It was refused a moment ago, and the scope has moved since.
@@ -297,10 +298,12 @@ class SiteSpider(PageSpider):
         """Requests for the pages within the scope, and for further sitemaps."""
         sitemap = read_sitemap(response.body, self.sitemap_limits)
         if sitemap is None:
-            self._note_sitemap(response.url, UNREADABLE, "not a sitemap", response.status)
+            self._note_sitemap(
+                response.url, UNREADABLE, Reason.NOT_SITEMAP.stored(), response.status
+            )
             return
         if sitemap.is_cut:
-            taken = f"only {len(sitemap.locations):,} URLs of this sitemap were taken"
+            taken = Reason.SITEMAP_CUT.stored(f"{len(sitemap.locations):,}")
             self._note_sitemap(response.url, UNREADABLE, taken, response.status)
         if not sitemap.is_index:
             # One step from the start, however deep the sitemap hangs.
@@ -351,10 +354,12 @@ class SiteSpider(PageSpider):
     def sitemap_failed(self, failure: Any) -> None:
         """A sitemap that is not there takes nothing away from the crawl."""
         verdict, reason, status = explain(failure, self.settings)
-        self._note_sitemap(failure.request.url, verdict, f"no sitemap: {reason}", status)
+        self._note_sitemap(
+            failure.request.url, verdict, Reason.NO_SITEMAP.stored(in_words(reason)), status
+        )
 
-    def _note_sitemap(self, url: str, verdict: str, reason: str, status: int) -> None:
-        self.logger.warning("%s: %s", url, reason)
+    def _note_sitemap(self, url: str, verdict: str, reason: Stored, status: int) -> None:
+        self.logger.warning("%s: %s", url, in_words(reason))
         with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
             self.job.store_failure(url, verdict, reason, status=status)
 

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.maintenance.verify.capture_checks import TWICE
+from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED, KEPT, NOINDEX, NOT_HTML, UNREADABLE
 
 if TYPE_CHECKING:
@@ -46,13 +47,13 @@ UPDATE pages SET duplicate_of = (
     LIMIT 1)
 WHERE id IN (SELECT page FROM scratch.named WHERE text_digest IS NULL)
 """
-_FILES_ALONE = """
+_FILES_ALONE = f"""
 UPDATE pages SET verdict = 'not_html', distance = NULL, similarity = NULL,
-    reason = coalesce(reason, 'a file like one that no crawl has any more')
+    reason = coalesce(reason, '{Reason.LOST_FILE}')
 WHERE id IN (
     SELECT page FROM scratch.named JOIN pages ON pages.id = page
     WHERE pages.duplicate_of IS NULL AND pages.text_digest IS NULL)
-"""
+"""  # noqa: S608
 
 SCRATCH = """
 CREATE TABLE scratch.found (

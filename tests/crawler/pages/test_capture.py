@@ -14,7 +14,7 @@ from crawler.job import Job
 from crawler.pages.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.fetched import Captured, Fetched
-from crawler.pages.verdicts import NOT_COMPARED
+from crawler.pages.reasons import Reason, in_words
 from crawler.reading.reading_options import ReadingOptions
 from crawler.run import JobOptions
 from crawler.storage.database import open_for_reading
@@ -123,9 +123,11 @@ def test_a_page_with_too_many_candidates_is_kept_and_told(
     )
     assert verdicts(found) == ["new"] * 4
     # Same words, so same fingerprint.
-    assert [one.row.reason for one in found] == [None, *[NOT_COMPARED] * 3]
+    assert [one.row.reason for one in found] == [None, *[Reason.NOT_COMPARED.stored()] * 3]
     with closing(open_for_reading(tmp_path)) as connection:
-        assert make_report(connection).reasons == {f"new: {NOT_COMPARED}": 3}
+        assert make_report(connection).reasons == {
+            f"new: {in_words(Reason.NOT_COMPARED.stored())}": 3
+        }
 
 
 def test_equal_pages_read_at_the_same_time_are_kept_once(tmp_path: Path) -> None:
@@ -306,7 +308,9 @@ def test_a_failure_does_not_take_the_place_of_what_is_held(tmp_path: Path) -> No
     async def fail() -> None:
         job = Job(tmp_path, OPTIONS)
         job.begin_visit()
-        job.archivist.store_failure(fetched(job, "/a", b""), "failed", "HTTP 500")
+        job.archivist.store_failure(
+            fetched(job, "/a", b""), "failed", Reason.HTTP_STATUS.stored(500)
+        )
         await job.close_pool()
         job.close()
 

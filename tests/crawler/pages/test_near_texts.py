@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler.pages.judged_documents import unpack
+from crawler.pages.reasons import Reason
 from tests.crawler.pages.test_capture import LONG, OTHER, html
 from tests.crawler.pages.test_revisits import NEAR, OPTIONS, Visiting
 from tests.sites.prose import prose
@@ -94,7 +95,9 @@ def test_a_row_names_the_parameters_of_its_verdict_and_what_its_text_is(tmp_path
     for path, body, is_main in answers:
         row = visiting.get(path, body).row
         assert (row.is_main, row.parameters) == (is_main, 1)
-    file = visiting.job.archivist.store_failure(visiting.answer("/gone"), "failed", "HTTP 404")
+    file = visiting.job.archivist.store_failure(
+        visiting.answer("/gone"), "failed", Reason.HTTP_STATUS.stored(404)
+    )
     assert (file.row.is_main, file.row.parameters) == (None, None)
     visiting.again()
     heir = visiting.get("/a", html(prose("anew", 300))).row

@@ -11,6 +11,7 @@ import pytest
 
 from crawler.pages.page_context import PageContext
 from crawler.pages.page_row import COLUMNS, PageRow, row_of
+from crawler.pages.reasons import Reason
 from crawler.reading.reading import Reading
 from neardup import Parameters, Verdict
 from tests.crawler.maintenance.rejudge.captured import Said
@@ -91,7 +92,7 @@ WRITES: dict[str, Callable[[PageStore, PageRow], object]] = {
         replace(row, id=store.new_id(), verdict="failed", text=None)
     ),
     "touch": lambda store, row: store.touch(replace(row, etag="new"), 7, 7.0),
-    "note": lambda store, row: store.note(row.id, "a remark"),
+    "note": lambda store, row: store.note(row.id, Reason.ERROR.stored("a remark")),
     "depth": lambda store, row: store.note_depth(row.key, 0),
     "texts": lambda store, row: store.drop_texts(row.key, 0),
     "forget": lambda store, row: store.forget(row.id),

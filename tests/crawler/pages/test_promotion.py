@@ -20,6 +20,7 @@ from crawler.job import Job
 from crawler.maintenance.verify.queueing import encoded_request
 from crawler.pages.judged_documents import unpack
 from crawler.pages.page_row import to_unsigned
+from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import DUPLICATES, FAILED
 from crawler.reading.reading import Reading
 from crawler.storage.database import open_for_reading
@@ -238,7 +239,7 @@ class Visits(RuleBasedStateMachine):
     @rule(path=PATHS, status=st.sampled_from([404, 503, 0]))
     def fail(self, path: str, status: int) -> None:
         came = replace(answer(self.open(), path, b""), status=status)
-        self.open().archivist.store_failure(came, FAILED, "a fault")
+        self.open().archivist.store_failure(came, FAILED, Reason.ERROR.stored("a fault"))
 
     @rule(path=PATHS)
     def redirect(self, path: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from crawler.job import Job
 from crawler.pages.crawl_report import make_report
 from crawler.pages.judged_documents import unpack
+from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED
 from crawler.reading.reading_options import ReadingOptions
 from crawler.run import JobOptions
@@ -283,7 +284,7 @@ class TestOutcomes:
         assert visiting.texts("/a")[0]
         visiting.again()
         answer = replace(visiting.answer("/a"), status=404)
-        visiting.job.archivist.store_failure(answer, FAILED, "HTTP 404")
+        visiting.job.archivist.store_failure(answer, FAILED, Reason.HTTP_STATUS.stored(404))
         visiting.again()
         visiting.get("/a", PDF + b"2")
         assert visiting.outcome("/a") == ("unchanged", None)
@@ -296,7 +297,7 @@ class TestOutcomes:
         for _ in range(5):
             visiting.again()
             answer = replace(visiting.answer("/a"), status=404)
-            visiting.job.archivist.store_failure(answer, FAILED, "HTTP 404")
+            visiting.job.archivist.store_failure(answer, FAILED, Reason.HTTP_STATUS.stored(404))
         assert visiting.texts("/a") == [True, False]
         assert visiting.outcome("/a") == ("gone", "HTTP 404")
 

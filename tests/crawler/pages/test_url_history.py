@@ -11,6 +11,7 @@ from crawler.pages.fetched import Fetched
 from crawler.pages.outcomes import outcome_of_failure
 from crawler.pages.page_context import blank_row
 from crawler.pages.page_store import PageStore
+from crawler.pages.reasons import Reason, Stored
 from crawler.pages.url_history import LATER, Agenda, IntervalPolicy, KnownUrls, Outcome
 from crawler.storage.database import Database
 
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 POLICY = IntervalPolicy(first_secs=100, min_secs=10, max_secs=1000)
 NEW, UNCHANGED = Outcome("new"), Outcome("unchanged")
 CHANGED, NEARLY = Outcome("changed"), Outcome("changed", is_near=True)
-MOVED = Outcome("moved", "HTTP 302", moved_to="http://example.com/cookie")
-GONE, FAILED = Outcome("gone", "HTTP 404"), Outcome("failed", "HTTP 500")
+MOVED = Outcome("moved", Reason.HTTP_STATUS.stored(302), moved_to="http://example.com/cookie")
+GONE, FAILED = (
+    Outcome("gone", Reason.HTTP_STATUS.stored(404)),
+    Outcome("failed", Reason.HTTP_STATUS.stored(500)),
+)
 
 
 @pytest.fixture
@@ -157,15 +161,15 @@ def test_what_only_redirects_is_held_back_and_is_no_page(
 @pytest.mark.parametrize(
     ("status", "reason", "kind"),
     [
-        (404, "HTTP 404", "gone"),
-        (410, "HTTP 410", "gone"),
-        (0, "no such host", "failed"),
-        (0, "connection lost", "failed"),
-        (0, "forbidden by robots.txt", "forbidden"),
-        (403, "HTTP 403", "failed"),
-        (503, "HTTP 503", "failed"),
-        (0, "larger than 32 MB", "failed"),
+        (404, Reason.HTTP_STATUS.stored(404), "gone"),
+        (410, Reason.HTTP_STATUS.stored(410), "gone"),
+        (0, Reason.NO_HOST.stored(), "failed"),
+        (0, Reason.CONNECTION_LOST.stored(), "failed"),
+        (0, Reason.FORBIDDEN.stored(), "forbidden"),
+        (403, Reason.HTTP_STATUS.stored(403), "failed"),
+        (503, Reason.HTTP_STATUS.stored(503), "failed"),
+        (0, Reason.TOO_LARGE.stored("32 MB"), "failed"),
     ],
 )
-def test_what_a_failure_says_of_a_page(status: int, reason: str, kind: str) -> None:
+def test_what_a_failure_says_of_a_page(status: int, reason: Stored, kind: str) -> None:
     assert outcome_of_failure(status, reason) == kind

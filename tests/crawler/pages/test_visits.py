@@ -22,6 +22,7 @@ from crawler.pages.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.fetched import Fetched
 from crawler.pages.outcomes import OUTCOMES
+from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED, NOINDEX
 from crawler.reading.page_reading import read_page
 from crawler.reading.pool import ReadingPool
@@ -35,6 +36,8 @@ from tests.sites.prose import prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from crawler.pages.reasons import Stored
 
 PARAMETERS = Parameters()
 # Of what a page said before its newest version, nothing is kept for its own sake.
@@ -89,7 +92,12 @@ NAMES = tuple(PAGES)
 ANSWERS = st.sampled_from([*NAMES[:4], *NAMES[:9], *NAMES])
 TYPES = st.sampled_from(["text/html"] * 9 + ["application/json"])
 FAILURES = st.sampled_from(
-    [(404, "HTTP 404"), (500, "HTTP 500"), (0, "no such host"), (0, "forbidden by robots.txt")]
+    [
+        (404, Reason.HTTP_STATUS.stored(404)),
+        (500, Reason.HTTP_STATUS.stored(500)),
+        (0, Reason.NO_HOST.stored()),
+        (0, Reason.FORBIDDEN.stored()),
+    ]
 )
 WORDS = st.sampled_from([""] * 9 + ["noindex"])
 
@@ -208,7 +216,7 @@ class Visits(RuleBasedStateMachine):
             self.check()
 
     @rule(path=PATHS, failure=FAILURES)
-    def fail(self, path: str, failure: tuple[int, str]) -> None:
+    def fail(self, path: str, failure: tuple[int, Stored]) -> None:
         status, reason = failure
         fetched = replace(self.fetched(path, b""), status=status)
         self.job.archivist.store_failure(fetched, FAILED, reason)

@@ -19,6 +19,7 @@ from crawler.lab.distance_text import in_bits
 from crawler.lab.judgement import LAYERS
 from crawler.lab.snapshot import RATE_SECS
 from crawler.pages.live_parameters import SETTINGS
+from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import (
     DUPLICATES,
     EXACT_DUPLICATE,
@@ -341,7 +342,7 @@ def _facts(page: LivePage) -> list[tuple[str, str]]:
     return [
         ("title", page.title or NOTHING),
         ("verdict", f"{spaced(page.verdict)}: {meaning}"),
-        ("reason", page.reason or NOTHING),
+        ("reason", in_words(page.reason) or NOTHING),
         ("fetched", clock(page.fetched_at)),
         ("words", count(page.words)),
         ("body", readable_bytes(page.body_bytes)),

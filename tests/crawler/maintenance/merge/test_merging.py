@@ -15,6 +15,7 @@ from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.live_parameters import history, tune
 from crawler.pages.page_links import LinkStore
+from crawler.pages.reasons import Reason
 from crawler.reading.reading import Link, Reading
 from crawler.storage.database import Database, open_for_reading
 from tests.crawler.maintenance.merge.crawls import (
@@ -115,8 +116,12 @@ def test_a_failure_takes_no_page_away(tmp_path: Path) -> None:
     one = crawled(tmp_path / "one", [("/a", Said(LONG))])
     with closing(Job(tmp_path / "two", OPTIONS)) as job:
         job.begin_visit()
-        job.store_failure("http://example.com/a", "failed", "HTTP 500", status=500)
-        job.store_failure("http://example.com/b", "failed", "HTTP 500", status=500)
+        job.store_failure(
+            "http://example.com/a", "failed", Reason.HTTP_STATUS.stored(500), status=500
+        )
+        job.store_failure(
+            "http://example.com/b", "failed", Reason.HTTP_STATUS.stored(500), status=500
+        )
     merged(tmp_path, one, tmp_path / "two")
     assert verdicts(tmp_path / "out") == {"/a": ("new", None), "/b": ("failed", None)}
 

@@ -1,0 +1,149 @@
+"""Name the reasons why a URL gave no page, or why a page is noted as odd, and put them in words.
+
+A stored reason is one line: a code, and after a space a detail that only people read. A page may
+have several, a line each. Whoever decides by a reason asks for its code; reports, items and exports
+print its words.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from enum import StrEnum
+from typing import TYPE_CHECKING, NewType
+
+from crawler.pages.verdicts import VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Stored = NewType("Stored", str)
+"""Reasons as they are stored in the column ``reason`` of ``pages`` and ``known``."""
+
+
+class Reason(StrEnum):
+    """The codes of reasons."""
+
+    HTTP_STATUS = "http_status"
+    NO_LOCATION = "no_location"
+    REDIRECT_LEFT = "redirect_left"
+    NOT_MODIFIED = "not_modified"
+    FORBIDDEN = "forbidden_by_robots"
+    ROBOTS_UNREACHABLE = "robots_unreachable"
+    ROBOTS_FORBID_NOTHING = "robots_forbid_nothing"
+    REDIRECTED_OUT = "redirected_out"
+    REDIRECTED_ENDLESSLY = "redirected_endlessly"
+    REDIRECTED_IN_CIRCLE = "redirected_in_circle"
+    REDIRECTED_TO_NO_URL = "redirected_to_no_url"
+    MOVED_FOR_NOW = "moved_for_now"
+    REFUSED = "refused"
+    NO_HOST = "no_host"
+    CONNECTION_REFUSED = "connection_refused"
+    CONNECTION_LOST = "connection_lost"
+    CONNECTION_LOST_MIDWAY = "connection_lost_midway"
+    TIMEOUT = "timeout"
+    NO_HTTP = "no_http"
+    UNKNOWN_SCHEME = "unknown_scheme"
+    ERROR = "error"
+    TOO_LARGE = "too_large"
+    BAD_ANSWER = "bad_answer"
+    UNREADABLE = "unreadable"
+    OTHER_TYPE = "other_type"
+    NO_SITEMAP = "no_sitemap"
+    NOT_SITEMAP = "not_sitemap"
+    SITEMAP_CUT = "sitemap_cut"
+    CUT_TRANSFER = "cut_transfer"
+    CUT_STREAM = "cut_stream"
+    UNASKED_PART = "unasked_part"
+    ONLY_A_PART = "only_a_part"
+    NOT_GZIP = "not_gzip"
+    LINKS_LEFT_OUT = "links_left_out"
+    LINKS_TOO_LONG = "links_too_long"
+    NOT_COMPARED = "not_compared"
+    SAYS_NOTHING = "says_nothing"
+    VERDICT = "verdict"
+    LOST_FILE = "lost_file"
+
+    def stored(self, detail: object = "") -> Stored:
+        """Return the reason as it is stored, its detail in one line."""
+        return Stored(" ".join((self.value, *str(detail).split())))
+
+
+_WORDS: dict[Reason, str] = {
+    Reason.HTTP_STATUS: "HTTP {}",
+    Reason.NO_LOCATION: "HTTP {} that does not say where to",
+    Reason.REDIRECT_LEFT: "HTTP {}, which is not fetched",
+    Reason.NOT_MODIFIED: "HTTP 304 where the page was asked for",
+    Reason.FORBIDDEN: "forbidden by robots.txt",
+    Reason.ROBOTS_UNREACHABLE: "robots.txt cannot be had: {}",
+    Reason.ROBOTS_FORBID_NOTHING: "taken as if it forbade nothing",
+    Reason.REDIRECTED_OUT: "redirected out of the scope",
+    Reason.REDIRECTED_ENDLESSLY: "redirected without end",
+    Reason.REDIRECTED_IN_CIRCLE: "redirected in a circle",
+    Reason.REDIRECTED_TO_NO_URL: "redirects to what is no URL: {}",
+    Reason.MOVED_FOR_NOW: "for now (HTTP {})",
+    Reason.NO_HOST: "no such host",
+    Reason.CONNECTION_REFUSED: "connection refused",
+    Reason.CONNECTION_LOST: "connection lost",
+    Reason.CONNECTION_LOST_MIDWAY: "connection lost in the middle",
+    Reason.TIMEOUT: "no answer in time",
+    Reason.NO_HTTP: "no HTTP answer: {}",
+    Reason.UNKNOWN_SCHEME: "neither http nor https",
+    Reason.TOO_LARGE: "larger than {}",
+    Reason.NO_SITEMAP: "no sitemap: {}",
+    Reason.NOT_SITEMAP: "not a sitemap",
+    Reason.SITEMAP_CUT: "only {} URLs of this sitemap were taken",
+    Reason.CUT_TRANSFER: "truncated: the server sent less than it said",
+    Reason.CUT_STREAM: "truncated: its compressed stream breaks off, or is damaged",
+    Reason.UNASKED_PART: "truncated: HTTP 206, which was not asked for",
+    Reason.ONLY_A_PART: "only a part of it came",
+    Reason.NOT_GZIP: "declared as gzip, and is none: read as it came",
+    Reason.LINKS_LEFT_OUT: "{} links beyond READING_MAX_LINKS not taken",
+    Reason.LINKS_TOO_LONG: "{} links longer than URLLENGTH_LIMIT not taken",
+    Reason.NOT_COMPARED: (
+        "not compared with all kept texts that are near: they were too many or too long"
+    ),
+    Reason.SAYS_NOTHING: "it says nothing now",
+    Reason.LOST_FILE: "a file like one that no crawl has any more",
+}
+"""Map a code to its words, {} for the detail. The words of other codes are the detail alone."""
+
+CUTS = frozenset({Reason.CUT_TRANSFER, Reason.CUT_STREAM, Reason.UNASKED_PART})
+"""Reasons of an answer that came in part."""
+
+
+def lines(stored: Stored | None) -> list[Stored]:
+    """Return the single reasons of stored ones, in their order."""
+    return [] if not stored else [Stored(line) for line in str(stored).split("\n")]
+
+
+def together(*reasons: Stored | None) -> Stored:
+    """Return several reasons as they are stored, each once."""
+    single = [line for reason in reasons for line in lines(reason)]
+    return Stored("\n".join(dict.fromkeys(single)))
+
+
+def codes(stored: Stored | None) -> set[Reason]:
+    """Return the codes of stored reasons."""
+    return {code for line in lines(stored) if (code := _code(line)) is not None}
+
+
+def in_words(stored: Stored | None) -> str | None:
+    """Return what people read of stored reasons; None where there is none."""
+    return "; ".join(_words(stored)) or None
+
+
+def _words(stored: Stored | None) -> Iterator[str]:
+    for line in lines(stored):
+        code, detail = _code(line), line.partition(" ")[2]
+        if code is None:  # nothing that a crawl of ours wrote
+            yield line
+        elif code == Reason.VERDICT:
+            yield VERDICTS.get(detail, detail)
+        else:
+            yield _WORDS.get(code, "{}").replace("{}", detail)
+
+
+def _code(line: str) -> Reason | None:
+    with suppress(ValueError):
+        return Reason(line.partition(" ")[0])
+    return None
