@@ -14,10 +14,10 @@ from crawler.reading.reading_options import ReadingOptions
 from neardup import Parameters
 
 if TYPE_CHECKING:
-    from crawler.pages.reasons import Stored
     from collections.abc import Callable, Mapping
 
     from crawler.pages.fetched import Captured
+    from crawler.pages.reasons import Stored
     from crawler.url_rules.learning.hypothesis import LearningPolicy
 
 

@@ -12,7 +12,7 @@ import pytest
 from crawler.job import Job
 from crawler.pages.crawl_report import make_report
 from crawler.pages.judged_documents import unpack
-from crawler.pages.reasons import Reason
+from crawler.pages.reasons import Reason, in_words
 from crawler.pages.verdicts import FAILED
 from crawler.reading.reading_options import ReadingOptions
 from crawler.run import JobOptions
@@ -69,10 +69,10 @@ class Visiting:
         return self.job.archivist.not_modified(self.answer(path))
 
     def outcome(self, path: str) -> tuple[str, str | None]:
-        row: tuple[str, str | None] = self.job.database.read(
+        outcome, reason = self.job.database.read(
             "SELECT outcome, reason FROM known WHERE key = ?", (self.answer(path).key,)
         ).fetchone()
-        return row
+        return outcome, in_words(reason)
 
     def report(self, folder: Path) -> Report:
         self.job.commit()
