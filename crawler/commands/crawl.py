@@ -18,8 +18,8 @@ from crawler.console.report_text import report_lines
 from crawler.feeds.exporters import require_pyarrow
 from crawler.frontier.redis.errors import FleetError
 from crawler.job_registry import prepare_job
+from crawler.maintenance.crawl_report import make_report
 from crawler.options import Options, did_you_mean, is_fleet
-from crawler.pages.crawl_report import make_report
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError

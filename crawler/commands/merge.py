@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncIterator, Callable, Iterator
 
-    from crawler.maintenance.merge.fleet_texts import FleetKeptText
     from crawler.maintenance.merge.merging import Merged
+    from crawler.pages.shared_verdicts import FleetKeptText
 
 _MAX_LOST = 20
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
 from crawler.console.escaping import say, say_json
 from crawler.console.report_text import report_lines
-from crawler.pages.crawl_report import make_report
+from crawler.maintenance.crawl_report import make_report
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 

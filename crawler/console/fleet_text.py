@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from crawler.console.progress import readable_bytes
+from rich.filesize import decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ def status_lines(status: FleetStatus, where: str) -> Iterator[str]:
         f"{counts.parked:,} skipped by learned rules"
     )
     yield f"  {counts.hosts:,} hosts in line, asked or resting"
-    yield f"  {readable_bytes(status.memory_bytes)} of memory used by that Redis"
+    yield f"  {decimal(status.memory_bytes)} of memory used by that Redis"
     yield ""
     yield f"{len(status.workers):,} workers:" if status.workers else "no worker"
     for name, held in status.workers.items():

@@ -17,6 +17,7 @@ from crawler.console.escaping import say
 from crawler.console.mirror_text import TerminalSteps, check_lines, mirror_lines
 from crawler.console.open_archive import prepared_archive
 from crawler.job_registry import prepare_job
+from crawler.maintenance.crawl_report import make_report
 from crawler.mirror.checking import Checker
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.finish import STATE, finish
@@ -26,7 +27,6 @@ from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import ARCHIVE
 from crawler.mirror.stand_ins import NEAR_DUPLICATES, SHARES
 from crawler.options import Options, is_fleet
-from crawler.pages.crawl_report import make_report
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME, open_for_reading

@@ -7,8 +7,9 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
+from rich.filesize import decimal
+
 from crawler.console.escaping import redraw
-from crawler.console.progress import readable_bytes
 from crawler.console.report_text import change_lines
 from crawler.mirror.reports import CHANGES, DUPLICATES
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from crawler.maintenance.crawl_report import Report
     from crawler.mirror.checking import Check
     from crawler.mirror.link_rewriting import FinishedMirror
-    from crawler.pages.crawl_report import Report
 
 _INTERVAL_SECS = 0.5
 _SHOWN = 5
@@ -38,7 +39,7 @@ def mirror_lines(
     """Yield the lines of a report: the mirror's files, the missing ones, and the changes."""
     pages, others, linked, skipped = connection.execute(_COUNTS).fetchone()
     size = connection.execute(_ON_DISK).fetchone()[0] or 0
-    yield f"{_many(pages, 'page')} and {_many(others, 'other file')}, {readable_bytes(size)}"
+    yield f"{_many(pages, 'page')} and {_many(others, 'other file')}, {decimal(size)}"
     if linked or skipped:
         yield (
             f"{linked + skipped:,} fetched without a file of their own, since they repeat others: "

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.filesize import decimal
 from rich.live import Live
 from rich.panel import Panel
 from rich.table import Table
@@ -85,7 +86,7 @@ def plain_line(numbers: Numbers) -> str:
         *(_words(verdict, count) for verdict, count in numbers.duplicates.items()),
         *(_words(verdict, count) for verdict, count in numbers.other.items()),
         f"{numbers.queued:,} queued",
-        f"{readable_bytes(numbers.saved_bytes)} saved",
+        f"{decimal(numbers.saved_bytes)} saved",
     ]
     if numbers.failed:
         parts.append(f"{numbers.failed:,} failed")
@@ -97,15 +98,6 @@ def plain_line(numbers: Numbers) -> str:
 def _words(verdict: str, count: int) -> str:
     noun = verdict.replace("_", " ")
     return f"{count:,} {noun}s" if verdict in DUPLICATES and count != 1 else f"{count:,} {noun}"
-
-
-def readable_bytes(count: float) -> str:
-    """Return a size that is easy to read, in powers of 1,000."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
 
 
 class PlainProgress:
@@ -195,7 +187,7 @@ class LiveProgress:
         cells = [f"[green]{numbers.kept:,}[/]", "kept"]
         for verdict, count in (*numbers.duplicates.items(), *numbers.other.items()):
             cells += [f"{count:,}", verdict.replace("_", " ")]
-        cells += [readable_bytes(numbers.saved_bytes), "saved"]
+        cells += [decimal(numbers.saved_bytes), "saved"]
         if numbers.failed:
             cells += [f"[red]{numbers.failed:,}[/]", "failed"]
         for start in range(0, len(cells), 8):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.console.progress import readable_bytes
+from rich.filesize import decimal
+
 from crawler.frontier.file_links import MIN_FILES
 from crawler.pages.outcomes import CHANGED, MOVED, OUTCOMES, UNCHANGED
 from crawler.pages.verdicts import VERDICTS
@@ -12,8 +13,8 @@ from crawler.pages.verdicts import VERDICTS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from crawler.maintenance.crawl_report import PageCluster, Report, RestedHost
     from crawler.pages.change_report import Away, Change, Changes
-    from crawler.pages.crawl_report import PageCluster, Report, RestedHost
     from crawler.url_rules.rule_report import StoredCluster
 
 SHOWN = 5
@@ -44,7 +45,7 @@ def _besides(outcome: str, changes: Changes) -> str:
     if outcome == CHANGED and changes.nearly_unchanged:
         return f"; {changes.nearly_unchanged:,} only by a little, such as a clock"
     if outcome == UNCHANGED and changes.not_sent:
-        size = readable_bytes(changes.not_sent_bytes)
+        size = decimal(changes.not_sent_bytes)
         return f"; {changes.not_sent:,} of them, {size}, were not sent again"
     return ""
 
@@ -103,7 +104,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     yield from _clusters(report)
     yield ""
     yield (
-        f"saved: {readable_bytes(report.saved_bytes)} of {readable_bytes(report.fetched_bytes)} "
+        f"saved: {decimal(report.saved_bytes)} of {decimal(report.fetched_bytes)} "
         f"fetched was not stored again, {_many(report.saved_extractions, 'page')} not read again"
     )
     if report.url_rules:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import zstandard
 
 from crawler.fleet.names import prefix_of
-from crawler.maintenance.merge.fleet_texts import FleetKeptText
-from crawler.pages.shared_verdicts import OriginalPage, PageVerdict
+from crawler.pages.shared_verdicts import FleetKeptText, OriginalPage, PageVerdict
 from crawler.storage.errors import CrawlStorageError
 from neardup import Parameters
 from neardup.storage.redis.connecting import connect

@@ -50,6 +50,18 @@ class QueuedRequest(NamedTuple):
     depth: int = 0
 
 
+class Skip(NamedTuple):
+    """The reason why a request is not made.
+
+    Attributes:
+        rule: Number of the rule.
+        fold: Digest of its URL after the rules, the key to find it by.
+    """
+
+    rule: int
+    fold: bytes
+
+
 class ShorterWay(NamedTuple):
     """A link to a page that was queued before, from nearer to a seed.
 

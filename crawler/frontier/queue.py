@@ -13,9 +13,8 @@ from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, TODO, UNFINISH
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from crawler.frontier.order import Load, ShorterWay
+    from crawler.frontier.order import Load, ShorterWay, Skip
     from crawler.storage.database import Database
-    from crawler.url_rules.skipped import Skip
 
 MAX_TRIES = 2
 """A request whose callback breaks is tried once more, by the next process."""

@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from crawler.lab.snapshot import LivePage, Series, Snapshot
-from crawler.pages.crawl_report import Tally, make_tally
+from crawler.maintenance.crawl_report import Tally, make_tally
 from crawler.pages.live_parameters import current
 from crawler.pages.verdicts import DUPLICATES, KEPT
 from crawler.storage import meta_names

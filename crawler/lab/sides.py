@@ -6,9 +6,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.lab.sources.html_folder import Html, HtmlReader
 from crawler.lab.sources.source import SourceError
 from crawler.reading.content_types import why_not_html
+from crawler.reading.errors import ReadingError
+from crawler.reading.html_reader import Html, HtmlReader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,10 +42,13 @@ def read_pages(pages: Sequence[Html]) -> list[TextSide]:
     """Read HTML as a crawl does.
 
     Raises:
-        SourceError: One of them is no page.
+        SourceError: One of them is no page, or no worker could be started.
     """
-    with closing(HtmlReader()) as reader:
-        readings = reader.read(pages)
+    try:
+        with closing(HtmlReader()) as reader:
+            readings = reader.read(pages)
+    except ReadingError as error:
+        raise SourceError(str(error)) from None
     sides = []
     for page, reading in zip(pages, readings, strict=True):
         if reading.extract is None:

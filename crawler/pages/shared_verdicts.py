@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from crawler.pages.page_row import PageRow
@@ -59,6 +59,13 @@ class PageVerdict:
 
     verdict: Verdict
     original: OriginalPage | None = None
+
+
+class FleetKeptText(NamedTuple):
+    """A text that a fleet keeps, zstd, and its page."""
+
+    original: OriginalPage
+    text: bytes
 
 
 class SharedVerdicts(Protocol):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import Skip, host_number
 from crawler.url_rules.learned_rule import weakest
 from crawler.url_rules.learning.context import AddressInContext
-from crawler.url_rules.skipped import TRY, Skip
+from crawler.url_rules.skipped import TRY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import Skip, host_number
 from crawler.pages.verdicts import TOO_SHORT
 from crawler.url_rules.admission import Admission
 from crawler.url_rules.low_priority import LateRequests
 from crawler.url_rules.regrouping import Refolding
 from crawler.url_rules.rule_state import RuleState
 from crawler.url_rules.rule_trial import RuleTrial
-from crawler.url_rules.skipped import TRY, Skip
+from crawler.url_rules.skipped import TRY
 from crawler.url_rules.traps import UrlTraps
 from crawler.url_rules.url_clusters import CLOSED
 from crawler.url_rules.url_groups import said_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.url_rules.skipped import Skip
+from crawler.frontier.order import Skip
 from crawler.url_rules.traps import SLOW_PRIORITY
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ import json
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import Skip, host_number
 from crawler.pages.page_store import PageStore
 from crawler.pages.remote_originals import Elsewhere
 from crawler.storage import meta_names
 from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, TODO, RequestState
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.skipped import TRY, Skip
+from crawler.url_rules.skipped import TRY
 from crawler.url_rules.url_groups import said_of
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from crawler.frontier.order import Skip
 from crawler.storage.states import LEASED, SKIPPED, TODO
 
 if TYPE_CHECKING:
@@ -12,20 +13,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.queue import RequestQueue
     from crawler.storage.database import Database
-    from crawler.storage.states import RequestState
-
-
-class Skip(NamedTuple):
-    """The reason why a request is not made.
-
-    Attributes:
-        rule: Number of the rule.
-        fold: Digest of its address after the rules, the key to find it by.
-    """
-
-    rule: int
-    fold: bytes
-
+from crawler.storage.states import RequestState
 
 TRY: Final = "try"
 """The decision to queue a request that tries a rule or replaces one, and that no rule may skip."""

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.crawl_report import Report, make_report
+from crawler.maintenance.crawl_report import Report, make_report
 from crawler.pages.export import export_pages
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl

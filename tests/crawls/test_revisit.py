@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.pages.crawl_report import make_report
+from crawler.maintenance.crawl_report import make_report
 from crawler.pages.export import export_pages
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl, report, scrapy, start_scrapy

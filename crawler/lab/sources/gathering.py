@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import zstandard
 
 from crawler.lab.lab_page import LabPage
-from crawler.lab.sources.html_folder import Html, HtmlReader
 from crawler.lab.sources.source import SourceError
 from crawler.pages.judged_documents import unpack_judged
+from crawler.reading.errors import ReadingError
+from crawler.reading.html_reader import Html, HtmlReader
 from neardup import analyse
 from neardup.fingerprints.digest import payload_digest
 from neardup.parameters import DEFAULTS
@@ -165,7 +166,10 @@ class Gathering:
                 url = one.url or _NOWHERE
                 wanted.setdefault(payload, Html(url, one.body, one.content_type))
         if wanted:
-            readings = self._reader.read(list(wanted.values()))
+            try:
+                readings = self._reader.read(list(wanted.values()))
+            except ReadingError as error:
+                raise SourceError(str(error)) from None
             for payload, reading in zip(wanted, readings, strict=True):
                 self._note(payload, reading)
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from crawler.downloading.encodings import codings, open_body
 from crawler.downloading.errors import AnswerError
-from crawler.lab.sources.html_folder import Html, HtmlReader
+from crawler.reading.html_reader import Html, HtmlReader
 from crawler.reading.reading_options import ReadingOptions
 from crawler.reading.robots_header import robots_words
 from crawler.warc.exchange import KIND_FIELD, PAGE

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.pages.page_row import PageRow
-    from crawler.pages.shared_verdicts import OriginalPage
+    from crawler.pages.shared_verdicts import FleetKeptText
     from crawler.storage.database import Database
 
 SCRATCH = """
@@ -31,13 +31,6 @@ WHERE pages.text_digest IS NOT NULL
 """
 _IS_WANTED = "SELECT 1 FROM scratch.wanted WHERE text_digest = ?"
 _FIND = "SELECT text, words, is_main, visible_digest, fingerprint FROM scratch.kept"
-
-
-class FleetKeptText(NamedTuple):
-    """A text that a fleet keeps, zstd, and its page."""
-
-    original: OriginalPage
-    text: bytes
 
 
 class FleetText(NamedTuple):

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from pathlib import Path
 
-    from crawler.maintenance.merge.fleet_texts import FleetKeptText
     from crawler.maintenance.merge.merged_crawls import MergedCrawl
     from crawler.maintenance.verify.finding import CheckWatch
+    from crawler.pages.shared_verdicts import FleetKeptText
 
 _SCRATCH = captures.SCRATCH + copying.SCRATCH + fleet_texts.SCRATCH
 _COUNTS = """

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from crawler.frontier.order import Skip
 from crawler.frontier.queue import RequestQueue
 from crawler.storage.database import COMMIT_PAGES, MAX_PAGES, Database
-from crawler.url_rules.skipped import Skip, SkippedRequests
+from crawler.url_rules.skipped import SkippedRequests
 
 HOST = 7
 

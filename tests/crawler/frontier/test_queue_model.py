@@ -19,10 +19,10 @@ from hypothesis.stateful import (
     rule,
 )
 
-from crawler.frontier.order import ShorterWay
+from crawler.frontier.order import ShorterWay, Skip
 from crawler.frontier.queue import RequestQueue
 from crawler.storage.database import Database
-from crawler.url_rules.skipped import Skip, SkippedRequests
+from crawler.url_rules.skipped import SkippedRequests
 from tests.crawler.frontier.model import ModelQueue
 
 if TYPE_CHECKING:

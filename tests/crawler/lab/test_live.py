@@ -11,7 +11,7 @@ import pytest
 
 from crawler.lab import live
 from crawler.lab.live import LiveCrawl
-from crawler.pages.crawl_report import make_report
+from crawler.maintenance.crawl_report import make_report
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from tests.crawls.command import crawl
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.lab.snapshot import Snapshot
-    from crawler.pages.crawl_report import Report
+    from crawler.maintenance.crawl_report import Report
 
 COLUMNS = (
     "key, url, canonical_url, latest, visit, fetched_at, seen_visit, seen_at, depth, body_bytes,"

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from crawler.job import Job
-from crawler.maintenance.merge.fleet_texts import FleetKeptText
-from crawler.pages.shared_verdicts import OriginalPage, PageVerdict
+from crawler.pages.shared_verdicts import FleetKeptText, OriginalPage, PageVerdict
 from neardup import Deduplicator, Document, Parameters, Verdict
 
 if TYPE_CHECKING:

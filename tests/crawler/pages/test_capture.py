@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.job import Job
-from crawler.pages.crawl_report import make_report
+from crawler.maintenance.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.fetched import Captured, Fetched
 from crawler.pages.reasons import Reason, in_words

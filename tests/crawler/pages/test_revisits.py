@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.job import Job
-from crawler.pages.crawl_report import make_report
+from crawler.maintenance.crawl_report import make_report
 from crawler.pages.judged_documents import unpack
 from crawler.pages.reasons import Reason, in_words
 from crawler.pages.verdicts import FAILED
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from crawler.pages.crawl_report import Report
+    from crawler.maintenance.crawl_report import Report
     from crawler.pages.fetched import Captured, Fetched
 
 OPTIONS = JobOptions(reading=ReadingOptions(workers=1))

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.lab.live import LiveCrawl
+from crawler.maintenance.crawl_report import PageCluster, make_report
 from crawler.maintenance.rejudge.rejudging import rejudge
 from crawler.maintenance.verify.directory_checks import CrawlDirectory
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import repair, verify
-from crawler.pages.crawl_report import PageCluster, make_report
 from crawler.pages.export import export_pages
 from crawler.reading.reading import Metadata, Reading
 from crawler.storage.database import open_for_reading

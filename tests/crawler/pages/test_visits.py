@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from crawler.job import Job
-from crawler.pages.crawl_report import make_report
+from crawler.maintenance.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.fetched import Fetched
 from crawler.pages.outcomes import OUTCOMES

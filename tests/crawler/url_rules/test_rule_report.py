@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import Skip, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.pages.verdicts import NEAR_DUPLICATE, NEW
 from crawler.storage.database import Database, open_for_reading
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.rule_report import MAX_CLUSTERS, StoredCluster, trap_report
-from crawler.url_rules.skipped import Skip
 from crawler.url_rules.traps import UrlTraps
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.frontier.order import Skip
 from crawler.frontier.queue import RequestQueue
 from crawler.storage.database import Database
 from crawler.storage.states import SKIPPED, TODO
-from crawler.url_rules.skipped import Skip, SkippedRequests, StandingRequest
+from crawler.url_rules.skipped import SkippedRequests, StandingRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

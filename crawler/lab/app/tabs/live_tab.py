@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nicegui import ui
+from rich.filesize import decimal
 
-from crawler.console.progress import readable_bytes
 from crawler.lab.app.charts import DROPPED, KEPT, axis, chart
 from crawler.lab.app.figure_rows import FigureRow, FigureTable
 from crawler.lab.app.page_table import MAX_ROWS, PageTable, Row, page_dialog
@@ -92,7 +92,7 @@ class FilesView:
                 "pages": count(len(judged)),
                 "kept": count(judged.kept_count),
                 "dropped": count(judged.dropped_count),
-                "saved": readable_bytes(judged.saved_bytes),
+                "saved": decimal(judged.saved_bytes),
             }
         )
         first = max(0, len(judged) - MAX_ROWS)
@@ -127,7 +127,7 @@ class FilesView:
             ("layer", spaced(LAYERS[self._judged.layer[place]])),
             ("fetched", clock(page.fetched_at)),
             ("words", count(page.words)),
-            ("body", readable_bytes(page.body_bytes)),
+            ("body", decimal(page.body_bytes)),
         ]
         page_dialog(page.url, facts, self._lab.session.pages[of].url if of >= 0 else None)
 
@@ -259,7 +259,7 @@ def _figures(seen: Snapshot) -> dict[str, str]:
         "failed": count(seen.failed),
         "queued": count(seen.queued),
         "rate": f"{seen.pages_per_sec(time.time()):,.1f}",
-        "saved": f"{readable_bytes(seen.saved_bytes)} of {readable_bytes(seen.fetched_bytes)}",
+        "saved": f"{decimal(seen.saved_bytes)} of {decimal(seen.fetched_bytes)}",
         "extractions": count(seen.saved_extractions),
     }
 
@@ -345,7 +345,7 @@ def _facts(page: LivePage) -> list[tuple[str, str]]:
         ("reason", in_words(page.reason) or NOTHING),
         ("fetched", clock(page.fetched_at)),
         ("words", count(page.words)),
-        ("body", readable_bytes(page.body_bytes)),
+        ("body", decimal(page.body_bytes)),
         ("distance", NOTHING if page.distance is None else in_bits(page.distance)),
         ("similarity", share(page.similarity)),
         ("parameters", NOTHING if page.parameters is None else f"#{page.parameters}"),

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import Skip, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_parts import encode_parts
 from crawler.job import Job
@@ -19,7 +19,6 @@ from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.learning.transforms import DropArguments
-from crawler.url_rules.skipped import Skip
 from tests.crawler.pages.test_capture import LONG, OPTIONS, OTHER, capture_all, fetched, html
 from tests.sites.prose import prose
 

@@ -1,11 +1,10 @@
-"""HTML read in worker processes, for callers that have no event loop."""
+"""Read HTML in worker processes, for callers that have no event loop."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.lab.sources.source import SourceError
 from crawler.reading.errors import ReadingError
 from crawler.reading.pool import ReadingPool
 from crawler.reading.reading_options import ReadingOptions
@@ -39,7 +38,7 @@ class HtmlReader:
         """Read pages, all workers at once; what is wrong with one is in its reading.
 
         Raises:
-            SourceError: No worker could be started.
+            ReadingError: No worker could be started.
         """
         if self._runner is None:
             # The loop belongs to this object alone. Ctrl-C cancels the pages before it is raised.
@@ -47,7 +46,7 @@ class HtmlReader:
         try:
             return self._runner.run(self._read(pages))
         except (ReadingError, OSError) as error:
-            raise SourceError(f"pages cannot be read: {error}") from None
+            raise ReadingError(f"pages cannot be read: {error}") from None
 
     async def _read(self, pages: Sequence[Html]) -> list[Reading]:
         if self._pool is None:
