@@ -14,10 +14,10 @@ from crawler.frontier.redis.request_records import QueuedLink
 from crawler.frontier.request_parts import FIXED, decode_parts
 from crawler.host_loads import host_name, is_made_anyway
 from crawler.link_depths import has_links
+from crawler.pages.visits import NO
 from crawler.request_codec import decode_request, encode_request
 from crawler.request_meta import AGAIN, SPELLING, depth_of
 from crawler.scheduler import FrontierScheduler
-from crawler.visits import NO
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider

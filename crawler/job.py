@@ -20,6 +20,7 @@ from crawler.pages.page_links import LinkStore
 from crawler.pages.page_store import PageStore
 from crawler.pages.remote_originals import Elsewhere
 from crawler.pages.url_history import KnownUrls
+from crawler.pages.visits import NO, Visits
 from crawler.reading.pool import ReadingPool
 from crawler.run import RunCallbacks, RunOptions, RunResult
 from crawler.storage.database import Database
@@ -27,7 +28,6 @@ from crawler.storage.directory import check_identity, identity_of, locked
 from crawler.storage.errors import JobError
 from crawler.url_rules.disabled import open_rules
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
-from crawler.visits import NO, Visits
 from neardup import Deduplicator, HammingIndex, prepare
 from neardup.fingerprints.digest import payload_digest
 from neardup.storage.catch_up import open_index

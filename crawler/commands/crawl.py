@@ -20,10 +20,10 @@ from crawler.frontier.redis.errors import FleetError
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.options import Options, did_you_mean, is_fleet
+from crawler.pages.visits import DUE, FAILED, NO, YES
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
-from crawler.visits import DUE, FAILED, NO, YES
 from neardup.errors import ServerError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from crawler.visits import DUE, FAILED, NO
+from crawler.pages.visits import DUE, FAILED, NO
 
 if TYPE_CHECKING:
     from crawler.job import Job

@@ -11,9 +11,9 @@ from crawler.console.command_line import CommandError
 from crawler.fleet.names import name_of_folder
 from crawler.job_registry import prepare_job
 from crawler.options import Options
+from crawler.pages.visits import NO
 from crawler.storage.directory import is_in_use
 from crawler.storage.errors import JobInUseError
-from crawler.visits import NO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

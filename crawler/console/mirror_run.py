@@ -27,6 +27,7 @@ from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import ARCHIVE
 from crawler.mirror.stand_ins import NEAR_DUPLICATES, SHARES
 from crawler.options import Options, is_fleet
+from crawler.pages.visits import YES
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME, open_for_reading
@@ -34,7 +35,6 @@ from crawler.storage.directory import locked
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.seeds import split_seeds
-from crawler.visits import YES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from crawler.frontier.redis.counts import Counts
     from crawler.job import Job
     from crawler.pages.capture import Archivist
+    from crawler.pages.visits import VisitNotes
     from crawler.storage.database import Database
-    from crawler.visits import VisitNotes
     from neardup.storage.redis.server import Server
 
 logger = logging.getLogger(__name__)

@@ -21,6 +21,7 @@ from crawler.other_spellings import ask_another
 from crawler.pages import verdicts
 from crawler.pages.fetched import Captured, Fetched
 from crawler.pages.reasons import CUTS, Reason, codes, in_words, lines, together
+from crawler.pages.visits import NO, REVISITS
 from crawler.reading.errors import ReadingError
 from crawler.reading.robots_header import robots_words
 from crawler.request_meta import AGAIN, FIXED, LED_BY, OF_ONE_ANSWER, SEED, SPELLING, WHOLE, without
@@ -28,7 +29,6 @@ from crawler.storage.errors import CrawlStorageError
 from crawler.url_rules.rule_files import RuleFileError, read_rules
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.requested import requestable
-from crawler.visits import NO, REVISITS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping

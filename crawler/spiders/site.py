@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from crawler.frontier.frontier import Frontier
     from crawler.pages.fetched import Captured
     from crawler.pages.page_store import StoredUrl
-    from crawler.visits import VisitNotes
+    from crawler.pages.visits import VisitNotes
 
 # An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
 _MAX_SITEMAP_DEPTH = 2
