@@ -60,6 +60,8 @@ class StoredFeeds(FeedExporter):
                 await self._export_kept(spider.job.folder, spider)
             except (OSError, sqlite3.Error) as error:
                 self._give_up()
+                # The run may have ended for an earlier reason, which is told instead.
+                logger.error("a feed cannot be written: %s", error)  # noqa: TRY400
                 spider.job.result.stop(f"a feed cannot be written: {error}")
         await super().close_spider(spider)
 

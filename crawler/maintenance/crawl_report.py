@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from crawler.url_rules.rule_report import UNEXAMINED, StoredCluster, trap_report
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterable
 
 # Each part has an index of its own, which the sum of both would not use.
 _QUEUED = f"""
@@ -211,12 +213,12 @@ def _read(connection: sqlite3.Connection) -> Report:
         failed=counts[FAILED],
         duplicates=duplicates,
         verdicts=counts,
-        reasons={f"{verdict}: {reason}": count for verdict, reason, count in reasons},
-        missing={
-            reason if verdict == FAILED else f"{verdict}: {reason}": count
+        reasons=_summed((f"{verdict}: {reason}", count) for verdict, reason, count in reasons),
+        missing=_summed(
+            (reason if verdict == FAILED else f"{verdict}: {reason}", count)
             for verdict, reason, count in reasons
             if verdict in {FAILED, UNREADABLE}
-        },
+        ),
         clusters=_clusters(connection),
         better_copies=scalar(
             connection, "SELECT count(*) FROM pages WHERE latest = 1 AND better_copy = 1"
@@ -264,6 +266,14 @@ def _count_reasons(connection: sqlite3.Connection, visit: int) -> list[tuple[str
         (visit, Reason.NOT_COMPARED, LARGEST),
     )
     return [(verdict, in_words(reason) or "?", count) for verdict, reason, count in rows]
+
+
+def _summed(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Return the sums by name: two codes may have the same words."""
+    summed: Counter[str] = Counter()
+    for name, count in counts:
+        summed[name] += count
+    return dict(summed.most_common())
 
 
 def _clusters(connection: sqlite3.Connection) -> tuple[PageCluster, ...]:

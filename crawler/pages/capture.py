@@ -271,9 +271,15 @@ class Archivist:
         if page.fetched.is_cut:  # its text is stored, but may not be all of the page
             part = Outcome(outcomes.FAILED, Reason.ONLY_A_PART.stored())
             return self._still(previous, part, links, nofollow=nofollow)
-        previous.payload_digest = previous.last_payload_digest = row.payload_digest
-        previous.etag = row.etag
-        previous.last_modified = row.last_modified
+        digest = row.payload_digest
+        # A copy: other requests for the page may hold the row until this is stored.
+        previous = replace(
+            previous,
+            payload_digest=digest,
+            last_payload_digest=digest,
+            etag=row.etag,
+            last_modified=row.last_modified,
+        )
         self._store_links(page, nofollow=nofollow)
         return self._still(previous, Outcome(outcomes.UNCHANGED), links, nofollow=nofollow)
 
@@ -288,8 +294,11 @@ class Archivist:
         asks = self.obey_robots_meta and bool({"noindex", "none"} & fetched.robots)
         if previous is None or asks or not self._may_stay(previous):
             return None
-        previous.etag = fetched.etag or previous.etag
-        previous.last_modified = fetched.last_modified or previous.last_modified
+        previous = replace(
+            previous,
+            etag=fetched.etag or previous.etag,
+            last_modified=fetched.last_modified or previous.last_modified,
+        )
         links, nofollow = self.links.get(fetched.key) or ((), False)
         outcome = Outcome(outcomes.UNCHANGED, not_sent=True)
         return self._still(previous, outcome, links, nofollow=nofollow)

@@ -26,10 +26,10 @@ VISIT: Final = "visit"
 """The number of the visit that is under way, or was the last."""
 
 LAST_VISIT: Final = "last_visit"
-"""The number of the last visit that captured a page."""
+"""The number of the last visit that captured a page or found one unchanged."""
 
 VISIT_PLAN: Final = "visit_plan"
-"""What this visit was told to request of the known pages."""
+"""The plan of the visit that is under way, or was the last."""
 
 QUEUEING: Final = "queueing"
 """1 while known pages are still to be queued in this visit, 0 afterwards, else empty."""
@@ -44,7 +44,7 @@ CUT_SITEMAPS: Final = "cut_sitemaps"
 """JSON list: URLs of sitemaps that list URLs out of scope, until they are read again."""
 
 MOVED_SEEDS: Final = "moved_seeds"
-"""JSON object: the target of each seed that was redirected in this visit."""
+"""JSON object: the target of each seed that was redirected, kept until the plan changes."""
 
 NO_ROBOTS: Final = "no_robots"
 """JSON object: hosts whose robots.txt answered that there is none, by the answer."""

@@ -125,9 +125,9 @@ local function first_two(host)
 end
 
 -- Give up a host of which every request was dropped: the answer does not name it, so that its worker
--- would own it without asking for what is queued for it later.
+-- would own it without asking for what is queued for it later. It counts among the hosts of this call,
+-- so that one call does not pass over a whole line of them.
 local function untake(entry)
-  more_hosts = more_hosts + 1
   redis.call('SREM', mine.hosts, entry.host)
   put(entry.host, entry.old, {state = LINED})
 end

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.frontier.redis.shard import Move
     from neardup.storage.redis.server import Server
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Version of the format in Redis, raised with every change of it."""
 
 T = TypeVar("T")

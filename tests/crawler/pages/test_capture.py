@@ -130,6 +130,21 @@ def test_a_page_with_too_many_candidates_is_kept_and_told(
         }
 
 
+def test_a_report_adds_up_reasons_of_the_same_words(tmp_path: Path) -> None:
+    with closing(Job(tmp_path, OPTIONS)) as job:
+        job.begin_visit()
+        for path, reason in (
+            ("/a", Reason.NO_HOST.stored()),
+            ("/b", Reason.NO_HOST.stored()),
+            ("/c", Reason.ERROR.stored("no such host")),
+        ):
+            job.archivist.store_failure(fetched(job, path, b""), "failed", reason)
+    with closing(open_for_reading(tmp_path)) as connection:
+        report = make_report(connection)
+    assert report.reasons == {"failed: no such host": 3}
+    assert report.missing == {"no such host": 3}
+
+
 def test_equal_pages_read_at_the_same_time_are_kept_once(tmp_path: Path) -> None:
     async def visit() -> list[Captured]:
         job = Job(tmp_path, JobOptions(reading=ReadingOptions(workers=2)))
