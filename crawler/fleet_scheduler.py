@@ -157,7 +157,7 @@ class FleetScheduler(FrontierScheduler):
         """Return whether there is more to do, here or at any worker."""
         if self._job.failure is not None or self._is_at_limit():
             return False
-        is_busy = len(self._queue) > 0 or self._rules.is_folding or self._rules.is_examining
+        is_busy = len(self._queue) > 0 or self._rules.is_regrouping or self._rules.is_examining
         return is_busy or self._moved.is_busy or not self._fleet.is_finished
 
     def _is_at_limit(self) -> bool:

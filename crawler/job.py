@@ -100,7 +100,7 @@ class Job:
             self.visits = Visits(self.database, self.store, known, seen)
             self.archivist, self._commits = self._opened_archivist()
             if not len(self.frontier.queue):
-                self.url_rules.fold_all()  # what it puts back shows that the visit is not over
+                self.url_rules.regroup_all()  # what it puts back shows that the visit is not over
         except BaseException:
             self._exit.close()
             raise

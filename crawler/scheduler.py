@@ -222,7 +222,7 @@ class FrontierScheduler(BaseScheduler):
     def _next(self) -> Request | None:
         self._acknowledge()
         self._job.commit_if_due()
-        self._rules.fold_some()
+        self._rules.regroup_some()
         self._ways.note_skipped()
         if self._job.failure is not None or self._pool.is_behind or not self._has_room():
             return None
@@ -355,7 +355,7 @@ class FrontierScheduler(BaseScheduler):
         if self._is_at_limit():
             return self._has_urgent()
         rules, is_waiting = self._rules, bool(self._queue or self._delayed)
-        return is_waiting or rules.is_folding or rules.is_examining or self._moved.is_busy
+        return is_waiting or rules.is_regrouping or rules.is_examining or self._moved.is_busy
 
     def _has_room(self) -> bool:
         """Return whether requests may be handed out; beyond the limit only those pages need."""

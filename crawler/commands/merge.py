@@ -35,8 +35,8 @@ def merged_lines(merged: Merged, folder: str) -> Iterator[str]:
     yield f"{merged.duplicates:>11,}  duplicates"
     if merged.fetched_twice:
         yield f"{merged.fetched_twice:>11,}  pages that two of the crawls had fetched: there once"
-    if merged.heirs:
-        yield f"{merged.heirs:>11,}  duplicates of what no crawl has: judged again"
+    if merged.orphans:
+        yield f"{merged.orphans:>11,}  duplicates of what no crawl has: judged again"
     yield from _lost(merged)
     yield ""
     yield f"scrapy verify {folder} checks it; scrapy report {folder} says more"

@@ -16,7 +16,7 @@ from crawler.reading.protocol import extracted_from_wire, parsed_from_wire
 from crawler.reading.reading import Extract, Reading
 from crawler.reading.reading_options import ReadingOptions
 from crawler.reading.steps import ReadingTask, to_reading
-from crawler.reading.worker_pool import Crew
+from crawler.reading.worker_pool import WorkerPool
 from neardup.fingerprints.digest import text_digest
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ReadingPool:
 
     def __init__(self, options: ReadingOptions | None = None) -> None:
         self._options = ReadingOptions() if options is None else options
-        self._crew = Crew(self._options)
+        self._worker_pool = WorkerPool(self._options)
         self._under_way: dict[bytes, asyncio.Future[Extract | None]] = {}
 
     @property
@@ -64,12 +64,12 @@ class ReadingPool:
     @property
     def busy(self) -> int:
         """The number of workers that have a page."""
-        return self._crew.leased
+        return self._worker_pool.leased
 
     @property
     def busy_pids(self) -> tuple[int, ...]:
         """The process ids of the workers that have a page."""
-        return self._crew.leased_pids
+        return self._worker_pool.leased_pids
 
     @property
     def is_behind(self) -> bool:
@@ -77,20 +77,20 @@ class ReadingPool:
 
         Each waiting page is in memory alone: a kill loses it, and it is fetched again.
         """
-        return self._crew.waiting >= _SOON * self.size
+        return self._worker_pool.waiting >= _SOON * self.size
 
     @property
     def pids(self) -> tuple[int, ...]:
         """The process ids of the workers, also of those that are being started."""
-        return self._crew.pids
+        return self._worker_pool.pids
 
     async def start(self) -> None:
         """Start the workers; pages may be given at once."""
-        self._crew.open()
+        self._worker_pool.open()
 
     async def close(self) -> None:
         """End all workers and wait until none is left; reads under way raise."""
-        await self._crew.close()
+        await self._worker_pool.close()
 
     async def read(
         self,
@@ -142,12 +142,12 @@ class ReadingPool:
         tried: Counter[type[Exception]] = Counter()
         learned = Reading(job.url)
         while True:
-            worker = await self._crew.lease()
+            worker = await self._worker_pool.lease()
             talk = _Talk(worker, job, self._options)
             try:
                 return await talk.hold(is_wanted)
             except (WorkerDiedError, _PageFailedError) as error:
-                if self._crew.is_closed:
+                if self._worker_pool.is_closed:
                     raise PoolClosedError("the pool was closed while the page was read") from None
                 learned = talk.reading if talk.is_parsed else learned
                 tried[type(error)] += 1
@@ -155,9 +155,9 @@ class ReadingPool:
                     return replace(learned, failure=str(error))
             finally:
                 if talk.is_over:
-                    self._crew.give_back(worker)
+                    self._worker_pool.give_back(worker)
                 else:
-                    self._crew.replace(worker)
+                    self._worker_pool.replace(worker)
 
 
 class _Errand:

@@ -20,7 +20,7 @@ _CLOSING_SECS = 10.0
 _CLOSING_INTERVAL_SECS = 0.005
 
 
-class Crew:
+class WorkerPool:
     """Hands out workers, first come, first served."""
 
     def __init__(self, options: ReadingOptions) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.address import Address
     from crawler.url_rules.low_priority import LateRequests
     from crawler.url_rules.rule_state import RuleState
-    from crawler.url_rules.url_groups import Fold
+    from crawler.url_rules.url_groups import UrlGroup
 
 EXPLORED_OF = 20
 """One in this many pages with further URLs is fetched under a second URL all the same."""
@@ -82,7 +82,7 @@ class Admission:
         return TRY if self._explores(rules, address, fold, known) else Skip(weakest(rules).id, fold)
 
     def _skipping(
-        self, address: Address, fold: bytes, key: bytes, known: Fold
+        self, address: Address, fold: bytes, key: bytes, known: UrlGroup
     ) -> Sequence[LearnedRule]:
         """Return the rules that skip a known request because of another one; empty if none do."""
         if known.key == key:
@@ -94,7 +94,7 @@ class Admission:
         return self._rules.changing(address) or self._rules.changing(standing)
 
     def _explores(
-        self, rules: Sequence[LearnedRule], address: Address, fold: bytes, known: Fold
+        self, rules: Sequence[LearnedRule], address: Address, fold: bytes, known: UrlGroup
     ) -> bool:
         """Decide whether to make a request that rules would skip, in order to try them."""
         place, folded = AddressInContext.of(address), AddressInContext.of(self._rules.fold(address))
@@ -113,7 +113,7 @@ class Admission:
         weakest(rules).explored += 1
         return True
 
-    def _is_chosen(self, rules: Sequence[LearnedRule], fold: bytes, known: Fold) -> bool:
+    def _is_chosen(self, rules: Sequence[LearnedRule], fold: bytes, known: UrlGroup) -> bool:
         """Return whether a page is one of those fetched under a second URL, wherever it is."""
         is_of_ids = all(rule.has_many_values for rule in rules)
         of = EXPLORED_OF_IDS if is_of_ids else EXPLORED_OF

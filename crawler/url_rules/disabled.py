@@ -27,7 +27,7 @@ class NoUrlRules:
     """
 
     is_busy = False
-    is_folding = False
+    is_regrouping = False
     is_comparing_depths = False
     is_unexamined = False
 
@@ -69,10 +69,10 @@ class NoUrlRules:
         """Return nothing, since nothing is skipped."""
         return []
 
-    def fold_some(self) -> None:
+    def regroup_some(self) -> None:
         """Do nothing, since the queue always agrees with no rules."""
 
-    def fold_all(self) -> bool:
+    def regroup_all(self) -> bool:
         """Return False, since the queue always agrees with no rules."""
         return False
 

@@ -16,7 +16,7 @@ from crawler.url_rules.skipped import TRY
 from crawler.url_rules.traps import UrlTraps
 from crawler.url_rules.url_clusters import CLOSED
 from crawler.url_rules.url_groups import said_of
-from crawler.url_rules.validation import Examination
+from crawler.url_rules.validation import Validation
 from crawler.urls.errors import MalformedUrl
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class UrlRules:
         self._late = LateRequests(queue, state.skipped, self.traps, state.addresses)
         self._admission = Admission(state, self._late)
         self._substitutes = Substitutes(state)
-        self._examination = Examination(state)
+        self._validation = Validation(state)
         self.trial = RuleTrial(state, self._refold)
         self.refolding = Refolding(state, self._admission, self.trial)
         self.is_busy = False
@@ -144,7 +144,7 @@ class UrlRules:
         database.before_commit.append(state.store.save_changed)
 
     def _refold(self, hosts: Iterable[str]) -> None:
-        self._examination.note_change()
+        self._validation.note_change()
         self.refolding.begin(hosts)
 
     def begin_visit(self, visit: int) -> None:
@@ -154,7 +154,7 @@ class UrlRules:
             rule.saved += saved.get(rule.id, 0)
             self._state.store.note_change(rule)
         self._state.visit = visit
-        self._examination.is_left = False
+        self._validation.is_left = False
         self._state.folds.clear()
         self.traps.clear()
 
@@ -211,7 +211,7 @@ class UrlRules:
         if not is_fixed and (not isinstance(admitted, Skip) or admitted.rule < 0):
             self._late.note_met(url)
         if isinstance(admitted, Skip):
-            self._examination.note_change()
+            self._validation.note_change()
             self._state.queue.push_skipped(host, url, priority, request, key, admitted, depth=depth)
             if admitted.rule > 0:
                 self._shorter += self._state.skipped.standing_deeper(admitted.fold, depth)
@@ -228,7 +228,7 @@ class UrlRules:
         """
         queued = self._late.lease(load)
         if queued is None and self._may_put_back:
-            self.fold_some()
+            self.regroup_some()
             queued = self._late.lease(load)
         self.is_busy = queued is None and (self._late.is_passing or self._may_put_back)
         return queued
@@ -238,11 +238,11 @@ class UrlRules:
         return not len(self._state.queue) and self.refolding.is_pending
 
     @property
-    def is_folding(self) -> bool:
+    def is_regrouping(self) -> bool:
         """Whether requests may still be put back into the queue, or get a smaller depth."""
         return self.refolding.is_pending or self.is_comparing_depths
 
-    def fold_some(self) -> None:
+    def regroup_some(self) -> None:
         """Continue bringing the queue into agreement with the rules, if needed."""
         if self.refolding.is_pending:
             self.refolding.step()
@@ -269,7 +269,7 @@ class UrlRules:
             taken += found
         return taken
 
-    def fold_all(self) -> bool:
+    def regroup_all(self) -> bool:
         """Bring the queue into agreement with the rules; return whether that was needed."""
         if not self.refolding.is_pending:
             return False
@@ -280,19 +280,19 @@ class UrlRules:
     @property
     def is_examining(self) -> bool:
         """Whether skipped requests are still to be searched for trials of rules."""
-        return self._examination.is_under_way
+        return self._validation.is_under_way
 
     @property
     def is_unexamined(self) -> bool:
         """Whether an earlier process of this visit ended before its rules were examined."""
-        return self._examination.is_left
+        return self._validation.is_left
 
     def try_more(self) -> bool:
         """Queue skipped requests as trials of rules; return whether to call again.
 
         Call it while no request waits.
         """
-        return self._examination.try_more()
+        return self._validation.try_more()
 
     def observe(
         self, row: PageRow, kept_url: str | None = None, redirected: Sequence[str] = ()
@@ -386,5 +386,5 @@ class UrlRules:
 
     def save_refuted(self) -> None:
         """Store the evidence for and against rules that do not hold, for ``scrapy rules``."""
-        self._examination.note_proven()
+        self._validation.note_proven()
         self.trial.save_refuted()

@@ -12,14 +12,14 @@ from crawler.url_rules.learning.learner import RuleLearner
 from crawler.url_rules.rule_set import RuleSet
 from crawler.url_rules.rule_store import RuleStore
 from crawler.url_rules.skipped import SkippedRequests
-from crawler.url_rules.url_groups import Folds
+from crawler.url_rules.url_groups import UrlGroups
 from crawler.urls.errors import MalformedUrl
 
 if TYPE_CHECKING:
     from crawler.frontier.queue import RequestQueue
     from crawler.storage.database import Database
     from crawler.url_rules.learning.hypothesis import LearningPolicy
-    from crawler.url_rules.url_groups import Fold
+    from crawler.url_rules.url_groups import UrlGroup
     from crawler.urls.canonical import Canonicalizer
 
 
@@ -48,7 +48,7 @@ class RuledAddresses:
         """Return the address by which a cluster is known, also where no rule is learned from it."""
         return self._rules.fold(address) if address.is_learnable else address
 
-    def standing(self, known: Fold) -> Address | None:
+    def standing(self, known: UrlGroup) -> Address | None:
         """Return the address of the request that stands for others."""
         url = self._skipped.url(known.key)
         return None if url is None else self.learnable(url)
@@ -75,7 +75,7 @@ class RuleState:
     canonical: Canonicalizer
     queue: RequestQueue
     skipped: SkippedRequests
-    folds: Folds
+    folds: UrlGroups
     store: RuleStore
     rules: RuleSet
     learner: RuleLearner
@@ -99,7 +99,7 @@ class RuleState:
             canonicalizer,
             queue,
             skipped,
-            Folds(database),
+            UrlGroups(database),
             store,
             rules,
             RuleLearner(rules, policy),

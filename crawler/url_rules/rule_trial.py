@@ -134,7 +134,7 @@ class RuleTrial:
             self._store.end(covered, COVERED, f"covered by rule {rule.id}")
         self._rules.add(rule)
         self._store.note_change(rule)
-        return self._fold_again(rule)
+        return self._regroup_again(rule)
 
     def drop_doubted(self, host: str) -> None:
         """Revoke rules that are doubtful since others of their kind were wrong."""
@@ -290,7 +290,7 @@ class RuleTrial:
         rule.start_over()
         self._rules.forget_ways()
         self._store.change(rule)
-        for proposal in self._fold_again(rule):
+        for proposal in self._regroup_again(rule):
             self._adopt(proposal)
 
     def _cluster(self, rule: LearnedRule, address: Address) -> Context:
@@ -321,15 +321,15 @@ class RuleTrial:
         self._store.end(rule, REVOKED, reason)
         self._learner.refute(rule, example)
         self._note_wrong(rule)
-        for proposal in self._fold_again(rule):
+        for proposal in self._regroup_again(rule):
             self._adopt(proposal)
 
-    def _fold_again(self, rule: LearnedRule) -> list[Proposal]:
+    def _regroup_again(self, rule: LearnedRule) -> list[Proposal]:
         self._refold(rule.hosts)
         hosts = self._rules.together(rule.hosts)
         if any(map(self.is_given_up, hosts)):
             return []
-        return [proposal for host in hosts for proposal in self._learner.fold_again(host)][:1]
+        return [proposal for host in hosts for proposal in self._learner.regroup_again(host)][:1]
 
     def save_refuted(self) -> None:
         """Store the evidence for and against rules that do not hold, for ``scrapy rules``."""

@@ -46,7 +46,7 @@ class SkippedCandidate(NamedTuple):
 
     Attributes:
         rule: The weakest of the rules that skip it.
-        tested: The forms that were fetched of its address, in the format of ``Fold.tested``.
+        tested: The forms that were fetched of its address, in the format of ``UrlGroup.tested``.
         standing: URL of the request that stands for it.
     """
 

@@ -22,7 +22,7 @@ MAX_TRIES = 3
 """Fetch at most this many further URLs of a page where the first gave no page."""
 
 
-class Fold(NamedTuple):
+class UrlGroup(NamedTuple):
     """An address after the rules.
 
     Attributes:
@@ -48,13 +48,13 @@ class Fold(NamedTuple):
         return self.said is None and self.visit is not None and self.tries < MAX_TRIES
 
 
-class Folds:
+class UrlGroups:
     """The table ``folds``: every address that was queued or fetched while rules were learned."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def get(self, fold: bytes) -> Fold | None:
+    def get(self, fold: bytes) -> UrlGroup | None:
         """Return the stored address with a digest, taken after the rules; None if unknown."""
         row = self._database.read(
             "SELECT key, words, kept, similarity, page, links, visit, tries, explored,"
@@ -65,7 +65,7 @@ class Folds:
         if row is None:
             return None
         said = None if row[1] is None else PageContent(*row[1:6])
-        return Fold(row[0], said, row[6], row[7], bool(row[8]), row[9])
+        return UrlGroup(row[0], said, row[6], row[7], bool(row[8]), row[9])
 
     def claim(self, fold: bytes, host: int, key: bytes) -> None:
         """Let a request stand for an address that has none yet."""

@@ -67,7 +67,7 @@ def pages_wanted(values: int) -> int:
     return max(ceil(ENOUGH / max(1, values - 1)), least)
 
 
-class Examination:
+class Validation:
     """Tests rules on more of the pages that they skip, value by value.
 
     A request is a trial of each rule by which it differs from the URLs of its page that were

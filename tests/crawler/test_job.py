@@ -76,7 +76,7 @@ def test_it_is_not_over_where_links_that_were_put_aside_may_be_pages(
 def test_it_is_not_over_where_rules_were_not_examined(tmp_path: Path) -> None:
     job = ended_with_an_empty_queue(tmp_path)
     job.url_rules.take([(Context("h.org"), DropArguments(("id",)))], "a file")
-    job.url_rules.fold_all()
+    job.url_rules.regroup_all()
     assert isinstance(job.url_rules, UrlRules)
     (rule,) = job.url_rules.rules
     rule.patterns, rule.values = {"/page?": 1}, [{"one", "two"}]
@@ -99,7 +99,7 @@ def test_it_is_not_over_where_a_revoked_rule_skipped_something(tmp_path: Path) -
     job.claim("a plan")
     job.begin_visit()
     job.url_rules.take([(Context("h.org"), DropArguments(("id",)))], "a file")
-    job.url_rules.fold_all()
+    job.url_rules.regroup_all()
     assert isinstance(job.url_rules, UrlRules)
     (wrong,) = job.url_rules.rules
     wrong.patterns, wrong.values = {"/page?": 1}, [{"one", "two"}]

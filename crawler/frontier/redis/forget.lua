@@ -2,12 +2,12 @@
 --
 -- KEYS[1] is the fleet's own name. ARGV: worker, incarnation.
 
-local beats, buried = KEYS[1] .. ':beats', KEYS[1] .. ':buried'
+local beats, reaped = KEYS[1] .. ':beats', KEYS[1] .. ':reaped'
 local beat = redis.call('HGET', beats, ARGV[1])
 if beat and string.match(beat, '^%S+') == ARGV[2] then
   redis.call('HDEL', beats, ARGV[1])
 end
-if redis.call('HGET', buried, ARGV[1]) == ARGV[2] then
-  redis.call('HDEL', buried, ARGV[1])
+if redis.call('HGET', reaped, ARGV[1]) == ARGV[2] then
+  redis.call('HDEL', reaped, ARGV[1])
 end
 return 1

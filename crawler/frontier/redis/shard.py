@@ -182,7 +182,7 @@ class Shard:
         """Return everything that this worker holds."""
         await self._leave(self._worker, self._incarnation, "")
 
-    async def bury(self, worker: str, incarnation: str) -> None:
+    async def reap(self, worker: str, incarnation: str) -> None:
         """Return everything that a dead worker held."""
         await self._leave(worker, incarnation, "")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from crawler.frontier.redis.counts import summed, total
 from crawler.frontier.redis.leasing import Leasing
 from crawler.frontier.redis.shard import Shard
-from crawler.frontier.redis.workers import Fellows
+from crawler.frontier.redis.workers import FleetMembers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
@@ -75,7 +75,7 @@ class RedisFrontier:
         rest_secs: float = 0,
     ) -> None:
         self._shards = [Shard(server, number, worker) for number in range(shards)]
-        self._fellows = Fellows(server, worker, lease_secs)
+        self._members = FleetMembers(server, worker, lease_secs)
         self._worker = worker
         self._lease_secs = lease_secs
         self._rest_secs = rest_secs
@@ -98,14 +98,14 @@ class RedisFrontier:
             FleetError: The fleet is another one; the message names the difference.
         """
         own = {"plan": plan, "format": str(FORMAT_VERSION), "shards": str(len(self._shards))}
-        await self._fellows.begin({**identity, **own})
+        await self._members.begin({**identity, **own})
         await self._enter()
 
     async def _enter(self) -> None:
         self._incarnation, self._is_entering = secrets.token_hex(8), True
         self._beaten = time.monotonic()
         # First, so that an incarnation that is found in a shard is always found here too.
-        await self._fellows.enrol(self._incarnation)
+        await self._members.enrol(self._incarnation)
         await _all(shard.enter(self._incarnation, self._rest_secs) for shard in self._shards)
         self.owned.clear()
         self._is_entering = False
@@ -248,7 +248,7 @@ class RedisFrontier:
         Call it at least three times in the time-out; below twice, no worker is ever taken for dead.
         """
         began = time.monotonic()
-        roll = await self._fellows.beat(self._incarnation)
+        roll = await self._members.beat(self._incarnation)
         await _all(shard.check() for shard in self._shards)
         lost = not roll.is_known or any(shard.is_lost for shard in self._shards)
         if lost:
@@ -258,12 +258,12 @@ class RedisFrontier:
         else:
             self._beaten = began
         for name, incarnation in roll.dead.items():
-            await self._bury(name, incarnation)
+            await self._reap(name, incarnation)
         return Beat(lost, len(roll.alive), tuple(sorted(roll.dead)))
 
-    async def _bury(self, worker: str, incarnation: str) -> None:
-        await _all(shard.bury(worker, incarnation) for shard in self._shards)
-        await self._fellows.forget(worker, incarnation)
+    async def _reap(self, worker: str, incarnation: str) -> None:
+        await _all(shard.reap(worker, incarnation) for shard in self._shards)
+        await self._members.forget(worker, incarnation)
 
     @property
     def is_overdue(self) -> bool:
@@ -277,7 +277,7 @@ class RedisFrontier:
         if is_finished:
             again = await self._collect()
             is_finished = [one.changes for one in once] == [one.changes for one in again]
-        alive = await self._fellows.alive()
+        alive = await self._members.alive()
         return summed(once, len(alive), is_finished=is_finished)
 
     async def _collect(self) -> list[ShardCounts]:
@@ -286,7 +286,7 @@ class RedisFrontier:
     async def workers(self) -> dict[str, WorkerCounts]:
         """Return the counts of each worker by name, including dead ones not returned yet."""
         shards = await self._collect()
-        names = await self._fellows.alive() | {name for one in shards for name in one.workers}
+        names = await self._members.alive() | {name for one in shards for name in one.workers}
         return {
             name: total(shard.workers[name] for shard in shards if name in shard.workers)
             for name in sorted(names)
@@ -295,7 +295,7 @@ class RedisFrontier:
     async def close(self) -> None:
         """Leave the fleet; everything that this worker holds waits again."""
         await _all(shard.leave() for shard in self._shards)
-        await self._fellows.forget(self._worker, self._incarnation)
+        await self._members.forget(self._worker, self._incarnation)
         self.owned.clear()
 
     def _by_shard(self, of_hosts: Iterable[tuple[int, T]]) -> dict[int, list[T]]:

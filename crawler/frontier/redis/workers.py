@@ -64,7 +64,7 @@ class Roll(NamedTuple):
     dead: dict[str, str]
 
 
-class Fellows:
+class FleetMembers:
     """The membership of a fleet, with the incarnation of each worker.
 
     A worker that dies and restarts is another incarnation of it. One that was
@@ -107,10 +107,10 @@ class Fellows:
 
     async def beat(self, incarnation: str) -> Roll:
         """Send a heartbeat, and mark workers without one as dead; return the membership."""
-        known, found, buried = await self._call(scripts.BEAT, self._worker, incarnation)
-        beats, dead = _beats(found), _texts(buried)
+        known, found, reaped = await self._call(scripts.BEAT, self._worker, incarnation)
+        beats, dead = _beats(found), _texts(reaped)
         for name in self._watch.dead(beats, time.monotonic()):
-            if name != self._worker and await self._call(scripts.BURY, name, beats[name]):
+            if name != self._worker and await self._call(scripts.REAP, name, beats[name]):
                 dead[name] = _incarnation_of(beats.pop(name))
         return Roll(bool(known), frozenset(beats), dead)
 

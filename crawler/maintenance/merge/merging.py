@@ -16,7 +16,7 @@ from crawler.maintenance.merge.copying import Copier
 from crawler.maintenance.merge.fleet_texts import FleetTexts
 from crawler.maintenance.merge.merged_captures import name_originals, number_captures
 from crawler.maintenance.merge.merged_crawls import blamed, opened
-from crawler.maintenance.merge.promotions import Heirs
+from crawler.maintenance.merge.promotions import LostOriginals
 from crawler.maintenance.merge.small_tables import (
     merge_known,
     merge_links,
@@ -103,7 +103,7 @@ class Merged:
         kept: Number of kept pages.
         duplicates: Number of pages that repeat a kept one.
         fetched_twice: Number of captures that repeat one of another crawl.
-        heirs: Number of duplicates without an original that were judged again.
+        orphans: Number of duplicates without an original that were judged again.
         lost: URLs of duplicates whose text is lost.
         queued: Whether the lost ones are queued to be fetched again.
     """
@@ -113,7 +113,7 @@ class Merged:
     kept: int
     duplicates: int
     fetched_twice: int
-    heirs: int
+    orphans: int
     lost: tuple[str, ...]
     queued: bool
 
@@ -192,7 +192,7 @@ class _Merging:
         merge_known(database, sources, watch)
         name_originals(database)
         merge_requests(database, sources, visit, watch)
-        heirs, lost = self._settle_heirs(kept)
+        orphans, lost = self._settle_orphans(kept)
         twice = "SELECT count(*) FROM scratch.captures WHERE same_as IS NOT NULL"
         pages, held, duplicates = database.read(_COUNTS).fetchone()
         return Merged(
@@ -201,12 +201,12 @@ class _Merging:
             kept=held,
             duplicates=duplicates,
             fetched_twice=int(database.read(twice).fetchone()[0]),
-            heirs=heirs,
+            orphans=orphans,
             lost=tuple(lost),
             queued=bool(lost) and database.meta(meta_names.PLAN) is not None,
         )
 
-    def _settle_heirs(
+    def _settle_orphans(
         self, kept: Callable[[], AsyncIterator[FleetKeptText]] | None
     ) -> tuple[int, list[str]]:
         """Make the fingerprint index, and judge the duplicates without an original by it."""
@@ -220,9 +220,9 @@ class _Merging:
             documents = PageDocuments(store)
             deduplicator = Deduplicator(parameters, documents=documents, index=index)
             fleet = None if kept is None else FleetTexts(database, kept)
-            heirs = Heirs(database, store, deduplicator, fleet)
-            found = len(heirs.orphans())
-            lost = heirs.settle(self._watch)
+            originals = LostOriginals(database, store, deduplicator, fleet)
+            found = len(originals.orphans())
+            lost = originals.settle(self._watch)
             database.commit()
             index.flush()
         if lost:

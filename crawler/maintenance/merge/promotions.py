@@ -45,7 +45,7 @@ class NewText(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Heirs:
+class LostOriginals:
     """Judges orphans against all kept pages, as a crawl does whose original changes.
 
     Args:
@@ -83,9 +83,9 @@ class Heirs:
 
     def _settle(self, row: PageRow) -> bool:
         digest = self._digest_of_original(row)
-        heir = None if digest is None else self.store.find_text(digest, {row.id})
-        if heir is not None:  # it has the text of the named original: nothing else changes
-            measures = row.verdict, heir, row.distance, row.similarity
+        repeated = None if digest is None else self.store.find_text(digest, {row.id})
+        if repeated is not None:  # it has the text of the named original: nothing else changes
+            measures = row.verdict, repeated, row.distance, row.similarity
             self.database.write(_NAME, (*measures, row.id))
             return True
         said = self._own(row) or self._borrowed(row, digest)
@@ -115,7 +115,7 @@ class Heirs:
             said = self.fleet.row(digest, row)
         if said is None or said.text is None:
             return None
-        heir = replace(
+        repeated = replace(
             row,
             words=said.words,
             is_main=said.is_main,
@@ -124,7 +124,7 @@ class Heirs:
             fingerprint=said.fingerprint,
             payload_digest=None,
         )
-        return NewText(heir, said.text, is_own=False)
+        return NewText(repeated, said.text, is_own=False)
 
     def _judge(self, said: NewText) -> None:
         row = said.row

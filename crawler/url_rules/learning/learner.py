@@ -108,7 +108,7 @@ class RuleLearner:
 
         Returns:
             At most one rule that is believed from now on. The caller has to ``take`` it, apply it,
-            and call ``fold_again``.
+            and call ``regroup_again``.
 
         Complexity: O(hypotheses of the host), about a microsecond each, and a lookup for some.
         """
@@ -282,7 +282,7 @@ class RuleLearner:
         rules = self._rules.of(hostname)
         return [rule for rule in rules if host.versions.choose(rule.transform)]
 
-    def fold_again(self, hostname: str) -> list[Proposal]:
+    def regroup_again(self, hostname: str) -> list[Proposal]:
         """Show the pages of a host to its hypotheses again, after its rules changed.
 
         Returns:

@@ -66,7 +66,7 @@ def test_texts_come_from_redis_where_no_directory_has_them(url: str, tmp_path: P
     assert (merged.kept, merged.duplicates, merged.lost) == (1, 4, ())
     assert problems(tmp_path / "out") == ()
     merged = merge(tmp_path / "less", folders[1:], NoWatch(), lambda: kept_texts(url, name))
-    assert (merged.kept, merged.heirs, merged.lost) == (1, 2, ())
+    assert (merged.kept, merged.orphans, merged.lost) == (1, 2, ())
     assert texts(tmp_path / "less") == {"/1": LONG}
     assert problems(tmp_path / "less") == ()
     lost = merge(tmp_path / "lost", folders[1:2], NoWatch())

@@ -208,7 +208,7 @@ def test_what_a_new_rule_skips_lends_its_depth_to_what_stands_for_it(tmp_path: P
     crawl.take(SID)
     found = []
     while crawl.rules.refolding.is_pending:
-        crawl.rules.fold_some()
+        crawl.rules.regroup_some()
         found += crawl.rules.take_shorter()
     assert crawl.states()[second] == SKIPPED
     assert found == [(first, 2)]
@@ -228,16 +228,16 @@ def test_depths_are_compared_a_slice_at_a_time(
     crawl.take(SID)
     while crawl.rules.refolding.is_pending:
         assert crawl.rules.take_shorter() == []
-        crawl.rules.fold_some()
+        crawl.rules.regroup_some()
     for what in ("after a rule was learned", "in the next process"):
         found = []
         while crawl.rules.is_comparing_depths:
-            assert crawl.rules.is_folding, "a crawl would end"
+            assert crawl.rules.is_regrouping, "a crawl would end"
             nearer = crawl.rules.take_shorter()
             assert len(nearer) <= 4
             found += nearer
         assert sorted(found) == sorted((url, 2) for url in first), what
-        assert not crawl.rules.is_folding
+        assert not crawl.rules.is_regrouping
         assert crawl.rules.take_shorter() == []
         crawl.database.commit()
         crawl.kill()

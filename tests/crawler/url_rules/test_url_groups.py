@@ -9,7 +9,7 @@ import pytest
 from crawler.pages.page_row import PageRow
 from crawler.storage.database import Database
 from crawler.url_rules.learning.evidence import PageContent
-from crawler.url_rules.url_groups import MAX_TRIES, Folds, said_of
+from crawler.url_rules.url_groups import MAX_TRIES, UrlGroups, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,17 +20,17 @@ SAID = PageContent(b"w" * 16, 3, 1.0, 3)
 
 
 @pytest.fixture
-def folds(tmp_path: Path) -> Iterator[Folds]:
+def folds(tmp_path: Path) -> Iterator[UrlGroups]:
     database = Database(tmp_path)
-    yield Folds(database)
+    yield UrlGroups(database)
     database.close()
 
 
-def test_what_was_never_met_is_unknown(folds: Folds) -> None:
+def test_what_was_never_met_is_unknown(folds: UrlGroups) -> None:
     assert folds.get(FOLD) is None
 
 
-def test_the_first_request_stands(folds: Folds) -> None:
+def test_the_first_request_stands(folds: UrlGroups) -> None:
     folds.claim(FOLD, 1, KEY)
     folds.claim(FOLD, 1, OTHER)
     known = folds.get(FOLD)
@@ -38,7 +38,7 @@ def test_the_first_request_stands(folds: Folds) -> None:
     assert (known.key, known.said, known.wants_another) == (KEY, None, False)
 
 
-def test_what_another_request_found_is_noted_beside_it(folds: Folds) -> None:
+def test_what_another_request_found_is_noted_beside_it(folds: UrlGroups) -> None:
     folds.claim(FOLD, 1, KEY)
     folds.note(FOLD, 1, OTHER, SAID, visit=2)
     known = folds.get(FOLD)
@@ -46,7 +46,7 @@ def test_what_another_request_found_is_noted_beside_it(folds: Folds) -> None:
     assert (known.key, known.said, known.visit) == (KEY, SAID, 2)
 
 
-def test_without_a_page_some_more_are_wanted_one_at_a_time(folds: Folds) -> None:
+def test_without_a_page_some_more_are_wanted_one_at_a_time(folds: UrlGroups) -> None:
     folds.claim(FOLD, 1, KEY)
     wanted = []
     for _ in range(MAX_TRIES + 2):
@@ -62,7 +62,7 @@ def test_without_a_page_some_more_are_wanted_one_at_a_time(folds: Folds) -> None
     assert wanted == [True] * MAX_TRIES + [False] * 2
 
 
-def test_a_page_that_was_found_is_not_lost_by_a_later_failure(folds: Folds) -> None:
+def test_a_page_that_was_found_is_not_lost_by_a_later_failure(folds: UrlGroups) -> None:
     folds.note(FOLD, 1, KEY, SAID, visit=1)
     folds.note_failure(FOLD, visit=2)
     folds.note_try(FOLD)
@@ -71,7 +71,7 @@ def test_a_page_that_was_found_is_not_lost_by_a_later_failure(folds: Folds) -> N
     assert (known.said, known.visit, known.tries, known.wants_another) == (SAID, 1, 0, False)
 
 
-def test_hosts_are_forgotten_apart(folds: Folds) -> None:
+def test_hosts_are_forgotten_apart(folds: UrlGroups) -> None:
     folds.claim(FOLD, 1, KEY)
     folds.claim(OTHER, 2, KEY)
     folds.mark_explored(OTHER)

@@ -58,7 +58,7 @@ def test_one_directory_is_what_it_was(tmp_path: Path) -> None:
     crawled(one, [("/0", Said(OTHER)), ("/1", Said(LONG)), ("/new", Said(f"{OTHER} More."))])
     found = merged(tmp_path, one)
     assert exported(tmp_path / "out") == exported(one)
-    assert (found.fetched_twice, found.heirs, found.lost) == (0, 0, ())
+    assert (found.fetched_twice, found.orphans, found.lost) == (0, 0, ())
     for table in ("known", "parameters", "labels", "redirects"):
         sql = f"SELECT * FROM {table} ORDER BY 1"
         assert rows(tmp_path / "out", sql) == rows(one, sql)
@@ -97,7 +97,7 @@ def test_what_a_page_said_last_counts_and_what_it_said_first_is_not_lost(tmp_pat
     found = merged(tmp_path, one, two)
     assert texts(tmp_path / "out") == {"/a": OTHER, "/copy": LONG}
     assert verdicts(tmp_path / "out")["/n"] == ("near_duplicate", "http://example.com/copy")
-    assert (found.heirs, found.lost) == (2, ())
+    assert (found.orphans, found.lost) == (2, ())
     said_first = "SELECT count(*) FROM pages WHERE latest = 0 AND text IS NOT NULL"
     assert rows(tmp_path / "out", said_first) == [(1,)]
 
@@ -149,7 +149,7 @@ def test_what_the_fleet_holds_is_kept(tmp_path: Path, page: Said, text: str) -> 
     left = lost_copy(tmp_path, memory, page)
     found = merge(tmp_path / "out", [left], NoWatch(), memory.kept)
     assert problems(tmp_path / "out") == ()
-    assert (found.heirs, found.lost) == (1, ())
+    assert (found.orphans, found.lost) == (1, ())
     assert texts(tmp_path / "out") == {"/b": text}
 
 

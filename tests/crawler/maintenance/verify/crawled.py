@@ -79,7 +79,7 @@ def _skip(job: Job) -> None:
     assert isinstance(job.frontier.queue, RequestQueue)
     context = Context("example.com")
     job.url_rules.take([(context, DropArguments(("sid",)))], "a file")
-    job.url_rules.fold_all()
+    job.url_rules.regroup_all()
     for url in SKIPPED:
         key, host = job.canonicalizer.key(url), host_number("example.com")
         # What is made to try the rule is no matter here.

@@ -87,7 +87,7 @@ class Simulation:
         waiting, self._queue = self._queue, deque()
         for url in waiting:
             self._admit(url)
-        return [found for host in rule.hosts for found in self.learner.fold_again(host)][:1]
+        return [found for host in rule.hosts for found in self.learner.regroup_again(host)][:1]
 
     def _admit(self, url: str) -> None:
         address = Address.parse(url)

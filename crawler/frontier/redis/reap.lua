@@ -1,0 +1,10 @@
+-- Take a worker for dead, unless it has beaten since; what it holds is to be returned then.
+--
+-- KEYS[1] is the fleet's own name. ARGV: worker, its last beat. Answer: 1 where it is reaped.
+
+local beats, reaped = KEYS[1] .. ':beats', KEYS[1] .. ':reaped'
+if redis.call('HGET', beats, ARGV[1]) == ARGV[2] then
+  redis.call('HDEL', beats, ARGV[1])
+  redis.call('HSET', reaped, ARGV[1], string.match(ARGV[2], '^%S+'))
+end
+return redis.call('HEXISTS', reaped, ARGV[1])
