@@ -20,7 +20,7 @@ IDENTITY: Final = (URL_RULES, FEATURES)
 """Settings on which keys and fingerprints depend: a directory has one value of each for good."""
 
 PLAN: Final = "plan"
-"""What the crawl was told to fetch, as its spider writes it."""
+"""The plan of the crawl: the seeds and options to fetch by, as its spider writes it."""
 
 VISIT: Final = "visit"
 """The number of the visit that is under way, or was the last."""
@@ -95,7 +95,7 @@ MIRROR_STALE: Final = "mirror_stale"
 """1 while files were stored since the links of the mirror were last rewritten, else 0."""
 
 MIRROR_FINISHED: Final = "mirror_finished"
-"""What the files of the finished mirror depended on, besides their own content."""
+"""The values that the files of the finished mirror depended on, besides their own content."""
 
 
 def replayed(path: object, start: int) -> str:
