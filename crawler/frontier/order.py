@@ -55,11 +55,11 @@ class Skip(NamedTuple):
 
     Attributes:
         rule: Number of the rule.
-        fold: Digest of its URL after the rules, the key to find it by.
+        group: Digest of its URL after the rules, the key to find it by.
     """
 
     rule: int
-    fold: bytes
+    group: bytes
 
 
 class ShorterWay(NamedTuple):

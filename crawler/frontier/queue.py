@@ -31,7 +31,7 @@ _PUSH = (
 )
 _PUSH_SKIPPED = (
     "INSERT INTO requests"  # noqa: S608
-    " (state, tries, priority, depth, host, url, key, fixed, request, rule, fold)"
+    " (state, tries, priority, depth, host, url, key, fixed, request, rule, group_digest)"
     f" VALUES ({SKIPPED}, 0, ?, ?, ?, ?, ?, 0, ?, ?, ?)"
 )
 _LEASED = f"UPDATE requests SET state = {LEASED} WHERE id = ?"  # noqa: S608
@@ -145,7 +145,7 @@ class RequestQueue:
         depth: int = 0,
     ) -> None:
         """Store a request that is not made because another one stands for its page."""
-        row = (priority, depth, host, url, key, request, skip.rule, skip.fold)
+        row = (priority, depth, host, url, key, request, skip.rule, skip.group)
         self._database.write(_PUSH_SKIPPED, row)
 
     def lease(self, load: Load) -> QueuedRequest | None:

@@ -52,7 +52,7 @@ def finish(
             rules.add(rule)
 
         def is_one(url: str, other: str) -> bool:
-            return _folded(url, rules, canonicalizer) == _folded(other, rules, canonicalizer)
+            return _address(url, rules, canonicalizer) == _address(other, rules, canonicalizer)
 
         finisher = Finisher(
             database,
@@ -69,10 +69,10 @@ def finish(
         return finished
 
 
-def _folded(url: str, rules: RuleSet, canonicalizer: Canonicalizer) -> Address | str:
+def _address(url: str, rules: RuleSet, canonicalizer: Canonicalizer) -> Address | str:
     """Return a page's URL after the learned rules, unchanged if they cannot apply to it."""
     try:
         address = Address.parse(canonicalizer(url))
     except MalformedUrl:
         return url
-    return rules.fold(address) if address.is_learnable else address
+    return rules.apply(address) if address.is_learnable else address

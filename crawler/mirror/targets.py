@@ -31,7 +31,7 @@ _REDIRECTS_NOW = "SELECT target FROM redirects WHERE key = ?"
 _REDIRECTED_ONCE = "SELECT target FROM file_redirects WHERE key = ?"
 # The URL that represents one that a learned rule skipped.
 _SKIPPED = (
-    "SELECT folds.key FROM requests JOIN folds USING (fold)"  # noqa: S608
+    "SELECT url_groups.key FROM requests JOIN url_groups USING (group_digest)"  # noqa: S608
     f" WHERE requests.key = ? AND requests.state = {SKIPPED}"
 )
 

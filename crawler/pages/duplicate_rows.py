@@ -109,8 +109,9 @@ class DuplicateRows:
         Complexity: O(groups), once for all of them.
         """
         self._database.write(
-            "UPDATE folds SET page = moved.new FROM (SELECT value ->> 0 AS old, value ->> 1 AS new"
-            " FROM json_each(?)) AS moved WHERE folds.page = moved.old",
+            "UPDATE url_groups SET page = moved.new"
+            " FROM (SELECT value ->> 0 AS old, value ->> 1 AS new FROM json_each(?)) AS moved"
+            " WHERE url_groups.page = moved.old",
             (json.dumps(moved),),
         )
 

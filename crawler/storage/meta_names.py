@@ -73,7 +73,7 @@ SETTINGS_PARAMETERS: Final = "settings_parameters"
 BLOOM_KEYS: Final = "bloom_keys"
 """The number of keys in the Bloom filter's file, if it was saved by a process that ended well."""
 
-REGROUPING: Final = "refolding"
+REGROUPING: Final = "regrouping"
 """JSON list: hosts whose requests are still to be regrouped after a change of rules."""
 
 REFUTED: Final = "refuted_rules"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crawler.storage.states import SKIPPED, TODO, UNFINISHED
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 TABLES = f"""
 CREATE TABLE meta (
@@ -26,13 +26,13 @@ CREATE TABLE requests (
     key      BLOB,                  -- request fingerprint, 16 bytes; NULL: others may have it too
     fixed    INTEGER NOT NULL,      -- 1: no rule may skip it
     rule     INTEGER,               -- what skipped it, and NULL in every other state
-    fold     BLOB,                  -- then: its address after the rules, as in folds
+    group_digest BLOB,              -- then: its group, as in url_groups
     request  BLOB NOT NULL          -- the rest of the request, JSON; empty when done
 );
 CREATE UNIQUE INDEX requests_key ON requests (key) WHERE key IS NOT NULL;
 CREATE INDEX requests_todo ON requests (host, priority DESC, depth, id) WHERE state = {TODO};
 CREATE INDEX requests_unfinished ON requests (id) WHERE state IN ({UNFINISHED});
-CREATE INDEX requests_skipped ON requests (fold) WHERE state = {SKIPPED};
+CREATE INDEX requests_skipped ON requests (group_digest) WHERE state = {SKIPPED};
 CREATE INDEX requests_of_host ON requests (host, state) WHERE state > {TODO};
 
 CREATE TABLE hosts (
@@ -66,8 +66,8 @@ CREATE TABLE url_rules (
     reason    TEXT                  -- why it does not hold any more
 );
 
-CREATE TABLE folds (
-    fold       BLOB PRIMARY KEY,    -- digest of an address after the learned rules
+CREATE TABLE url_groups (
+    group_digest BLOB PRIMARY KEY,  -- digest of an address after the learned rules
     host       INTEGER NOT NULL,    -- as in requests
     key        BLOB NOT NULL,       -- of the request that stands for it
     words      BLOB,                -- pages.words_digest of what was there
@@ -80,7 +80,7 @@ CREATE TABLE folds (
     explored   INTEGER NOT NULL,    -- 1: a second URL of it was fetched on purpose
     tested     TEXT NOT NULL        -- JSON: forms of its URLs that led to one text; or empty
 ) WITHOUT ROWID;
-CREATE INDEX folds_host ON folds (host);
+CREATE INDEX url_groups_host ON url_groups (host);
 
 CREATE TABLE url_clusters (
     id      INTEGER PRIMARY KEY,    -- negated, it is the rule of a request that is skipped for it

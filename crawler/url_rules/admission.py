@@ -37,7 +37,7 @@ class Admission:
     def __init__(self, state: RuleState, late: LateRequests) -> None:
         self._state = state
         self._rules = state.rules
-        self._folds = state.folds
+        self._groups = state.groups
         self._late = late
         self._paid: Counter[int] = Counter()
 
@@ -59,52 +59,57 @@ class Admission:
             return None if is_fixed else self._late.trapped(address)
         if host != host_number(address.hostname):
             # It is in the line of another name: it would not be found where rules change.
-            return None if is_fixed else self._late.trapped(self._rules.fold(address))
+            return None if is_fixed else self._late.trapped(self._rules.apply(address))
         return self.decide(address, key, host, is_fixed=is_fixed)
 
     def decide(self, address: Address, key: bytes, host: int, *, is_fixed: bool) -> Admitted:
         """Decide on a request, given its address; else as ``admit``."""
-        folded = self._rules.fold(address)
-        fold = folded.digest()
-        known = self._folds.get(fold)
+        after_rules = self._rules.apply(address)
+        group = after_rules.digest()
+        known = self._groups.get(group)
         if known is None:
-            self._folds.claim(fold, host, key)
+            self._groups.claim(group, host, key)
         elif known.key != key and known.wants_another:
-            self._folds.note_try(fold)
+            self._groups.note_try(group)
             return TRY
         if is_fixed:
             if known is not None and known.key != key:
-                self._folds.mark_explored(fold)
+                self._groups.mark_explored(group)
             return None
-        rules = [] if known is None else self._skipping(address, fold, key, known)
+        rules = [] if known is None else self._skipping(address, group, key, known)
         if known is None or not rules:
-            return self._late.trapped(folded)
-        return TRY if self._explores(rules, address, fold, known) else Skip(weakest(rules).id, fold)
+            return self._late.trapped(after_rules)
+        return (
+            TRY if self._explores(rules, address, group, known) else Skip(weakest(rules).id, group)
+        )
 
     def _skipping(
-        self, address: Address, fold: bytes, key: bytes, known: UrlGroup
+        self, address: Address, group: bytes, key: bytes, known: UrlGroup
     ) -> Sequence[LearnedRule]:
         """Return the rules that skip a known request because of another one; empty if none do."""
         if known.key == key:
             return ()
         standing = self._state.addresses.standing(known)
         if standing is None or not self._rules.may_stand_for(standing, address):
-            self._folds.stand(fold, key)
+            self._groups.stand(group, key)
             return ()
         return self._rules.changing(address) or self._rules.changing(standing)
 
     def _explores(
-        self, rules: Sequence[LearnedRule], address: Address, fold: bytes, known: UrlGroup
+        self, rules: Sequence[LearnedRule], address: Address, group: bytes, known: UrlGroup
     ) -> bool:
         """Decide whether to make a request that rules would skip, in order to try them."""
-        place, folded = AddressInContext.of(address), AddressInContext.of(self._rules.fold(address))
-        kind = self._state.learner.pattern_of(folded.address)
-        pattern = f"{kind}?{'&'.join(sorted(folded.names))}"
+        place, after_rules = (
+            AddressInContext.of(address),
+            AddressInContext.of(self._rules.apply(address)),
+        )
+        kind = self._state.learner.pattern_of(after_rules.address)
+        pattern = f"{kind}?{'&'.join(sorted(after_rules.names))}"
         is_new_ground = any(rule.is_new_ground(place, pattern) for rule in rules)
-        is_chosen = self._is_chosen(rules, fold, known)
+        is_chosen = self._is_chosen(rules, group, known)
         if not is_new_ground and not is_chosen:
             return False
-        self._folds.mark_explored(fold)
+        self._groups.mark_explored(group)
         if self._is_paid(rules, is_new_ground=is_new_ground, is_chosen=is_chosen):
             return False
         for rule in rules:
@@ -113,11 +118,11 @@ class Admission:
         weakest(rules).explored += 1
         return True
 
-    def _is_chosen(self, rules: Sequence[LearnedRule], fold: bytes, known: UrlGroup) -> bool:
+    def _is_chosen(self, rules: Sequence[LearnedRule], group: bytes, known: UrlGroup) -> bool:
         """Return whether a page is one of those fetched under a second URL, wherever it is."""
         is_of_ids = all(rule.has_many_values for rule in rules)
         of = EXPLORED_OF_IDS if is_of_ids else EXPLORED_OF
-        return not known.is_explored and int.from_bytes(fold[:4]) * of < _DIGESTS
+        return not known.is_explored and int.from_bytes(group[:4]) * of < _DIGESTS
 
     def _is_paid(
         self, rules: Sequence[LearnedRule], *, is_new_ground: bool, is_chosen: bool

@@ -69,7 +69,7 @@ class History:
         """Show a rule two different pages that it makes one; return whether there are any."""
         first: dict[Address, _Page] = {}
         for page in pages:
-            other = first.setdefault(hypothesis.folded(page.place), page)
+            other = first.setdefault(hypothesis.applied(page.place), page)
             if other.place.address == page.place.address:
                 continue  # they are one without it
             if agreement(other.said, page.said) is False:
@@ -99,6 +99,6 @@ class History:
                 kept = number_of(kept_url) if duplicate_of is None else duplicate_of
                 alike = similarity or 0.0
             yield _Page(
-                AddressInContext.of(state.rules.fold(address)),
+                AddressInContext.of(state.rules.apply(address)),
                 PageContent(words, kept, alike, page, links),
             )

@@ -9,7 +9,7 @@ from crawler.frontier.order import Skip, host_number
 from crawler.pages.verdicts import TOO_SHORT
 from crawler.url_rules.admission import Admission
 from crawler.url_rules.low_priority import LateRequests
-from crawler.url_rules.regrouping import Refolding
+from crawler.url_rules.regrouping import Regrouping
 from crawler.url_rules.rule_state import RuleState
 from crawler.url_rules.rule_trial import RuleTrial
 from crawler.url_rules.skipped import TRY
@@ -46,17 +46,17 @@ class Substitutes:
         self._state = state
         self._rules = state.rules
         self._skipped = state.skipped
-        self._folds = state.folds
+        self._groups = state.groups
         self._addresses = state.addresses
 
     def replace_each(self, urls: Iterable[str]) -> None:
         """Replace some requests by others; one for several that are the same after the rules."""
-        folded: dict[Address, tuple[Address, str]] = {}
+        groups: dict[Address, tuple[Address, str]] = {}
         for url in urls:
             address = self._addresses.learnable(url)
             if address is not None and address.host in self._rules:
-                folded.setdefault(self._rules.fold(address), (address, url))
-        for address, url in folded.values():
+                groups.setdefault(self._rules.apply(address), (address, url))
+        for address, url in groups.values():
             self._replace(address, self._state.canonical.key(url))
 
     def _replace(self, address: Address, key: bytes) -> None:
@@ -64,23 +64,25 @@ class Substitutes:
 
         Where none was skipped yet, the next one that is met is queued.
         """
-        fold = self._rules.fold(address).digest()
-        self._folds.claim(fold, host_number(address.hostname), key)
-        self._folds.note_failure(fold, self._state.visit)
-        known = self._folds.get(fold)
-        if known is not None and known.wants_another and self._skipped.put_one_back(fold):
-            self._folds.note_try(fold)
+        group = self._rules.apply(address).digest()
+        self._groups.claim(group, host_number(address.hostname), key)
+        self._groups.note_failure(group, self._state.visit)
+        known = self._groups.get(group)
+        if known is not None and known.wants_another and self._skipped.put_one_back(group):
+            self._groups.note_try(group)
 
-    def note_redirected(self, urls: Sequence[str], folded: Address | None) -> None:
+    def note_redirected(self, urls: Sequence[str], after_rules: Address | None) -> None:
         """Replace requests that were redirected elsewhere: to a login perhaps, or the home page.
 
         Args:
             urls: URLs from which a page was reached.
-            folded: Its address after the rules; None where there is no page.
+            after_rules: Its address after the rules; None where there is no page.
         """
         addresses = [(url, self._addresses.learnable(url)) for url in urls]
         self.replace_each(
-            url for url, one in addresses if one is not None and self._rules.fold(one) != folded
+            url
+            for url, one in addresses
+            if one is not None and self._rules.apply(one) != after_rules
         )
 
     def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
@@ -91,7 +93,11 @@ class Substitutes:
         one, others = self._addresses.learnable(target), []
         for url in sources:
             address = self._addresses.learnable(url)
-            if one is None or address is None or self._rules.fold(address) != self._rules.fold(one):
+            if (
+                one is None
+                or address is None
+                or self._rules.apply(address) != self._rules.apply(one)
+            ):
                 others.append(url)
             else:
                 self._skipped.put_key_back(self._state.canonical.key(target))
@@ -134,8 +140,8 @@ class UrlRules:
         self._admission = Admission(state, self._late)
         self._substitutes = Substitutes(state)
         self._validation = Validation(state)
-        self.trial = RuleTrial(state, self._refold)
-        self.refolding = Refolding(state, self._admission, self.trial)
+        self.trial = RuleTrial(state, self._regroup)
+        self.regrouping = Regrouping(state, self._admission, self.trial)
         self.is_busy = False
         self._shorter: list[tuple[str, int]] = []
         # The skipped request whose depth was compared last. At the start all are compared, since an
@@ -143,9 +149,9 @@ class UrlRules:
         self._compared: tuple[bytes, int] | None = _FIRST
         database.before_commit.append(state.store.save_changed)
 
-    def _refold(self, hosts: Iterable[str]) -> None:
+    def _regroup(self, hosts: Iterable[str]) -> None:
         self._validation.note_change()
-        self.refolding.begin(hosts)
+        self.regrouping.begin(hosts)
 
     def begin_visit(self, visit: int) -> None:
         """Begin another visit; the caller then empties the queue of the last one."""
@@ -155,7 +161,7 @@ class UrlRules:
             self._state.store.note_change(rule)
         self._state.visit = visit
         self._validation.is_left = False
-        self._state.folds.clear()
+        self._state.groups.clear()
         self.traps.clear()
 
     def take(self, proposals: Iterable[Proposal], origin: str) -> int:
@@ -214,7 +220,7 @@ class UrlRules:
             self._validation.note_change()
             self._state.queue.push_skipped(host, url, priority, request, key, admitted, depth=depth)
             if admitted.rule > 0:
-                self._shorter += self._state.skipped.standing_deeper(admitted.fold, depth)
+                self._shorter += self._state.skipped.standing_deeper(admitted.group, depth)
             return False
         is_fixed = is_fixed or admitted == TRY
         self._state.queue.push(host, url, priority, request, key, depth=depth, is_fixed=is_fixed)
@@ -235,21 +241,21 @@ class UrlRules:
 
     @property
     def _may_put_back(self) -> bool:
-        return not len(self._state.queue) and self.refolding.is_pending
+        return not len(self._state.queue) and self.regrouping.is_pending
 
     @property
     def is_regrouping(self) -> bool:
         """Whether requests may still be put back into the queue, or get a smaller depth."""
-        return self.refolding.is_pending or self.is_comparing_depths
+        return self.regrouping.is_pending or self.is_comparing_depths
 
     def regroup_some(self) -> None:
         """Continue bringing the queue into agreement with the rules, if needed."""
-        if self.refolding.is_pending:
-            self.refolding.step()
-            self._note_folded()
+        if self.regrouping.is_pending:
+            self.regrouping.step()
+            self._note_regrouped()
 
-    def _note_folded(self) -> None:
-        if not self.refolding.is_pending:
+    def _note_regrouped(self) -> None:
+        if not self.regrouping.is_pending:
             self._compared = _FIRST
 
     @property
@@ -271,10 +277,10 @@ class UrlRules:
 
     def regroup_all(self) -> bool:
         """Bring the queue into agreement with the rules; return whether that was needed."""
-        if not self.refolding.is_pending:
+        if not self.regrouping.is_pending:
             return False
-        self.refolding.finish()
-        self._note_folded()
+        self.regrouping.finish()
+        self._note_regrouped()
         return True
 
     @property
@@ -322,12 +328,12 @@ class UrlRules:
         self, address: Address, said: PageContent, row: PageRow, redirected: Sequence[str]
     ) -> None:
         self.trial.meet(address, said, row, self._state.visit)
-        folded = self.rules.fold(address)
+        after_rules = self.rules.apply(address)
         number = host_number(address.hostname)
-        self._state.folds.note(folded.digest(), number, row.key, said, self._state.visit)
+        self._state.groups.note(after_rules.digest(), number, row.key, said, self._state.visit)
         if not said.is_file:
-            self._note_newness(folded, row.verdict)
-        self._substitutes.note_redirected(redirected, folded)
+            self._note_newness(after_rules, row.verdict)
+        self._substitutes.note_redirected(redirected, after_rules)
 
     def _learn(
         self,
@@ -353,10 +359,10 @@ class UrlRules:
         self.trial.drop_doubted(address.host)
         self.trial.adopt(believed)
 
-    def _note_newness(self, folded: Address, verdict: str) -> None:
-        before = self.traps.note(folded, verdict)
+    def _note_newness(self, after_rules: Address, verdict: str) -> None:
+        before = self.traps.note(after_rules, verdict)
         if before == CLOSED:
-            self._state.skipped.put_back_rule(-self.traps.cluster(folded).id)
+            self._state.skipped.put_back_rule(-self.traps.cluster(after_rules).id)
 
     def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
         """Note that URLs were redirected to one that was requested already."""
@@ -377,7 +383,7 @@ class UrlRules:
                 yield self._state.canonical(url)
 
     def _look_up(self, address: Address) -> PageContent | None:
-        known = self._state.folds.get(address.digest())
+        known = self._state.groups.get(address.digest())
         return None if known is None or known.visit != self._state.visit else known.said
 
     def _links_of(self, page: int) -> int | None:

@@ -39,13 +39,13 @@ class LateRequests:
         self._addresses = addresses
         self.is_passing = False
 
-    def trapped(self, folded: Address) -> Skip | None:
+    def trapped(self, after_rules: Address) -> Skip | None:
         """Return the reason to give up a request whose cluster is closed; None where it is made."""
-        if folded.host not in self._traps:
+        if after_rules.host not in self._traps:
             return None
-        fold = folded.digest()
-        cluster = self._traps.closed(folded, fold)
-        return None if cluster is None else Skip(-cluster, fold)
+        group = after_rules.digest()
+        cluster = self._traps.closed(after_rules, group)
+        return None if cluster is None else Skip(-cluster, group)
 
     def priority(self, url: str, wanted: int) -> int:
         """Return the priority for a URL: a low one where pages of its kind are hardly new."""
@@ -53,14 +53,14 @@ class LateRequests:
         return (
             wanted
             if address is None
-            else self._traps.priority(self._addresses.folded(address), wanted)
+            else self._traps.priority(self._addresses.after_rules(address), wanted)
         )
 
     def note_met(self, url: str) -> None:
         """Count a URL that is found for the first time, and that no rule skips."""
         address = self._addresses.parsed(url) if self._traps else None
         if address is not None and address.host in self._traps:
-            self._traps.note_met(self._addresses.folded(address))
+            self._traps.note_met(self._addresses.after_rules(address))
 
     def lease(self, load: Load) -> QueuedRequest | None:
         """Lease the next request of no late cluster; None where none was found in this call.
@@ -84,10 +84,10 @@ class LateRequests:
         address = self._addresses.parsed(queued.url) if self._traps else None
         if address is None or address.host not in self._traps:
             return False
-        folded = self._addresses.folded(address)
-        if self._traps.priority(folded, queued.priority) < queued.priority:
+        after_rules = self._addresses.after_rules(address)
+        if self._traps.priority(after_rules, queued.priority) < queued.priority:
             return True
-        is_closed = self._traps.closed(folded, folded.digest()) is not None
+        is_closed = self._traps.closed(after_rules, after_rules.digest()) is not None
         return is_closed and not self._skipped.is_fixed(queued.id)
 
     def _pass_over(self, requests: list[QueuedRequest]) -> None:
@@ -96,13 +96,13 @@ class LateRequests:
         for queued in requests:
             waiting, given_up = hosts.setdefault(queued.host, ([], []))
             address = self._addresses.parsed(queued.url)
-            folded = None if address is None else self._addresses.folded(address)
-            fold = b"" if folded is None else folded.digest()
-            cluster = None if folded is None else self._traps.closed(folded, fold)
+            after_rules = None if address is None else self._addresses.after_rules(address)
+            group = b"" if after_rules is None else after_rules.digest()
+            cluster = None if after_rules is None else self._traps.closed(after_rules, group)
             if cluster is None or self._skipped.is_fixed(queued.id):
                 waiting.append(queued.id)
             else:
-                given_up.append((queued.id, Skip(-cluster, fold)))
+                given_up.append((queued.id, Skip(-cluster, group)))
         for host, (waiting, given_up) in hosts.items():
             if waiting:
                 self._skipped.postpone(host, waiting, SLOW_PRIORITY)

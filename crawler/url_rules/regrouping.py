@@ -48,7 +48,7 @@ class _Found(NamedTuple):
     wanted: list[int]
 
 
-class Refolding:
+class Regrouping:
     """Regroups the requests of a host when a rule begins to hold or ceases to.
 
     First come the requests that were handed out: each stands for its address from then
@@ -67,7 +67,7 @@ class Refolding:
         self._store = PageStore(state.database)
         self._elsewhere = Elsewhere(state.database, self._store)
         self._skipped = state.skipped
-        self._folds = state.folds
+        self._groups = state.groups
         self._rules = state.rules
         self._canonical = state.canonical
         self._addresses = state.addresses
@@ -91,7 +91,7 @@ class Refolding:
         together = self._rules.together(hosts)
         numbers = [host_number(Address.parse(f"http://{host}/").hostname) for host in together]
         for number in numbers:
-            self._folds.forget(number)
+            self._groups.forget(number)
         work = _Work(together, self._steps(numbers))
         for host in together:
             self._work.pop(host, None)
@@ -161,23 +161,23 @@ class Refolding:
         address = self._addresses.learnable(row.url)
         if address is None:
             return
-        fold = self._rules.fold(address).digest()
+        group = self._rules.apply(address).digest()
         key = row.key or self._canonical.key(row.url)
-        if self._folds.get(fold) is not None:
-            self._folds.mark_explored(fold)
-        self._folds.claim(fold, host, key)
+        if self._groups.get(group) is not None:
+            self._groups.mark_explored(group)
+        self._groups.claim(group, host, key)
         page = self._store.previous(key)
         said = None if page is None else said_of(page, self._elsewhere.kept_url(page))
         if page is not None and said is not None:
             visit = max(page.visit, page.seen_visit)
             self._trial.meet_again(address, said, page, visit)
-            fold = self._rules.fold(address).digest()  # another one where that revoked a rule
-            self._folds.note(fold, host, key, said, visit)
+            group = self._rules.apply(address).digest()  # another one where that revoked a rule
+            self._groups.note(group, host, key, said, visit)
         elif is_through:
-            known = self._folds.get(fold)
+            known = self._groups.get(group)
             if known is not None and known.wants_another:  # and this was it
-                self._folds.note_try(fold)
-            self._folds.note_failure(fold, self._visit)
+                self._groups.note_try(group)
+            self._groups.note_failure(group, self._visit)
 
     def _skip(self, host: int, row: StandingRequest) -> Admitted:
         """Decide how a request is skipped, or whether it tries a rule; None where it is made."""

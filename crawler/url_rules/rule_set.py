@@ -85,20 +85,20 @@ class RuleSet:
         """Return whether any rule holds for a host."""
         return host in self._by_host
 
-    def fold(self, address: Address, without: Collection[LearnedRule] = ()) -> Address:
+    def apply(self, address: Address, without: Collection[LearnedRule] = ()) -> Address:
         """Return the address of a page after every rule that holds for it.
 
         Each rule changes it once at most: a rule that removes the segment after
         ``/s`` makes ``/s/page`` of ``/s/ID/page``, and must not remove the page next.
 
-        Complexity: O(rules of the host), once for an address that is folded again soon.
+        Complexity: O(rules of the host), once for an address that is met again soon.
         """
         if without:
             return self._follow(address, {rule.id for rule in without})[0]
         return self._followed(address)[0]
 
     def changing(self, address: Address) -> Sequence[LearnedRule]:
-        """Return the rules that change an address in ``fold``, in the order of application."""
+        """Return the rules that change an address in ``apply``, in the order of application."""
         return self._followed(address)[1]
 
     def _followed(self, address: Address) -> _Way:
@@ -159,13 +159,14 @@ class RuleSet:
 
     def needed(self, one: Address, other: Address) -> list[LearnedRule]:
         """Return the rules that are each needed to make two addresses one."""
-        if one == other or self.fold(one) != self.fold(other):
+        if one == other or self.apply(one) != self.apply(other):
             return []
         did = {rule.id for rule in (*self.changing(one), *self.changing(other))}
         return [
             rule
             for rule in self._of_both(one, other)
-            if rule.id in did and self.fold(one, without=[rule]) != self.fold(other, without=[rule])
+            if rule.id in did
+            and self.apply(one, without=[rule]) != self.apply(other, without=[rule])
         ]
 
     def behind(self, one: Address, other: Address) -> list[LearnedRule]:
@@ -174,7 +175,7 @@ class RuleSet:
         These are the needed ones; where several rules do the same, so that none is needed, all that
         change one of the addresses.
         """
-        if one == other or self.fold(one) != self.fold(other):
+        if one == other or self.apply(one) != self.apply(other):
             return []
         places = [AddressInContext.of(one), AddressInContext.of(other)]
         return self.needed(one, other) or [

@@ -44,9 +44,9 @@ class RuledAddresses:
         address = self.parsed(url)
         return address if address is not None and address.is_learnable else None
 
-    def folded(self, address: Address) -> Address:
+    def after_rules(self, address: Address) -> Address:
         """Return the address by which a cluster is known, also where no rule is learned from it."""
-        return self._rules.fold(address) if address.is_learnable else address
+        return self._rules.apply(address) if address.is_learnable else address
 
     def standing(self, known: UrlGroup) -> Address | None:
         """Return the address of the request that stands for others."""
@@ -63,7 +63,7 @@ class RuleState:
         canonical: The crawl's canonicalizer of URLs.
         queue: The queue of requests that wait.
         skipped: The requests that are not made.
-        folds: The pages that were found, by address after the rules.
+        groups: The pages that were found, by address after the rules.
         store: Every rule that ever held.
         rules: The rules that hold.
         learner: The learner that proposes rules.
@@ -75,7 +75,7 @@ class RuleState:
     canonical: Canonicalizer
     queue: RequestQueue
     skipped: SkippedRequests
-    folds: UrlGroups
+    groups: UrlGroups
     store: RuleStore
     rules: RuleSet
     learner: RuleLearner

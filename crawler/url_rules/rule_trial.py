@@ -57,15 +57,15 @@ class RuleTrial:
 
     Args:
         state: The rules, and the pages that they were learned from.
-        refold: Called with the hosts of a rule that begins or ceases to hold.
+        regroup: Called with the hosts of a rule that begins or ceases to hold.
     """
 
-    def __init__(self, state: RuleState, refold: Callable[[Iterable[str]], None]) -> None:
+    def __init__(self, state: RuleState, regroup: Callable[[Iterable[str]], None]) -> None:
         self._state = state
         self._rules = state.rules
         self._store = state.store
         self._learner = state.learner
-        self._refold = refold
+        self._regroup = regroup
         self._history = History(state)
         self._matters: list[tuple[frozenset[str], Context, CounterExample]] = []
         self._forgotten = self._store.forgotten()
@@ -105,7 +105,7 @@ class RuleTrial:
             rule = self._store.add(*proposal, origin=origin)
             self._store.note_change(rule)
             self._rules.add(rule)
-            self._refold(rule.hosts)
+            self._regroup(rule.hosts)
             known.add(proposal)
             taken += 1
         return taken
@@ -174,7 +174,7 @@ class RuleTrial:
 
     def _met(self, address: Address, said: PageContent, row: PageRow, visit: int) -> _Met | None:
         """Return the page that is known under the same address, if the two can be compared."""
-        known = self._state.folds.get(self._rules.fold(address).digest())
+        known = self._state.groups.get(self._rules.apply(address).digest())
         if known is None or known.said is None or known.said.page == row.id:
             return None
         if known.visit != visit:  # it may have changed since
@@ -196,15 +196,15 @@ class RuleTrial:
 
     def _note_form(self, address: Address, other: Address, *, is_trial: bool) -> None:
         """Remember the forms in which a page was fetched, so that none of them is tried again."""
-        folded = self._rules.fold(address)
+        after_rules = self._rules.apply(address)
         form, first = self._rules.form(address), self._rules.form(other)
-        if form == first or folded != self._rules.fold(other):
+        if form == first or after_rules != self._rules.apply(other):
             return
-        known = self._state.folds.get(folded.digest())
+        known = self._state.groups.get(after_rules.digest())
         fetched = set() if known is None else {first, *forms_of(known.tested)}
         if known is None or form in fetched:
             return
-        self._state.folds.note_tested(folded.digest(), {form, *fetched})
+        self._state.groups.note_tested(after_rules.digest(), {form, *fetched})
         if is_trial:
             self._note_proved(gained(form, fetched) - proved(fetched))
 
@@ -227,7 +227,7 @@ class RuleTrial:
         example = CounterExample(row.id, met.page)
         if len(self._rules.behind(address, met.address)) > 1:
             self._ask_each_form(address)
-        while self._rules.fold(address) == self._rules.fold(met.address):
+        while self._rules.apply(address) == self._rules.apply(met.address):
             blamed = self._rules.blamed(address, met.address)
             if blamed is None:
                 return  # they are one without any rule: the page has changed
@@ -243,7 +243,7 @@ class RuleTrial:
     def _ask_each_form(self, address: Address) -> None:
         """Fetch a page in every form: one of several rules is wrong about it, or all are."""
         forms = set()
-        for number, host, url in self._state.skipped.of_fold(self._rules.fold(address).digest()):
+        for number, host, url in self._state.skipped.of_group(self._rules.apply(address).digest()):
             other = self._state.addresses.learnable(url)
             form = None if other is None else self._rules.form(other)
             if form not in forms:
@@ -311,7 +311,7 @@ class RuleTrial:
             if status == COVERED:
                 self._rules.remove(rule)
                 self._store.end(rule, COVERED, reason)
-                self._refold(rule.hosts)
+                self._regroup(rule.hosts)
             else:
                 self.revoke(rule, reason, CounterExample(0, 0))
 
@@ -325,7 +325,7 @@ class RuleTrial:
             self._adopt(proposal)
 
     def _regroup_again(self, rule: LearnedRule) -> list[Proposal]:
-        self._refold(rule.hosts)
+        self._regroup(rule.hosts)
         hosts = self._rules.together(rule.hosts)
         if any(map(self.is_given_up, hosts)):
             return []

@@ -25,7 +25,7 @@ class StandingRequest(NamedTuple):
     Attributes:
         is_fixed: Whether no rule may skip it.
         rule: The rule that skipped it.
-        fold: Digest of its address after the rules that held then.
+        group: Digest of its address after the rules that held then.
     """
 
     id: int
@@ -33,12 +33,12 @@ class StandingRequest(NamedTuple):
     url: str
     is_fixed: int
     rule: int | None
-    fold: bytes | None
+    group: bytes | None
 
     @property
     def skip(self) -> Skip | None:
         """The reason why it is not made."""
-        return None if self.rule is None or self.fold is None else Skip(self.rule, self.fold)
+        return None if self.rule is None or self.group is None else Skip(self.rule, self.group)
 
 
 class SkippedCandidate(NamedTuple):
@@ -53,52 +53,58 @@ class SkippedCandidate(NamedTuple):
     id: int
     host: int
     url: str
-    fold: bytes
+    group: bytes
     rule: int
     tested: str
     standing: str
 
 
 _CANDIDATES = f"""
-SELECT requests.id, requests.host, requests.url, requests.fold, requests.rule, tested, standing.url
-FROM requests CROSS JOIN folds ON folds.fold = requests.fold
-CROSS JOIN requests AS standing ON standing.key = folds.key
-WHERE requests.state = {SKIPPED} AND requests.rule > 0 AND (requests.fold, requests.id) > (?, ?)
-ORDER BY requests.fold, requests.id LIMIT ?
+SELECT requests.id, requests.host, requests.url, requests.group_digest, requests.rule, tested,
+    standing.url
+FROM requests CROSS JOIN url_groups ON url_groups.group_digest = requests.group_digest
+CROSS JOIN requests AS standing ON standing.key = url_groups.key
+WHERE requests.state = {SKIPPED} AND requests.rule > 0
+    AND (requests.group_digest, requests.id) > (?, ?)
+ORDER BY requests.group_digest, requests.id LIMIT ?
 """  # noqa: S608
 
-_MAX_OF_FOLD = 200
+_MAX_OF_GROUP = 200
+_OF_GROUP = (
+    "SELECT id, host, url FROM requests"  # noqa: S608
+    f" WHERE state = {SKIPPED} AND group_digest = ? LIMIT ?"
+)
 
 COUNTS = f"SELECT rule, count(*) FROM requests WHERE state = {SKIPPED} GROUP BY rule"  # noqa: S608
 
 _DEPTHS = f"""
 WITH slice AS MATERIALIZED (
-    SELECT fold, id, rule, depth FROM requests
-    WHERE state = {SKIPPED} AND (fold, id) > (?, ?) ORDER BY fold, id LIMIT ?
+    SELECT group_digest, id, rule, depth FROM requests
+    WHERE state = {SKIPPED} AND (group_digest, id) > (?, ?) ORDER BY group_digest, id LIMIT ?
 )
-SELECT slice.fold, slice.id, slice.rule > 0 AND slice.depth < standing.depth, standing.url,
+SELECT slice.group_digest, slice.id, slice.rule > 0 AND slice.depth < standing.depth, standing.url,
     slice.depth
-FROM slice LEFT JOIN folds ON folds.fold = slice.fold
-LEFT JOIN requests AS standing ON standing.key = folds.key
-ORDER BY slice.fold, slice.id
+FROM slice LEFT JOIN url_groups ON url_groups.group_digest = slice.group_digest
+LEFT JOIN requests AS standing ON standing.key = url_groups.key
+ORDER BY slice.group_digest, slice.id
 """  # noqa: S608
 _DEEPER = (
-    "SELECT url FROM folds JOIN requests ON requests.key = folds.key"
-    " WHERE folds.fold = ? AND depth > ?"
+    "SELECT url FROM url_groups JOIN requests ON requests.key = url_groups.key"
+    " WHERE url_groups.group_digest = ? AND depth > ?"
 )
 
-_SKIP = f"UPDATE requests SET state = {SKIPPED}, rule = ?, fold = ? WHERE id = ?"  # noqa: S608
+_SKIP = f"UPDATE requests SET state = {SKIPPED}, rule = ?, group_digest = ? WHERE id = ?"  # noqa: S608
 _SET_ASIDE = f"{_SKIP} AND state = {TODO}"
 _GIVE_UP = f"{_SKIP} AND state = {LEASED}"
-_EXPLAIN = f"UPDATE requests SET rule = ?, fold = ? WHERE id = ? AND state = {SKIPPED}"  # noqa: S608
+_EXPLAIN = f"UPDATE requests SET rule = ?, group_digest = ? WHERE id = ? AND state = {SKIPPED}"  # noqa: S608
 _POSTPONE = f"UPDATE requests SET state = {TODO}, priority = ? WHERE id = ? AND state = {LEASED}"  # noqa: S608
 _PUT_BACK = (
-    f"UPDATE requests SET state = {TODO}, rule = NULL, fold = NULL"  # noqa: S608
+    f"UPDATE requests SET state = {TODO}, rule = NULL, group_digest = NULL"  # noqa: S608
     f" WHERE id = ? AND state = {SKIPPED}"
 )
 _OF_RULE = f"SELECT host, id FROM requests WHERE state = {SKIPPED} AND rule = ? ORDER BY host"  # noqa: S608
 
-_COLUMNS = "id, key, url, fixed, rule, fold"
+_COLUMNS = "id, key, url, fixed, rule, group_digest"
 
 
 class SkippedRequests:
@@ -145,7 +151,7 @@ class SkippedRequests:
         changed = self._queue.change(
             host,
             _SET_ASIDE,
-            [(skip.rule, skip.fold, number) for number, skip in skips],
+            [(skip.rule, skip.group, number) for number, skip in skips],
         )
         self._queue.count(-changed)
 
@@ -163,7 +169,7 @@ class SkippedRequests:
         self._queue.change(
             host,
             _GIVE_UP,
-            [(skip.rule, skip.fold, number) for number, skip in skips],
+            [(skip.rule, skip.group, number) for number, skip in skips],
         )
 
     def is_fixed(self, number: int) -> bool:
@@ -180,7 +186,7 @@ class SkippedRequests:
         """Update the reasons why requests are not made, after the rules changed."""
         self._database.write_many(
             _EXPLAIN,
-            [(skip.rule, skip.fold, number) for number, skip in skips],
+            [(skip.rule, skip.group, number) for number, skip in skips],
         )
 
     def put_back(self, host: int, ids: Sequence[int]) -> None:
@@ -194,19 +200,15 @@ class SkippedRequests:
         )
         self._queue.count(changed)
 
-    def of_fold(self, fold: bytes) -> list[tuple[int, int, str]]:
+    def of_group(self, group: bytes) -> list[tuple[int, int, str]]:
         """Return number, host and URL of the first requests that are skipped at an address."""
         self._queue.write()
-        rows = self._database.read(
-            f"SELECT id, host, url FROM requests WHERE state = {SKIPPED} AND fold = ? LIMIT ?",  # noqa: S608
-            (fold, _MAX_OF_FOLD),
-        )
-        return rows.fetchall()
+        return self._database.read(_OF_GROUP, (group, _MAX_OF_GROUP)).fetchall()
 
-    def put_one_back(self, fold: bytes) -> bool:
+    def put_one_back(self, group: bytes) -> bool:
         """Let another request for an address wait, for good; return whether one was skipped."""
-        sql = f"SELECT id, host FROM requests WHERE state = {SKIPPED} AND fold = ? LIMIT 1"  # noqa: S608
-        row = self._database.read(sql, (fold,)).fetchone()
+        sql = f"SELECT id, host FROM requests WHERE state = {SKIPPED} AND group_digest = ? LIMIT 1"  # noqa: S608
+        row = self._database.read(sql, (group,)).fetchone()
         return self._put_back_for_good(row)
 
     def put_key_back(self, key: bytes) -> bool:
@@ -243,12 +245,12 @@ class SkippedRequests:
         nearer = [(url, depth) for *_, is_nearer, url, depth in rows if is_nearer]
         return nearer, (rows[-1][0], rows[-1][1]) if len(rows) == most else None
 
-    def standing_deeper(self, fold: bytes, depth: int) -> list[tuple[str, int]]:
+    def standing_deeper(self, group: bytes, depth: int) -> list[tuple[str, int]]:
         """Return the URL of the request that stands for an address, if it is deeper than this.
 
         Complexity: O(log requests).
         """
-        row = self._database.read(_DEEPER, (fold, depth)).fetchone()
+        row = self._database.read(_DEEPER, (group, depth)).fetchone()
         return [] if row is None else [(row[0], depth)]
 
     def candidates(self, after: tuple[bytes, int], most: int) -> list[SkippedCandidate]:

@@ -122,12 +122,12 @@ class UrlTraps:
             cluster.met += 1
             self._changed[cluster.id] = cluster
 
-    def closed(self, address: Address, fold: bytes) -> int | None:
+    def closed(self, address: Address, group: bytes) -> int | None:
         """Return the number of the closed cluster for which an address is not fetched, or None."""
         if address.host not in self:
             return None
         cluster = self.cluster(address)
-        if cluster.state != CLOSED or cluster.is_tried(int.from_bytes(fold[4:8]), self._budget):
+        if cluster.state != CLOSED or cluster.is_tried(int.from_bytes(group[4:8]), self._budget):
             return None
         return cluster.id
 

@@ -49,76 +49,78 @@ class UrlGroup(NamedTuple):
 
 
 class UrlGroups:
-    """The table ``folds``: every address that was queued or fetched while rules were learned."""
+    """The table ``url_groups``: addresses that were queued or fetched while rules were learned."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def get(self, fold: bytes) -> UrlGroup | None:
+    def get(self, group: bytes) -> UrlGroup | None:
         """Return the stored address with a digest, taken after the rules; None if unknown."""
         row = self._database.read(
             "SELECT key, words, kept, similarity, page, links, visit, tries, explored,"
-            " tested FROM folds"
-            " WHERE fold = ?",
-            (fold,),
+            " tested FROM url_groups"
+            " WHERE group_digest = ?",
+            (group,),
         ).fetchone()
         if row is None:
             return None
         said = None if row[1] is None else PageContent(*row[1:6])
         return UrlGroup(row[0], said, row[6], row[7], bool(row[8]), row[9])
 
-    def claim(self, fold: bytes, host: int, key: bytes) -> None:
+    def claim(self, group: bytes, host: int, key: bytes) -> None:
         """Let a request stand for an address that has none yet."""
         self._database.write(
-            "INSERT OR IGNORE INTO folds (fold, host, key, tries, explored, tested)"
+            "INSERT OR IGNORE INTO url_groups (group_digest, host, key, tries, explored, tested)"
             " VALUES (?, ?, ?, 0, 0, '')",
-            (fold, host, key),
+            (group, host, key),
         )
 
-    def stand(self, fold: bytes, key: bytes) -> None:
+    def stand(self, group: bytes, key: bytes) -> None:
         """Let another request stand for an address."""
-        self._database.write("UPDATE folds SET key = ? WHERE fold = ?", (key, fold))
+        self._database.write("UPDATE url_groups SET key = ? WHERE group_digest = ?", (key, group))
 
-    def note(self, fold: bytes, host: int, key: bytes, said: PageContent, visit: int) -> None:
+    def note(self, group: bytes, host: int, key: bytes, said: PageContent, visit: int) -> None:
         """Store the content found at an address; the request that stands for it stays."""
         self._database.write(
-            "INSERT INTO folds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')"
-            " ON CONFLICT (fold) DO UPDATE"
+            "INSERT INTO url_groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')"
+            " ON CONFLICT (group_digest) DO UPDATE"
             " SET words = excluded.words, kept = excluded.kept, similarity = excluded.similarity,"
             " page = excluded.page, links = excluded.links, visit = excluded.visit",
-            (fold, host, key, *said[:5], visit),
+            (group, host, key, *said[:5], visit),
         )
 
-    def note_failure(self, fold: bytes, visit: int) -> None:
+    def note_failure(self, group: bytes, visit: int) -> None:
         """Note that a request for an address gave no page, where none gave one before."""
         self._database.write(
-            "UPDATE folds SET visit = ? WHERE fold = ? AND words IS NULL", (visit, fold)
+            "UPDATE url_groups SET visit = ? WHERE group_digest = ? AND words IS NULL",
+            (visit, group),
         )
 
-    def note_try(self, fold: bytes) -> None:
+    def note_try(self, group: bytes) -> None:
         """Note that another URL of an address is tried, with no result yet."""
         self._database.write(
-            "UPDATE folds SET tries = tries + 1, visit = NULL WHERE fold = ? AND words IS NULL",
-            (fold,),
+            "UPDATE url_groups SET tries = tries + 1, visit = NULL"
+            " WHERE group_digest = ? AND words IS NULL",
+            (group,),
         )
 
-    def mark_explored(self, fold: bytes) -> None:
+    def mark_explored(self, group: bytes) -> None:
         """Note that a second URL of an address is fetched on purpose."""
-        self._database.write("UPDATE folds SET explored = 1 WHERE fold = ?", (fold,))
+        self._database.write("UPDATE url_groups SET explored = 1 WHERE group_digest = ?", (group,))
 
-    def note_tested(self, fold: bytes, forms: Iterable[Form]) -> None:
+    def note_tested(self, group: bytes, forms: Iterable[Form]) -> None:
         """Note the forms of an address's URLs that led to one text."""
         self._database.write(
-            "UPDATE folds SET tested = ? WHERE fold = ?", (forms_json(forms), fold)
+            "UPDATE url_groups SET tested = ? WHERE group_digest = ?", (forms_json(forms), group)
         )
 
     def clear(self) -> None:
         """Remove all addresses, for another visit."""
-        self._database.empty("folds")
+        self._database.empty("url_groups")
 
     def forget(self, host: int) -> None:
         """Remove a host's addresses, whose digests have become invalid."""
-        self._database.write("DELETE FROM folds WHERE host = ?", (host,))
+        self._database.write("DELETE FROM url_groups WHERE host = ?", (host,))
 
 
 def forms_json(forms: Iterable[Form]) -> str:

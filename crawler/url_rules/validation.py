@@ -80,7 +80,7 @@ class Validation:
         self._state = state
         self._rules = state.rules
         self._after = _FIRST
-        self._folds: set[bytes] = set()
+        self._groups: set[bytes] = set()
         self._coming: Counter[tuple[int, Proof]] = Counter()
         self._is_stale = self._is_news = True
         self.is_under_way = False
@@ -120,7 +120,7 @@ class Validation:
         is_wanting = any(map(self._is_wanting, self._rules))
         candidates = self._state.skipped.candidates(self._after, SLICE) if is_wanting else []
         if candidates:
-            self._after = candidates[-1].fold, candidates[-1].id
+            self._after = candidates[-1].group, candidates[-1].id
             self._is_stale |= self._try_some(candidates)
             return True
         if self._is_stale:
@@ -133,7 +133,7 @@ class Validation:
     def _begin(self) -> None:
         self.is_under_way, self._is_stale = True, False
         self._after = _FIRST
-        self._folds.clear()
+        self._groups.clear()
 
     def _end(self) -> None:
         """Settle the rules that are not proved, since no request is left that could prove them."""
@@ -186,13 +186,13 @@ class Validation:
         trials.sort(key=lambda trial: (-len(trial.proofs), _draw(trial)))
         tried = 0
         for trial in trials:
-            if trial.request.fold in self._folds:
+            if trial.request.group in self._groups:
                 continue
             if any(self._lacks(rule, proof) > 0 for rule, proof in trial.proofs):
-                self._folds.add(trial.request.fold)
+                self._groups.add(trial.request.group)
                 self._make(trial)
                 tried += 1
-        self._folds.intersection_update([candidates[-1].fold])
+        self._groups.intersection_update([candidates[-1].group])
         return bool(tried)
 
     def _form(self, url: str) -> Form | None:
@@ -240,7 +240,7 @@ class Validation:
 
     def _make(self, trial: _Trial) -> None:
         request = trial.request
-        self._state.folds.mark_explored(request.fold)
+        self._state.groups.mark_explored(request.group)
         self._state.skipped.fix([request.id])
         self._state.skipped.put_back(request.host, [request.id])
         for rule, proof in trial.proofs:

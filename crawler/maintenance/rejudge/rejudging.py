@@ -67,11 +67,12 @@ SELECT count(*) {DIFFERS.replace("WHERE", "WHERE (")})
 
 _NAME += " AND text_digest IS NOT NULL"
 # The facts of a page for learned URL rules: its original, and the similarity to it.
-_FOLDS = """
-UPDATE folds SET kept = coalesce(pages.duplicate_of, pages.id),
+_GROUPS = """
+UPDATE url_groups SET kept = coalesce(pages.duplicate_of, pages.id),
     similarity = CASE WHEN pages.duplicate_of IS NULL THEN 1.0
                  ELSE coalesce(pages.similarity, 0.0) END
-FROM pages WHERE pages.id = folds.page AND folds.kept IS NOT NULL AND pages.is_main IS NOT NULL
+FROM pages WHERE pages.id = url_groups.page AND url_groups.kept IS NOT NULL
+    AND pages.is_main IS NOT NULL
 """
 
 
@@ -108,7 +109,7 @@ class Application:
             watch.advance()
         named = self._database.write(_NAME, (parameters,)).rowcount
         if total:
-            self._database.write(_FOLDS)
+            self._database.write(_GROUPS)
         return int(total) + named
 
     def _write(self, row: JudgedRow) -> None:

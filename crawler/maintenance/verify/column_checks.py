@@ -153,9 +153,9 @@ COLUMNS = (
     ColumnCheck("redirects", _digest("target", may_be_null=False), None),
     *_counts("url_rules", "positives", "explored", "saved"),
     ColumnCheck("url_rules", "NOT json_valid(tried)", "tried = '[]'"),
-    *_counts("folds", "tries"),
-    *_flags("folds", "explored"),
-    ColumnCheck("folds", _digest("fold", may_be_null=False), None),
+    *_counts("url_groups", "tries"),
+    *_flags("url_groups", "explored"),
+    ColumnCheck("url_groups", _digest("group_digest", may_be_null=False), None),
     ColumnCheck(
         "url_clusters", f"state NOT IN ({listed(_CLUSTERS)})", "state = 'open', reason = NULL"
     ),

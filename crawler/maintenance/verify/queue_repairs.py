@@ -68,10 +68,10 @@ class QueueMender:
     def _rule(self, finding: Finding) -> str:
         """Put back requests that no rule skipped; remove the rule of those that are not skipped."""
         self._database.write(
-            f"UPDATE requests SET rule = NULL, fold = NULL WHERE state != {SKIPPED}"  # noqa: S608
+            f"UPDATE requests SET rule = NULL, group_digest = NULL WHERE state != {SKIPPED}"  # noqa: S608
         )
         self._database.write(
-            f"UPDATE requests SET state = {TODO}, fold = NULL"  # noqa: S608
+            f"UPDATE requests SET state = {TODO}, group_digest = NULL"  # noqa: S608
             f" WHERE state = {SKIPPED} AND rule IS NULL"
         )
         self._again.requests.line_up()
@@ -92,19 +92,19 @@ class QueueMender:
     def _put_back(self, sql: str) -> int:
         """Put skipped requests back; the next crawl applies the rules again."""
         rows = [(number,) for number, _ in self._database.read(sql).fetchall()]
-        sql = f"UPDATE requests SET state = {TODO}, rule = NULL, fold = NULL WHERE id = ?"  # noqa: S608
+        sql = f"UPDATE requests SET state = {TODO}, rule = NULL, group_digest = NULL WHERE id = ?"  # noqa: S608
         self._database.write_many(sql, rows)
         self._again.requests.line_up()
-        self._refold()
+        self._regroup()
         return len(rows)
 
-    def _refold(self) -> None:
+    def _regroup(self) -> None:
         hosts = {host for rule in RuleStore(self._database) for host in rule.hosts}
         note_pending(self._database, hosts)
 
-    def _forget_folds(self, finding: Finding) -> str:
-        self._database.write(f"DELETE FROM folds WHERE {url_rules.WRONG_FOLD}")  # noqa: S608
-        self._refold()
+    def _forget_groups(self, finding: Finding) -> str:
+        self._database.write(f"DELETE FROM url_groups WHERE {url_rules.WRONG_GROUP}")  # noqa: S608
+        self._regroup()
         return f"addresses that the next crawl looks at anew: {finding.count:,}"
 
 
@@ -117,7 +117,7 @@ _ACTS: dict[str, Callable[[QueueMender, Finding], str]] = {
     url_rules.READABLE: QueueMender._forget_rules,
     url_rules.HELD: QueueMender._put_back_unruled,
     url_rules.STANDS: QueueMender._put_back_alone,
-    url_rules.FOLDS: QueueMender._forget_folds,
+    url_rules.GROUPS: QueueMender._forget_groups,
 }
 
 QUEUE_RULES = tuple(_ACTS)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 READABLE = "url-rules-readable"
 HELD = "skipped-by-a-rule-that-holds"
 STANDS = "skipped-for-another-request"
-FOLDS = "folds-of-requests"
+GROUPS = "groups-of-requests"
 
 UNREADABLE_RULES = "SELECT id, rule, state FROM url_rules"
 NOT_HELD = f"""
@@ -27,16 +27,17 @@ SELECT id, url FROM requests
 WHERE state = {SKIPPED} AND rule NOT IN (SELECT id FROM url_rules WHERE state = {HOLDS}) ORDER BY id
 """  # noqa: S608
 ALONE = f"""
-SELECT requests.id, requests.url FROM requests LEFT JOIN folds USING (fold)
-WHERE requests.state = {SKIPPED} AND (folds.key IS NULL OR folds.key = requests.key OR NOT EXISTS
-    (SELECT 1 FROM requests AS other WHERE other.key = folds.key AND other.state != {SKIPPED}))
+SELECT requests.id, requests.url FROM requests LEFT JOIN url_groups USING (group_digest)
+WHERE requests.state = {SKIPPED} AND (
+    url_groups.key IS NULL OR url_groups.key = requests.key OR NOT EXISTS
+    (SELECT 1 FROM requests AS other WHERE other.key = url_groups.key AND other.state != {SKIPPED}))
 ORDER BY requests.id
 """  # noqa: S608
-WRONG_FOLD = """
-NOT EXISTS (SELECT 1 FROM requests WHERE requests.key = folds.key)
-OR (page NOTNULL AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.id = folds.page))
+WRONG_GROUP = """
+NOT EXISTS (SELECT 1 FROM requests WHERE requests.key = url_groups.key)
+OR (page NOTNULL AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.id = url_groups.page))
 """
-_REFOLDS = "puts them back into the queue, of which the next crawl skips what its rules skip"
+_REGROUPS = "puts them back into the queue, of which the next crawl skips what its rules skip"
 
 
 def find_misruled(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
@@ -53,7 +54,7 @@ def find_misruled(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
             tuple(f"rule {number}" for number in broken[:MAX_EXAMPLES]),
             remedy="forgets them",
         )
-    if is_refolding(directory):
+    if is_regrouping(directory):
         return  # the next crawl begins by putting the queue in agreement
     if meta_names.FLEET in directory.meta:
         return  # requests that stand for others may be another worker's
@@ -64,14 +65,14 @@ def find_misruled(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
         rows = directory.connection.execute(sql).fetchall()
         if rows:
             examples = tuple(url for _, url in rows[:MAX_EXAMPLES])
-            yield Finding(rule, f"{what}: {len(rows):,}", len(rows), examples, remedy=_REFOLDS)
-    wrong = directory.count(f"SELECT count(*) FROM folds WHERE {WRONG_FOLD}")  # noqa: S608
+            yield Finding(rule, f"{what}: {len(rows):,}", len(rows), examples, remedy=_REGROUPS)
+    wrong = directory.count(f"SELECT count(*) FROM url_groups WHERE {WRONG_GROUP}")  # noqa: S608
     if wrong:
         what = f"addresses that stand for no request, or for a page that is not there: {wrong:,}"
-        yield Finding(FOLDS, what, wrong, remedy="lets the next crawl make them anew")
+        yield Finding(GROUPS, what, wrong, remedy="lets the next crawl make them anew")
 
 
-def is_refolding(directory: CrawlDirectory) -> bool:
+def is_regrouping(directory: CrawlDirectory) -> bool:
     """Return whether the queue does not agree with the rules yet."""
     return bool(json.loads(directory.meta.get(meta_names.REGROUPING) or "[]"))
 

@@ -96,12 +96,12 @@ class Sight(NamedTuple):
 
     Attributes:
         form: The parts that the rule drops or replaces in it.
-        folded: Hash of the address after the rules that hold already.
+        after_rules: Hash of the address after the rules that hold already.
         said: The content of its page.
     """
 
     form: Form
-    folded: int
+    after_rules: int
     said: PageContent
 
 
@@ -169,7 +169,7 @@ class Evidence:
         if any(a == b for a, b in zip(one.form, other.form, strict=True)):
             return False  # nothing is known of what stayed the same
         before = self.is_useful, self.fewest_values
-        self.is_useful |= one.folded != other.folded
+        self.is_useful |= one.after_rules != other.after_rules
         self._note_values(one.form)
         self._note_values(other.form)
         is_more = (self.is_useful, self.fewest_values) != before

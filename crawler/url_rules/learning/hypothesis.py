@@ -66,7 +66,7 @@ class Observation(NamedTuple):
 
 
 Lookup = Callable[[Address], PageContent | None]
-"""Looks up the content of the page at a folded address; None where none was fetched."""
+"""Looks up the content of the page at an address after the rules; None where none was fetched."""
 
 
 @dataclass(slots=True)
@@ -145,14 +145,14 @@ class Hypothesis:
             return self.transform.host, self.transform.new_host
         return (self.context.host,)
 
-    def folded(self, place: AddressInContext) -> Address:
+    def applied(self, place: AddressInContext) -> Address:
         """Return the address after the rule, given one after the rules that hold."""
         holds = self.context.holds(place, about(self.transform))
         return self.transform(place.address) if holds else place.address
 
     def changes(self, place: AddressInContext) -> bool:
         """Return whether the rule would change an address."""
-        return self.folded(place) != place.address
+        return self.applied(place) != place.address
 
     def _agree(self, one: Sight, other: Sight, cluster: str) -> bool:
         texts = self.evidence.texts

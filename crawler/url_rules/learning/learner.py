@@ -104,7 +104,7 @@ class RuleLearner:
             same_links: Number of links of that page that are followed, if known.
             suggests: Canonical URLs that a redirect or rel=canonical declares to be the same page.
                 Rules that they suggest are tried; they are no evidence.
-            lookup: Looks up the content of the page at a folded address.
+            lookup: Looks up the content of the page at an address after the rules.
 
         Returns:
             At most one rule that is believed from now on. The caller has to ``take`` it, apply it,
@@ -122,7 +122,7 @@ class RuleLearner:
         news = same_as is not None and self._compare(host, seen, same_as, same_links)
         for other in map(Address.parse, suggests):
             if other.is_learnable:
-                self._try_all(host, seen, AddressInContext.of(self._rules.fold(other)))
+                self._try_all(host, seen, AddressInContext.of(self._rules.apply(other)))
         self._try_some(host, seen)
         host.remember(seen)
         news |= self._observe(host, seen, lookup)
@@ -142,7 +142,7 @@ class RuleLearner:
         )
 
     def pattern_of(self, address: Address) -> str:
-        """Return the path pattern of an address that is folded."""
+        """Return the path pattern of an address after the rules."""
         return self._host(address.host).patterns(address)
 
     def _host(self, name: str) -> _Host:
@@ -160,7 +160,7 @@ class RuleLearner:
         return count > self._policy.largest_cluster
 
     def _observation(self, host: _Host, address: Address, said: PageContent) -> Observation:
-        place = AddressInContext.of(self._rules.fold(address))
+        place = AddressInContext.of(self._rules.apply(address))
         return Observation(address, place, host.patterns(place.address), said)
 
     def _proposals(self, host: _Host, seen: Observation) -> Iterator[Proposal]:

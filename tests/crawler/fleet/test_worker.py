@@ -50,11 +50,13 @@ class Crawl:
 
     def skip(self) -> None:
         """Skip everything that waits, as a rule does that was learned just now."""
-        self._change("UPDATE requests SET state = 4, rule = 1, fold = 'f' WHERE state = ?", 0, -1)
+        self._change(
+            "UPDATE requests SET state = 4, rule = 1, group_digest = 'f' WHERE state = ?", 0, -1
+        )
 
     def put_back(self) -> None:
         """Put back everything that a rule skips, as one does that is revoked."""
-        sql = "UPDATE requests SET state = 0, rule = NULL, fold = NULL WHERE state = ?"
+        sql = "UPDATE requests SET state = 0, rule = NULL, group_digest = NULL WHERE state = ?"
         self._change(sql, 4, 1)
 
     def _change(self, sql: str, state: int, more: int) -> None:

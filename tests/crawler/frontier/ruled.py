@@ -90,11 +90,11 @@ class RuledCrawl:
             self.admit(url)
 
     def lease(self) -> QueuedRequest | None:
-        """The next request; what is left to fold is folded where none waits, as in a crawl."""
-        self.rules.refolding.step()
+        """The next request; the queue is regrouped to the end where none waits, as in a crawl."""
+        self.rules.regrouping.step()
         leased = self.queue.lease(lambda _: 0)
-        if leased is None and self.rules.refolding.is_pending:
-            self.rules.refolding.finish()
+        if leased is None and self.rules.regrouping.is_pending:
+            self.rules.regrouping.finish()
             leased = self.queue.lease(lambda _: 0)
         return leased
 
@@ -165,9 +165,9 @@ class RuledCrawl:
         self.queue.write()
         return dict(self.database.read("SELECT url, state FROM requests").fetchall())
 
-    def fold(self, url: str) -> bytes:
+    def group(self, url: str) -> bytes:
         """The digest of an address after today's rules."""
-        return self.rules.rules.fold(Address.parse(self.canonical(url))).digest()
+        return self.rules.rules.apply(Address.parse(self.canonical(url))).digest()
 
     def said(self) -> set[str]:
         """What the pages said that were fetched."""

@@ -126,7 +126,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(data=st.data(), by=RULES)
     def set_aside(self, data: st.DataObject, by: int) -> None:
         request = data.draw(st.sampled_from(sorted(self.model.todo, key=lambda one: one.id)))
-        skip = Skip(by, b"fold")
+        skip = Skip(by, b"group")
         SkippedRequests(self.database, self.queue).set_aside(request.host, [(request.id, skip)])
         self.model.set_aside(request.id, by)
 

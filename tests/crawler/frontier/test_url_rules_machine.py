@@ -102,7 +102,7 @@ class RulesMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "crawl"):
             self.crawl.examine()
-            self.crawl.rules.refolding.finish()
+            self.crawl.rules.regrouping.finish()
             self.crawl.examine()
             self.check()
             self.crawl.close()
@@ -112,16 +112,16 @@ class RulesMachine(RuleBasedStateMachine):
     def check(self) -> None:
         states = self.crawl.states()
         rules = {known.id for known in self.crawl.rules.rules}
-        sql = "SELECT url, rule, fold FROM requests WHERE state = 4"
-        for url, by, fold in self.crawl.database.read(sql).fetchall():
+        sql = "SELECT url, rule, group_digest FROM requests WHERE state = 4"
+        for url, by, group in self.crawl.database.read(sql).fetchall():
             assert by in rules
-            assert fold == self.crawl.fold(url)
+            assert group == self.crawl.group(url)
         done: dict[bytes, list[str]] = {}
         for url, state in states.items():
             if state != SKIPPED:
-                done.setdefault(self.crawl.fold(url), []).append(url)
+                done.setdefault(self.crawl.group(url), []).append(url)
         for url, state in states.items():
-            said = {self.site(other) for other in done.get(self.crawl.fold(url), [])} - {None}
+            said = {self.site(other) for other in done.get(self.crawl.group(url), [])} - {None}
             assert state != SKIPPED or said, "skipped for nothing"
             assert len(said) <= 1, "a rule holds that two pages show to be wrong"
         if self.is_true:

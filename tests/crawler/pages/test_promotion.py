@@ -150,13 +150,13 @@ def test_learned_rules_know_the_new_capture_of_a_promoted_page(tmp_path: Path) -
     visit(tmp_path, [("/a", Said(WALL)), ("/copy", Said(WALL))])
     with closing(Job(tmp_path, OPTIONS)) as job:
         job.database.write(
-            "INSERT INTO folds (fold, host, key, page, tries, explored, tested)"
+            "INSERT INTO url_groups (group_digest, host, key, page, tries, explored, tested)"
             " SELECT id, 1, key, id, 0, 0, 0 FROM pages"
         )
         job.begin_visit()
         says(job, "/a", Said(NEW_WALL))
         job.end_visit()
-        sql = "SELECT url FROM folds JOIN pages ON pages.id = page AND latest = 1"
+        sql = "SELECT url FROM url_groups JOIN pages ON pages.id = page AND latest = 1"
         assert job.database.read(sql).fetchall() == [(f"{ORIGIN}/copy",)]
 
 

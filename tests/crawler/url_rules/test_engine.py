@@ -62,7 +62,7 @@ def tried(folder: Path, *rules: Proposal, site: object = by_id) -> RuledCrawl:
 
 
 class TestLearning:
-    def test_a_rule_is_learned_and_what_waits_is_folded(self, tmp_path: Path) -> None:
+    def test_a_rule_is_learned_and_what_waits_is_regrouped(self, tmp_path: Path) -> None:
         crawl = RuledCrawl(tmp_path, by_id)
         crawl.admit_all(urls(range(100), range(5)))
         crawl.drain()
@@ -187,7 +187,7 @@ class TestNoPage:
         while any(argument(url, "sid") != "s0" for url in crawl.fetched) is False:
             assert crawl.step()
         crawl.rules.take([(Context(NAME), DropArguments(("nothing",)))], "another file")
-        crawl.rules.refolding.finish()
+        crawl.rules.regrouping.finish()
         crawl.drain()
         assert crawl.said() == {f"page {number}" for number in range(5)}
 

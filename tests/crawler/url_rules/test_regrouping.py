@@ -41,7 +41,7 @@ def test_of_what_waits_one_an_address_goes_on_waiting(tmp_path: Path) -> None:
     crawl = RuledCrawl(tmp_path, by_id)
     crawl.admit_all(urls(range(20), range(3)))
     crawl.take(SID)
-    crawl.rules.refolding.finish()
+    crawl.rules.regrouping.finish()
     assert (count(crawl, TODO), count(crawl, SKIPPED), len(crawl.queue)) == (20, 40, 20)
     crawl.drain()
     assert len(crawl.fetched) == 20
@@ -53,7 +53,7 @@ def test_what_was_fetched_stands_for_what_waits(tmp_path: Path) -> None:
     crawl.drain()
     crawl.admit_all(urls(range(20), range(1, 3)))
     crawl.take(SID)
-    crawl.rules.refolding.finish()
+    crawl.rules.regrouping.finish()
     crawl.drain()
     assert (count(crawl, DONE), count(crawl, SKIPPED)) == (20, 40)
 
@@ -63,9 +63,9 @@ def test_slice_after_slice_between_pages(tmp_path: Path) -> None:
     crawl.admit_all(urls(range(20), range(3)))
     crawl.take(SID)
     steps = 0
-    while crawl.rules.refolding.is_pending:
+    while crawl.rules.regrouping.is_pending:
         before = count(crawl, SKIPPED)
-        crawl.rules.refolding.step()
+        crawl.rules.regrouping.step()
         assert count(crawl, SKIPPED) - before <= 7
         steps += 1
     assert steps > 60 // 7
@@ -79,11 +79,11 @@ def test_a_kill_in_the_middle_begins_anew(tmp_path: Path) -> None:
     crawl.database.commit()
     for kills in range(12):
         for _ in range(kills):
-            crawl.rules.refolding.step()
+            crawl.rules.regrouping.step()
         if kills % 2:
             crawl.database.commit()
         crawl.kill()
-    crawl.rules.refolding.finish()
+    crawl.rules.regrouping.finish()
     assert (count(crawl, TODO), count(crawl, SKIPPED)) == (20, 40)
     assert crawl.database.meta(meta_names.REGROUPING) == "[]"
 
@@ -95,11 +95,11 @@ def test_what_is_skipped_is_named_by_the_rules_of_today(tmp_path: Path) -> None:
     crawl.admit_all([*urls(range(9), range(3)), *prints])
     assert count(crawl, SKIPPED) == 36
     crawl.take(PRINT)
-    crawl.rules.refolding.finish()
+    crawl.rules.regrouping.finish()
     assert count(crawl, SKIPPED) == 45
     skipped = SkippedRequests(crawl.database, crawl.queue)
     for row in skipped.requests(skipped.ids(HOST, SKIPPED), SKIPPED):
-        assert row.fold == crawl.fold(row.url), "or it is not found where its address needs it"
+        assert row.group == crawl.group(row.url), "or it is not found where its address needs it"
         assert row.rule in {1, 2}
 
 
@@ -110,7 +110,7 @@ def test_covered_rules_hand_over_what_they_skip(tmp_path: Path) -> None:
     (narrow,) = crawl.rules.rules
     crawl.rules.rules.remove(narrow)
     crawl.take(SID)
-    crawl.rules.refolding.finish()
+    crawl.rules.regrouping.finish()
     (wide,) = crawl.rules.rules
     assert SkippedRequests(crawl.database, crawl.queue).counts() == {wide.id: 18}
 
@@ -122,12 +122,12 @@ def test_without_its_rule_everything_waits_again(tmp_path: Path) -> None:
     assert count(crawl, SKIPPED) == 26
     for rule in list(crawl.rules.rules):
         crawl.rules.rules.remove(rule)
-    crawl.rules.refolding.begin(NAME)
-    crawl.rules.refolding.finish()
+    crawl.rules.regrouping.begin(NAME)
+    crawl.rules.regrouping.finish()
     assert (count(crawl, TODO), count(crawl, SKIPPED), len(crawl.queue)) == (27, 0, 27)
 
 
-def test_a_copy_of_the_directory_is_folded_in_the_same_way(tmp_path: Path) -> None:
+def test_a_copy_of_the_directory_is_regrouped_in_the_same_way(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     crawl = RuledCrawl(tmp_path / "one", by_id)
     crawl.admit_all(urls(range(30), range(4)))
@@ -137,7 +137,7 @@ def test_a_copy_of_the_directory_is_folded_in_the_same_way(tmp_path: Path) -> No
     found = []
     for name in ("one", "two"):
         again = RuledCrawl(tmp_path / name, by_id)
-        again.rules.refolding.finish()
+        again.rules.regrouping.finish()
         found.append(again.states())
         again.close()
     assert found[0] == found[1]
@@ -151,7 +151,7 @@ def test_urls_of_other_hosts_and_fixed_ones_are_left_alone(tmp_path: Path) -> No
     other = [f"http://other.test/page?id=1&sid=s{sid}" for sid in range(5)]
     crawl.admit_all(other)
     crawl.take(SID)
-    crawl.rules.refolding.finish()
+    crawl.rules.regrouping.finish()
     waiting = {url for url, state in crawl.states().items() if state == TODO}
     assert waiting >= {*other, *urls(range(3), range(2, 4))}
     assert all(url.startswith((SOMEWHERE, "http://other.test")) for url in waiting)
@@ -163,14 +163,14 @@ def test_where_no_host_has_room_it_is_not_done_at_once(tmp_path: Path) -> None:
     crawl.admit_all(urls(range(20), range(2)))
     crawl.rules.take([SID], "a file")
     assert crawl.rules.lease(lambda _: None) is None
-    assert crawl.rules.refolding.is_pending
+    assert crawl.rules.regrouping.is_pending
     assert len(crawl.queue) == 40
 
 
 def test_where_nothing_waits_it_goes_on_until_something_does(tmp_path: Path) -> None:
     crawl = RuledCrawl(tmp_path, by_id)
     crawl.take(ID)
-    crawl.rules.refolding.finish()
+    crawl.rules.regrouping.finish()
     crawl.admit_all(urls(range(20), range(1)))
     crawl.drain()
     assert count(crawl, SKIPPED) == 19
@@ -180,7 +180,7 @@ def test_where_nothing_waits_it_goes_on_until_something_does(tmp_path: Path) -> 
     while leased is None and crawl.rules.is_busy:
         leased = crawl.rules.lease(lambda _: 0)
     assert leased is not None
-    assert crawl.rules.refolding.is_pending
+    assert crawl.rules.regrouping.is_pending
 
 
 def test_a_page_is_as_near_as_the_nearest_of_its_urls(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_what_a_new_rule_skips_lends_its_depth_to_what_stands_for_it(tmp_path: P
     crawl.admit(second, depth=2)
     crawl.take(SID)
     found = []
-    while crawl.rules.refolding.is_pending:
+    while crawl.rules.regrouping.is_pending:
         crawl.rules.regroup_some()
         found += crawl.rules.take_shorter()
     assert crawl.states()[second] == SKIPPED
@@ -226,7 +226,7 @@ def test_depths_are_compared_a_slice_at_a_time(
     for url, depth in (*((url, 6) for url in second), *((url, 2) for url in third)):
         crawl.admit(url, depth=depth)
     crawl.take(SID)
-    while crawl.rules.refolding.is_pending:
+    while crawl.rules.regrouping.is_pending:
         assert crawl.rules.take_shorter() == []
         crawl.rules.regroup_some()
     for what in ("after a rule was learned", "in the next process"):

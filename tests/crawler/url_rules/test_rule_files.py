@@ -182,7 +182,7 @@ class TestRestoredProperties:
         rules = RuleSet()
         rules.add(LearnedRule(1, *found))
         for address in ADDRESSES:
-            rules.fold(address).digest()
+            rules.apply(address).digest()
         assert restored(json.loads(json.dumps(stored(*found)))) == found
 
     def test_templates_hold_what_was_written(self) -> None:
@@ -249,7 +249,7 @@ class TestDiscarder:
         for number, rule in enumerate(DISCARDED):
             rules.add(LearnedRule(number, *rule))
         url = f"http://{HOST}{target}"
-        assert canonical(url) == str(rules.fold(Address.parse(url))) == f"http://{HOST}{wanted}"
+        assert canonical(url) == str(rules.apply(Address.parse(url))) == f"http://{HOST}{wanted}"
 
     @pytest.mark.parametrize("origin", ["http://example.com", f"http://sub.{HOST}"])
     def test_leaves_other_hosts_alone(self, canonical: Any, origin: str) -> None:

@@ -19,11 +19,11 @@ from crawler.url_rules.rule_set import RuleSet
 HOST = "site.test"
 
 
-def folded(url: str, *transforms: Transform) -> str:
+def applied(url: str, *transforms: Transform) -> str:
     rules = RuleSet()
     for number, transform in enumerate(transforms, 1):
         rules.add(LearnedRule(number, Context(HOST), transform))
-    return str(rules.fold(Address.parse(f"http://{HOST}{url}"))).removeprefix(f"http://{HOST}")
+    return str(rules.apply(Address.parse(f"http://{HOST}{url}"))).removeprefix(f"http://{HOST}")
 
 
 @pytest.mark.parametrize(
@@ -38,19 +38,19 @@ def folded(url: str, *transforms: Transform) -> str:
 def test_a_rule_takes_out_what_it_was_seen_to_take_out_and_no_more(
     transform: Transform, url: str, wanted: str
 ) -> None:
-    assert folded(url, transform) == wanted
+    assert applied(url, transform) == wanted
 
 
 def test_what_one_rule_makes_another_goes_on_with() -> None:
     first = ReplaceSegments(False, 0, ("print",), ())
     second = ReplaceSegments(False, 0, ("s", ANYTHING), ("s", "*"))
-    assert folded("/print/s/1/x", first, second) == "/s/*/x"
-    assert folded("/print/s/1/x", second, first) == "/s/*/x"
+    assert applied("/print/s/1/x", first, second) == "/s/*/x"
+    assert applied("/print/s/1/x", second, first) == "/s/*/x"
 
 
 def test_a_value_that_equals_another_one_is_replaced_in_turn() -> None:
     rules = (ReplaceValues("a", ("1",), ("2",)), ReplaceValues("a", ("2",), ()))
-    assert folded("/x?a=1", *rules) == folded("/x?a=1", *reversed(rules)) == "/x"
+    assert applied("/x?a=1", *rules) == applied("/x?a=1", *reversed(rules)) == "/x"
 
 
 def test_without_some_the_others_hold() -> None:
@@ -62,7 +62,7 @@ def test_without_some_the_others_hold() -> None:
     rules.add(sid)
     rules.add(ref)
     address = Address.parse(f"http://{HOST}/x?ref=1&sid=2")
-    assert str(rules.fold(address, without=[sid])).endswith("/x?sid=2")
+    assert str(rules.apply(address, without=[sid])).endswith("/x?sid=2")
     other = Address.parse(f"http://{HOST}/x?ref=1&sid=3")
     assert rules.needed(address, other) == [sid]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HOST, OTHER_HOST = 7, 8
-FOLD, OTHER_FOLD = b"f" * 16, b"o" * 16
+GROUP, OTHER_GROUP = b"f" * 16, b"o" * 16
 
 
 class Line:
@@ -47,7 +47,7 @@ def line(tmp_path: Path) -> Iterator[Line]:
 
 
 def test_what_is_set_aside_is_not_handed_out(line: Line) -> None:
-    line.skipped.set_aside(HOST, [(2, Skip(1, FOLD)), (4, Skip(2, OTHER_FOLD))])
+    line.skipped.set_aside(HOST, [(2, Skip(1, GROUP)), (4, Skip(2, OTHER_GROUP))])
     assert len(line.queue) == 3
     assert list(line.skipped.ids(HOST, SKIPPED)) == [2, 4]
     assert list(line.skipped.ids(HOST, TODO)) == [1, 3]
@@ -55,7 +55,7 @@ def test_what_is_set_aside_is_not_handed_out(line: Line) -> None:
 
 
 def test_a_host_of_which_all_is_set_aside_leaves_the_line_and_comes_back(line: Line) -> None:
-    line.skipped.set_aside(HOST, [(number, Skip(1, FOLD)) for number in range(1, 5)])
+    line.skipped.set_aside(HOST, [(number, Skip(1, GROUP)) for number in range(1, 5)])
     assert line.urls() == ["http://b/5"]
     line.skipped.put_back(HOST, [3])
     assert line.urls() == ["http://a/3"]
@@ -64,16 +64,16 @@ def test_a_host_of_which_all_is_set_aside_leaves_the_line_and_comes_back(line: L
 def test_what_was_handed_out_already_stays(line: Line) -> None:
     leased = line.queue.lease(lambda host: 0 if host == HOST else None)
     assert leased is not None
-    line.skipped.set_aside(HOST, [(leased.id, Skip(1, FOLD))])
+    line.skipped.set_aside(HOST, [(leased.id, Skip(1, GROUP))])
     assert list(line.skipped.ids(HOST, SKIPPED)) == []
     assert len(line.queue) == 4
 
 
 def test_the_whole_request_comes_back(line: Line) -> None:
-    line.skipped.set_aside(HOST, [(2, Skip(1, FOLD))])
+    line.skipped.set_aside(HOST, [(2, Skip(1, GROUP))])
     (row,) = line.skipped.requests([2], SKIPPED)
-    assert row == StandingRequest(2, b"%016d" % 2, "http://a/2", 0, 1, FOLD)
-    assert row.skip == Skip(1, FOLD)
+    assert row == StandingRequest(2, b"%016d" % 2, "http://a/2", 0, 1, GROUP)
+    assert row.skip == Skip(1, GROUP)
     line.skipped.put_back(HOST, [2])
     (row,) = line.skipped.requests([2], TODO)
     assert row.skip is None
@@ -84,40 +84,40 @@ def test_the_whole_request_comes_back(line: Line) -> None:
 
 
 def test_one_of_an_address_is_put_back(line: Line) -> None:
-    line.skipped.set_aside(HOST, [(2, Skip(1, FOLD)), (3, Skip(1, FOLD))])
-    assert line.skipped.put_one_back(FOLD)
+    line.skipped.set_aside(HOST, [(2, Skip(1, GROUP)), (3, Skip(1, GROUP))])
+    assert line.skipped.put_one_back(GROUP)
     assert len(line.skipped.ids(HOST, SKIPPED)) == 1
-    assert line.skipped.put_one_back(FOLD)
-    assert not line.skipped.put_one_back(FOLD)
-    assert not line.skipped.put_one_back(OTHER_FOLD)
+    assert line.skipped.put_one_back(GROUP)
+    assert not line.skipped.put_one_back(GROUP)
+    assert not line.skipped.put_one_back(OTHER_GROUP)
     assert len(line.queue) == 5
 
 
 def test_what_one_rule_skipped_is_put_back_on_every_host(line: Line) -> None:
-    line.skipped.set_aside(HOST, [(1, Skip(1, FOLD)), (2, Skip(2, FOLD))])
-    line.skipped.set_aside(OTHER_HOST, [(5, Skip(1, OTHER_FOLD))])
+    line.skipped.set_aside(HOST, [(1, Skip(1, GROUP)), (2, Skip(2, GROUP))])
+    line.skipped.set_aside(OTHER_HOST, [(5, Skip(1, OTHER_GROUP))])
     assert line.skipped.put_back_rule(1) == 2
     assert list(line.skipped.ids(HOST, SKIPPED)) == [2]
     assert len(line.queue) == 4
 
 
 def test_the_reason_can_change(line: Line) -> None:
-    line.skipped.set_aside(HOST, [(1, Skip(1, FOLD))])
-    line.skipped.explain([(1, Skip(2, OTHER_FOLD)), (2, Skip(2, OTHER_FOLD))])
-    assert [row.skip for row in line.skipped.requests([1], SKIPPED)] == [Skip(2, OTHER_FOLD)]
+    line.skipped.set_aside(HOST, [(1, Skip(1, GROUP))])
+    line.skipped.explain([(1, Skip(2, OTHER_GROUP)), (2, Skip(2, OTHER_GROUP))])
+    assert [row.skip for row in line.skipped.requests([1], SKIPPED)] == [Skip(2, OTHER_GROUP)]
     assert list(line.skipped.ids(HOST, TODO)) == [2, 3, 4]
 
 
 def test_a_skipped_request_survives_the_process(line: Line, tmp_path: Path) -> None:
-    line.queue.push_skipped(HOST, "http://a/9", 0, b"packed", b"%016d" % 9, Skip(3, FOLD))
-    line.skipped.set_aside(HOST, [(1, Skip(1, FOLD))])
+    line.queue.push_skipped(HOST, "http://a/9", 0, b"packed", b"%016d" % 9, Skip(3, GROUP))
+    line.skipped.set_aside(HOST, [(1, Skip(1, GROUP))])
     line.database.close()
     database = Database(tmp_path)
     skipped = SkippedRequests(database, RequestQueue(database))
     rows = skipped.requests(skipped.ids(HOST, SKIPPED), SKIPPED)
     assert {row.url: row.skip for row in rows} == {
-        "http://a/1": Skip(1, FOLD),
-        "http://a/9": Skip(3, FOLD),
+        "http://a/1": Skip(1, GROUP),
+        "http://a/9": Skip(3, GROUP),
     }
     assert skipped.url(b"%016d" % 9) == "http://a/9"
     assert skipped.url(b"0" * 16) is None

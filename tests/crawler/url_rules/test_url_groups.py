@@ -15,73 +15,73 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FOLD, KEY, OTHER = b"f" * 16, b"k" * 16, b"o" * 16
+GROUP, KEY, OTHER = b"f" * 16, b"k" * 16, b"o" * 16
 SAID = PageContent(b"w" * 16, 3, 1.0, 3)
 
 
 @pytest.fixture
-def folds(tmp_path: Path) -> Iterator[UrlGroups]:
+def groups(tmp_path: Path) -> Iterator[UrlGroups]:
     database = Database(tmp_path)
     yield UrlGroups(database)
     database.close()
 
 
-def test_what_was_never_met_is_unknown(folds: UrlGroups) -> None:
-    assert folds.get(FOLD) is None
+def test_what_was_never_met_is_unknown(groups: UrlGroups) -> None:
+    assert groups.get(GROUP) is None
 
 
-def test_the_first_request_stands(folds: UrlGroups) -> None:
-    folds.claim(FOLD, 1, KEY)
-    folds.claim(FOLD, 1, OTHER)
-    known = folds.get(FOLD)
+def test_the_first_request_stands(groups: UrlGroups) -> None:
+    groups.claim(GROUP, 1, KEY)
+    groups.claim(GROUP, 1, OTHER)
+    known = groups.get(GROUP)
     assert known is not None
     assert (known.key, known.said, known.wants_another) == (KEY, None, False)
 
 
-def test_what_another_request_found_is_noted_beside_it(folds: UrlGroups) -> None:
-    folds.claim(FOLD, 1, KEY)
-    folds.note(FOLD, 1, OTHER, SAID, visit=2)
-    known = folds.get(FOLD)
+def test_what_another_request_found_is_noted_beside_it(groups: UrlGroups) -> None:
+    groups.claim(GROUP, 1, KEY)
+    groups.note(GROUP, 1, OTHER, SAID, visit=2)
+    known = groups.get(GROUP)
     assert known is not None
     assert (known.key, known.said, known.visit) == (KEY, SAID, 2)
 
 
-def test_without_a_page_some_more_are_wanted_one_at_a_time(folds: UrlGroups) -> None:
-    folds.claim(FOLD, 1, KEY)
+def test_without_a_page_some_more_are_wanted_one_at_a_time(groups: UrlGroups) -> None:
+    groups.claim(GROUP, 1, KEY)
     wanted = []
     for _ in range(MAX_TRIES + 2):
-        folds.note_failure(FOLD, visit=1)
-        known = folds.get(FOLD)
+        groups.note_failure(GROUP, visit=1)
+        known = groups.get(GROUP)
         assert known is not None
         wanted.append(known.wants_another)
         if known.wants_another:
-            folds.note_try(FOLD)
-            tried = folds.get(FOLD)
+            groups.note_try(GROUP)
+            tried = groups.get(GROUP)
             assert tried is not None
             assert not tried.wants_another, "one is under way"
     assert wanted == [True] * MAX_TRIES + [False] * 2
 
 
-def test_a_page_that_was_found_is_not_lost_by_a_later_failure(folds: UrlGroups) -> None:
-    folds.note(FOLD, 1, KEY, SAID, visit=1)
-    folds.note_failure(FOLD, visit=2)
-    folds.note_try(FOLD)
-    known = folds.get(FOLD)
+def test_a_page_that_was_found_is_not_lost_by_a_later_failure(groups: UrlGroups) -> None:
+    groups.note(GROUP, 1, KEY, SAID, visit=1)
+    groups.note_failure(GROUP, visit=2)
+    groups.note_try(GROUP)
+    known = groups.get(GROUP)
     assert known is not None
     assert (known.said, known.visit, known.tries, known.wants_another) == (SAID, 1, 0, False)
 
 
-def test_hosts_are_forgotten_apart(folds: UrlGroups) -> None:
-    folds.claim(FOLD, 1, KEY)
-    folds.claim(OTHER, 2, KEY)
-    folds.mark_explored(OTHER)
-    folds.forget(1)
-    assert folds.get(FOLD) is None
-    other = folds.get(OTHER)
+def test_hosts_are_forgotten_apart(groups: UrlGroups) -> None:
+    groups.claim(GROUP, 1, KEY)
+    groups.claim(OTHER, 2, KEY)
+    groups.mark_explored(OTHER)
+    groups.forget(1)
+    assert groups.get(GROUP) is None
+    other = groups.get(OTHER)
     assert other is not None
     assert other.is_explored
-    folds.clear()
-    assert folds.get(OTHER) is None
+    groups.clear()
+    assert groups.get(OTHER) is None
 
 
 def row(**values: object) -> PageRow:

@@ -228,11 +228,11 @@ def test_of_each_page_everything_is_tried_that_is_skipped_there(seed: int, tmp_p
     crawl.examine()
     fetched: dict[bytes, list[str]] = {}
     for url in crawl.fetched:
-        fetched.setdefault(crawl.fold(url), []).append(url)
+        fetched.setdefault(crawl.group(url), []).append(url)
     skipped = [url for url, state in crawl.states().items() if state == SKIPPED]
     assert skipped
     for url in skipped:
-        others = [parts(other) for other in fetched[crawl.fold(url)]]
+        others = [parts(other) for other in fetched[crawl.group(url)]]
         assert all(part in {one for other in others for one in other} for part in parts(url))
         # Nor is there a plainer one, or one with more, by which a part is told from none.
         assert parts(url) in others or not missing(parts(url), others)

@@ -42,21 +42,21 @@ class TestRuleSetProperties:
         self, some: list[tuple[Context, Transform]], before: list[Address], one: Address
     ) -> None:
         rules = rule_set(*some)
-        first = rules.fold(one)
+        first = rules.apply(one)
         for other in before:
-            rules.fold(other)
+            rules.apply(other)
             rules.changing(other)
-        assert rules.fold(one) == first == rule_set(*some).fold(one)
+        assert rules.apply(one) == first == rule_set(*some).apply(one)
 
     @given(proposals, addresses)
     def test_without_all_of_them_nothing_is_changed(
         self, some: list[tuple[Context, Transform]], one: Address
     ) -> None:
         rules = rule_set(*some)
-        assert rules.fold(one, without=list(rules)) is one
+        assert rules.apply(one, without=list(rules)) is one
         for rule in list(rules):
             rules.remove(rule)
-        assert rules.fold(one) is one
+        assert rules.apply(one) is one
         assert one.host not in rules
 
     @given(proposals, addresses)
@@ -64,7 +64,7 @@ class TestRuleSetProperties:
         self, some: list[tuple[Context, Transform]], one: Address
     ) -> None:
         rules = rule_set(*some)
-        assert bool(rules.changing(one)) is (rules.fold(one) is not one)
+        assert bool(rules.changing(one)) is (rules.apply(one) is not one)
 
     @given(proposals, addresses, addresses)
     def test_the_one_to_blame_does_something(
@@ -72,7 +72,7 @@ class TestRuleSetProperties:
     ) -> None:
         """So letting go of one after another comes to an end."""
         rules = rule_set(*some)
-        while one != other and rules.fold(one) == rules.fold(other):
+        while one != other and rules.apply(one) == rules.apply(other):
             blamed = rules.blamed(one, other)
             assert blamed is not None
             assert blamed in [*rules.changing(one), *rules.changing(other)]
@@ -83,9 +83,9 @@ class TestRuleSetProperties:
         self, some: list[tuple[Context, Transform]], one: Address, other: Address
     ) -> None:
         rules = rule_set(*some)
-        if one == other or rules.fold(one) != rules.fold(other):
+        if one == other or rules.apply(one) != rules.apply(other):
             return
-        apart = [r for r in rules if rules.fold(one, [r]) != rules.fold(other, [r])]
+        apart = [r for r in rules if rules.apply(one, [r]) != rules.apply(other, [r])]
         if apart:
             found = {rule.id for rule in rules.needed(one, other)}
             assert found == {rule.id for rule in apart}
@@ -99,7 +99,7 @@ class TestRuleSetProperties:
             return
         other = LearnedRule(9, narrow, did).apply(AddressInContext.of(one))
         if other is not one and isinstance(does, DropArguments | LowerPath | ReplaceHost):
-            assert rules.fold(other) == rules.fold(one)
+            assert rules.apply(other) == rules.apply(one)
 
 
 class TestOrder:
@@ -108,7 +108,7 @@ class TestOrder:
             (Context("www.a.test"), ReplaceHost("http", "www.a.test", "http", HOST)),
             (Context(HOST), DropArguments(("sid",))),
         )
-        assert rules.fold(address("/x?id=1&sid=2", "www.a.test")) == address("/x?id=1")
+        assert rules.apply(address("/x?id=1&sid=2", "www.a.test")) == address("/x?id=1")
         assert [rule.id for rule in rules] == [1, 2]
         assert "www.a.test" in rules
         assert HOST in rules

@@ -34,8 +34,8 @@ UNWITNESSED = {
         "reason",
     },
     "url_rules": {"positives", "explored", "saved", "origin", "since", "reason"},
-    "folds": {
-        *("fold", "host", "words", "kept", "similarity", "page", "links", "visit", "tries"),
+    "url_groups": {
+        *("group_digest", "host", "words", "kept", "similarity", "page", "links", "visit", "tries"),
         *("explored", "tested"),
     },
     "url_clusters": {"id", "name", "fetched", "new", "barren", "met", "recent", "reason"},
@@ -71,7 +71,7 @@ ABSENT = (
     " WHERE url LIKE '%/other'",
     "UPDATE known SET reason = 'said so', moved_to = 'http://example.com/other'"
     " WHERE key = (SELECT key FROM pages WHERE url LIKE '%/other')",
-    "UPDATE folds SET (page, kept, words) = (SELECT id, id, words_digest FROM pages"
+    "UPDATE url_groups SET (page, kept, words) = (SELECT id, id, words_digest FROM pages"
     " WHERE url LIKE '%/other'), similarity = 1.0, links = 0, visit = 1",
     "INSERT INTO url_rules SELECT id + 1, 2, replace(rule, '\"sid\"', '\"tab\"'), positives,"
     " explored, saved, tried, origin, since, 'the texts differ' FROM url_rules",

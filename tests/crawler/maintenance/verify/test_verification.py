@@ -236,18 +236,21 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         "skipped-by-a-rule-that-holds",
     ),
     "skipped for nothing": (
-        sql("UPDATE requests SET fold = zeroblob(16) WHERE state = 4"),
+        sql("UPDATE requests SET group_digest = zeroblob(16) WHERE state = 4"),
         "skipped-for-another-request",
     ),
     "skipped for a skipped one": (
         sql(
-            "UPDATE folds SET key = (SELECT max(key) FROM requests WHERE state = 4)"
-            " WHERE fold IN (SELECT fold FROM requests WHERE state = 4)"
+            "UPDATE url_groups SET key = (SELECT max(key) FROM requests WHERE state = 4)"
+            " WHERE group_digest IN (SELECT group_digest FROM requests WHERE state = 4)"
         ),
         "skipped-for-another-request",
     ),
-    "an address of no request": (sql("UPDATE folds SET key = zeroblob(16)"), "folds-of-requests"),
-    "an address of no page": (sql("UPDATE folds SET page = 9999"), "folds-of-requests"),
+    "an address of no request": (
+        sql("UPDATE url_groups SET key = zeroblob(16)"),
+        "groups-of-requests",
+    ),
+    "an address of no page": (sql("UPDATE url_groups SET page = 9999"), "groups-of-requests"),
     "a URL rule that is none": (
         sql("UPDATE url_rules SET rule = '{\"context\": 1}'"),
         "url-rules-readable",

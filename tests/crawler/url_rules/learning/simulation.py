@@ -59,7 +59,7 @@ class Simulation:
         self._links.setdefault(number, len(links))
         address = Address.parse(canonical)
         self._done.append((address, said))
-        self._taken[self.rules.fold(address)] = said
+        self._taken[self.rules.apply(address)] = said
         if self.learns:
             same_as = None if kept == canonical else kept
             found = self.learner.observe(
@@ -82,8 +82,8 @@ class Simulation:
         for covered in self.rules.covered(taken.context, taken.transform):
             self.rules.remove(covered)
         self.rules.add(rule)
-        self._taken = {self.rules.fold(address): said for address, said in self._done}
-        self._standing = {self.rules.fold(address): address for address, _ in reversed(self._done)}
+        self._taken = {self.rules.apply(address): said for address, said in self._done}
+        self._standing = {self.rules.apply(address): address for address, _ in reversed(self._done)}
         waiting, self._queue = self._queue, deque()
         for url in waiting:
             self._admit(url)
@@ -91,11 +91,11 @@ class Simulation:
 
     def _admit(self, url: str) -> None:
         address = Address.parse(url)
-        folded = self.rules.fold(address)
-        standing = self._standing.get(folded)
-        has_rules = bool(self.rules.of(folded.host))
+        after_rules = self.rules.apply(address)
+        standing = self._standing.get(after_rules)
+        has_rules = bool(self.rules.of(after_rules.host))
         if standing and has_rules and self.rules.may_stand_for(standing, address):
             return
-        self._taken.setdefault(folded, None)
-        self._standing[folded] = address
+        self._taken.setdefault(after_rules, None)
+        self._standing[after_rules] = address
         self._queue.append(url)

@@ -22,8 +22,8 @@ def said(content: int, similarity: float = 1.0, *, counts: bool = True) -> PageC
     return PageContent(content.to_bytes(8, "big"), content, similarity, content, counts=counts)
 
 
-def sight(form: object, folded: int, content: int, *, counts: bool = True) -> Sight:
-    return Sight((form,), folded, said(content, counts=counts))
+def sight(form: object, after_rules: int, content: int, *, counts: bool = True) -> Sight:
+    return Sight((form,), after_rules, said(content, counts=counts))
 
 
 def chance_of_no_failure(share: float, tries: int, failures: int = 0) -> float:

@@ -60,7 +60,7 @@ def proposals(one: Address, other: Address) -> list[Proposal]:
 def make_one(proposal: Proposal, one: Address, other: Address) -> bool:
     rules = RuleSet()
     rules.add(LearnedRule(1, *proposal))
-    return rules.fold(one) == rules.fold(other)
+    return rules.apply(one) == rules.apply(other)
 
 
 class TestOneDifference:
