@@ -6,11 +6,11 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from crawler.pages.export import hex_digest, hex_fingerprint, iso_time
-from crawler.pages.judged_documents import unpack
 from crawler.pages.reasons import in_words
+from crawler.pages.stored_texts import unpack
 
 if TYPE_CHECKING:
-    from crawler.pages.fetched import Captured
+    from crawler.pages.page_context import Captured
 
 
 @dataclass(slots=True)

@@ -13,12 +13,12 @@ from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import SeenSet
 from crawler.pages.capture import Archivist
 from crawler.pages.commits import Commits
-from crawler.pages.fetched import Fetched
-from crawler.pages.judged_documents import PageDocuments
 from crawler.pages.live_parameters import settle
+from crawler.pages.page_context import Fetched
 from crawler.pages.page_links import LinkStore
 from crawler.pages.page_store import PageStore
-from crawler.pages.remote_originals import Elsewhere
+from crawler.pages.shared_verdicts import Elsewhere
+from crawler.pages.stored_texts import PageDocuments
 from crawler.pages.url_history import KnownUrls
 from crawler.pages.visits import NO, Visits
 from crawler.reading.pool import ReadingPool
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.fleet.fleet import Fleet
-    from crawler.pages.fetched import Captured
+    from crawler.pages.page_context import Captured
     from crawler.pages.reasons import Stored
     from crawler.run import JobOptions
 

@@ -37,8 +37,7 @@ class AdoptCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Make the directory."""
-        from crawler.maintenance.adopt.adopting import adopt  # noqa: PLC0415
-        from crawler.maintenance.adopt.kept import Corpus  # noqa: PLC0415
+        from crawler.maintenance.adopt.adopting import Corpus, adopt  # noqa: PLC0415
         from crawler.urls.canonical import Canonicalizer  # noqa: PLC0415
 
         refuse_options(args)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
 from crawler.console.escaping import say, say_json
 from crawler.console.verify_text import TerminalWatch
+from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.rejudge.rejudging import rejudge
-from crawler.maintenance.verify.directory_checks import CrawlDirectory
 from crawler.storage.errors import JobError
 from neardup import NearDupError
 

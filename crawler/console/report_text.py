@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from rich.filesize import decimal
 
 from crawler.frontier.file_links import MIN_FILES
-from crawler.pages.outcomes import CHANGED, MOVED, OUTCOMES, UNCHANGED
-from crawler.pages.verdicts import VERDICTS
+from crawler.pages.verdicts import CHANGED, MOVED, OUTCOMES, UNCHANGED, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

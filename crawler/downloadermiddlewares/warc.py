@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawler.pages.fetched import Captured
+    from crawler.pages.page_context import Captured
 
 _SECRETS = frozenset({b"authorization", b"proxy-authorization"})
 _CACHED = "cached"

@@ -11,8 +11,7 @@ from filelock import Timeout
 from crawler.lab.label_files import edit_label_file, export_labels, label_file, read_label_file
 from crawler.lab.pair_label import DUPLICATE, Label, LabelError
 from crawler.lab.sources.source import SourceError
-from crawler.storage.concurrent_write import beside
-from crawler.storage.database import open_for_reading
+from crawler.storage.database import beside, open_for_reading
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 _QUEUED = f"""
 SELECT (SELECT count(*) FROM requests WHERE state = {TODO})
      + (SELECT count(*) FROM requests WHERE state IN ({UNFINISHED}) AND tries < ?)
-"""  # noqa: S608
-_SKIPPED = f"SELECT count(*) FROM requests WHERE state = {SKIPPED} AND rule > 0"  # noqa: S608
+"""
+_SKIPPED = f"SELECT count(*) FROM requests WHERE state = {SKIPPED} AND rule > 0"
 _DUPLICATES = ", ".join(f"'{verdict}'" for verdict in sorted(DUPLICATES))
 
 LARGEST = 10
@@ -103,7 +103,7 @@ def _sum_bytes(connection: sqlite3.Connection, visit: int, condition: str) -> in
     """Return the bytes of bodies that came in a visit; a page that was not sent again had none."""
     return scalar(
         connection,
-        f"SELECT coalesce(sum(body_bytes), 0) FROM pages WHERE seen_visit = ?1 AND {condition}"  # noqa: S608
+        f"SELECT coalesce(sum(body_bytes), 0) FROM pages WHERE seen_visit = ?1 AND {condition}"
         " AND key NOT IN (SELECT key FROM known WHERE visit = ?1 AND not_sent = 1)",
         visit,
     )
@@ -231,7 +231,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         saved_extractions=counts[EXACT_DUPLICATE],
         fetched_bytes=tally.fetched_bytes,
         changes=changes,
-        url_rules=scalar(connection, f"SELECT count(*) FROM url_rules WHERE state = {HOLDS}"),  # noqa: S608
+        url_rules=scalar(connection, f"SELECT count(*) FROM url_rules WHERE state = {HOLDS}"),
         unexamined_rules=scalar(connection, UNEXAMINED),
         skipped=scalar(connection, _SKIPPED),
         file_links=dict(connection.execute(PUT_ASIDE).fetchall()),

@@ -18,7 +18,7 @@ from neardup.fingerprints.digest import payload_digest
 if TYPE_CHECKING:
     from crawler.mirror.documents.linked_document import LinkedDocument
     from crawler.mirror.folder import MirrorFolder
-    from crawler.pages.fetched import Fetched
+    from crawler.pages.page_context import Fetched
     from crawler.storage.database import Database
 
 

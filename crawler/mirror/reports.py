@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.outcomes import OUTCOMES
 from crawler.pages.reasons import in_words
+from crawler.pages.verdicts import OUTCOMES
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:

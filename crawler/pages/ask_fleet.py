@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from crawler.pages.judge import FleetQuestion
-from crawler.pages.known_content import find_original, is_unchanged
+from crawler.pages.page_context import find_original, is_unchanged
 from crawler.pages.shared_verdicts import OriginalPage
 
 if TYPE_CHECKING:

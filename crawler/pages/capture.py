@@ -6,16 +6,23 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from crawler.pages import outcomes, verdicts
+from crawler.pages import verdicts
 from crawler.pages.ask_fleet import Asking
-from crawler.pages.fetched import Captured, Fetched, Validators
 from crawler.pages.judge import Judge, is_better, repeat
-from crawler.pages.known_content import find_original, is_enough, is_unchanged
-from crawler.pages.page_context import PageContext, blank_row
+from crawler.pages.page_context import (
+    Captured,
+    Fetched,
+    PageContext,
+    Validators,
+    blank_row,
+    find_original,
+    is_enough,
+    is_unchanged,
+)
 from crawler.pages.page_row import PageRow
 from crawler.pages.promotion import Promoted, Promotion
 from crawler.pages.reasons import Reason, Stored, together
-from crawler.pages.url_history import Outcome
+from crawler.pages.url_history import Outcome, outcome_of_failure
 from crawler.reading.fingerprinting import extract_of
 from crawler.reading.reading import Extract, Reading
 from neardup.fingerprints.digest import payload_digest
@@ -26,8 +33,7 @@ if TYPE_CHECKING:
     from crawler.pages.live_parameters import Tuned
     from crawler.pages.page_links import LinkStore
     from crawler.pages.page_store import PageStore
-    from crawler.pages.remote_originals import Elsewhere
-    from crawler.pages.shared_verdicts import OriginalPage, PageVerdict, SharedVerdicts
+    from crawler.pages.shared_verdicts import Elsewhere, OriginalPage, PageVerdict, SharedVerdicts
     from crawler.pages.url_history import KnownUrls
     from crawler.reading.pool import ReadingPool
     from crawler.reading.reading import Link
@@ -269,7 +275,7 @@ class Archivist:
     def _unchanged(self, previous: PageRow, row: PageRow, page: PageContext) -> Captured:
         nofollow, links = page.says("nofollow"), page.reading.links
         if page.fetched.is_cut:  # its text is stored, but may not be all of the page
-            part = Outcome(outcomes.FAILED, Reason.ONLY_A_PART.stored())
+            part = Outcome(verdicts.FAILED, Reason.ONLY_A_PART.stored())
             return self._still(previous, part, links, nofollow=nofollow)
         digest = row.payload_digest
         # A copy: other requests for the page may hold the row until this is stored.
@@ -281,7 +287,7 @@ class Archivist:
             last_modified=row.last_modified,
         )
         self._store_links(page, nofollow=nofollow)
-        return self._still(previous, Outcome(outcomes.UNCHANGED), links, nofollow=nofollow)
+        return self._still(previous, Outcome(verdicts.UNCHANGED), links, nofollow=nofollow)
 
     def not_modified(self, fetched: Fetched) -> Captured | None:
         """Handle a "not modified" answer (HTTP 304): text and links of the page are unchanged.
@@ -300,7 +306,7 @@ class Archivist:
             last_modified=fetched.last_modified or previous.last_modified,
         )
         links, nofollow = self.links.get(fetched.key) or ((), False)
-        outcome = Outcome(outcomes.UNCHANGED, not_sent=True)
+        outcome = Outcome(verdicts.UNCHANGED, not_sent=True)
         return self._still(previous, outcome, links, nofollow=nofollow)
 
     def stored_links(self, key: bytes) -> Captured | None:
@@ -367,7 +373,7 @@ class Archivist:
         row.verdict, row.reason = verdict, reason
         self.store.insert(row)
         self.store.forget_failures(row.key, row.id)
-        kind = outcomes.outcome_of_failure(fetched.status, reason)
+        kind = outcome_of_failure(fetched.status, reason)
         # Seeds, robots.txt and sitemaps are requested in every visit, due or not.
         if fetched.depth or row.key in self.known:
             self.known.note(row.key, self.visit, Outcome(kind, reason), row.fetched_at)
@@ -377,7 +383,7 @@ class Archivist:
         """Record that a known page redirects; its text stays as it was."""
         if self.store.previous(key) is not None:
             reason = (Reason.HTTP_STATUS if permanent else Reason.MOVED_FOR_NOW).stored(status)
-            outcome = Outcome(outcomes.MOVED, reason, moved_to=target)
+            outcome = Outcome(verdicts.MOVED, reason, moved_to=target)
             self.known.note(key, self.visit, outcome, time.time())
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.pages.outcomes import AWAY, OUTCOMES
 from crawler.pages.reasons import in_words
+from crawler.pages.verdicts import AWAY, OUTCOMES
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,12 +22,12 @@ _CHANGED_MOST = f"""
 SELECT pages.url, known.distance, known.similarity, known.is_near, known.reason FROM {_PAGES}
 AND known.outcome = 'changed'
 ORDER BY known.is_near, coalesce(known.similarity, 1 - known.distance / 64.0, 0), pages.id LIMIT ?
-"""  # noqa: S608
+"""
 
 _WITHOUT_PAGE = f"""
 SELECT pages.url, known.reason, known.moved_to, known.since FROM {_PAGES}
 AND known.outcome = ? AND {_READ_ONCE} ORDER BY known.since DESC, pages.id LIMIT ?
-"""  # noqa: S608
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def find_changes(connection: sqlite3.Connection, visit: int) -> Changes:
     """Read the changes of a visit. Complexity: O(URLs)."""
     outcomes = dict.fromkeys(OUTCOMES, 0)
     counted = connection.execute(
-        f"SELECT outcome, count(*) FROM {_PAGES} AND {_READ_ONCE} GROUP BY 1",  # noqa: S608
+        f"SELECT outcome, count(*) FROM {_PAGES} AND {_READ_ONCE} GROUP BY 1",
         (visit,),
     )
     outcomes.update(tuple(row) for row in counted)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawler.pages.last_captures import LastCaptures
     from crawler.pages.page_row import PageRow
+    from crawler.pages.page_store import LastCaptures
     from crawler.storage.database import Database
     from neardup import Verdict
 
@@ -97,8 +97,7 @@ class DuplicateRows:
         """
         forget = ", payload_digest = NULL, text_digest = NULL" if read_anew else ""
         self._database.write(
-            f"UPDATE pages SET duplicate_of = ?{forget}"  # noqa: S608
-            " WHERE duplicate_of = ? AND latest = 1",
+            f"UPDATE pages SET duplicate_of = ?{forget} WHERE duplicate_of = ? AND latest = 1",
             (new_id, old_id),
         )
         self._captures.note_changes()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.judged_documents import unpack
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.reasons import in_words
+from crawler.pages.stored_texts import unpack
 from crawler.pages.verdicts import UNCHANGED
 
 if TYPE_CHECKING:

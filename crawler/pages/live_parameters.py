@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.pages.export import iso_time
 from crawler.storage import meta_names
-from crawler.storage.concurrent_write import beside
+from crawler.storage.database import beside
 from crawler.storage.errors import JobError
 from neardup import Features, Parameters
 from neardup.errors import ParameterError

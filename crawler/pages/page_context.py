@@ -4,19 +4,61 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.page_row import PageRow
 from crawler.pages.reasons import Reason, Stored
+from crawler.pages.verdicts import DUPLICATES, NOINDEX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.pages.fetched import Fetched
-    from crawler.pages.last_captures import LastCapture
-    from crawler.pages.page_store import PageStore
-    from crawler.reading.reading import Reading
+    from crawler.pages.page_store import LastCapture, PageStore
+    from crawler.reading.reading import Link, Reading
     from neardup import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An answer of a server, without any object of Scrapy."""
+
+    url: str
+    canonical_url: str
+    key: bytes
+    depth: int
+    status: int
+    body: bytes
+    content_type: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    robots: frozenset[str] = frozenset()
+    apart_from: frozenset[int] = frozenset()
+    """Ids of captures of the same page under another name, which never are its originals."""
+    is_cut: bool = False
+    """Whether the body is known to be only a part of the page."""
+
+
+class Validators(NamedTuple):
+    """The validators by which a server recognises a version of a page."""
+
+    etag: str | None
+    last_modified: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """The result of a capture: the stored row, and the links of the page."""
+
+    row: PageRow
+    verdict: str
+    links: tuple[Link, ...] = ()
+    nofollow: bool = False
+    kept_url: str | None = None
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether another page holds the text of this one, also if it is unchanged."""
+        return self.row.verdict in DUPLICATES
 
 
 def blank_row(number: int, fetched: Fetched, visit: int) -> PageRow:
@@ -113,3 +155,46 @@ class PageContext:
         row.payload_digest = row.last_payload_digest = self.payload
         row.visible_digest = reading.visible_digest
         return row
+
+
+def is_enough(page: PageContext, *, elsewhere: bool) -> bool:
+    """Return whether the bytes alone decide the verdict on a page.
+
+    Args:
+        page: The page, which need not be read yet.
+        elsewhere: Whether another crawl of the fleet has a page of these bytes.
+    """
+    if not page.fetched.body:
+        return False
+    previous = page.previous
+    if previous is not None:
+        # A row without digest is a file, a noindex page, or a page that must be read once more.
+        same = previous.payload_digest == page.payload and previous.text_digest is not None
+        return same and page.store.holds_text_of(previous)
+    return elsewhere or page.store.find_payload(page.payload) is not None
+
+
+def find_original(page: PageContext) -> PageRow | None:
+    """Return the kept page with the same bytes as a new page, or None."""
+    if page.previous is not None or not page.fetched.body:
+        return None
+    # The same bytes can be a page here and, by another Content-Type, a file there.
+    if page.reading.not_html is not None:
+        return page.store.find_file(page.payload)
+    return page.store.find_payload(page.payload)
+
+
+def is_unchanged(page: PageContext) -> bool:
+    """Return whether a page's text is the same and still stored, with it or its original."""
+    previous, reading = page.previous, page.reading
+    if previous is None or page.asks_not_to_be_kept != (previous.verdict == NOINDEX):
+        return False
+    if not previous.has_own_words:
+        return False
+    was_file = previous.text_digest is None and previous.verdict != NOINDEX
+    if was_file != (reading.not_html is not None) and reading.failure is None:
+        return False
+    same_payload = bool(page.fetched.body) and previous.payload_digest == page.payload
+    extract = reading.extract
+    same_text = extract is not None and previous.text_digest in extract.digests
+    return (same_payload or same_text) and page.store.holds_text_of(previous)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakValueDictionary
 
 from crawler.pages.duplicate_rows import DuplicateRows
-from crawler.pages.last_captures import LastCaptures
 from crawler.pages.page_row import COLUMNS, PageRow, row_of, to_unsigned
 from crawler.pages.verdicts import FAILED, KEPT, NOT_HTML, UNREADABLE
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
-    from crawler.pages.last_captures import LastCapture
     from crawler.pages.reasons import Stored
     from crawler.storage.database import Database
 
-_SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"  # noqa: S608
-_INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"
+_INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"
 
 # Every text that was ever kept: the index forgets nothing, older versions may be dropped. The
 # index pages_fingerprint has the same condition.
@@ -26,6 +25,57 @@ _INDEXED = "fingerprint IS NOT NULL AND verdict IN ('new', 'changed', 'too_short
 
 # The condition of the index pages_payload has the same list.
 _ORIGINALS = "verdict IN ('new', 'changed', 'too_short', 'not_html')"
+
+
+class LastCapture:
+    """The latest capture of a page that was read.
+
+    Attributes:
+        row: The row, or None where nothing was read.
+        is_current: False when the row may have changed since.
+    """
+
+    __slots__ = ("__weakref__", "is_current", "row")
+
+    def __init__(self, row: PageRow | None) -> None:
+        self.row = row
+        self.is_current = True
+
+
+class LastCaptures:
+    """Reads the latest captures of pages, each once while it is held and unchanged.
+
+    Every write to ``pages`` is noted here, so that nobody goes on with an old row.
+
+    Args:
+        read: Reads the latest capture of a page that was read, by its key.
+    """
+
+    def __init__(self, read: Callable[[bytes], PageRow | None]) -> None:
+        self._read = read
+        self._held: WeakValueDictionary[bytes, LastCapture] = WeakValueDictionary()
+
+    def get(self, key: bytes) -> LastCapture | None:
+        """Return the latest capture of a page if anything holds it."""
+        return self._held.get(key)
+
+    def hold(self, key: bytes) -> LastCapture:
+        """Return the latest capture of a page for as long as the caller holds it."""
+        held = self._held.get(key)
+        if held is None:
+            held = self._held[key] = LastCapture(self._read(key))
+        return held
+
+    def note_change(self, key: bytes) -> None:
+        """Have the latest capture of a page read again."""
+        held = self._held.pop(key, None)
+        if held is not None:
+            held.is_current = False
+
+    def note_changes(self) -> None:
+        """Have all latest captures read again, since rows of any page were changed."""
+        for key in list(self._held):
+            self.note_change(key)
 
 
 class StoredUrl(NamedTuple):
@@ -139,7 +189,7 @@ class PageStore:
         if row.duplicate_of is None:
             return True
         held = self._database.read(
-            f"SELECT 1 FROM pages WHERE id = ? AND latest = 1 AND {_ORIGINALS}",  # noqa: S608
+            f"SELECT 1 FROM pages WHERE id = ? AND latest = 1 AND {_ORIGINALS}",
             (row.duplicate_of,),
         )
         return held.fetchone() is not None
@@ -298,8 +348,7 @@ class PageStore:
     def fingerprints(self, skip: int = 0) -> Iterator[tuple[int, int]]:
         """Yield (fingerprint, id) of every capture with a fingerprint and a kept text, by id."""
         rows = self._database.read(
-            f"SELECT fingerprint, id FROM pages WHERE {_INDEXED}"  # noqa: S608
-            " ORDER BY id LIMIT -1 OFFSET ?",
+            f"SELECT fingerprint, id FROM pages WHERE {_INDEXED} ORDER BY id LIMIT -1 OFFSET ?",
             (skip,),
         )
         for fingerprint, page_id in rows:
@@ -307,16 +356,13 @@ class PageStore:
 
     def count_fingerprints(self) -> int:
         """Return the number of pairs that ``fingerprints`` yields."""
-        row = self._database.read(
-            f"SELECT count(*) FROM pages WHERE {_INDEXED}"  # noqa: S608
-        ).fetchone()
+        row = self._database.read(f"SELECT count(*) FROM pages WHERE {_INDEXED}").fetchone()
         return int(row[0])
 
     def highest_id(self, first: int) -> int:
         """Return the highest id of the first ``first`` pairs of ``fingerprints``, or -1."""
         row = self._database.read(
-            f"SELECT id FROM pages WHERE {_INDEXED}"  # noqa: S608
-            " ORDER BY id LIMIT 1 OFFSET ?",
+            f"SELECT id FROM pages WHERE {_INDEXED} ORDER BY id LIMIT 1 OFFSET ?",
             (first - 1,),
         ).fetchone()
         return int(row[0]) if first and row else -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.pages.judged_documents import unpack_judged
+from crawler.pages.stored_texts import unpack_judged
 from neardup import Document
 
 if TYPE_CHECKING:

@@ -6,8 +6,18 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.pages.outcomes import AWAY, CHANGED, FAILED, NEW, READ, UNCHANGED
-from crawler.pages.verdicts import NOT_HTML
+from crawler.pages.reasons import Reason, codes
+from crawler.pages.verdicts import (
+    AWAY,
+    CHANGED,
+    FAILED,
+    FORBIDDEN,
+    GONE,
+    NEW,
+    NOT_HTML,
+    READ,
+    UNCHANGED,
+)
 
 if TYPE_CHECKING:
     from crawler.pages.page_row import PageRow
@@ -16,6 +26,8 @@ if TYPE_CHECKING:
 
 _HOUR_SECS = 3600.0
 _DAY_SECS = 24 * _HOUR_SECS
+
+_GONE_STATUSES = frozenset({404, 410})
 
 _KEYS_AND_DEPTHS = (
     "SELECT key, coalesce("
@@ -94,7 +106,7 @@ class Outcome:
     """The outcome of a URL in a visit.
 
     Attributes:
-        kind: Outcome, a constant of ``crawler.pages.outcomes``.
+        kind: Outcome, a one of ``OUTCOMES``.
         reason: Reason for a missing page, or a remark.
         moved_to: Target of a redirect.
         distance: Hamming distance of a changed page to its last version in bits; None if one of
@@ -111,6 +123,18 @@ class Outcome:
     similarity: float | None = None
     is_near: bool = False
     not_sent: bool = False
+
+
+def outcome_of_failure(status: int, reason: Stored) -> str:
+    """Return the outcome of a failure for a page that was there before.
+
+    Args:
+        status: HTTP status, or 0 without an answer: that says nothing about the page.
+        reason: Cause of the failure.
+    """
+    if Reason.FORBIDDEN in codes(reason):
+        return FORBIDDEN
+    return GONE if status in _GONE_STATUSES else FAILED
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +266,7 @@ class KnownUrls:
 
     def failed(self) -> int:
         """Count the failed URLs that have a row in ``pages``. Complexity: O(URLs)."""
-        sql = f"SELECT count(*) FROM known WHERE {_FAILED} AND key IN (SELECT key FROM pages)"  # noqa: S608
+        sql = f"SELECT count(*) FROM known WHERE {_FAILED} AND key IN (SELECT key FROM pages)"
         return int(self._database.read(sql).fetchone()[0])
 
     def agenda(self, now: float) -> Agenda:

@@ -1,4 +1,4 @@
-"""Define the verdicts on fetched pages, and groups of them."""
+"""Define the verdicts on pages, the outcomes of URLs since the visit before, and groups of both."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ NOINDEX = "noindex"
 UNCHANGED = "unchanged"
 CHANGED = "changed"
 FAILED = "failed"
+MOVED = "moved"
+GONE = "gone"
+FORBIDDEN = "forbidden"
 
 VERDICTS: dict[str, str] = {
     NEW: "no kept page resembles it: kept",
@@ -37,3 +40,20 @@ DUPLICATES = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE, NEAR_DUPLICATE})
 
 OF_TEXTS = KEPT | DUPLICATES
 """Verdicts on a text, or on its bytes, relative to all others."""
+
+OUTCOMES: dict[str, str] = {
+    NEW: "a page that was not known",
+    CHANGED: "says something else than at its last visit",
+    UNCHANGED: "not modified (HTTP 304), or the same text",
+    MOVED: "redirects elsewhere now",
+    GONE: "HTTP 404 or 410; its last text stays",
+    FORBIDDEN: "robots.txt forbids it now; its last text stays",
+    FAILED: "nothing, an error or a part came, not the page; its last text stays",
+}
+"""Map every outcome to its meaning, in the order of reports."""
+
+READ = frozenset({NEW, UNCHANGED, CHANGED})
+"""Outcomes of pages that were fetched."""
+
+AWAY = frozenset({MOVED, GONE, FORBIDDEN, FAILED})
+"""Outcomes of URLs that gave no page."""

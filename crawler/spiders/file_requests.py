@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.http import Headers
 
     from crawler.job import Job
-    from crawler.pages.fetched import Captured
+    from crawler.pages.page_context import Captured
 
 
 class FileRequests:

@@ -18,7 +18,7 @@ from crawler.mirror.readings import reading_without_text
 from crawler.mirror.targets import WantedNames, byte_count
 from crawler.options import Options, did_you_mean
 from crawler.pages import verdicts
-from crawler.pages.fetched import Captured
+from crawler.pages.page_context import Captured
 from crawler.reading.content_types import why_not_html
 from crawler.request_meta import FOR_A_PAGE, SEED, WHOLE
 from crawler.spiders.site import SiteSpider
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
-    from crawler.pages.fetched import Fetched
+    from crawler.pages.page_context import Fetched
     from crawler.pages.page_store import StoredUrl
 
 REQUISITES = {

@@ -19,7 +19,7 @@ from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options, did_you_mean
 from crawler.other_spellings import ask_another
 from crawler.pages import verdicts
-from crawler.pages.fetched import Captured, Fetched
+from crawler.pages.page_context import Captured, Fetched
 from crawler.pages.reasons import CUTS, Reason, codes, in_words, lines, together
 from crawler.pages.visits import NO, REVISITS
 from crawler.reading.errors import ReadingError

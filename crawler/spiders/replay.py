@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.items import Page
-    from crawler.pages.fetched import Captured
+    from crawler.pages.page_context import Captured
     from crawler.warc.captures import Capture, Captures
     from crawler.warc.sources import WarcFile
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.frontier.frontier import Frontier
-    from crawler.pages.fetched import Captured
+    from crawler.pages.page_context import Captured
     from crawler.pages.page_store import StoredUrl
     from crawler.pages.visits import VisitNotes
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier.order import Skip, host_number
 from crawler.pages.page_store import PageStore
-from crawler.pages.remote_originals import Elsewhere
+from crawler.pages.shared_verdicts import Elsewhere
 from crawler.storage import meta_names
 from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, TODO, RequestState
 from crawler.url_rules.learning.address import Address

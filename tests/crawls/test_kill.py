@@ -15,7 +15,7 @@ import pytest
 
 from crawler.frontier.order import host_number
 from crawler.job import Job
-from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.fingerprint_checks import find_unindexed
 from crawler.maintenance.verify.verification import verify

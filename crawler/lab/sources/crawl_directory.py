@@ -10,10 +10,9 @@ import zstandard
 
 from crawler.lab.lab_page import LabPage
 from crawler.lab.sources.source import SourceError
-from crawler.pages.judged_documents import unpack_judged
 from crawler.pages.live_parameters import current
 from crawler.pages.page_row import to_unsigned
-from crawler.pages.stored_texts import HeldTexts
+from crawler.pages.stored_texts import HeldTexts, unpack_judged
 from crawler.pages.verdicts import OF_TEXTS
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError

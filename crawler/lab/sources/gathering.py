@@ -10,7 +10,7 @@ import zstandard
 
 from crawler.lab.lab_page import LabPage
 from crawler.lab.sources.source import SourceError
-from crawler.pages.judged_documents import unpack_judged
+from crawler.pages.stored_texts import unpack_judged
 from crawler.reading.errors import ReadingError
 from crawler.reading.html_reader import Html, HtmlReader
 from neardup import analyse

@@ -1,15 +1,18 @@
-"""Open the crawl directories that are merged."""
+"""Open the crawl directories that are merged, and make the new one."""
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from filelock import FileLock, Timeout
+
+from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.storage import meta_names
-from crawler.storage.errors import CrawlStorageError, JobError, JobVersionError
+from crawler.storage.errors import CrawlStorageError, JobError, JobInUseError, JobVersionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +40,7 @@ class MergedCrawl:
 
     def count(self, table: str) -> int:
         """Return the number of rows of a table."""
-        return int(self.one(f"SELECT count(*) FROM {table}")[0])  # noqa: S608
+        return int(self.one(f"SELECT count(*) FROM {table}")[0])
 
     def is_damaged(self) -> bool:
         """Return whether its database is damaged. Complexity: O(size)."""
@@ -109,3 +112,42 @@ def _checked(
         raise JobError(f"{directory.folder}: belongs to a mirror, whose files cannot be merged")
     shift = last - _visit(directory.meta)
     return MergedCrawl(number, directory.folder, directory.connection, directory.meta, shift)
+
+
+@contextmanager
+def made_whole(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside a new one, and rename it when the block ends.
+
+    After an exception nothing is left. The remains of a killed process are deleted by the next one.
+
+    Files:
+        .NAME.part: The unfinished folder; .NAME.part.lock: held meanwhile.
+
+    Raises:
+        JobError: The folder is not empty, or cannot be made.
+        JobInUseError: Another process is making it.
+    """
+    folder = folder.resolve()  # "." has no name, and a link cannot be replaced by a folder
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise JobError(f"{folder}: there is something in it already; name a new directory")
+    part = folder.with_name(f".{folder.name}.part")
+    lock = FileLock(f"{part}.lock", timeout=0)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        raise JobInUseError(f"{folder}: another process is making it") from None
+    except OSError as error:
+        raise JobError(f"{folder}: cannot be made: {error.strerror}") from error
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir()
+        yield part
+        if folder.exists():
+            folder.rmdir()
+        part.rename(folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        lock.release()
+        lock_file = part.with_name(f"{part.name}.lock")
+        lock_file.unlink(missing_ok=True)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
-
-from crawler.maintenance.merge import copying, fleet_texts
-from crawler.maintenance.merge import merged_captures as captures
-from crawler.maintenance.merge.copying import Copier
-from crawler.maintenance.merge.fleet_texts import FleetTexts
-from crawler.maintenance.merge.merged_captures import name_originals, number_captures
-from crawler.maintenance.merge.merged_crawls import blamed, opened
-from crawler.maintenance.merge.promotions import LostOriginals
+from crawler.maintenance.crawl_directory import CrawlDirectory
+from crawler.maintenance.merge import lost_originals, merged_captures
+from crawler.maintenance.merge.lost_originals import FleetTexts, LostOriginals
+from crawler.maintenance.merge.merged_captures import Copier, name_originals, number_captures
+from crawler.maintenance.merge.merged_crawls import blamed, made_whole, opened
 from crawler.maintenance.merge.small_tables import (
     merge_known,
     merge_links,
@@ -26,71 +21,31 @@ from crawler.maintenance.merge.small_tables import (
     merge_url_rules,
 )
 from crawler.maintenance.verify.capture_checks import ORIGINAL
-from crawler.maintenance.verify.directory_checks import CrawlDirectory
 from crawler.maintenance.verify.finding import Finding
 from crawler.maintenance.verify.repairs import Mender
-from crawler.pages.judged_documents import PageDocuments
 from crawler.pages.live_parameters import newest
 from crawler.pages.page_store import PageStore
+from crawler.pages.stored_texts import PageDocuments
 from crawler.storage import meta_names
 from crawler.storage.database import Database
-from crawler.storage.errors import CrawlStorageError, JobError, JobInUseError
+from crawler.storage.errors import CrawlStorageError
 from neardup import Deduplicator, Parameters
 from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
     from pathlib import Path
 
     from crawler.maintenance.merge.merged_crawls import MergedCrawl
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.pages.shared_verdicts import FleetKeptText
 
-_SCRATCH = captures.SCRATCH + copying.SCRATCH + fleet_texts.SCRATCH
+_SCRATCH = merged_captures.SCRATCH + lost_originals.SCRATCH
 _COUNTS = """
 SELECT count(*), coalesce(sum(text IS NOT NULL), 0),
        coalesce(sum(duplicate_of IS NOT NULL), 0)
 FROM pages WHERE latest = 1
 """
-
-
-@contextmanager
-def made_whole(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside a new one, and rename it when the block ends.
-
-    After an exception nothing is left. The remains of a killed process are deleted by the next one.
-
-    Files:
-        .NAME.part: The unfinished folder; .NAME.part.lock: held meanwhile.
-
-    Raises:
-        JobError: The folder is not empty, or cannot be made.
-        JobInUseError: Another process is making it.
-    """
-    folder = folder.resolve()  # "." has no name, and a link cannot be replaced by a folder
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise JobError(f"{folder}: there is something in it already; name a new directory")
-    part = folder.with_name(f".{folder.name}.part")
-    lock = FileLock(f"{part}.lock", timeout=0)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout:
-        raise JobInUseError(f"{folder}: another process is making it") from None
-    except OSError as error:
-        raise JobError(f"{folder}: cannot be made: {error.strerror}") from error
-    try:
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir()
-        yield part
-        if folder.exists():
-            folder.rmdir()
-        part.rename(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-        lock.release()
-        lock_file = part.with_name(f"{part.name}.lock")
-        lock_file.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)

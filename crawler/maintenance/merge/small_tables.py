@@ -36,24 +36,24 @@ ON CONFLICT (name) DO UPDATE SET
 """
 
 # A request that a rule skipped counts as made: another one stood for it.
-_SEEN = f"SELECT key, depth FROM requests WHERE state IN ({DONE}, {SKIPPED}) AND key IS NOT NULL"  # noqa: S608
+_SEEN = f"SELECT key, depth FROM requests WHERE state IN ({DONE}, {SKIPPED}) AND key IS NOT NULL"
 _MARK = f"""
 INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, fixed, request)
 VALUES ({DONE}, 0, 0, ?2, 0, '', ?1, 0, x'')
-"""  # noqa: S608
+"""
 _PAGES = f"""
 INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, fixed, request)
 SELECT {DONE}, 0, 0, depth, 0, '', key, 0, x'' FROM pages
 WHERE latest = 1 AND max(visit, seen_visit) = ?
-"""  # noqa: S608
+"""
 _WAITING = f"""
 SELECT tries, priority, depth, host, url, key, fixed, request FROM requests
 WHERE state NOT IN ({DONE}, {SKIPPED}) ORDER BY id
-"""  # noqa: S608
+"""
 _PUSH = f"""
 INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, fixed, request)
 VALUES ({TODO}, ?, ?, ?, ?, ?, ?, ?, ?)
-"""  # noqa: S608
+"""
 _REDIRECTS = "SELECT key, url, target FROM redirects"
 
 _DICTIONARY = "SELECT urls FROM link_dictionary"

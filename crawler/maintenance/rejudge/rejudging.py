@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
-from crawler.maintenance.rejudge.judged import JudgedRow
-from crawler.maintenance.rejudge.new_verdicts import JUDGED, Rejudge
+from crawler.maintenance.rejudge.new_verdicts import JUDGED, JudgedRow, Rejudge
 from crawler.maintenance.verify.database_checks import make_bloom, make_index, remove_index
 from crawler.maintenance.verify.queueing import QueueAgain
 from crawler.pages.judge import is_better
@@ -21,7 +20,7 @@ from crawler.storage.database import Database
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.pages.live_parameters import Tuned
 
@@ -40,7 +39,7 @@ WHERE id = ?
 _SAY = "UPDATE pages SET text_digest = ?, fingerprint = ? WHERE id = ?"
 # A near-duplicate whose original is gone has no digests: it is read at its next visit.
 _FORGET = "UPDATE pages SET text_digest = NULL, payload_digest = NULL WHERE id = ?"
-_NAME = f"UPDATE pages SET parameters = ?1 WHERE {JUDGED} AND parameters IS NOT ?1"  # noqa: S608
+_NAME = f"UPDATE pages SET parameters = ?1 WHERE {JUDGED} AND parameters IS NOT ?1"
 
 MAX_EXAMPLES = 5
 

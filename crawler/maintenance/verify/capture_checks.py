@@ -11,7 +11,7 @@ from crawler.pages.verdicts import DUPLICATES, KEPT, VERDICTS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding
 
 NEWEST = "newest-unique"
@@ -39,12 +39,12 @@ def listed(words: Collection[str]) -> str:
 
 
 _NOT_NEWEST = "SELECT max(id), url FROM pages GROUP BY key HAVING sum(latest) <> 1"
-_UNKNOWN = f"SELECT id, url FROM pages WHERE verdict NOT IN ({listed(VERDICTS)})"  # noqa: S608
+_UNKNOWN = f"SELECT id, url FROM pages WHERE verdict NOT IN ({listed(VERDICTS)})"
 # The original of such a duplicate is in another crawl: scrapy merge finds it there.
 _HERE = "NOT EXISTS (SELECT 1 FROM elsewhere WHERE elsewhere.page = {})"
 _NO_TEXT = f"""
 SELECT id, url FROM pages WHERE latest = 1 AND text IS NULL AND verdict IN ({listed(KEPT)})
-"""  # noqa: S608
+"""
 # A file that is no page is never stored: its copies are only known to be the same.
 ORPHANS = f"""
 SELECT copy.id AS id, copy.url AS url
@@ -52,7 +52,7 @@ FROM pages AS copy LEFT JOIN pages AS kept ON kept.id = copy.duplicate_of
 WHERE copy.latest = 1 AND (copy.duplicate_of IS NOT NULL OR copy.verdict IN ({listed(DUPLICATES)}))
   AND (kept.id IS NULL AND {_HERE.format("copy.id")}
        OR kept.verdict <> 'not_html' AND NOT (kept.latest = 1 AND kept.text IS NOT NULL))
-"""  # noqa: S608
+"""
 # Their original has changed, and a visit that was stopped has not requested them.
 _WAITING = "kept.text IS NOT NULL AND kept.id IN (SELECT page FROM superseded)"
 _SUPERSEDED = f"{ORPHANS} AND {_WAITING}"
@@ -79,7 +79,7 @@ SELECT page, coalesce(pages.url, 'page ' || page)
 FROM elsewhere LEFT JOIN pages ON pages.id = page
 WHERE pages.id IS NULL OR pages.duplicate_of IS NOT NULL
   OR pages.verdict NOT IN ({listed(DUPLICATES)})
-"""  # noqa: S608
+"""
 _NOT_CHOSEN = """
 SELECT id, url FROM pages
 WHERE parameters IS NOT NULL AND parameters NOT IN (SELECT id FROM parameters)

@@ -8,8 +8,8 @@ import zstandard
 
 from crawler.maintenance.verify.capture_checks import listed
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Culprits, Finding
-from crawler.pages.outcomes import MOVED, OUTCOMES
 from crawler.pages.page_links import LinkPacker
+from crawler.pages.verdicts import MOVED, OUTCOMES
 from crawler.storage import meta_names
 from crawler.storage.states import LEASED, QUEUED, SKIPPED, TODO
 from crawler.urls.canonical import MalformedUrl
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator
 
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
 
     Read = Callable[..., sqlite3.Cursor]
@@ -35,7 +35,7 @@ REDIRECTS = "redirect-keys-right"
 
 # Two tables store this visit: the lower number is the wrong one.
 _VISIT = (
-    "max((SELECT coalesce(max(visit), 0) FROM known), coalesce((SELECT CAST(value AS INTEGER)"  # noqa: S608
+    "max((SELECT coalesce(max(visit), 0) FROM known), coalesce((SELECT CAST(value AS INTEGER)"
     f" FROM meta WHERE name = '{meta_names.VISIT}'), 0))"
 )
 _LABELS = ("duplicate", "different")
@@ -178,7 +178,7 @@ SELECT key, coalesce((SELECT url FROM requests WHERE requests.key = known.key), 
 WHERE outcome <> '{MOVED}' AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.key = known.key)
   AND NOT EXISTS (
       SELECT 1 FROM requests WHERE requests.key = known.key AND state IN ({TODO}, {LEASED}))
-"""  # noqa: S608
+"""
 PAGES_ONLY = """
 SELECT id, url FROM pages WHERE latest = 1 AND visit > 0
   AND verdict NOT IN ('failed', 'unreadable')
@@ -229,7 +229,7 @@ def _find_values(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findi
     for table in dict.fromkeys(column.table for column in every):
         wrong = [column.wrong for column in every if column.table == table]
         condition = " OR ".join(f"({each})" for each in wrong)
-        count = directory.count(f"SELECT count(*) FROM {table} WHERE {condition}")  # noqa: S608
+        count = directory.count(f"SELECT count(*) FROM {table} WHERE {condition}")
         watch.advance(len(wrong))
         if count:
             what = f"rows of the table {table} with values that no crawl writes: {count:,}"

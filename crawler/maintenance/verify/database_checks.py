@@ -16,7 +16,7 @@ from neardup.storage.catch_up import open_index
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.storage.database import Database
 
 _INDEX_ENDINGS = (".seg", ".log", ".tmp")
@@ -56,7 +56,7 @@ def make_bloom(bloom: Path, database: Database) -> str:
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
 
     Read = Callable[..., sqlite3.Cursor]

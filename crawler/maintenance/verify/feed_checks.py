@@ -158,7 +158,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
 
     Hashes = npt.NDArray[np.uint64]

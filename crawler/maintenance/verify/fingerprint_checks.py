@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
 
 INDEX = "index-right"
@@ -60,7 +60,7 @@ def find_unindexed(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Fin
 
 
 def _stored(directory: CrawlDirectory) -> Entries:
-    rows = directory.connection.execute(f"SELECT fingerprint, id FROM pages WHERE {_INDEXED}")  # noqa: S608
+    rows = directory.connection.execute(f"SELECT fingerprint, id FROM pages WHERE {_INDEXED}")
     flat = np.fromiter((number for row in rows for number in row), np.int64)
     fingerprints, ids = flat[0::2].astype(np.uint64), flat[1::2]
     order = np.lexsort((ids, fingerprints))

@@ -16,7 +16,7 @@ from neardup.errors import IndexFileError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.urls.canonical import Canonicalizer
 
@@ -27,9 +27,9 @@ SEEN = "queued-is-seen"
 SKIPPED = "skipped-by-a-rule"
 BLOOM = "bloom-knows-seen"
 
-_QUEUED = f"SELECT id, url, request, key FROM requests WHERE state IN ({QUEUED}) ORDER BY id"  # noqa: S608
+_QUEUED = f"SELECT id, url, request, key FROM requests WHERE state IN ({QUEUED}) ORDER BY id"
 _UNFINISHED = (
-    f"SELECT id, url, request, tries FROM requests WHERE state IN ({QUEUED}, {FAILED}) ORDER BY id"  # noqa: S608
+    f"SELECT id, url, request, tries FROM requests WHERE state IN ({QUEUED}, {FAILED}) ORDER BY id"
 )
 _WRONG_LINES = f"""
 SELECT count(*) FROM (
@@ -37,7 +37,7 @@ SELECT count(*) FROM (
     EXCEPT SELECT host, priority FROM hosts
     UNION ALL SELECT host, 0 FROM hosts
     WHERE NOT EXISTS (SELECT 1 FROM requests WHERE state = {TODO} AND requests.host = hosts.host))
-"""  # noqa: S608
+"""
 
 
 def find_unqueued(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
@@ -45,7 +45,7 @@ def find_unqueued(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
 
     Complexity: O(queued requests * log seen).
     """
-    leases = directory.count(f"SELECT count(*) FROM requests WHERE state = {LEASED}")  # noqa: S608
+    leases = directory.count(f"SELECT count(*) FROM requests WHERE state = {LEASED}")
     if leases:
         yield Finding(
             LEASES,
@@ -63,7 +63,7 @@ def find_unqueued(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
             remedy="lines them up anew",
         )
     misruled = directory.count(
-        f"SELECT count(*) FROM requests WHERE (state = {RequestState.SKIPPED}) != (rule NOTNULL)"  # noqa: S608
+        f"SELECT count(*) FROM requests WHERE (state = {RequestState.SKIPPED}) != (rule NOTNULL)"
     )
     if misruled:
         yield Finding(
@@ -99,7 +99,7 @@ def unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | N
 
 
 def _find_unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    sql = f"SELECT count(*) FROM requests WHERE state IN ({QUEUED})"  # noqa: S608
+    sql = f"SELECT count(*) FROM requests WHERE state IN ({QUEUED})"
     watch.begin("queue", directory.count(sql))
     count = 0
     examples: list[str] = []

@@ -15,7 +15,7 @@ from crawler.url_rules.rule_store import RuleStore
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import Finding
     from crawler.maintenance.verify.queueing import QueueAgain
     from crawler.storage.database import Database
@@ -68,10 +68,10 @@ class QueueMender:
     def _rule(self, finding: Finding) -> str:
         """Put back requests that no rule skipped; remove the rule of those that are not skipped."""
         self._database.write(
-            f"UPDATE requests SET rule = NULL, group_digest = NULL WHERE state != {SKIPPED}"  # noqa: S608
+            f"UPDATE requests SET rule = NULL, group_digest = NULL WHERE state != {SKIPPED}"
         )
         self._database.write(
-            f"UPDATE requests SET state = {TODO}, group_digest = NULL"  # noqa: S608
+            f"UPDATE requests SET state = {TODO}, group_digest = NULL"
             f" WHERE state = {SKIPPED} AND rule IS NULL"
         )
         self._again.requests.line_up()
@@ -92,7 +92,7 @@ class QueueMender:
     def _put_back(self, sql: str) -> int:
         """Put skipped requests back; the next crawl applies the rules again."""
         rows = [(number,) for number, _ in self._database.read(sql).fetchall()]
-        sql = f"UPDATE requests SET state = {TODO}, rule = NULL, group_digest = NULL WHERE id = ?"  # noqa: S608
+        sql = f"UPDATE requests SET state = {TODO}, rule = NULL, group_digest = NULL WHERE id = ?"
         self._database.write_many(sql, rows)
         self._again.requests.line_up()
         self._regroup()
@@ -103,7 +103,7 @@ class QueueMender:
         note_pending(self._database, hosts)
 
     def _forget_groups(self, finding: Finding) -> str:
-        self._database.write(f"DELETE FROM url_groups WHERE {url_rules.WRONG_GROUP}")  # noqa: S608
+        self._database.write(f"DELETE FROM url_groups WHERE {url_rules.WRONG_GROUP}")
         self._regroup()
         return f"addresses that the next crawl looks at anew: {finding.count:,}"
 

@@ -36,7 +36,7 @@ class QueueAgain:
 
     def push_url(self, url: str, key: bytes, depth: int) -> bool:
         """Queue a URL by its key; return False if it was waiting already."""
-        sql = f"SELECT 1 FROM requests WHERE key = ? AND state = {TODO}"  # noqa: S608
+        sql = f"SELECT 1 FROM requests WHERE key = ? AND state = {TODO}"
         if self._database.read(sql, (key,)).fetchone() is not None:
             return False
         self._database.write("DELETE FROM requests WHERE key = ?", (key,))

@@ -22,7 +22,7 @@ from crawler.pages.verdicts import KEPT, NEW, TOO_SHORT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import Finding
     from crawler.pages.page_row import PageRow
     from crawler.storage.database import Database
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _FORGET = f"""
 DELETE FROM pages WHERE id = ? OR (
     key = ? AND latest = 0 AND text IS NULL AND verdict IN ({captures.listed(KEPT)}))
-"""  # noqa: S608
+"""
 
 
 _KEEP = """
@@ -305,7 +305,7 @@ class Mender:
     def _name_kinds(self, finding: Finding) -> str:
         rows = [(page_id,) for page_id in finding.ids]
         self._database.write_many(
-            f"UPDATE pages SET verdict = CASE verdict WHEN '{NEW}' THEN '{TOO_SHORT}'"  # noqa: S608
+            f"UPDATE pages SET verdict = CASE verdict WHEN '{NEW}' THEN '{TOO_SHORT}'"
             f" ELSE '{NEW}' END WHERE id = ?",
             rows,
         )

@@ -8,9 +8,9 @@ import numpy as np
 import zstandard
 
 from crawler.maintenance.verify.finding import Culprits, Finding
-from crawler.pages.judged_documents import unpack_judged
 from crawler.pages.live_parameters import from_json
 from crawler.pages.page_row import to_unsigned
+from crawler.pages.stored_texts import unpack_judged
 from crawler.pages.verdicts import EXACT_DUPLICATE, NEAR_DUPLICATE, NEW, TEXT_DUPLICATE, TOO_SHORT
 from neardup import HammingIndex, NearDupError, hamming
 from neardup.candidates import MAX_CANDIDATES, Bitmaps, Candidates
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator
 
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
     from neardup import Parameters
     from neardup.indexes.match import Match
@@ -55,7 +55,7 @@ SELECT pages.id, pages.url FROM pages JOIN parameters ON parameters.id = pages.p
 WHERE latest = 1 AND duplicate_of IS NULL AND verdict IN ('{NEW}', '{TOO_SHORT}')
   AND json_valid(chosen)
   AND (verdict = '{NEW}') <> (words > 0 AND words >= json_extract(chosen, '$.min_words'))
-"""  # noqa: S608
+"""
 _MAKES_DUPLICATE = "makes them duplicates of it"
 
 

@@ -13,7 +13,7 @@ from crawler.url_rules.rule_store import restored
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
 
 READABLE = "url-rules-readable"
@@ -25,14 +25,14 @@ UNREADABLE_RULES = "SELECT id, rule, state FROM url_rules"
 NOT_HELD = f"""
 SELECT id, url FROM requests
 WHERE state = {SKIPPED} AND rule NOT IN (SELECT id FROM url_rules WHERE state = {HOLDS}) ORDER BY id
-"""  # noqa: S608
+"""
 ALONE = f"""
 SELECT requests.id, requests.url FROM requests LEFT JOIN url_groups USING (group_digest)
 WHERE requests.state = {SKIPPED} AND (
     url_groups.key IS NULL OR url_groups.key = requests.key OR NOT EXISTS
     (SELECT 1 FROM requests AS other WHERE other.key = url_groups.key AND other.state != {SKIPPED}))
 ORDER BY requests.id
-"""  # noqa: S608
+"""
 WRONG_GROUP = """
 NOT EXISTS (SELECT 1 FROM requests WHERE requests.key = url_groups.key)
 OR (page NOTNULL AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.id = url_groups.page))
@@ -66,7 +66,7 @@ def find_misruled(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
         if rows:
             examples = tuple(url for _, url in rows[:MAX_EXAMPLES])
             yield Finding(rule, f"{what}: {len(rows):,}", len(rows), examples, remedy=_REGROUPS)
-    wrong = directory.count(f"SELECT count(*) FROM url_groups WHERE {WRONG_GROUP}")  # noqa: S608
+    wrong = directory.count(f"SELECT count(*) FROM url_groups WHERE {WRONG_GROUP}")
     if wrong:
         what = f"addresses that stand for no request, or for a page that is not there: {wrong:,}"
         yield Finding(GROUPS, what, wrong, remedy="lets the next crawl make them anew")

@@ -8,8 +8,8 @@ import zstandard
 
 from crawler.maintenance.verify.capture_checks import reading_anew
 from crawler.maintenance.verify.finding import Culprits, Finding
-from crawler.pages.judged_documents import unpack_judged
 from crawler.pages.page_row import to_unsigned
+from crawler.pages.stored_texts import unpack_judged
 from crawler.storage import meta_names
 from neardup import analyse
 from neardup.fingerprints.digest import words_digest
@@ -17,7 +17,7 @@ from neardup.fingerprints.digest import words_digest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
     from neardup import Parameters
 

@@ -12,7 +12,7 @@ from crawler.storage import meta_names
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawler.maintenance.verify.directory_checks import CrawlDirectory
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import Finding
     from crawler.maintenance.verify.queueing import QueueAgain
     from crawler.storage.database import Database
@@ -47,9 +47,9 @@ class ValueMender:
     def _put_right(self, finding: Finding) -> str:
         rows = 0
         for column in (*columns.typed_columns(self._database.read), *columns.COLUMNS):
-            act = f"UPDATE {column.table} SET {column.right}"  # noqa: S608
+            act = f"UPDATE {column.table} SET {column.right}"
             if column.right is None:
-                act = f"DELETE FROM {column.table}"  # noqa: S608
+                act = f"DELETE FROM {column.table}"
             rows += self._database.write(f"{act} WHERE {column.wrong}").rowcount
         self._again().requests.line_up()
         return f"values put right: {rows:,}"

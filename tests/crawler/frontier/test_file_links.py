@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.frontier.file_links import MIN_FILES, FileLinks
-from crawler.pages.fetched import Fetched
-from crawler.pages.page_context import blank_row
+from crawler.pages.page_context import Fetched, blank_row
 from crawler.pages.page_store import PageStore
 from crawler.storage.database import Database
 from neardup.fingerprints.digest import payload_digest

@@ -9,7 +9,7 @@ from crawler.mirror.checking import Check, Checker
 from crawler.mirror.file_store import MirrorStore
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.link_rewriting import Finisher, Policy
-from crawler.pages.fetched import Fetched
+from crawler.pages.page_context import Fetched
 from crawler.storage.database import Database
 from crawler.urls.canonical import Canonicalizer
 

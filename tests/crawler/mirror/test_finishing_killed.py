@@ -14,7 +14,7 @@ from crawler.mirror.file_store import MirrorStore, held
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.link_rewriting import Finisher, Policy
 from crawler.mirror.mirror_files import FileTable
-from crawler.pages.fetched import Fetched
+from crawler.pages.page_context import Fetched
 from crawler.storage.database import Database
 from crawler.urls.canonical import Canonicalizer
 from neardup.fingerprints.digest import payload_digest

@@ -13,7 +13,7 @@ import pytest
 from crawler.job import Job
 from crawler.maintenance.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, export_pages
-from crawler.pages.fetched import Captured, Fetched
+from crawler.pages.page_context import Captured, Fetched
 from crawler.pages.reasons import Reason, in_words
 from crawler.reading.reading_options import ReadingOptions
 from crawler.run import JobOptions

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.pages.live_parameters import current, history, tune
-from crawler.storage import concurrent_write as room
-from crawler.storage.concurrent_write import beside
-from crawler.storage.database import Database, open_for_reading
+from crawler.storage import database as room
+from crawler.storage.database import Database, beside, open_for_reading
 from crawler.storage.errors import JobError, JobVersionError
 from neardup.errors import ParameterError
 from tests.crawler.maintenance.verify.crawled import check
@@ -201,7 +200,7 @@ def test_who_never_lets_go_is_complained_of(
 def test_stage_times_can_be_read_while_the_crawl_runs(
     visiting: Visiting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.pages.stages.INTERVAL_SECS", 0.0)
+    monkeypatch.setattr("crawler.pages.commits.INTERVAL_SECS", 0.0)
     commit(visiting)
     visiting.get("/a", html(LONG))
     commit(visiting)

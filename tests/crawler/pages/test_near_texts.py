@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawler.pages.judged_documents import unpack
 from crawler.pages.reasons import Reason
+from crawler.pages.stored_texts import unpack
 from tests.crawler.pages.test_capture import LONG, OTHER, html
 from tests.crawler.pages.test_revisits import NEAR, OPTIONS, Visiting
 from tests.sites.prose import prose

@@ -18,9 +18,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from crawler.frontier.order import host_number
 from crawler.job import Job
 from crawler.maintenance.verify.queueing import encoded_request
-from crawler.pages.judged_documents import unpack
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.reasons import Reason
+from crawler.pages.stored_texts import unpack
 from crawler.pages.verdicts import DUPLICATES, FAILED
 from crawler.reading.reading import Reading
 from crawler.storage.database import open_for_reading
@@ -34,7 +34,7 @@ from tests.sites.prose import prose
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from crawler.pages.fetched import Captured, Fetched
+    from crawler.pages.page_context import Captured, Fetched
 
 pytestmark = pytest.mark.slow
 

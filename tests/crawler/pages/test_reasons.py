@@ -16,8 +16,8 @@ import crawler
 from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import ForbiddenByRobotsError, OutOfScopeError
 from crawler.downloading.errors import DamagedBodyError, RobotsUnreachableError
-from crawler.pages.outcomes import outcome_of_failure
 from crawler.pages.reasons import Reason, Stored, codes, in_words, lines, together
+from crawler.pages.url_history import outcome_of_failure
 
 _SOURCE = Path(crawler.__file__).parent
 

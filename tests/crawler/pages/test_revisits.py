@@ -11,8 +11,8 @@ import pytest
 
 from crawler.job import Job
 from crawler.maintenance.crawl_report import make_report
-from crawler.pages.judged_documents import unpack
 from crawler.pages.reasons import Reason, in_words
+from crawler.pages.stored_texts import unpack
 from crawler.pages.verdicts import FAILED
 from crawler.reading.reading_options import ReadingOptions
 from crawler.run import JobOptions
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.maintenance.crawl_report import Report
-    from crawler.pages.fetched import Captured, Fetched
+    from crawler.pages.page_context import Captured, Fetched
 
 OPTIONS = JobOptions(reading=ReadingOptions(workers=1))
 PDF = b"%PDF-1.4 " + b"\x93" * 60

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.lab.live import LiveCrawl
+from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.crawl_report import PageCluster, make_report
 from crawler.maintenance.rejudge.rejudging import rejudge
-from crawler.maintenance.verify.directory_checks import CrawlDirectory
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import repair, verify
 from crawler.pages.export import export_pages
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.job import Job
-    from crawler.pages.fetched import Captured
+    from crawler.pages.page_context import Captured
 
 LONG, OTHER = prose("long", 200), prose("other", 200)
 NEAR = f"{LONG} And a few words more."

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import zstandard
 
-from crawler.pages.fetched import Fetched
-from crawler.pages.page_context import blank_row
+from crawler.pages.page_context import Fetched, blank_row
 from crawler.pages.page_store import PageStore
 from crawler.pages.stored_texts import HeldTexts, TextSource
 from crawler.storage.database import Database

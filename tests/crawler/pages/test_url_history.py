@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawler.frontier.redirects import Redirects
-from crawler.pages.fetched import Fetched
-from crawler.pages.outcomes import outcome_of_failure
-from crawler.pages.page_context import blank_row
+from crawler.pages.page_context import Fetched, blank_row
 from crawler.pages.page_store import PageStore
 from crawler.pages.reasons import Reason, Stored
-from crawler.pages.url_history import LATER, Agenda, IntervalPolicy, KnownUrls, Outcome
+from crawler.pages.url_history import (
+    LATER,
+    Agenda,
+    IntervalPolicy,
+    KnownUrls,
+    Outcome,
+    outcome_of_failure,
+)
 from crawler.storage.database import Database
 
 if TYPE_CHECKING:

@@ -20,10 +20,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from crawler.job import Job
 from crawler.maintenance.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, export_pages
-from crawler.pages.fetched import Fetched
-from crawler.pages.outcomes import OUTCOMES
+from crawler.pages.page_context import Fetched
 from crawler.pages.reasons import Reason
-from crawler.pages.verdicts import FAILED, NOINDEX
+from crawler.pages.verdicts import FAILED, NOINDEX, OUTCOMES
 from crawler.reading.page_reading import read_page
 from crawler.reading.pool import ReadingPool
 from crawler.reading.reading_options import ReadingOptions

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.maintenance.adopt.adopting import adopt
-from crawler.maintenance.adopt.kept import Corpus
+from crawler.maintenance.adopt.adopting import Corpus, adopt
 from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.storage.database import open_for_reading

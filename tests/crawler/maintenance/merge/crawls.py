@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler.job import Job
+from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.merge.merging import Merged, merge
-from crawler.maintenance.verify.directory_checks import CrawlDirectory
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.repeat_checks import NEAR_KEPT
 from crawler.maintenance.verify.verification import verify

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.merge.merging import Merged, merge
-from crawler.maintenance.verify.directory_checks import CrawlDirectory
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import verify
 from crawler.pages.export import export_pages

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import zstandard
 
 from crawler.job import Job
+from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.rejudge.rejudging import Rejudgement, rejudge
-from crawler.maintenance.verify.directory_checks import CrawlDirectory
 from crawler.maintenance.verify.finding import CheckWatch, NoWatch
-from crawler.pages.judged_documents import unpack
+from crawler.pages.stored_texts import unpack
 from crawler.reading.fingerprinting import extract_of
 from crawler.reading.reading import Extract, Reading
 from crawler.storage.database import open_for_reading

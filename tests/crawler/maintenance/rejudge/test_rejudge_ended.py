@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.pages.live_parameters import tune
 from crawler.storage.errors import JobError, JobInUseError
 from tests.crawler.maintenance.rejudge.captured import dump, judge_again

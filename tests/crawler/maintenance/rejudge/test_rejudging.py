@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.pages.judged_documents import unpack
 from crawler.pages.live_parameters import tune
+from crawler.pages.stored_texts import unpack
 from neardup import Deduplicator, Parameters, Verdict
 from neardup.fingerprints.digest import payload_digest
 from tests.crawler.maintenance.rejudge.captured import Row, Said, capture, dump, judge_again, rows

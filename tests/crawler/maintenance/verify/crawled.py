@@ -12,7 +12,7 @@ from crawler.frontier.order import Skip, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_parts import encode_parts
 from crawler.job import Job
-from crawler.maintenance.verify.directory_checks import CrawlDirectory
+from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import Verification, repair, verify
 from crawler.url_rules.engine import UrlRules
