@@ -2,7 +2,7 @@
 
 A page passes these steps, the cheapest first:
 
-1. ``fingerprinter.py``, ``dupefilter.py``: the canonical URL, a Bloom filter and an exact set.
+1. ``dupefilter.py``: the canonical URL, a Bloom filter and an exact set.
 2. ``scheduler.py``: the next request, of a host that has room for it.
 3. ``downloadermiddlewares/``, ``downloadhandler.py``: bounds on an answer, and forbidden hosts.
 4. ``spiders/page_spider.py``: the page is read in a worker process (``reading/``), and judged and

@@ -23,7 +23,7 @@ FLEET = {"SCHEDULER": "crawler.fleet_scheduler.FleetScheduler"}
 """Replaced components where FLEET_ENABLED is set; Redis' client is imported only then."""
 
 REPLACED = {
-    "REQUEST_FINGERPRINTER_CLASS": "crawler.fingerprinter.CanonicalFingerprinter",
+    "REQUEST_FINGERPRINTER_CLASS": "crawler.dupefilter.CanonicalFingerprinter",
     "DUPEFILTER_CLASS": "crawler.dupefilter.SeenFilter",
     "SCHEDULER": "crawler.scheduler.FrontierScheduler",
 }

@@ -14,8 +14,7 @@ from itemadapter import ItemAdapter
 from crawler.job_registry import job_of
 from crawler.options import Options
 from crawler.pages.page_context import Captured, Fetched
-from crawler.reading.fingerprinting import extract_of
-from crawler.reading.reading import Reading
+from crawler.reading.reading import Reading, extract_of
 from crawler.urls.canonical import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 

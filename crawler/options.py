@@ -14,7 +14,7 @@ from crawler.fleet.names import checked_name
 from crawler.fleet.worker_crawl import FleetOptions
 from crawler.frontier.pauses import PausePolicy
 from crawler.pages.url_history import IntervalPolicy
-from crawler.reading.reading_options import ReadingOptions
+from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from neardup import Features, NearDupError, Parameters

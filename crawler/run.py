@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.frontier.pauses import PausePolicy
 from crawler.pages.url_history import IntervalPolicy
 from crawler.pages.verdicts import FAILED
-from crawler.reading.reading_options import ReadingOptions
+from crawler.reading.protocol import ReadingOptions
 from neardup import Parameters
 
 if TYPE_CHECKING:

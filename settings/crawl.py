@@ -56,7 +56,7 @@ CONCURRENT_ITEMS = 1  # of one page; each more costs a task for every page
 
 EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,
-    "crawler.feeds.from_store.StoredFeeds": 0,
+    "crawler.feeds.feed_files.StoredFeeds": 0,
 }
 FEED_STORAGES = {
     "": "crawler.feeds.feed_files.FeedFile",

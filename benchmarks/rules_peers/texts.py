@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawler.reading.decoding import decode
 from crawler.reading.html_parsing import parse
-from crawler.reading.visible import read_visible
+from crawler.reading.text import read_visible
 from neardup.fingerprints.digest import payload_digest, text_digest
 
 if TYPE_CHECKING:

@@ -117,7 +117,7 @@ class CompareCommand(LabCommand):
     def _fetched(self, urls: list[str]) -> dict[str, TextSide]:
         from crawler.console.fetch import fetch_pages  # noqa: PLC0415
         from crawler.lab.sides import read_pages  # noqa: PLC0415
-        from crawler.reading.html_reader import Html  # noqa: PLC0415
+        from crawler.reading.pool import Html  # noqa: PLC0415
 
         assert self.settings is not None
         pages = fetch_pages(urls, self.settings)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from crawler.lab.sources.source import SourceError
 from crawler.reading.content_types import why_not_html
-from crawler.reading.errors import ReadingError
-from crawler.reading.html_reader import Html, HtmlReader
+from crawler.reading.pool import Html, HtmlReader
+from crawler.reading.worker_pool import ReadingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ def read_pages(pages: Sequence[Html]) -> list[TextSide]:
             why = reading.not_html or reading.failure or "nothing in it"
             raise SourceError(f"{page.url}: no page: {why}")
         extract = reading.extract
-        title = reading.title or ""
+        title = reading.metadata.title or ""
         sides.append(TextSide(page.url, title, extract.text, extract.is_main))
     return sides
 

@@ -23,8 +23,7 @@ from crawler.pages.page_row import PageRow
 from crawler.pages.promotion import Promoted, Promotion
 from crawler.pages.reasons import Reason, Stored, together
 from crawler.pages.url_history import Outcome, outcome_of_failure
-from crawler.reading.fingerprinting import extract_of
-from crawler.reading.reading import Extract, Reading
+from crawler.reading.reading import Extract, Reading, extract_of
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:

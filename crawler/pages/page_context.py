@@ -122,7 +122,7 @@ class PageContext:
 
     def says(self, word: str) -> bool:
         """Return whether the page or its HTTP header has a directive for robots."""
-        return bool({word, "none"} & (self.fetched.robots | set(self.reading.robots)))
+        return bool({word, "none"} & (self.fetched.robots | set(self.reading.metadata.robots)))
 
     @property
     def asks_not_to_be_kept(self) -> bool:
@@ -150,8 +150,7 @@ class PageContext:
         row = blank_row(number, fetched, visit)
         if not fetched.is_cut:  # they belong to the whole page
             row.etag, row.last_modified = fetched.etag, fetched.last_modified
-        row.title, row.author, row.date = reading.title, reading.author, reading.date
-        row.language, row.declared_url = reading.language, reading.canonical_url
+        row.title, row.author, row.date, row.language, row.declared_url = reading.metadata[:5]
         row.payload_digest = row.last_payload_digest = self.payload
         row.visible_digest = reading.visible_digest
         return row

@@ -12,7 +12,7 @@ from lxml import etree
 from lxml.etree import ErrorLevels, ErrorTypes
 from lxml.html import HtmlElement, HTMLParser
 
-from crawler.reading.visible import BLOCKS
+from crawler.reading.text import BLOCKS
 
 Element = Any  # lxml has no types
 

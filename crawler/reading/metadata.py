@@ -21,6 +21,14 @@ from crawler.reading.reading import Metadata
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+# Directives that have a value after a colon; every other name before a colon is a robot's.
+_WITH_VALUE = frozenset(
+    {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
+)
+# The time in "unavailable_after: Friday, 25-Jun-2027 15:00:00 GMT" has a colon and is no name.
+_NAMED = re.compile(r"\s*([a-z*][a-z0-9_.*-]*)\s*:(.*)", re.DOTALL)
+_NO_NAME = re.compile(r"[^a-z0-9_-]+")
+
 _SCHEMA_ORG_DATES = ("datePublished", "dateCreated", "uploadDate", "dateModified")
 _SCHEMA_ORG_LONGEST = 200_000
 _MAX_NODES = 200
@@ -72,6 +80,32 @@ _REFRESH = re.compile(
 _MAX_CHARACTERS = 1000
 _MAX_URL = 8192
 _SEPARATORS = re.compile(r"[\s,;]+")
+
+
+def robots_words(headers: Iterable[str], agent: str) -> frozenset[str]:
+    """Return the directives that bind us, in lower case.
+
+    A header may begin a list for one robot (``otherbot: noindex, nofollow``), which goes on to its
+    end or to the next name.
+
+    Args:
+        headers: Values of all headers of that name.
+        agent: Our user agent; each of its words is a name of ours.
+
+    Reference: https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag
+    """
+    ours = {"*", *_NO_NAME.split(agent.lower())}
+    words: set[str] = set()
+    for header in headers:
+        binding = True
+        for part in header.lower().split(","):
+            named = _NAMED.match(part)
+            if named and named[1] not in _WITH_VALUE:
+                binding = named[1] in ours
+                part = named[2]  # noqa: PLW2901  # the directive follows the name
+            if binding and part.strip():
+                words.add(part.strip())
+    return frozenset(words)
 
 
 class Described(NamedTuple):
@@ -169,26 +203,26 @@ def read_metadata(root: Element, base: str) -> Metadata:
         root: Root of the page; not changed.
         base: URL against which references are resolved.
     """
-    said = _Said()
+    found = _Elements()
     for element in root.iter(*_SCANNED):
-        _listen(element, said)
-    metas = said.metas
-    described = read_schema_org(said.json_ld)
+        _collect(element, found)
+    metas = found.metas
+    described = read_schema_org(found.json_ld)
     refresh_secs, refresh_url = _refresh(metas.get("refresh"), base)
     return Metadata(
-        title=_first((said.title, metas.get("og:title"))) or _first((_HEADING(root),)),
+        title=_first((found.title, metas.get("og:title"))) or _first((_HEADING(root),)),
         author=_author(metas, described.author) or _first((_AUTHOR(root),)),
-        date=_date(metas, described.date, said.time),
+        date=_date(metas, described.date, found.time),
         language=_language(root, metas),
-        canonical_url=_absolute(said.canonical, base),
-        robots=directives(",".join(said.robots)),
+        canonical_url=_absolute(found.canonical, base),
+        robots=directives(",".join(found.robots)),
         refresh_url=refresh_url,
         refresh_secs=refresh_secs,
     )
 
 
 @dataclass(slots=True)
-class _Said:
+class _Elements:
     """The metadata in the elements of a page, as written; the first one of each kind counts."""
 
     metas: dict[str, str] = field(default_factory=dict)
@@ -199,32 +233,32 @@ class _Said:
     canonical: str | None = None
 
 
-def _listen(element: Element, said: _Said) -> None:
+def _collect(element: Element, found: _Elements) -> None:
     tag = element.tag
     if tag == "meta":
-        _listen_to_meta(element, said)
-    elif tag == "title" and not said.title:
+        _collect_meta(element, found)
+    elif tag == "title" and not found.title:
         # The title of a drawing is not that of the page.
-        said.title = element.text if next(element.iterancestors("svg"), None) is None else None
+        found.title = element.text if next(element.iterancestors("svg"), None) is None else None
     elif tag == "time":
-        said.time = said.time or element.get("datetime")
+        found.time = found.time or element.get("datetime")
     elif tag == "script" and is_json_ld(element.get("type", "")):
-        said.json_ld.append(element.text or "")
+        found.json_ld.append(element.text or "")
     elif tag == "link" and "canonical" in element.get("rel", "").lower().split():
-        said.canonical = said.canonical or element.get("href")
+        found.canonical = found.canonical or element.get("href")
 
 
-def _listen_to_meta(meta: Element, said: _Said) -> None:
+def _collect_meta(meta: Element, found: _Elements) -> None:
     name = meta.get("name") or meta.get("property") or meta.get("http-equiv")
     name = (name or meta.get("itemprop") or "").strip().lower()
     content = meta.get("content")
     if not content:
         return
     if name == "robots":
-        said.robots.append(content)
+        found.robots.append(content)
     elif name != "refresh" or next(meta.iterancestors("noscript"), None) is None:
         # A refresh within noscript is for browsers without scripts, which are rare.
-        said.metas.setdefault(name, content)
+        found.metas.setdefault(name, content)
 
 
 def directives(content: str) -> tuple[str, ...]:

@@ -10,22 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
-from crawler.reading.content_types import why_not_html
 from crawler.reading.decoding import decode
-from crawler.reading.fingerprinting import to_extract
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, base_url
 from crawler.reading.metadata import read_metadata
-from crawler.reading.reading import Reading
-from crawler.reading.steps import Extracted, Parsed, ReadingTask, to_reading
-from crawler.reading.text import read_text
-from crawler.reading.visible import read_visible
+from crawler.reading.reading import Extracted, Parsed, ReadingTask
+from crawler.reading.text import read_text, read_visible
 from crawler.urls.canonical import Canonicalizer
 from neardup.fingerprints.digest import text_digest
 
 if TYPE_CHECKING:
-    from crawler.reading.reading_options import ReadingOptions
-    from crawler.reading.visible import Visible
+    from crawler.reading.protocol import ReadingOptions
+    from crawler.reading.text import Visible
 
 Element = Any  # lxml has no types
 
@@ -100,19 +96,3 @@ class PageReader:
         """Free the page."""
         self._root = self._visible = None
         self._body = b""
-
-
-def read_page(url: str, body: bytes, content_type: str | None, options: ReadingOptions) -> Reading:
-    """Read a page in this process, without a limit of time or memory.
-
-    Raises:
-        MemoryError: The page does not fit.
-    """
-    reason = why_not_html(content_type, body)
-    if reason is not None:
-        return Reading(url, not_html=reason)
-    reader = PageReader(options)
-    parsed = reader.see(reader.parse(ReadingTask(url, body, content_type)))
-    extracted = reader.extract()
-    extract = to_extract(extracted, parsed.visible_digest, options.parameters)
-    return to_reading(url, parsed, extracted, extract)

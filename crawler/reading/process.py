@@ -1,9 +1,8 @@
-"""Start, query, kill and reap a worker process."""
+"""Start, query, kill and reap a worker process; charge it the time that it takes for a page."""
 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import os
 import socket
 import subprocess
@@ -14,12 +13,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import crawler
-from crawler.reading.allowance import Allowance
-from crawler.reading.memory_limits import OUT_OF_MEMORY
-from crawler.reading.protocol import Inbox, Message, frame
+from crawler.reading.protocol import OUT_OF_MEMORY, Inbox, Message, frame, options_to_wire
 
 if TYPE_CHECKING:
-    from crawler.reading.reading_options import ReadingOptions
+    from crawler.reading.protocol import ReadingOptions
+
+_MAX_SLICE_SECS = 1.0
+_SLICES = 20
+"""Divide an allowance into at least this many slices."""
+
+_SLEEPING = frozenset("SD")
+"""States of a process that waits for an event, such as a lock or a disk."""
+
+# Places in /proc/PID/stat behind the name: the state, CPU ticks of the program and of the kernel.
+_STATE, _USER, _SYSTEM = 0, 11, 12
 
 _START_SECS = 60.0
 _REAP_INTERVAL_SECS = 0.005
@@ -28,6 +35,65 @@ _PATIENCE_SECS = 2.0
 _LAST_WORDS_BYTES = 4096
 # Each worker is one of many processes; threads of its own would compete with the other workers.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+class Allowance:
+    """The time that a worker may use for one page.
+
+    It is charged in slices. A slice costs the CPU time that the worker used in it. A sleeping
+    worker uses none, so a slice that ends in sleep costs the elapsed time, and at most the length
+    of a slice: one that ends late ends late because the parent or the machine was stopped, or the
+    parent's event loop was busy. A worker that is stopped, or waits for a processor, is charged
+    only its CPU time.
+
+    Without ``/proc``, every slice costs as one that ends in sleep.
+
+    Args:
+        pid: Process id of the worker.
+        secs: Time that it may use.
+    """
+
+    def __init__(self, pid: int, secs: float) -> None:
+        self._pid = pid
+        self._left_secs = secs
+        self._started = 0.0
+        self._used_secs: float | None = None
+        #: Seconds after which ``charge`` is to be called.
+        self.slice_secs = min(_MAX_SLICE_SECS, secs / _SLICES)
+
+    @property
+    def is_spent(self) -> bool:
+        """Return whether no time is left."""
+        return self._left_secs <= 0
+
+    def begin(self, now: float) -> None:
+        """Begin a slice."""
+        self._started = now
+
+    def charge(self, now: float) -> None:
+        """End a slice and begin the next one."""
+        passed = min(now - self._started, self.slice_secs)
+        self._started = now
+        found = _look_at(self._pid)
+        if found is None:
+            self._left_secs -= passed
+            return
+        state, used = found
+        # The CPU time of the first slice is unknown, and at most the elapsed time.
+        cost = passed if self._used_secs is None else used - self._used_secs
+        self._used_secs = used
+        self._left_secs -= max(cost, passed) if state in _SLEEPING else cost
+
+
+def _look_at(pid: int) -> tuple[str, float] | None:
+    """Return the state and the CPU time of a process, or None if they are unknown."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+            fields = stat.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    ticks = int(fields[_USER]) + int(fields[_SYSTEM])
+    return fields[_STATE], ticks / os.sysconf("SC_CLK_TCK")
 
 
 class WorkerDiedError(Exception):
@@ -78,9 +144,7 @@ class WorkerProcess:
             WorkerDiedError: It ended before, or took a minute.
         """
         await self._channel.open()
-        options = dataclasses.asdict(self._options)
-        del options["parameters"]  # the parent compares texts
-        self.tell(("options", options))
+        self.tell(options_to_wire(self._options))
         allowance = Allowance(self.pid, _START_SECS)
         await self.hear(allowance, f"not ready in {_START_SECS:g} s")
 

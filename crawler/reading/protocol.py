@@ -1,4 +1,4 @@
-"""Messages between the parent and its workers: grammar, writing and reading.
+"""Define the options of reading, and the messages between the parent and its workers.
 
 ::
 
@@ -23,11 +23,13 @@ worker shall not thereby have the parent.
 from __future__ import annotations
 
 import marshal
+import os
 import struct
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crawler.reading.reading import Link, Metadata
-from crawler.reading.steps import Extracted, Parsed
+from crawler.reading.reading import Extracted, Link, Metadata, Parsed
+from neardup import Parameters
 
 if TYPE_CHECKING:
     import socket
@@ -35,8 +37,46 @@ if TYPE_CHECKING:
 
 Message = tuple[Any, ...]
 
+OUT_OF_MEMORY = 77
+"""Exit status of a worker without memory left."""
+
 _LENGTHS = struct.Struct("<IQ")
 _KEY_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingOptions:
+    """Options for reading pages.
+
+    Attributes:
+        workers: Number of processes; 0 means one a core.
+        timeout_secs: Time that a worker may use for one page, as ``Allowance`` counts it.
+        memory_limit_mb: Memory that one worker may use.
+        max_links: Maximum number of distinct links of one page.
+        max_url_length: Maximum length of a link in characters; longer ones are only counted.
+        keep_html: Whether readings carry the body, compressed.
+        disabled_url_rules: Names of rules that the keys of links do without.
+        parameters: Parameters of the comparison of texts.
+        recycle_pages: Number of pages after which a worker that has grown is replaced.
+        recycle_growth_mb: Growth beyond which it is replaced: glibc and Python do not free all
+            memory.
+    """
+
+    workers: int = 0
+    timeout_secs: float = 20.0
+    memory_limit_mb: int = 1024
+    max_links: int = 100_000
+    max_url_length: int = 8192
+    keep_html: bool = False
+    disabled_url_rules: tuple[str, ...] = ()
+    parameters: Parameters = field(default_factory=Parameters)
+    recycle_pages: int = 2000
+    recycle_growth_mb: int = 256
+
+    @property
+    def size(self) -> int:
+        """The number of workers."""
+        return self.workers or os.cpu_count() or 1
 
 
 def frame(message: Message, payload_bytes: int = 0) -> bytes:
@@ -95,6 +135,12 @@ class Inbox:
                 message = marshal.loads(waiting[_LENGTHS.size : end])  # noqa: S302  # see above
             del self._waiting[:end]
             yield message
+
+
+def options_to_wire(options: ReadingOptions) -> Message:
+    plain = asdict(options)
+    del plain["parameters"]  # the parent compares texts
+    return "options", plain
 
 
 def parsed_to_wire(parsed: Parsed) -> Message:

@@ -1,17 +1,26 @@
-"""Define the result of reading a page."""
+"""Define the steps in which a page is read, and their result.
+
+The text is compared in the parent process: that code takes half a second and 130 MB to load, and
+30 us for a page, so the workers do without it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
-from neardup import Document
+from neardup import Document, analyse
+from neardup.features.occurrences import count_words
+from neardup.features.texts import folded_bytes, word_bytes
+from neardup.fingerprints.digest import text_digest
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from neardup import Parameters
 
 
 class Link(NamedTuple):
@@ -63,7 +72,7 @@ class Metadata(NamedTuple):
     refresh_secs: float | None = None
 
 
-NOTHING_SAID = Metadata()
+NO_METADATA = Metadata()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +156,7 @@ class Reading:
     failure: str | None = None
     links: tuple[Link, ...] = ()
     links_cut: int = 0
-    metadata: Metadata = NOTHING_SAID
+    metadata: Metadata = NO_METADATA
     encoding: str | None = None
     visible_digest: bytes | None = None
     extract: Extract | None = None
@@ -157,36 +166,6 @@ class Reading:
     parse_secs: float = 0.0
     extract_secs: float = 0.0
     links_too_long: int = 0
-
-    @property
-    def title(self) -> str | None:
-        """The page's title."""
-        return self.metadata.title
-
-    @property
-    def author(self) -> str | None:
-        """The author of the page."""
-        return self.metadata.author
-
-    @property
-    def date(self) -> str | None:
-        """The date of publication, ISO 8601."""
-        return self.metadata.date
-
-    @property
-    def language(self) -> str | None:
-        """The page's language, BCP 47."""
-        return self.metadata.language
-
-    @property
-    def canonical_url(self) -> str | None:
-        """The URL that the page declares by ``rel=canonical``."""
-        return self.metadata.canonical_url
-
-    @property
-    def robots(self) -> tuple[str, ...]:
-        """Directives of robots meta tags."""
-        return self.metadata.robots
 
     @property
     def text_zstd(self) -> bytes | None:
@@ -201,3 +180,96 @@ class Reading:
     def document(self, min_words: int) -> Document | None:
         """Return the text as ``Extract.document`` does, or None without a text."""
         return None if self.extract is None else self.extract.document(min_words)
+
+
+class ReadingTask(NamedTuple):
+    """A page to read."""
+
+    url: str
+    body: bytes
+    content_type: str | None = None
+    links_only: bool = False
+
+
+class Parsed(NamedTuple):
+    """The first step: everything but the main text."""
+
+    links: list[Link]
+    links_cut: int
+    metadata: Metadata
+    encoding: str
+    visible_digest: bytes | None
+    notes: tuple[str, ...]
+    secs: float
+    links_too_long: int = 0
+
+
+class Extracted(NamedTuple):
+    """The second step: the text.
+
+    Attributes:
+        text_zstd: Text to store, with its whole, UTF-8, compressed by zstd.
+        is_main: Whether it may be judged by its fingerprint.
+        html_zstd: Body, if it is to be kept.
+        notes: Reasons why the main text was not found or not credible.
+        secs: CPU time of the step.
+        words: Number of words of a text that is too long for the parent to count them.
+    """
+
+    text_zstd: bytes
+    is_main: bool
+    html_zstd: bytes | None
+    notes: tuple[str, ...]
+    secs: float
+    words: int | None = None
+
+
+def to_reading(
+    url: str, parsed: Parsed, extracted: Extracted | None = None, extract: Extract | None = None
+) -> Reading:
+    """Join the results of the steps that were taken."""
+    return Reading(
+        url,
+        links=tuple(parsed.links),
+        links_cut=parsed.links_cut,
+        links_too_long=parsed.links_too_long,
+        metadata=parsed.metadata,
+        encoding=parsed.encoding,
+        visible_digest=parsed.visible_digest,
+        extract=extract,
+        html_zstd=None if extracted is None else extracted.html_zstd,
+        notes=parsed.notes if extracted is None else parsed.notes + extracted.notes,
+        parse_secs=parsed.secs,
+        extract_secs=0.0 if extracted is None else extracted.secs,
+    )
+
+
+def to_extract(
+    extracted: Extracted, visible_digest: bytes | None, parameters: Parameters
+) -> Extract:
+    """Return the text of the second step with the facts for its verdict."""
+    if extracted.words is not None and visible_digest is not None:
+        packed, words = extracted.text_zstd, extracted.words
+        return Extract(packed, words, visible_digest, None, False, visible_digest)
+    return extract_of(extracted.text_zstd, extracted.is_main, visible_digest, parameters)
+
+
+def extract_of(
+    packed: bytes, is_main: bool, visible_digest: bytes | None, parameters: Parameters
+) -> Extract:
+    """Return the text with the facts for its verdict, from a text packed by zstd.
+
+    Args:
+        packed: The text.
+        is_main: Whether a fingerprint may stand for the text.
+        visible_digest: Digest of all visible text.
+        parameters: Parameters, whose features count here.
+    """
+    text = zstandard.decompress(packed).decode()
+    if not is_main:  # only pages with the same visible text are its duplicates
+        words = count_words(word_bytes(folded_bytes(text)))
+        digest = visible_digest or text_digest(text)
+        return Extract(packed, words, digest, None, is_main, visible_digest)
+    document = analyse(text, replace(parameters, min_words=1))
+    digest, fingerprint = document.digest, document.fingerprint
+    return Extract(packed, document.words, digest, fingerprint, is_main, visible_digest)

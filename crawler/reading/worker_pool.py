@@ -6,18 +6,29 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING
 
-from crawler.reading.errors import PoolClosedError, WorkerStartError
 from crawler.reading.process import WorkerDiedError, WorkerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from crawler.reading.reading_options import ReadingOptions
+    from crawler.reading.protocol import ReadingOptions
 
 # Number of failed starts in a row after which the pool gives up.
 _MAX_FAILURES = 3
 _CLOSING_SECS = 10.0
 _CLOSING_INTERVAL_SECS = 0.005
+
+
+class ReadingError(Exception):
+    """Root of the errors that reading raises on purpose; a fault of a page is in its reading."""
+
+
+class PoolClosedError(ReadingError):
+    """A page was not read because the pool was closed, or not started."""
+
+
+class WorkerStartError(ReadingError):
+    """Worker processes end before they are ready."""
 
 
 class WorkerPool:
@@ -62,7 +73,7 @@ class WorkerPool:
         """Start all workers at once, and do not wait for them."""
         self._broken = None
         for _ in range(self._options.size):
-            self._hire()
+            self._spawn()
 
     async def lease(self) -> WorkerProcess:
         """Wait for a free worker, to be given back by ``give_back`` or ``replace``.
@@ -97,16 +108,16 @@ class WorkerPool:
         if self._broken is None:
             self._offer(worker)
         else:
-            self._spawn(worker.end())
+            self._run(worker.end())
 
     def replace(self, worker: WorkerProcess) -> None:
         """Return a worker that is lost or must end: it is killed, and another one is started."""
         self._leased.discard(worker)
         self._workers.discard(worker)
         worker.kill()
-        self._spawn(worker.end())
+        self._run(worker.end())
         if self._broken is None:
-            self._hire()
+            self._spawn()
 
     async def close(self) -> None:
         """Kill and reap all workers; a caller that has or awaits one gets an error."""
@@ -114,7 +125,7 @@ class WorkerPool:
         for worker in self._workers:
             worker.kill()
         while self._idle:
-            self._spawn(self._idle.pop().end())
+            self._run(self._idle.pop().end())
         loop = asyncio.get_running_loop()
         patience = loop.time() + _CLOSING_SECS
         # A leased or starting worker is reaped by the task that sees it die.
@@ -122,16 +133,16 @@ class WorkerPool:
             await asyncio.sleep(_CLOSING_INTERVAL_SECS)
         self._workers.clear()
 
-    def _hire(self) -> None:
+    def _spawn(self) -> None:
         try:
             worker = WorkerProcess(self._options)
         except OSError as error:
             self._count_failure(str(error))
             return
         self._workers.add(worker)
-        self._spawn(self._introduce(worker))
+        self._run(self._connect(worker))
 
-    async def _introduce(self, worker: WorkerProcess) -> None:
+    async def _connect(self, worker: WorkerProcess) -> None:
         try:
             await worker.connect()
         except WorkerDiedError as died:
@@ -152,7 +163,7 @@ class WorkerPool:
         if self._failures >= _MAX_FAILURES:
             self._break(WorkerStartError(f"reading workers do not start: {cause}"))
         else:
-            self._hire()
+            self._spawn()
 
     def _offer(self, worker: WorkerProcess) -> None:
         while self._waiting:
@@ -170,7 +181,7 @@ class WorkerPool:
             if not waiter.done():
                 waiter.set_exception(error)
 
-    def _spawn(self, errand: Coroutine[None, None, None]) -> None:
+    def _run(self, errand: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(errand)
         self._errands.add(task)
         task.add_done_callback(self._errands.discard)

@@ -22,8 +22,8 @@ from crawler.pages import verdicts
 from crawler.pages.page_context import Captured, Fetched
 from crawler.pages.reasons import CUTS, Reason, codes, in_words, lines, together
 from crawler.pages.visits import NO, REVISITS
-from crawler.reading.errors import ReadingError
-from crawler.reading.robots_header import robots_words
+from crawler.reading.metadata import robots_words
+from crawler.reading.worker_pool import ReadingError
 from crawler.request_meta import AGAIN, FIXED, LED_BY, OF_ONE_ANSWER, SEED, SPELLING, WHOLE, without
 from crawler.storage.errors import CrawlStorageError
 from crawler.url_rules.rule_files import RuleFileError, read_rules

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def crawler() -> Iterator[Crawler]:
-    fingerprinter = "crawler.fingerprinter.CanonicalFingerprinter"
+    fingerprinter = "crawler.dupefilter.CanonicalFingerprinter"
     crawler = get_crawler(Spider, {"REQUEST_FINGERPRINTER_CLASS": fingerprinter})
     yield crawler
     job_of(crawler).close()

@@ -13,7 +13,7 @@ import pytest
 from crawler.frontier.file_links import MIN_FILES, FileLinks
 from crawler.frontier.order import host_number
 from crawler.job import Job
-from crawler.reading.reading_options import ReadingOptions
+from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
 from crawler.storage.errors import JobError
 from crawler.url_rules.engine import UrlRules

@@ -33,7 +33,7 @@ _MODULES = (
     "scrapy.crawler",
     "crawler.spiders.page_spider",
     "crawler.extensions",
-    "crawler.feeds.from_store",
+    "crawler.feeds.feed_files",
     "crawler.pipelines",
     "crawler.scheduler",
 )

@@ -11,8 +11,8 @@ import zstandard
 from crawler.lab.lab_page import LabPage
 from crawler.lab.sources.source import SourceError
 from crawler.pages.stored_texts import unpack_judged
-from crawler.reading.errors import ReadingError
-from crawler.reading.html_reader import Html, HtmlReader
+from crawler.reading.pool import Html, HtmlReader
+from crawler.reading.worker_pool import ReadingError
 from neardup import analyse
 from neardup.fingerprints.digest import payload_digest
 from neardup.parameters import DEFAULTS
@@ -175,14 +175,14 @@ class Gathering:
 
     def _note(self, payload: bytes, reading: Reading) -> None:
         found = reading.extract
-        asks = not _NOT_TO_KEEP.isdisjoint(reading.robots)
+        asks = not _NOT_TO_KEEP.isdisjoint(reading.metadata.robots)
         if found is None or asks:
             why = reading.not_html or reading.failure or "it asks not to be kept (noindex)"
             known = why in self._unread or len(self._unread) < _MAX_CAUSES
             self._unread[why if known else "other causes"] += 1
             return
         document = found.document(DEFAULTS.min_words)
-        title = reading.title or ""
+        title = reading.metadata.title or ""
         self._texts.add_packed(document.digest, found.text_zstd)
         self._by_payload[payload] = _Measured(
             document.digest,

@@ -13,7 +13,7 @@ from crawler.downloading.encodings import codings, open_body
 from crawler.downloading.errors import AnswerError
 from crawler.lab.sources.gathering import Gathering, Told
 from crawler.lab.sources.source import SourceError
-from crawler.reading.robots_header import robots_words
+from crawler.reading.metadata import robots_words
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.errors import MalformedUrl
 from crawler.warc.captures import Captures

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 from crawler.downloading.encodings import codings, open_body
 from crawler.downloading.errors import AnswerError
-from crawler.reading.html_reader import Html, HtmlReader
-from crawler.reading.reading_options import ReadingOptions
-from crawler.reading.robots_header import robots_words
+from crawler.reading.metadata import robots_words
+from crawler.reading.pool import Html, HtmlReader
+from crawler.reading.protocol import ReadingOptions
 from crawler.warc.exchange import KIND_FIELD, PAGE
 from crawler.warc.record_reading import read_records
 from neardup.batch.web_page import LeftOut, WebPage
@@ -145,7 +145,7 @@ def _page(answer: _Answer, reading: Reading) -> WebPage | LeftOut:
         return LeftOut("no HTML")
     if reading.extract is None:
         return LeftOut("pages that could not be read")
-    if _NOT_TO_KEEP & set(reading.robots):
+    if _NOT_TO_KEEP & set(reading.metadata.robots):
         return LeftOut("they ask not to be kept (noindex)")
     return WebPage(
         answer.offset,
@@ -153,6 +153,6 @@ def _page(answer: _Answer, reading: Reading) -> WebPage | LeftOut:
         reading.extract.judged_text,
         reading.extract.is_main,
         reading.visible_digest,
-        reading.title,
+        reading.metadata.title,
         answer.date,
     )

@@ -15,7 +15,7 @@ from crawler.pages.verdicts import (
     OF_TEXTS,
     TEXT_DUPLICATE,
 )
-from crawler.reading.fingerprinting import extract_of
+from crawler.reading.reading import extract_of
 from crawler.storage.states import TODO
 from neardup import Deduplicator, HammingIndex, Verdict
 

@@ -15,7 +15,7 @@ from crawler.maintenance.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.page_context import Captured, Fetched
 from crawler.pages.reasons import Reason, in_words
-from crawler.reading.reading_options import ReadingOptions
+from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import CrawlStorageError

@@ -14,7 +14,7 @@ from crawler.maintenance.crawl_report import make_report
 from crawler.pages.reasons import Reason, in_words
 from crawler.pages.stored_texts import unpack
 from crawler.pages.verdicts import FAILED
-from crawler.reading.reading_options import ReadingOptions
+from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
 from crawler.storage.database import open_for_reading
 from tests.crawler.pages.test_capture import LONG, OTHER, fetched, html

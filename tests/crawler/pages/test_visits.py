@@ -23,14 +23,14 @@ from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.page_context import Fetched
 from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED, NOINDEX, OUTCOMES
-from crawler.reading.page_reading import read_page
 from crawler.reading.pool import ReadingPool
-from crawler.reading.reading_options import ReadingOptions
+from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
 from crawler.storage.database import open_for_reading
 from neardup import Parameters, analyse, hamming, jaccard
 from tests.crawler.pages.test_capture import capture
 from tests.crawler.pages.test_capture import fetched as answer_of
+from tests.crawler.reading.pages import read_page
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

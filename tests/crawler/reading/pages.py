@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from crawler.reading.content_types import why_not_html
+from crawler.reading.page_reading import PageReader
+from crawler.reading.reading import Reading, ReadingTask, to_extract, to_reading
+
+if TYPE_CHECKING:
+    from crawler.reading.protocol import ReadingOptions
+
 PROSE = (
     "The lighthouse on the northern rocks was built when ships still carried salt and timber along "
     "the coast, and for eighty years one family kept its lamp. Each evening somebody climbed the "
@@ -37,3 +46,15 @@ def sluggish_page() -> bytes:
 def heavy_page() -> bytes:
     """A page of 24 MB whose tree takes some 700 MB."""
     return page("<p>a<b>x</b></p>" * 1_500_000)
+
+
+def read_page(url: str, body: bytes, content_type: str | None, options: ReadingOptions) -> Reading:
+    """Read a page in this process, without a limit of time or memory."""
+    reason = why_not_html(content_type, body)
+    if reason is not None:
+        return Reading(url, not_html=reason)
+    reader = PageReader(options)
+    parsed = reader.see(reader.parse(ReadingTask(url, body, content_type)))
+    extracted = reader.extract()
+    extract = to_extract(extracted, parsed.visible_digest, options.parameters)
+    return to_reading(url, parsed, extracted, extract)

@@ -6,7 +6,8 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, TypeVar
 
-from crawler.reading.pool import ReadingOptions, ReadingPool
+from crawler.reading.pool import ReadingPool
+from crawler.reading.protocol import ReadingOptions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

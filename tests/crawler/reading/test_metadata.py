@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.reading.html_parsing import parse
-from crawler.reading.metadata import directives, iso_date, read_metadata
-from crawler.reading.reading import NOTHING_SAID, Metadata
+from crawler.reading.metadata import directives, iso_date, read_metadata, robots_words
+from crawler.reading.reading import NO_METADATA, Metadata
 
 BASE = "http://host.example/folder/page.html"
 
@@ -18,8 +18,8 @@ def said(body: str) -> Metadata:
 
 
 def test_a_page_that_says_nothing() -> None:
-    assert said("<p>text") == NOTHING_SAID
-    assert said("") == NOTHING_SAID
+    assert said("<p>text") == NO_METADATA
+    assert said("") == NO_METADATA
 
 
 @pytest.mark.parametrize(
@@ -235,4 +235,44 @@ def test_lists_of_lists_of_authors_name_nobody_and_take_nothing_away(depth: int)
 def test_addresses_that_are_too_long_are_none() -> None:
     long = "/" + "x" * 9000
     refresh = f'<meta http-equiv=refresh content="0; url={long}">'
-    assert said(f'<link rel=canonical href="{long}">{refresh}<p>x') == NOTHING_SAID
+    assert said(f'<link rel=canonical href="{long}">{refresh}<p>x') == NO_METADATA
+
+
+AGENT = "crawl-once/0.1"
+BROWSER_LIKE = "Mozilla/5.0 (compatible; crawl-once/0.1; +https://example.org/about)"
+
+
+@pytest.mark.parametrize(
+    ("headers", "words"),
+    [
+        ([], set()),
+        ([""], set()),
+        ([" , ,"], set()),
+        (["noindex"], {"noindex"}),
+        (["NoIndex,  NOFOLLOW "], {"noindex", "nofollow"}),
+        (["noindex", "nofollow"], {"noindex", "nofollow"}),
+        (["otherbot: noindex"], set()),
+        (["otherbot: none, nofollow"], set()),
+        (["otherbot: noindex", "nofollow"], {"nofollow"}),
+        (["nofollow, otherbot: noindex"], {"nofollow"}),
+        (["otherbot: noindex, crawl-once: nofollow, noarchive"], {"nofollow", "noarchive"}),
+        (["crawl-once: noindex"], {"noindex"}),
+        (["Crawl-Once : noindex"], {"noindex"}),
+        (["crawl-once: noindex, otherbot: nofollow"], {"noindex"}),
+        (["*: noindex"], {"noindex"}),
+        # A part of our name, or of nobody's, is not our name.
+        (["crawl: noindex"], set()),
+        (["o: noindex"], set()),
+        # A colon in a directive's own value names no robot.
+        (["max-snippet: -1, noindex"], {"max-snippet: -1", "noindex"}),
+        (["otherbot: max-snippet: 20, nofollow"], set()),
+        (
+            ["unavailable_after: Friday, 25-Jun-2027 15:00:00 GMT, nofollow"],
+            {"unavailable_after: friday", "25-jun-2027 15:00:00 gmt", "nofollow"},
+        ),
+        (["otherbot: unavailable_after: 25 Jun 2027 15:00:00 GMT, noindex"], set()),
+    ],
+)
+@pytest.mark.parametrize("agent", [AGENT, BROWSER_LIKE])
+def test_only_what_is_meant_for_us_binds(headers: list[str], words: set[str], agent: str) -> None:
+    assert robots_words(headers, agent) == words

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.demo.demo_server import pages
-from crawler.reading.pool import ReadingOptions, ReadingPool
+from crawler.reading.pool import ReadingPool
+from crawler.reading.protocol import ReadingOptions
 from tests.crawler.reading.pages import article
 from tests.crawler.reading.pools import URL, nothing_known
 from tests.sites.packages import sites_folder
@@ -122,7 +123,12 @@ class TestMutatedPages:
 
 def check_storable(reading: Reading) -> None:
     """Every text can be written to a database, and every link has a key."""
-    texts: list[Any] = [reading.text, reading.failure, *reading.metadata[:5], *reading.robots]
+    texts: list[Any] = [
+        reading.text,
+        reading.failure,
+        *reading.metadata[:5],
+        *reading.metadata.robots,
+    ]
     texts += [link.url for link in reading.links]
     for text in filter(None, texts):
         text.encode()

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.reading.page_reading import PageReader, read_page
-from crawler.reading.reading_options import ReadingOptions
-from crawler.reading.steps import ReadingTask
+from crawler.reading.page_reading import PageReader
+from crawler.reading.protocol import ReadingOptions
+from crawler.reading.reading import ReadingTask
 from neardup.fingerprints.digest import text_digest
 from neardup.whole import part_of
-from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page
+from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page, read_page
 
 if TYPE_CHECKING:
     import random
@@ -43,10 +43,10 @@ def test_a_page_is_read_whole() -> None:
     reading = read(page(f"<p>{PROSE}</p><a href=other>other</a>", HEAD))
     assert reading.failure is None
     assert reading.not_html is None
-    assert (reading.title, reading.author, reading.date) == ("Lamps", "Ada", "2024-05-31")
-    assert reading.language == "en"
-    assert reading.canonical_url == "http://host.example/c/lamps"
-    assert reading.robots == ("noindex",)
+    assert reading.metadata[:3] == ("Lamps", "Ada", "2024-05-31")
+    assert reading.metadata.language == "en"
+    assert reading.metadata.canonical_url == "http://host.example/c/lamps"
+    assert reading.metadata.robots == ("noindex",)
     assert {link.url for link in reading.links} == {
         "http://host.example/c/other",
         "http://host.example/c/next",

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.reading.errors import PoolClosedError, WorkerStartError
 from crawler.reading.pool import ReadingPool
-from crawler.reading.reading_options import ReadingOptions
+from crawler.reading.protocol import ReadingOptions
+from crawler.reading.worker_pool import PoolClosedError, WorkerStartError
 from tests.crawler.reading.pages import PROSE, article, heavy_page, slow_page, sluggish_page
 from tests.crawler.reading.pools import ONE, TWO, is_running, nothing_known, read, state, use
 from tests.waiting import until
@@ -36,7 +36,7 @@ def test_a_page_that_takes_too_long_is_given_up_with_its_links() -> None:
         assert reading.failure == "took longer than 2 s"
         assert reading.extract is None
         assert [link.url for link in reading.links] == ["http://host.example/from-slow"]
-        assert reading.title == "A title"
+        assert reading.metadata.title == "A title"
         assert reading.visible_digest is not None
         assert is_read(await read(pool, article()))
         assert pool.pids != (before,)
@@ -149,7 +149,7 @@ def test_a_page_whose_text_does_not_fit_still_gives_its_links() -> None:
         reading = await read(pool, body)
         assert reading.failure == "ran out of memory (limit 300 MB)"
         assert [link.url for link in reading.links] == ["http://host.example/x"]
-        assert reading.title == "Large"
+        assert reading.metadata.title == "Large"
 
     use(ReadingOptions(workers=1, memory_limit_mb=300, timeout_secs=120), act)
 

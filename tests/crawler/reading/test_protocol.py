@@ -16,8 +16,7 @@ from crawler.reading.protocol import (
     parsed_to_wire,
     receive,
 )
-from crawler.reading.reading import Link, Metadata
-from crawler.reading.steps import Extracted, Parsed
+from crawler.reading.reading import Extracted, Link, Metadata, Parsed
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.binary(),

@@ -9,10 +9,10 @@ import pytest
 from warcio.warcwriter import WARCWriter
 
 from crawler.maintenance.adopt.warc_corpus import read
-from crawler.reading.page_reading import read_page
-from crawler.reading.reading_options import ReadingOptions
+from crawler.reading.protocol import ReadingOptions
 from neardup.batch.parsing import reader_of
 from neardup.batch.web_page import LeftOut, WebPage
+from tests.crawler.reading.pages import read_page
 from tests.crawler.warc.exchanges import exchange, record_all
 from tests.neardup.texts import prose
 

@@ -14,8 +14,7 @@ from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.rejudge.rejudging import Rejudgement, rejudge
 from crawler.maintenance.verify.finding import CheckWatch, NoWatch
 from crawler.pages.stored_texts import unpack
-from crawler.reading.fingerprinting import extract_of
-from crawler.reading.reading import Extract, Reading
+from crawler.reading.reading import Extract, Reading, extract_of
 from crawler.storage.database import open_for_reading
 from neardup import Parameters
 from neardup.fingerprints.digest import text_digest

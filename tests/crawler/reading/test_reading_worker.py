@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.reading.memory_limits import Weariness, resident_bytes
+from crawler.reading.reading_worker import Weariness, resident_bytes
 from tests.crawler.reading.pools import is_running
 from tests.waiting import wait_until
 
@@ -17,7 +17,8 @@ pytestmark = pytest.mark.slow
 PROJECT = Path(__file__).parents[3]
 PARENT = """
 import asyncio
-from crawler.reading.pool import ReadingOptions, ReadingPool
+from crawler.reading.pool import ReadingPool
+from crawler.reading.protocol import ReadingOptions
 from tests.crawler.reading.pages import article, slow_page
 from tests.crawler.reading.pools import read
 from tests.waiting import until

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.reading.allowance import Allowance
-from crawler.reading.process import WorkerProcess, WorkerTimeoutError
-from crawler.reading.reading_options import ReadingOptions
+from crawler.reading.process import Allowance, WorkerProcess, WorkerTimeoutError
+from crawler.reading.protocol import ReadingOptions
 from tests.crawler.reading.pages import article, slow_page, sluggish_page
 from tests.crawler.reading.pools import read, state, use
 from tests.waiting import until, wait_until
@@ -30,7 +29,8 @@ SECS = 0.5
 BRIEF = ReadingOptions(workers=1, timeout_secs=SECS)
 PARENT = """
 import asyncio
-from crawler.reading.pool import ReadingOptions, ReadingPool
+from crawler.reading.pool import ReadingPool
+from crawler.reading.protocol import ReadingOptions
 from tests.crawler.reading.pages import sluggish_page
 from tests.crawler.reading.pools import read
 from tests.waiting import until
