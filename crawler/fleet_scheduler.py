@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.defer import deferred_from_coro
 
-from crawler.fleet.buffer import unpack
 from crawler.frontier.order import host_number
-from crawler.frontier.redis.request_records import QueuedLink
-from crawler.frontier.request_parts import FIXED, decode_parts
+from crawler.frontier.request_records import FIXED, QueuedLink, decode_parts, unpack
 from crawler.host_loads import host_name, is_made_anyway
 from crawler.link_depths import has_links
 from crawler.pages.visits import NO
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from crawler.fleet.fleet import Fleet
     from crawler.frontier.order import QueuedRequest, ShorterWay
     from crawler.frontier.pauses import SharedPause
-    from crawler.frontier.redis.request_records import Leased
+    from crawler.frontier.request_records import Leased
 
 _LOOK_AHEAD_SECS = 2.0
 _MIN_OF_A_HOST = 2
@@ -134,8 +132,8 @@ class FleetScheduler(FrontierScheduler):
         return queued
 
     def _restored(self, queued: QueuedRequest) -> Request:
-        leased = unpack(queued)
-        request = decode_request(leased.request, leased.url, leased.priority, self._spider)
+        leased = unpack(queued.request)
+        request = decode_request(leased.request, queued.url, queued.priority, self._spider)
         if leased.is_again:
             request.meta[AGAIN] = True
         self._names[leased.host] = str(self._downloader.get_slot_key(request))

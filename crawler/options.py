@@ -10,7 +10,7 @@ import scrapy.settings.default_settings
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawler import default_settings
-from crawler.fleet.names import checked_name
+from crawler.fleet.membership import checked_name
 from crawler.fleet.worker_crawl import FleetOptions
 from crawler.frontier.pauses import PausePolicy
 from crawler.pages.url_history import IntervalPolicy

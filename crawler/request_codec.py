@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import FormRequest, Request
 from scrapy.http import JsonRequest, XmlRpcRequest
 
-from crawler.frontier.request_parts import (
+from crawler.frontier.request_records import (
     FIXED,
     MalformedRequestError,
     decode_parts,

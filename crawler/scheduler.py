@@ -13,7 +13,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawler.frontier.order import ShorterWay, host_number
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.request_parts import MalformedRequestError
+from crawler.frontier.request_records import MalformedRequestError
 from crawler.host_loads import (
     MAX_DELAYED,
     Alarm,
@@ -31,7 +31,7 @@ from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
 from crawler.request_meta import SPELLING, WAITED, depth_of
 from crawler.storage.errors import CrawlStorageError
-from crawler.urls.moves import is_same_place
+from crawler.urls.scope import is_same_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import CommandError, PlainCommand, refuse_options
 from crawler.console.escaping import say, say_json
-from crawler.frontier.redis.errors import FleetError
+from crawler.frontier.redis.workers import FleetError
 from neardup.errors import ServerError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class FleetCommand(PlainCommand):
 
 def _show(url: str, opts: argparse.Namespace) -> None:
     from crawler.console.fleet_text import status_lines  # noqa: PLC0415
-    from crawler.fleet.names import shown_url  # noqa: PLC0415
+    from crawler.fleet.membership import shown_url  # noqa: PLC0415
     from crawler.fleet.status import at, look  # noqa: PLC0415  # needs Redis' client
 
     status = at(url, opts.name, look)
@@ -66,7 +66,7 @@ def _show(url: str, opts: argparse.Namespace) -> None:
 
 
 def _forget(url: str, name: str, *, is_sure: bool) -> None:
-    from crawler.fleet.names import checked_name  # noqa: PLC0415
+    from crawler.fleet.membership import checked_name  # noqa: PLC0415
     from crawler.fleet.status import at, forget  # noqa: PLC0415  # needs Redis' client
 
     async def act(server: Any, name: str) -> int | None:

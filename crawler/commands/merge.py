@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crawler.console.command_line import CommandError, PlainCommand, refuse_options
 from crawler.console.escaping import say, say_json
 from crawler.console.verify_text import TerminalWatch
-from crawler.frontier.redis.errors import FleetError
+from crawler.frontier.redis.workers import FleetError
 from crawler.maintenance.merge.merging import merge
 from crawler.storage.errors import JobError
 from neardup import NearDupError

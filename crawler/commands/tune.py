@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
 from crawler.console.escaping import say, say_json
-from crawler.frontier.redis.errors import FleetError
+from crawler.frontier.redis.workers import FleetError
 from crawler.pages.export import iso_time
 from crawler.pages.live_parameters import check_name, in_words, to_json, tune, tuning_report
 from crawler.storage.database import open_for_reading

@@ -12,7 +12,7 @@ from scrapy.utils.reactor import _asyncio_reactor_path
 from crawler.console.command_line import CommandError, tidy_logs
 from crawler.downloadermiddlewares.failures import explain
 from crawler.pages.reasons import in_words
-from crawler.urls.errors import MalformedUrl
+from crawler.urls.parts import MalformedUrl
 from crawler.urls.seeds import check_seed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler.addon import FLEET, REPLACED
 from crawler.console.command_line import CommandError
-from crawler.fleet.names import name_of_folder
+from crawler.fleet.membership import name_of_folder
 from crawler.job_registry import prepare_job
 from crawler.options import Options
 from crawler.pages.visits import NO

@@ -21,7 +21,7 @@ from crawler.downloadermiddlewares.limits import ForbiddenByRobotsError, OutOfSc
 from crawler.downloading.errors import AnswerError, RobotsUnreachableError
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import FAILED, UNREADABLE
-from crawler.urls.errors import shown
+from crawler.urls.parts import shown
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
 from crawler.frontier.order import QueuedRequest
-from crawler.frontier.redis.request_records import AGAIN, Leased
+from crawler.frontier.request_records import Leased, record_of, unpack
 from crawler.storage.states import SKIPPED, TODO
 
 if TYPE_CHECKING:
@@ -31,34 +31,9 @@ _PARKED = (
 _WAITING = f"SELECT id, host, url, priority, request, depth FROM requests WHERE state = {TODO}"  # noqa: S608
 
 
-def pack(leased: Leased) -> bytes:
-    """Pack the lease id, tries, key and content of a request; the rest has columns of its own.
-
-    A byte each for the length of the id, for the tries and for the length of the key, then id, key,
-    request.
-    """
-    key = leased.key or b""
-    tries = min(leased.tries, AGAIN - 1) + AGAIN * leased.is_again
-    head = bytes((len(leased.id), tries, len(key)))
-    return head + leased.id + key + leased.request
-
-
-def unpack(queued: QueuedRequest) -> Leased:
-    """Undo ``pack``."""
-    stored: bytes = queued.request
-    end_of_id = 3 + stored[0]
-    end_of_key = end_of_id + stored[2]
-    return Leased(
-        id=stored[3:end_of_id],
-        host=queued.host,
-        url=queued.url,
-        priority=queued.priority,
-        key=stored[end_of_id:end_of_key] or None,
-        request=stored[end_of_key:],
-        tries=stored[1] % AGAIN,
-        depth=queued.depth,
-        is_again=stored[1] >= AGAIN,
-    )
+def _lease_of(queued: QueuedRequest) -> Leased:
+    """Return the lease of a request of the queue, which may have another priority by now."""
+    return unpack(queued.request)._replace(priority=queued.priority, depth=queued.depth)
 
 
 class Buffer:
@@ -116,7 +91,7 @@ class Buffer:
             leased.host,
             leased.url,
             leased.priority,
-            pack(leased),
+            record_of(leased),
             leased.key,
             depth=leased.depth,
             is_fixed=is_fixed,
@@ -142,7 +117,7 @@ class Buffer:
             self._ended[False].append(self._waiting.pop(before.id))
             self._leave(before.host)
         elif row[-1] == SKIPPED:
-            self._ended[False].append(unpack(before))
+            self._ended[False].append(_lease_of(before))
         return False
 
     def hand_out(self, queued: QueuedRequest) -> None:
@@ -154,7 +129,7 @@ class Buffer:
 
     def _wake(self, queued: QueuedRequest) -> Leased:
         """Return the lease of a request that a rule skipped and put back."""
-        leased = unpack(queued)
+        leased = _lease_of(queued)
         self.moves.append((False, leased))
         self._hosts[leased.host] += 1
         return leased
@@ -241,7 +216,7 @@ class Buffer:
         last = 0
         while rows := self._database.read(_PARKED, (last,)).fetchall():
             last = rows[-1][0]
-            yield [unpack(QueuedRequest(*row)) for row in rows]
+            yield [_lease_of(QueuedRequest(*row)) for row in rows]
 
     def take_out(self, hosts: Collection[int] | None = None) -> list[Leased]:
         """Remove the waiting leases of some hosts, or of all, and return them for the frontier."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import zstandard
 
-from crawler.fleet.names import prefix_of
+from crawler.fleet.membership import prefix_of
 from crawler.pages.shared_verdicts import FleetKeptText, OriginalPage, PageVerdict
 from crawler.storage.errors import CrawlStorageError
 from neardup import Parameters

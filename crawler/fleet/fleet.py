@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.fleet.board import Board
 from crawler.fleet.buffer import Buffer
-from crawler.fleet.connecting import connect_again
 from crawler.fleet.deduplication import FleetVerdicts
-from crawler.fleet.membership import Membership
-from crawler.fleet.names import prefix_of, shown_url
+from crawler.fleet.membership import Membership, prefix_of, shown_url
 from crawler.fleet.news import News
-from crawler.fleet.outbox import Outbox
-from crawler.fleet.shared_seen import RecentKeys, RecentSpellings
+from crawler.fleet.outbox import Outbox, RecentKeys, RecentSpellings
 from crawler.fleet.worker import Worker
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.redis.errors import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
+from crawler.frontier.redis.workers import FleetError
 from crawler.storage.errors import CrawlStorageError
 from neardup.errors import ServerError
 from neardup.storage.redis.connecting import connect
+from neardup.storage.redis.server import why_to_wait
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 
 if TYPE_CHECKING:
@@ -33,10 +31,31 @@ if TYPE_CHECKING:
     from crawler.job import Job
     from neardup.storage.redis.server import Server
 
+WAIT_SECS = 0.5
+
 logger = logging.getLogger(__name__)
 
 CLOSE_SECS = 4.0
 """Wait at most this many seconds for Redis when a worker ends and gives back its leases."""
+
+
+async def connect_again(url: str, prefix: str) -> Server:
+    """Connect, and wait for the server while it is away.
+
+    Raises:
+        ServerError: It cannot be used.
+    """
+    waits = False
+    while True:
+        try:
+            return await connect(url, prefix)
+        except ServerError as error:
+            if error.__cause__ is None or why_to_wait(error.__cause__) is None:
+                raise
+            if not waits:
+                logger.warning("%s; waiting for it", error)
+                waits = True
+            await asyncio.sleep(WAIT_SECS)
 
 
 @dataclass(frozen=True, slots=True)

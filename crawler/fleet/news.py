@@ -9,11 +9,13 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from crawler.fleet.board import Board, Notices
-from crawler.fleet.shared_rules import SharedRules
+from crawler.fleet.board import Board, Notices, SharedRule
 from crawler.fleet.status import at, names
-from crawler.frontier.redis.errors import FleetError
+from crawler.frontier.redis.workers import FleetError
 from crawler.pages.live_parameters import add, check_name, from_json, in_words, to_json
+from crawler.storage.states import COVERED, RuleStatus
+from crawler.url_rules.engine import UrlRules
+from crawler.url_rules.rule_files import restored
 from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -24,12 +26,76 @@ if TYPE_CHECKING:
     from crawler.pages.capture import Archivist
     from crawler.pages.visits import VisitNotes
     from crawler.storage.database import Database
+    from crawler.url_rules.disabled import NoUrlRules
     from neardup.storage.redis.server import Server
+
+ORIGIN = "another worker"
+_ALL = "SELECT id, state, rule, reason FROM url_rules"
+_NARROWED = "covered by itself, for fewer pages"
 
 logger = logging.getLogger(__name__)
 
 INTERVAL_SECS = 0.5
 """Publish news that is not urgent at most once in this many seconds."""
+
+
+class SharedRules:
+    """Carries rules between ``crawl.db`` and the fleet's board.
+
+    A rule that ended anywhere ends everywhere, and holds nowhere again.
+
+    Args:
+        database: Database of the worker.
+        url_rules: Rules of the worker; nothing is shared if it learns none.
+        board: Board of the fleet.
+    """
+
+    def __init__(self, database: Database, url_rules: UrlRules | NoUrlRules, board: Board) -> None:
+        self._database = database
+        self._rules = url_rules if isinstance(url_rules, UrlRules) else None
+        self._board = board
+        self._version = 0
+        self._texts: dict[int, str] = {}
+        self._told: dict[str, bool] = {}
+
+    async def tell(self) -> None:
+        """Publish the rules that this worker learned, narrowed or revoked."""
+        rows = [] if self._rules is None else self._database.read(_ALL).fetchall()
+        news = self._news(rows)
+        if news:
+            await self._board.write_rules(news)
+            self._told.update((shared.rule, shared.holds) for shared in news)
+        self._texts = {number: rule for number, _, rule, _ in rows}
+
+    def _news(self, rows: list[tuple[int, int, str, str | None]]) -> list[SharedRule]:
+        news = {}
+        for number, state, rule, reason in rows:
+            before = self._texts.get(number)
+            if before is not None and before != rule:
+                news[before] = SharedRule(before, COVERED, _NARROWED)
+            news[rule] = SharedRule(rule, RuleStatus(state), reason or "")
+        return [one for one in news.values() if self._told.get(one.rule) != one.holds]
+
+    async def hear(self, notices: Notices) -> None:
+        """Adopt the rules that hold at the others, and drop those that ended there."""
+        if self._rules is None or notices.rules_version == self._version:
+            return
+        for shared in await self._board.rules():
+            if self._told.get(shared.rule) != shared.holds:
+                self._take(self._rules, shared)
+                self._told[shared.rule] = shared.holds
+        self._version = notices.rules_version
+
+    def _take(self, rules: UrlRules, shared: SharedRule) -> None:
+        try:
+            proposal = restored(json.loads(shared.rule))
+        except ValueError as error:
+            logger.warning("a URL rule of another worker is left out: %s", error)
+            return
+        if shared.holds:
+            rules.take([proposal], ORIGIN)
+        else:
+            rules.let_go(proposal, shared.status, shared.reason)
 
 
 def tune_fleet(

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from crawler.fleet.news import News
     from crawler.fleet.outbox import Outbox
     from crawler.fleet.worker_crawl import Crawl, FleetOptions
-    from crawler.frontier.redis.request_records import Leased
     from crawler.frontier.redis.shared_frontier import RedisFrontier
+    from crawler.frontier.request_records import Leased
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from crawler.frontier.pauses import SharedPause
-    from crawler.frontier.redis.request_records import Leased
+    from crawler.frontier.request_records import Leased
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from crawler.storage import meta_names
 from crawler.storage.states import DONE
@@ -43,6 +43,60 @@ SQLite takes 5 us.
 """
 
 
+RECENT_URLS = 50_000
+"""Remember two generations of this many URLs."""
+
+K = TypeVar("K", bytes, str)
+
+
+class RecentDepths(Generic[K]):
+    """Remembers the depths of keys that were met lately: most links of a page are met again.
+
+    Args:
+        size: The number of keys of a generation. Two are remembered, and the older one is forgotten
+            as a whole.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._young: dict[K, int] = {}
+        self._old: dict[K, int] = {}
+
+    def __contains__(self, key: K) -> bool:
+        return self.depth(key) is not None
+
+    def depth(self, key: K) -> int | None:
+        """Return the least known depth of a key, None for one that was not met lately."""
+        depth = self._young.get(key)
+        if depth is None and (depth := self._old.get(key)) is not None:
+            self._remember(key, depth)
+        return depth
+
+    def is_new(self, key: K, depth: int) -> bool:
+        """Return whether a key was not met lately as near to a seed, and remember it."""
+        known = self._young.get(key)
+        if known is not None and known <= depth:
+            return False
+        before = self._old.get(key) if known is None else known
+        is_new = before is None or before > depth
+        self._remember(key, depth if is_new or before is None else before)
+        return is_new
+
+    def _remember(self, key: K, depth: int) -> None:
+        self._young[key] = depth
+        if len(self._young) >= self._size:
+            self._old, self._young = self._young, {}
+
+    def _forget(self, key: K) -> None:
+        self._young.pop(key, None)
+        self._old.pop(key, None)
+
+    def clear(self) -> None:
+        """Forget every key."""
+        self._young.clear()
+        self._old.clear()
+
+
 class SeenKeys(Protocol):
     """The keys that were queued, with their depths: in ``crawl.db``, or those sent to a fleet."""
 
@@ -72,7 +126,7 @@ class SeenKeys(Protocol):
         """Make a later start fast; nothing may be added from then on."""
 
 
-class SeenSet:
+class SeenSet(RecentDepths[bytes]):
     """Request fingerprints: a Bloom filter first, the exact set in ``crawl.db`` after it.
 
     The filter says "never" for certain and at once; a key that it believes to have
@@ -95,10 +149,9 @@ class SeenSet:
     """
 
     def __init__(self, database: Database, bloom_path: Path | None) -> None:
+        super().__init__(RECENT_KEYS)
         self._database = database
         self._bloom_path = bloom_path
-        self._young: dict[bytes, int] = {}
-        self._old: dict[bytes, int] = {}
         self._unwritten: dict[bytes, int] = {}
         self._count = int(database.read(f"SELECT count(*) {_KEYS}").fetchone()[0])
         self._bloom = self._open_bloom()
@@ -121,11 +174,8 @@ class SeenSet:
             bloom.add_digest(key)
         return bloom
 
-    def __contains__(self, key: bytes) -> bool:
-        return self.depth(key) is not None
-
     def depth(self, key: bytes) -> int | None:
-        """Return the least depth of a page that is known; None where it was never queued."""
+        """Return the least known depth of a page; None where it was never queued."""
         depth = self._young.get(key)
         if depth is not None:
             return depth
@@ -179,8 +229,7 @@ class SeenSet:
         if key in self._unwritten:
             del self._unwritten[key]
             self._count -= 1
-            self._young.pop(key, None)
-            self._old.pop(key, None)
+            self._forget(key)
 
     def _write(self) -> None:
         if self._unwritten:
@@ -193,11 +242,6 @@ class SeenSet:
         row = self._database.read("SELECT depth FROM requests WHERE key = ?", (key,)).fetchone()
         return None if row is None else int(row[0])
 
-    def _remember(self, key: bytes, depth: int) -> None:
-        self._young[key] = depth
-        if len(self._young) >= RECENT_KEYS:
-            self._old, self._young = self._young, {}
-
     def __len__(self) -> int:
         return self._count
 
@@ -205,7 +249,8 @@ class SeenSet:
         """Remove every key, for another visit, after the queue was cleared."""
         self._unwritten.clear()
         self._database.empty("requests")
-        self._young, self._old, self._count = {}, {}, 0
+        super().clear()
+        self._count = 0
         self._bloom = ScalableBloomFilter(BLOOM_CAPACITY, BLOOM_ERROR_RATE)
 
     def save(self) -> None:

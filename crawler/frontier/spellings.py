@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from crawler.frontier.seen import RECENT_URLS, RecentDepths
 from crawler.storage.states import SpellingState
-from crawler.urls.errors import MalformedUrl
-from crawler.urls.recent import RecentUrls
+from crawler.urls.parts import MalformedUrl
 from crawler.urls.requested import sent
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class StoredSpellings:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._recent = RecentUrls()
+        self._recent = RecentDepths[str](RECENT_URLS)
 
     def is_wanted(self, key: bytes, url: str) -> bool:
         """See ``Spellings``. Complexity: O(log n) for a URL that was not met lately."""
@@ -132,7 +132,7 @@ class StoredSpellings:
     def clear(self) -> None:
         """See ``Spellings``."""
         self._database.write("DELETE FROM spellings")
-        self._recent = RecentUrls()
+        self._recent.clear()
 
 
 def _form(url: str) -> str:

@@ -14,8 +14,8 @@ from crawler.storage.database import open_for_reading
 from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext
+from crawler.url_rules.rule_files import restored
 from crawler.url_rules.rule_report import StoredRule, rule_report
-from crawler.url_rules.rule_store import restored
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
 from neardup.evaluation.judging import LAYERS
 

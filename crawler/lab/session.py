@@ -21,7 +21,7 @@ from crawler.lab.sources.source import SourceError
 from crawler.lab.text_shelf import TextShelf
 from crawler.lab.weighing import weigh_jaccard, weigh_labels
 from crawler.urls.canonical import Canonicalizer
-from crawler.urls.errors import MalformedUrl
+from crawler.urls.parts import MalformedUrl
 from neardup.evaluation.distinct_pairs import count_all
 from neardup.evaluation.judging import CANDIDATE, CHANGED, Bounds, judge_all
 from neardup.evaluation.judging import MINHASH as MINHASH_LAYER

@@ -13,7 +13,7 @@ from crawler.storage.database import Database
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.rule_set import RuleSet
 from crawler.url_rules.rule_store import RuleStore
-from crawler.urls.errors import MalformedUrl
+from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     from collections.abc import Callable

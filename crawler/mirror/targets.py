@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from crawler.mirror.mirror_files import LINK, OWN
 from crawler.storage.states import SKIPPED
-from crawler.urls.errors import MalformedUrl
+from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from scrapy.exceptions import CloseSpider
 
 from crawler.downloadermiddlewares.limits import UnopenedBodyError
+from crawler.frontier.seen import RECENT_URLS, RecentDepths
 from crawler.mirror.documents.link_kinds import LinkKind
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import MirrorStore
@@ -22,7 +23,6 @@ from crawler.pages.page_context import Captured
 from crawler.reading.content_types import why_not_html
 from crawler.request_meta import FOR_A_PAGE, SEED, WHOLE
 from crawler.spiders.site import SiteSpider
-from crawler.urls.recent import RecentUrls
 from crawler.urls.scope import Scope
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ class MirrorSpider(SiteSpider):
     reads_text: bool
     _sent_bytes: int
     _documents: WeakKeyDictionary[Response, LinkedDocument]
-    _needed_lately: RecentUrls
-    _followed_lately: RecentUrls
+    _needed_lately: RecentDepths[str]
+    _followed_lately: RecentDepths[str]
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
@@ -130,7 +130,8 @@ class MirrorSpider(SiteSpider):
         spider._sent_bytes = 0
         spider._count_bytes(spider.mirror.bytes)
         spider._documents = WeakKeyDictionary()
-        spider._needed_lately, spider._followed_lately = RecentUrls(), RecentUrls()
+        spider._needed_lately = RecentDepths(RECENT_URLS)
+        spider._followed_lately = RecentDepths(RECENT_URLS)
         return spider
 
     @classmethod
@@ -227,7 +228,8 @@ class MirrorSpider(SiteSpider):
         if self.within is not before:
             self.around = _around(self.within)
             # What was refused a short while ago may be within the scope now.
-            self._needed_lately, self._followed_lately = RecentUrls(), RecentUrls()
+            self._needed_lately.clear()
+            self._followed_lately.clear()
         return may_land
 
     def leads_further(self, key: bytes) -> bool:

@@ -18,9 +18,8 @@ from crawler.request_meta import FIXED, LED_BY, SEED, SPELLING
 from crawler.spiders.file_requests import FileRequests
 from crawler.spiders.page_spider import REVISIT_MEANING, RULES_MEANING, PageSpider, check_arguments
 from crawler.storage.errors import CrawlStorageError
-from crawler.urls.errors import MalformedUrl
-from crawler.urls.moves import may_lead_back, moved_scope
-from crawler.urls.scope import DENIED, Scope
+from crawler.urls.parts import MalformedUrl
+from crawler.urls.scope import DENIED, Scope, may_lead_back, moved_scope
 from crawler.urls.seeds import check_seed, host_folder, split_seeds
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.evidence import CounterExample, PageContent, agreement
 from crawler.url_rules.learning.hypothesis import MAX_EXCEPTIONS
-from crawler.url_rules.learning.transform_relations import about
+from crawler.url_rules.learning.transforms import about
 from crawler.url_rules.url_groups import number_of
 
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ from crawler.url_rules.regrouping import Regrouping
 from crawler.url_rules.rule_state import RuleState
 from crawler.url_rules.rule_trial import RuleTrial
 from crawler.url_rules.skipped import TRY
-from crawler.url_rules.traps import UrlTraps
-from crawler.url_rules.url_clusters import CLOSED
+from crawler.url_rules.traps import CLOSED, UrlTraps
 from crawler.url_rules.url_groups import said_of
 from crawler.url_rules.validation import Validation
-from crawler.urls.errors import MalformedUrl
+from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -5,19 +5,33 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.evidence import lower_bound
-from crawler.url_rules.learning.transform_relations import about, includes, is_open
-from crawler.url_rules.learning.transforms import DropArguments, ReplaceHost, ReplaceValues
+from crawler.url_rules.learning.transforms import (
+    DropArguments,
+    ReplaceHost,
+    ReplaceValues,
+    about,
+    includes,
+    is_open,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
+    from collections.abc import Set as AbstractSet
 
     from crawler.url_rules.learning.address import Address
     from crawler.url_rules.learning.context import AddressInContext, Context
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.learning.transforms import Transform
+
+Part = tuple[int, int, str]
+"""The number of a rule, the number of a part that it changed in an address, and the old value."""
+
+Form = frozenset[Part]
+"""The difference between an address and the plainest one of its page, ids apart."""
 
 Proof = tuple[int, str]
 """A part that a rule drops, by number, and a value of it; ``(0, "")`` for a rule about one value.
@@ -40,6 +54,44 @@ OTHER_VALUES = "*"
 """The value that all values beyond the first twenty of a part are counted under."""
 _MAX_VALUE = 60
 _FEW = re.compile(r"[A-Za-z_/-]{0,20}|[0-9]{1,2}")
+
+
+def gained(form: Form, fetched: Collection[Form]) -> AbstractSet[Part]:
+    """Return the parts that a further URL of a page would prove.
+
+    A URL is best compared with one that has fewer parts, or more: a view of all of a page and one
+    to be printed may have the same text, and the plain page another. Where no such URL was fetched,
+    it is compared with all.
+
+    Args:
+        form: The form of the URL.
+        fetched: The forms of the URLs of the page that were fetched.
+
+    Complexity: quadratic in the forms of the page that were fetched, which are few.
+    """
+    if form in fetched:
+        return frozenset()
+    strong = [form ^ other for other in fetched if _is_nested(form, other)]
+    if strong:
+        return frozenset().union(*strong) - proved(fetched, are_nested=True)
+    return frozenset().union(*(form ^ other for other in fetched)) - proved(fetched)
+
+
+def proved(fetched: Collection[Form], *, are_nested: bool = False) -> Form:
+    """Return the parts that are proved by URLs of a page that lead to the same text.
+
+    Args:
+        fetched: The forms of the URLs.
+        are_nested: Whether to count only pairs in which one has all parts of the other.
+    """
+    pairs = combinations(fetched, 2)
+    return frozenset[Part]().union(
+        *(one ^ other for one, other in pairs if not are_nested or _is_nested(one, other))
+    )
+
+
+def _is_nested(one: Form, other: Form) -> bool:
+    return one <= other or other <= one
 
 
 @dataclass(slots=True)

@@ -10,9 +10,9 @@ from crawler.storage import meta_names
 from crawler.storage.states import COVERED, FORGOTTEN, HOLDS, SKIPPED
 from crawler.url_rules.learned_rule import NOT_EXAMINED
 from crawler.url_rules.learning.evidence import lower_bound
-from crawler.url_rules.rule_store import restored
+from crawler.url_rules.rule_files import restored
 from crawler.url_rules.skipped import COUNTS
-from crawler.url_rules.url_clusters import OPEN
+from crawler.url_rules.traps import OPEN
 
 if TYPE_CHECKING:
     import sqlite3

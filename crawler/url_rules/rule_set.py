@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from crawler.url_rules.learned_rule import weakest
 from crawler.url_rules.learning.context import AddressInContext
-from crawler.url_rules.learning.transform_relations import includes, is_one_way
+from crawler.url_rules.learning.transforms import includes, is_one_way
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from crawler.url_rules.learned_rule import LearnedRule
+    from crawler.url_rules.learned_rule import Form, LearnedRule
     from crawler.url_rules.learning.address import Address
     from crawler.url_rules.learning.context import Context
     from crawler.url_rules.learning.transforms import Transform
-    from crawler.url_rules.proofs import Form
 
 _Way = tuple["Address", "tuple[LearnedRule, ...]"]
 """An address after the rules, and the rules that changed it."""

@@ -13,7 +13,7 @@ from crawler.url_rules.rule_set import RuleSet
 from crawler.url_rules.rule_store import RuleStore
 from crawler.url_rules.skipped import SkippedRequests
 from crawler.url_rules.url_groups import UrlGroups
-from crawler.urls.errors import MalformedUrl
+from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     from crawler.frontier.queue import RequestQueue

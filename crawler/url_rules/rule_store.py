@@ -1,11 +1,11 @@
-"""Store learned rules in ``crawl.db``, and convert them to JSON for other crawls."""
+"""Store learned rules in ``crawl.db``."""
 
 from __future__ import annotations
 
 import json
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
@@ -14,9 +14,8 @@ from crawler.storage.database import Database, open_for_reading
 from crawler.storage.errors import JobError, JobInUseError
 from crawler.storage.states import FORGOTTEN, HOLDS, REVOKED, RuleStatus
 from crawler.url_rules.learned_rule import NOT_EXAMINED, LearnedRule
-from crawler.url_rules.learning.context import Context
-from crawler.url_rules.learning.transform_json import from_json, to_json, wrong_fields
 from crawler.url_rules.regrouping import note_pending
+from crawler.url_rules.rule_files import restored, stored
 from crawler.url_rules.skipped import SkippedRequests
 
 if TYPE_CHECKING:
@@ -24,69 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from crawler.url_rules.learning.context import Context
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.learning.transforms import Transform
-
-
-_PARTS = {"context", "transform"}
-_PLACES = {"host", "pattern", "beside", "where", "apart_from"}
-_MAX_SHOWN = 200
-
-
-def stored(context: Context, transform: Transform) -> dict[str, Any]:
-    """Return a rule as a dict for JSON."""
-    return {"context": _place(context), "transform": to_json(transform)}
-
-
-def _place(context: Context) -> dict[str, Any]:
-    return {
-        "host": context.host,
-        "pattern": context.pattern,
-        "beside": None if context.beside is None else sorted(context.beside),
-        "where": None if context.where is None else list(context.where),
-        "apart_from": list(map(_place, context.apart_from)),
-    }
-
-
-def restored(rule: Any) -> Proposal:
-    """Return the rule of a dict; the inverse of ``stored``.
-
-    Raises:
-        ValueError: It is no rule; the message says what is wrong.
-    """
-    try:
-        context, transform = _context(rule["context"]), from_json(rule["transform"])
-    except (TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise ValueError(f"no rule: {error!r} in {_shown(rule)}") from None
-    wrong = wrong_fields(context) or sorted(rule.keys() - _PARTS)
-    if wrong:
-        raise ValueError(f"no rule: {', '.join(wrong)} cannot be that in {_shown(rule)}")
-    # Half a surrogate pair could be neither shown nor written: UnicodeEncodeError is a ValueError.
-    json.dumps(stored(context, transform), ensure_ascii=False).encode()
-    return context, transform
-
-
-def _context(place: Any, *, is_exception: bool = False) -> Context:
-    """Return a context of the given parts; an exception has no exceptions of its own."""
-    beside, at, apart_from = place.get("beside"), place.get("where"), place.get("apart_from", [])
-    strange = sorted(place.keys() - _PLACES)
-    if strange or not isinstance(apart_from, list) or (apart_from and is_exception):
-        wrong = ", ".join(strange) or "apart_from"
-        raise ValueError(f"no rule: {wrong} cannot be that in {_shown(place)}")
-    return Context(
-        place["host"],
-        place.get("pattern"),
-        frozenset(beside) if isinstance(beside, list) else beside,
-        tuple(at) if isinstance(at, list) else at,
-        tuple(_context(other, is_exception=True) for other in apart_from),
-    )
-
-
-def _shown(rule: object) -> str:
-    try:
-        return str(rule)[:_MAX_SHOWN]
-    except RecursionError:
-        return "what is nested too deeply"
 
 
 def holding(connection: sqlite3.Connection) -> list[Proposal]:

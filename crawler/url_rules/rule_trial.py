@@ -9,25 +9,24 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.storage import meta_names
 from crawler.storage.states import COVERED, REVOKED, RuleStatus
 from crawler.url_rules.backtest import History
-from crawler.url_rules.learned_rule import LearnedRule, overlap, shown_value
+from crawler.url_rules.learned_rule import LearnedRule, gained, overlap, proved, shown_value
 from crawler.url_rules.learning.context import AddressInContext, Context
 from crawler.url_rules.learning.evidence import CounterExample, agreement
 from crawler.url_rules.learning.hypothesis import MAX_EXCEPTIONS
-from crawler.url_rules.learning.transform_relations import about, is_open
+from crawler.url_rules.learning.transforms import about, is_open
 from crawler.url_rules.learning.versions import MIN_TEXTS, swap, takes_names
-from crawler.url_rules.proofs import gained, proved
-from crawler.url_rules.rule_store import stored
+from crawler.url_rules.rule_files import stored
 from crawler.url_rules.url_groups import forms_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from crawler.pages.page_row import PageRow
+    from crawler.url_rules.learned_rule import Part
     from crawler.url_rules.learning.address import Address
     from crawler.url_rules.learning.evidence import PageContent
     from crawler.url_rules.learning.hypothesis import Hypothesis, Refuted
     from crawler.url_rules.learning.proposals import Proposal
-    from crawler.url_rules.proofs import Part
     from crawler.url_rules.rule_state import RuleState
 
 MAX_TOLD = 50

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from crawler.pages.page_row import PageRow
     from crawler.storage.database import Database
-    from crawler.url_rules.proofs import Form
+    from crawler.url_rules.learned_rule import Form
 
 
 MAX_TRIES = 3

@@ -15,17 +15,15 @@ from crawler.url_rules.learned_rule import (
     OF_IDS,
     PROVEN,
     UNDECIDED,
+    gained,
 )
-from crawler.url_rules.learning.transform_relations import about, is_open
-from crawler.url_rules.learning.transforms import ReplaceValues
-from crawler.url_rules.proofs import gained
+from crawler.url_rules.learning.transforms import ReplaceValues, about, is_open
 from crawler.url_rules.url_groups import forms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from crawler.url_rules.learned_rule import LearnedRule, Proof
-    from crawler.url_rules.proofs import Form
+    from crawler.url_rules.learned_rule import Form, LearnedRule, Proof
     from crawler.url_rules.rule_state import RuleState
     from crawler.url_rules.skipped import SkippedCandidate
 

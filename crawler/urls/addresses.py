@@ -10,8 +10,8 @@ import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
-from crawler.urls.errors import MalformedUrl
 from crawler.urls.hosts import canonical_host
+from crawler.urls.parts import MalformedUrl
 
 # https://www.iana.org/assignments/iana-ipv4-special-registry and the one for IPv6: whatever is not
 # globally reachable. Written out since ipaddress.is_private differs between versions of Python.

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
 
-from crawler.urls import plain
-from crawler.urls.errors import MalformedUrl
 from crawler.urls.hosts import check_host
-from crawler.urls.parts import join, split
+from crawler.urls.parts import PLAIN_HOST, PLAIN_PATH, PLAIN_PORT, MalformedUrl, join, split
 from crawler.urls.standard import PARTS_RULES, TEXT_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from crawler.urls.canonical_rule import Rule
     from crawler.urls.parts import Parts
+    from crawler.urls.standard import Rule
 
 __all__ = ["RULES", "VERSION", "Canonicalizer", "MalformedUrl"]
 
@@ -30,7 +28,7 @@ RULES: tuple[Rule[str] | Rule[Parts], ...] = TEXT_RULES + PARTS_RULES
 _CACHED_KEYS = 16_384
 _CACHED_CHARACTERS = 500  # so that the cache is bounded in bytes too
 # Most links: nothing to do but to drop the fragment. A query is always looked at.
-_UNTOUCHED = re.compile(rf"(https?://{plain.HOST}{plain.PORT}{plain.PATH})(?:#[\x00-\x7f]*)?")
+_UNTOUCHED = re.compile(rf"(https?://{PLAIN_HOST}{PLAIN_PORT}{PLAIN_PATH})(?:#[\x00-\x7f]*)?")
 
 
 class Known(NamedTuple):

@@ -12,8 +12,7 @@ from urllib.parse import unquote
 
 import idna
 
-from crawler.urls import plain
-from crawler.urls.errors import MalformedUrl, shown
+from crawler.urls.parts import PLAIN_HOST, MalformedUrl, shown
 
 # RFC 1035, section 2.3.4.
 _MAX_LABEL = 63
@@ -21,7 +20,7 @@ _MAX_NAME = 253
 # Longest text of a name that could still fit: each character of it as four escaped bytes.
 _MAX_SPELLING = _MAX_NAME * 12
 _FORBIDDEN = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^|\x7f]")
-_PLAIN = re.compile(plain.HOST)
+_PLAIN = re.compile(PLAIN_HOST)
 _NUMBER = re.compile(r"0[xX]([0-9A-Fa-f]*)|([0-9]+)")
 _OCTAL = re.compile(r"[0-7]*")
 _ZEROS = re.compile(r":0(?::0)+:")

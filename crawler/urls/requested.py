@@ -7,11 +7,10 @@ from urllib.parse import urlsplit
 
 from w3lib.url import safe_url_string
 
-from crawler.urls import plain
-from crawler.urls.errors import MalformedUrl
 from crawler.urls.hosts import canonical_host
+from crawler.urls.parts import PLAIN_HOST, MalformedUrl
 
-_PLAIN_HOST = re.compile(rf"https?://{plain.HOST}(?::\d+)?(?=[/?#]|$)")
+_PLAIN_HOST = re.compile(rf"https?://{PLAIN_HOST}(?::\d+)?(?=[/?#]|$)")
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 import tldextract
 
-from crawler.urls import plain
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
-from crawler.urls.errors import shown
+from crawler.urls.parts import PLAIN_HOST, PLAIN_PATH, PLAIN_PORT, shown
+from crawler.urls.requested import requestable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ _extract = tldextract.TLDExtract(
 )
 # Canonical already, as most URLs are. No dot segment may hide in the path: "/3/../private" is not
 # below "/3/".
-_PLAIN = re.compile(rf"https?://({plain.HOST})({plain.PORT})({plain.PATH})(?:[?#]|\Z)")
+_PLAIN = re.compile(rf"https?://({PLAIN_HOST})({PLAIN_PORT})({PLAIN_PATH})(?:[?#]|\Z)")
 _CANONICAL = re.compile(r"https?://(?:[^@/]*@)?(\[[^\]]*\]|[^:/]*)((?::[0-9]+)?)(/.*)")
 _AFTER_PATH = re.compile(r"[?#].*", re.DOTALL)
 
@@ -102,27 +103,12 @@ class Scope:
         except MalformedUrl:
             return OUT_OF_SCOPE
 
-    def widened(self, seed_url: str) -> Scope:
-        """Make a scope that covers another seed too, such as where the first one redirects to.
+    def with_seeds(self, seeds: Sequence[str]) -> Scope:
+        """Make a scope around other seeds.
 
         Raises:
-            MalformedUrl: The seed is no URL.
+            MalformedUrl: A seed is no URL.
         """
-        return self._with((*self.seeds, seed_url))
-
-    def moved(self, seed_url: str, target_url: str) -> Scope:
-        """Make a scope in which another seed stands in the place of one.
-
-        Raises:
-            MalformedUrl: The other seed is no URL.
-        """
-        return self._with((*self.without(seed_url).seeds, target_url))
-
-    def without(self, seed_url: str) -> Scope:
-        """Make a scope of the other seeds."""
-        return self._with([seed for seed in self.seeds if seed != seed_url])
-
-    def _with(self, seeds: Sequence[str]) -> Scope:
         allow = self._allow.pattern if self._allow else None
         deny = self._deny.pattern if self._deny else None
         return Scope(seeds, self.kind, allow, deny)
@@ -174,3 +160,52 @@ def registered_domain(host: str) -> str:
     """Return the registered domain; "" for an address, localhost and other names without one."""
     found = _extract(host)
     return f"{found.domain}.{found.suffix}" if found.domain and found.suffix else ""
+
+
+def moved_scope(scope: Scope, seed: str, target: str) -> Scope | None:
+    """Return the scope after a seed was redirected, or None where the crawl is not to follow.
+
+    On the same host the target takes the seed's place (``/docs`` that leads to
+    ``/docs/`` means that folder, ``/3.12/`` that leads to ``/3.13/`` the newer one),
+    unless that made the crawl wider: ``/app/`` that leads to ``/login`` is that page
+    and not the whole host. Another host of the same registered domain (``www.``) is
+    added. Another owner's site is not what the user asked for. What other seeds
+    cover is in scope already, wherever it is.
+    """
+    others = [other for other in scope.seeds if other != seed]
+    if scope.with_seeds(others).allows(target):
+        return scope
+    seed_parts, target_parts = urlsplit(seed), urlsplit(target)
+    if seed_parts.netloc == target_parts.netloc:
+        wider = _folder(seed_parts.path).startswith(_folder(target_parts.path))
+        return scope if wider else scope.with_seeds([*others, target])
+    if Scope([seed], kind="domain").allows(target):
+        return scope.with_seeds([*scope.seeds, target])
+    return None
+
+
+def may_lead_back(url: str, target_url: str) -> bool:
+    """Return whether a redirect out of a scope may come back: by a login, or by a page for cookies.
+
+    Within a site it may; elsewhere where the target's query names the host it comes from.
+
+    Raises:
+        MalformedUrl: The target is none that can be asked.
+    """
+    host = urlsplit(url).hostname or ""
+    query = unquote(urlsplit(requestable(target_url)).query).lower()
+    return host in query or Scope([url], kind="domain").allows(target_url)
+
+
+def is_same_place(url: str, target_url: str) -> bool:
+    """Return whether a redirect only changes the scheme, or adds or drops ``www.``."""
+    return _host_and_path(url) == _host_and_path(target_url)
+
+
+def _host_and_path(url: str) -> tuple[str, str, str]:
+    parts = urlsplit(url)
+    return (parts.hostname or "").removeprefix("www."), parts.path or "/", parts.query
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0] + "/"

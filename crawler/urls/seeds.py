@@ -8,8 +8,7 @@ import xxhash
 
 from crawler.urls.addresses import is_private
 from crawler.urls.canonical import Canonicalizer
-from crawler.urls.errors import MalformedUrl, shown
-from crawler.urls.parts import split
+from crawler.urls.parts import MalformedUrl, shown, split
 from crawler.urls.requested import requestable
 
 _EXAMPLE = "type one such as https://docs.python.org/3/"

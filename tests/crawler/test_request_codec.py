@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scrapy import FormRequest, Request, Spider
 from scrapy.http import JsonRequest, XmlRpcRequest
 
-from crawler.frontier.request_parts import (
+from crawler.frontier.request_records import (
     FIXED,
     MalformedRequestError,
     decode_parts,

@@ -20,7 +20,7 @@ from scrapy.utils.project import get_project_settings
 from scrapy.utils.test import get_crawler
 
 from crawler.frontier.order import QueuedRequest, host_number
-from crawler.frontier.request_parts import encode_parts
+from crawler.frontier.request_records import encode_parts
 from crawler.job import Job
 from crawler.request_codec import encode_request
 from crawler.scheduler import FrontierScheduler

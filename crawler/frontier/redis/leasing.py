@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from crawler.frontier.redis.request_records import Leased
+    from crawler.frontier.request_records import Leased
 
 
 class Wish(NamedTuple):

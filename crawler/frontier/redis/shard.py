@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from crawler.frontier.queue import MAX_TRIES
 from crawler.frontier.redis import lua_scripts as scripts
 from crawler.frontier.redis.counts import ShardCounts
-from crawler.frontier.redis.request_records import (
+from crawler.frontier.request_records import (
     pack,
     pack_changed,
     pack_host,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.pauses import SharedPause
     from crawler.frontier.redis.leasing import Wish
-    from crawler.frontier.redis.request_records import Leased, QueuedLink
+    from crawler.frontier.request_records import Leased, QueuedLink
     from neardup.storage.redis.script import Script
     from neardup.storage.redis.server import Server
 

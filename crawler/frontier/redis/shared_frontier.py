@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from crawler.frontier.pauses import SharedPause
     from crawler.frontier.redis.counts import Counts, ShardCounts, WorkerCounts
-    from crawler.frontier.redis.request_records import Leased, QueuedLink
     from crawler.frontier.redis.shard import Move
+    from crawler.frontier.request_records import Leased, QueuedLink
     from neardup.storage.redis.server import Server
 
 FORMAT_VERSION = 3

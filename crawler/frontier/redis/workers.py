@@ -6,13 +6,16 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.frontier.redis import lua_scripts as scripts
-from crawler.frontier.redis.errors import FleetError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from neardup.storage.redis.script import Script
     from neardup.storage.redis.server import Server
+
+
+class FleetError(Exception):
+    """A worker cannot join the fleet; the message says why and what to do."""
 
 
 class HeartbeatWatch:

@@ -15,7 +15,7 @@ from crawler.lab.sources.gathering import Gathering, Told
 from crawler.lab.sources.source import SourceError
 from crawler.reading.metadata import robots_words
 from crawler.urls.canonical import Canonicalizer
-from crawler.urls.errors import MalformedUrl
+from crawler.urls.parts import MalformedUrl
 from crawler.warc.captures import Captures
 from crawler.warc.errors import ArchiveError
 from crawler.warc.sources import find_sources

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import MAX_TRIES
-from crawler.frontier.request_parts import MalformedRequestError, decode_parts
+from crawler.frontier.request_records import MalformedRequestError, decode_parts
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
 from crawler.storage import meta_names
 from crawler.storage.states import FAILED, LEASED, QUEUED, TODO, RequestState

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.request_parts import encode_parts
+from crawler.frontier.request_records import encode_parts
 from crawler.storage.states import TODO
 
 if TYPE_CHECKING:

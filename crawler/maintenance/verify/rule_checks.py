@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
 from crawler.storage import meta_names
 from crawler.storage.states import HOLDS, SKIPPED, RuleStatus
-from crawler.url_rules.rule_store import restored
+from crawler.url_rules.rule_files import restored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,8 +15,14 @@ from crawler.url_rules.learning.evidence import (
     agreement,
     lower_bound,
 )
-from crawler.url_rules.learning.transform_relations import about, is_open
-from crawler.url_rules.learning.transforms import Pairing, ReplaceHost, ReplaceSegments, Rewrite
+from crawler.url_rules.learning.transforms import (
+    Pairing,
+    ReplaceHost,
+    ReplaceSegments,
+    Rewrite,
+    about,
+    is_open,
+)
 from crawler.url_rules.learning.versions import takes_names
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from crawler.url_rules.learning.hypothesis import (
 )
 from crawler.url_rules.learning.patterns import PathPatterns
 from crawler.url_rules.learning.proposals import propose
-from crawler.url_rules.learning.transform_relations import variants
-from crawler.url_rules.learning.transforms import DropArguments
+from crawler.url_rules.learning.transforms import DropArguments, variants
 from crawler.url_rules.learning.versions import Versions
 
 if TYPE_CHECKING:

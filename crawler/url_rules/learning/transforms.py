@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.patterns import ANY
-from crawler.url_rules.learning.template import Template  # noqa: TC001  # what is read is held against it
+from crawler.url_rules.learning.template import Template  # noqa: TC001  # rules that are read are checked by it
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator
 
     from crawler.url_rules.learning.address import Address
 
@@ -256,3 +256,47 @@ def _equals(one_way: bool) -> str:
 
 Pairing = ReplaceValues | ReplaceSegments | ReplaceHost | Rewrite
 """Rules that replace one form of address by another."""
+
+
+def is_one_way(transform: Transform) -> bool:
+    """Return whether a transform only ever skips addresses of the form that it replaces."""
+    return isinstance(transform, Pairing) and transform.one_way
+
+
+def variants(transform: Transform) -> Iterator[Transform]:
+    """Yield a rule in each direction in which it is proposed, without its one-way flag."""
+    if not isinstance(transform, Pairing):
+        yield transform
+        return
+    plain = replace(transform, one_way=False)
+    yield plain
+    if not is_open(plain):
+        yield plain.reversed()
+
+
+def is_open(transform: Transform) -> bool:
+    """Return whether a rule applies to values never seen; it then needs several that were seen."""
+    if isinstance(transform, ReplaceSegments):
+        return transform.is_open
+    return isinstance(transform, DropArguments)
+
+
+def includes(wide: Transform, narrow: Transform) -> bool:
+    """Return whether one rule does all that another does."""
+    if wide == narrow:
+        return True
+    if isinstance(wide, ReplaceSegments) and isinstance(narrow, ReplaceSegments):
+        places = [(one.at_end, one.offset, one.old) for one in (wide, narrow)]
+        return places[0] == places[1] and len(wide.new) < len(narrow.new)
+    if not isinstance(wide, DropArguments):
+        return False
+    if isinstance(narrow, DropArguments):
+        return set(narrow.names) <= set(wide.names)
+    return isinstance(narrow, ReplaceValues) and narrow.name in wide.names
+
+
+def about(transform: Transform) -> tuple[str, ...]:
+    """Return the arguments that a rule is about."""
+    if isinstance(transform, DropArguments):
+        return transform.names
+    return (transform.name,) if isinstance(transform, ReplaceValues) else ()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from crawler.frontier.pauses import SharedPause
-    from crawler.frontier.redis.request_records import Leased
+    from crawler.frontier.request_records import Leased
 
 
 class Fetcher:

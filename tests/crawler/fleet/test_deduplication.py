@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.fleet.deduplication import FleetVerdicts, kept_texts
-from crawler.fleet.names import prefix_of
+from crawler.fleet.membership import prefix_of
 from crawler.job import Job
 from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.verify.finding import NoWatch

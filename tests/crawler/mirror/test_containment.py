@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crawler.mirror.errors import MirrorError, UnsafePathError
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.paths import free_path, path_key
-from crawler.urls.errors import MalformedUrl
+from crawler.urls.parts import MalformedUrl
 from tests.crawler.mirror.strategies import media_types, nasty_urls
 
 _ATTACKS = [

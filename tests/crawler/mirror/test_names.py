@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.mirror.paths import free_path, path_key, path_of
-from crawler.urls.errors import MalformedUrl
+from crawler.urls.parts import MalformedUrl
 from tests.crawler.mirror.strategies import crowded_urls, media_types, nasty_urls
 
 _HTML = "text/html"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.mirror.paths import PATH_MAX_UNITS, address_between, path_key, path_of
 from crawler.mirror.segments import SEGMENT_MAX_BYTES
-from crawler.urls.errors import MalformedUrl
+from crawler.urls.parts import MalformedUrl
 from tests.crawler.mirror.strategies import (
     PATH_PIECES,
     QUERY_PIECES,

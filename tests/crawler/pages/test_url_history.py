@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.frontier.redirects import Redirects
+from crawler.frontier.frontier import Redirects
 from crawler.pages.page_context import Fetched, blank_row
 from crawler.pages.page_store import PageStore
 from crawler.pages.reasons import Reason, Stored

@@ -22,9 +22,15 @@ from crawler.url_rules.learning.transforms import (
     ReplaceValues,
     Rewrite,
 )
-from crawler.url_rules.rule_files import RuleFileError, discarder_text, read_rules, rules_text
+from crawler.url_rules.rule_files import (
+    RuleFileError,
+    discarder_text,
+    read_rules,
+    restored,
+    rules_text,
+    stored,
+)
 from crawler.url_rules.rule_set import RuleSet
-from crawler.url_rules.rule_store import restored, stored
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,8 +24,7 @@ from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.low_priority import MAX_PASSED
-from crawler.url_rules.traps import SLOW_PRIORITY, UrlTraps
-from crawler.url_rules.url_clusters import CLOSED, OPEN, SLOW
+from crawler.url_rules.traps import CLOSED, OPEN, SLOW, SLOW_PRIORITY, UrlTraps
 from crawler.urls.canonical import Canonicalizer
 
 if TYPE_CHECKING:

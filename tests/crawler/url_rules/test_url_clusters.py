@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.url_clusters import CLOSED, OPEN, SLOW, ClusterNames, UrlCluster
+from crawler.url_rules.traps import CLOSED, OPEN, SLOW, ClusterNames, UrlCluster
 from tests.crawler.url_rules.learning.strategies import addresses
 
 

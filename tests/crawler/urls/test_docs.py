@@ -11,8 +11,8 @@ from crawler.urls.scope import KINDS
 from crawler.urls.standard import PARTS_RULES
 
 if TYPE_CHECKING:
-    from crawler.urls.canonical_rule import Rule
     from crawler.urls.parts import Parts
+    from crawler.urls.standard import Rule
 
 TEXT = (Path(__file__).parents[3] / "docs" / "urls.md").read_text(encoding="utf-8")
 SECTIONS = {

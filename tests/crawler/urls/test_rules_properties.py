@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext, Context
-from crawler.url_rules.learning.transform_relations import about
 from crawler.url_rules.learning.transforms import (
     DropArguments,
     LowerPath,
@@ -17,6 +16,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceSegments,
     ReplaceValues,
     Transform,
+    about,
 )
 from crawler.url_rules.rule_set import RuleSet
 from tests.crawler.url_rules.learning.strategies import addresses, contexts, transforms

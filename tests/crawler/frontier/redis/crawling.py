@@ -16,7 +16,7 @@ from tests.crawler.frontier.redis.fleet import PLAN, link
 from tests.waiting import eventually
 
 if TYPE_CHECKING:
-    from crawler.frontier.redis.request_records import Leased, QueuedLink
+    from crawler.frontier.request_records import Leased, QueuedLink
     from neardup.storage.redis.server import Server
 
 PAGES = 1_000

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from crawler.frontier.redis.request_records import Leased
+    from crawler.frontier.request_records import Leased
     from neardup.storage.redis.server import Server
 
 

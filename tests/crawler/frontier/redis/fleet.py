@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 import xxhash
 
-from crawler.frontier.redis.request_records import QueuedLink
 from crawler.frontier.redis.shared_frontier import RedisFrontier
+from crawler.frontier.request_records import QueuedLink
 from neardup.storage.redis.connecting import connect
 from tests.servers.redis import ServerUnavailableError, redis_server
 

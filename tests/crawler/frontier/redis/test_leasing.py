@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.frontier.redis.leasing import Leasing, Wish
-from crawler.frontier.redis.request_records import Leased
+from crawler.frontier.request_records import Leased
 
 SHARDS = 4
 

@@ -20,7 +20,7 @@ from tests.crawler.frontier.redis.drivers import RedisDriver
 from tests.crawler.frontier.redis.fleet_model import FleetModel
 
 if TYPE_CHECKING:
-    from crawler.frontier.redis.request_records import Leased
+    from crawler.frontier.request_records import Leased
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.frontier.redis.errors import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
+from crawler.frontier.redis.workers import FleetError
 from neardup.storage.redis.connecting import connect
 from tests.crawler.frontier.redis.fleet import PLAN, A, B, C, link, links, worker
 from tests.waiting import eventually
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
     from typing import Any
 
-    from crawler.frontier.redis.request_records import Leased
+    from crawler.frontier.request_records import Leased
 
 
 @pytest.fixture(params=["one server", "cluster"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.order import Skip, host_number
 from crawler.frontier.queue import RequestQueue
-from crawler.frontier.request_parts import encode_parts
+from crawler.frontier.request_records import encode_parts
 from crawler.job import Job
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.verify.finding import NoWatch

@@ -13,7 +13,7 @@ from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext, Context
 from crawler.url_rules.learning.patterns import PathPatterns, fits
 from crawler.url_rules.learning.transforms import LowerPath
-from crawler.url_rules.rule_store import restored, stored
+from crawler.url_rules.rule_files import restored, stored
 from tests.crawler.url_rules.learning.strategies import (
     HOSTS,
     contexts,

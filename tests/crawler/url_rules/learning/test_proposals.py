@@ -14,8 +14,7 @@ from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.patterns import PathPatterns
 from crawler.url_rules.learning.proposals import Proposal, propose
-from crawler.url_rules.learning.transform_relations import about
-from crawler.url_rules.learning.transforms import ReplaceSegments, Rewrite
+from crawler.url_rules.learning.transforms import ReplaceSegments, Rewrite, about
 from crawler.url_rules.rule_set import RuleSet
 from tests.crawler.url_rules.learning.strategies import addresses
 

@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.transform_json import from_json, to_json
-from crawler.url_rules.learning.transform_relations import includes
 from crawler.url_rules.learning.transforms import (
     ANYTHING,
     DropArguments,
@@ -20,7 +18,9 @@ from crawler.url_rules.learning.transforms import (
     ReplaceSegments,
     ReplaceValues,
     Transform,
+    includes,
 )
+from crawler.url_rules.rule_files import from_json, to_json
 from tests.crawler.url_rules.learning.strategies import addresses, transforms
 
 JSON = st.recursive(

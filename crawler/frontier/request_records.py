@@ -1,6 +1,10 @@
-"""The record of a request in the fleet's queue.
+"""The stored forms of a request: JSON of its parts, and the record of it in a fleet.
 
-::
+Its parts are a JSON object of the differences from a plain GET. It is JSON and not pickle, since a
+pickled request runs the code of its author, who may be anyone that made the directory or can write
+to Redis. URL and priority are stored beside it. ``docs/formats.md`` has the grammar.
+
+The record of a request in the fleet's queue, and in the directory of the worker that leased it::
 
     record  := id rest
     id      := host:u64 urgency:u64 depth:u16 number:u48
@@ -14,9 +18,18 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.frontier.pauses import SharedPause
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FIXED = "fixed"
+"""Marks a request of a fleet that no rule may skip."""
+
+# A reference to itself is refused before, by its depth.
+_to_json = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 
 MIDDLE = 2**52
 """Urgency is this less the priority; Lua's numbers are exact up to twice this."""
@@ -34,6 +47,34 @@ SPELLING, FAILED = b"s", b"f"
 
 _TRIES_AND_KEY = struct.Struct(">BB")
 _LENGTH = struct.Struct(">I")
+
+
+class MalformedRequestError(ValueError):
+    """The stored bytes are no request that this spider can make."""
+
+
+def encode_parts(parts: Mapping[str, Any]) -> bytes:
+    """Return the parts of a request as bytes.
+
+    Raises:
+        ValueError: An integer has more digits than Python reads.
+    """
+    return _to_json(parts).encode("utf-8", "surrogatepass")
+
+
+def decode_parts(encoded: bytes) -> dict[str, Any]:
+    """Return the parts of encoded bytes; the inverse of ``encode_parts``.
+
+    Raises:
+        MalformedRequestError: The bytes are no JSON object.
+    """
+    try:
+        parts = json.loads(encoded.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise MalformedRequestError(f"no JSON: {error}") from None
+    if not isinstance(parts, dict):
+        raise MalformedRequestError("no JSON object")
+    return parts
 
 
 class QueuedLink(NamedTuple):
@@ -148,6 +189,12 @@ def _rest(tries: int, key: bytes | None, url: str, request: bytes) -> bytes:
     key, encoded = key or b"", url.encode("utf-8", "surrogatepass")
     parts = (_TRIES_AND_KEY.pack(tries, len(key)), key, _LENGTH.pack(len(encoded)), encoded)
     return b"".join((*parts, request))
+
+
+def record_of(leased: Leased) -> bytes:
+    """Return the record of a leased request; the inverse of ``unpack``."""
+    tries = leased.tries + AGAIN * leased.is_again
+    return leased.id + _rest(tries, leased.key, leased.url, leased.request)
 
 
 def unpack(record: bytes) -> Leased:
