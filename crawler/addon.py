@@ -126,7 +126,6 @@ class NearDuplicates:
 
 
 def _replace_retries(settings: BaseSettings) -> None:
-    """Retry through the queue, unless the project places Scrapy's own middleware."""
     name = "DOWNLOADER_MIDDLEWARES"
     if RetryMiddleware in map(load_object, settings.getdict(name)):
         return

@@ -44,8 +44,6 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
 
 
 def _watched(original: Callable[..., Any], limit: int) -> Callable[..., Any]:
-    """Return a maker of factories with watched connections."""
-
     def make(*arguments: Any) -> Any:
         factory = original(*arguments)
         build = factory.buildProtocol
@@ -79,7 +77,6 @@ class HeadWatch:
         protocol.request, protocol.dataReceived = self.request, self.receive
 
     def request(self, request: Any) -> Deferred[Any]:
-        """Send a request, and start to count."""
         self._count = 0
         self._is_in_head = True
         self._excess = None

@@ -33,7 +33,6 @@ class CanonicalFingerprinter:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> CanonicalFingerprinter:
-        """Read which URL rules are switched off."""
         disabled = Options(crawler.settings).names("URLS_DISABLED_RULES")
         return cls(Canonicalizer(disabled=disabled))
 
@@ -66,7 +65,6 @@ class SeenFilter(BaseDupeFilter):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SeenFilter:
-        """Share the crawl's job."""
         return cls(crawler)
 
     def request_seen(self, request: Request) -> bool:
@@ -87,6 +85,5 @@ class SeenFilter(BaseDupeFilter):
         )
 
     def log(self, request: Request, spider: Spider) -> None:
-        """Count a request that was filtered, and log it at debug level."""
         logger.debug("queued before: %s", request, extra={"spider": spider})
         self._crawler.stats.inc_value("dupefilter/filtered")

@@ -12,7 +12,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from crawler.console.progress import REDRAW_SECS, LiveProgress, PlainProgress
-from crawler.job_registry import job_of
+from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
 from crawler.request_codec import UnstorableError, check_json
 from crawler.storage import meta_names
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class JobKeeper:
+class JobKeeper(CrawlerComponent):
     """Commits at intervals and closes the job when the spider has closed."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -44,11 +44,6 @@ class JobKeeper:
         connect(self._closed, signals.spider_closed)
         # After whatever else ends with the spider: feeds are written from the store, and noted.
         connect(self._stopped, signals.engine_stopped)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> JobKeeper:
-        """Open the crawl's job."""
-        return cls(crawler)
 
     async def _opened(self) -> None:
         await self._job.start_pool()
@@ -83,7 +78,7 @@ def _freeze_start() -> None:
         gc.freeze()  # no collection before: it would itself hold up the event loop for 0.1 s
 
 
-class StoredState:
+class StoredState(CrawlerComponent):
     """Keeps ``spider.state`` in ``crawl.db`` as JSON.
 
     Scrapy's own extension pickles it, and so would run the code of a directory's author.
@@ -95,11 +90,6 @@ class StoredState:
         self._database = job_of(crawler).database
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> StoredState:
-        """Keep the state of the crawl's spider."""
-        return cls(crawler)
 
     def _opened(self, spider: Spider) -> None:
         stored = self._database.meta(meta_names.SPIDER_STATE)
@@ -119,7 +109,7 @@ class StoredState:
         self._database.commit()
 
 
-class CrawlDelay:
+class CrawlDelay(CrawlerComponent):
     """Obeys the ``Crawl-delay`` of robots.txt, which Scrapy reads and does not apply."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -133,11 +123,6 @@ class CrawlDelay:
         if crawler.settings.getbool("AUTOTHROTTLE_ENABLED"):
             # Extensions with a lower number, as AutoThrottle is, hear of it before.
             crawler.signals.connect(self._downloaded, signals.response_downloaded)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> CrawlDelay:
-        """Listen for robots.txt."""
-        return cls(crawler)
 
     def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         settings = self._crawler.settings
@@ -168,7 +153,7 @@ class CrawlDelay:
             slot.delay = max(slot.delay, self._delays.get(key, 0.0))
 
 
-class Progress:
+class Progress(CrawlerComponent):
     """Shows how the crawl goes: live on a terminal, plain lines elsewhere."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -183,11 +168,6 @@ class Progress:
         crawler.signals.connect(self._closed, signals.spider_closed)
         # A second Ctrl-C ends the engine without that signal; the terminal is to be left whole.
         self._job.callbacks.at_close.append(self._closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Progress:
-        """Share the crawl's job."""
-        return cls(crawler)
 
     def _opened(self, spider: Spider) -> None:
         live = LiveProgress(self._job)

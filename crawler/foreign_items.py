@@ -69,7 +69,6 @@ class ForeignItems:
 
     @classmethod
     def of(cls, crawler: Crawler) -> ForeignItems:
-        """Return the one instance of a crawl."""
         if crawler not in _instances:
             _instances[crawler] = cls(crawler)
         return _instances[crawler]

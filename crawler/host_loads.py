@@ -55,7 +55,6 @@ class HostLoads:
         self.free_at = math.inf
 
     def begin(self) -> None:
-        """Forget ``free_at``, to search for a host that has room."""
         self.free_at = math.inf
 
     def add(self, host: int, request: Request) -> None:
@@ -71,7 +70,6 @@ class HostLoads:
             }
 
     def remove(self, host: int, request: Request) -> None:
-        """Forget a request that is through."""
         requests = self._hosts.get(host, set())
         requests.discard(request)
         if not requests:
@@ -117,7 +115,6 @@ class HostLoads:
         return bool(slot.queue) or due_at_of(slot) > time.monotonic()
 
     def _most(self, name: str) -> int:
-        """Return how many requests a slot sends at a time."""
         downloader = self._downloader
         if name in downloader.slots:
             return downloader.slots[name].concurrency
@@ -125,7 +122,6 @@ class HostLoads:
         return int(downloader.per_slot_settings.get(name, {}).get("concurrency", most))
 
     def _delay(self, name: str) -> float:
-        """Return the seconds between two requests of a slot."""
         downloader = self._downloader
         if name in downloader.slots:
             return downloader.slots[name].delay
@@ -161,7 +157,6 @@ class DelayedRequests:
         return len(self._waiting)
 
     def add(self, queued: QueuedRequest, request: Request, secs: float) -> None:
-        """Hand a request out after some seconds."""
         due_at = time.monotonic() + secs
         heapq.heappush(self._waiting, (due_at, next(self._numbers), queued, request))
 
@@ -183,7 +178,6 @@ class DelayedRequests:
         return None
 
     def clear(self) -> None:
-        """Remove all of them."""
         self._waiting.clear()
 
 
@@ -211,7 +205,6 @@ class Alarm:
         self.wake()
 
     def wake(self) -> None:
-        """Wake the engine soon."""
         slot = self._crawler.engine._slot
         if slot is not None and slot.closing is None:
             slot.nextcall.schedule()

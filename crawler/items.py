@@ -49,7 +49,6 @@ PAGE_FIELDS = tuple(field.name for field in fields(Page))
 
 
 def page_of_capture(captured: Captured) -> Page:
-    """Return the item that a spider yields for a capture."""
     row = captured.row
     return Page(
         url=row.url,

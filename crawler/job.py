@@ -139,7 +139,6 @@ class Job:
         self.run = run
 
     def join(self, fleet: Fleet) -> None:
-        """Take part in a fleet."""
         self.fleet = fleet
 
     def claim(self, plan: str) -> None:
@@ -174,7 +173,6 @@ class Job:
 
     @property
     def _is_unused(self) -> bool:
-        """Whether this visit was begun, and stopped before it stored anything."""
         return self.frontier.queue.is_untouched and self.store.last_visit < self.visits.number
 
     @property
@@ -211,13 +209,13 @@ class Job:
         return False
 
     def is_at_limit(self, pages: int) -> bool:
-        """Return whether nothing more is requested where so many pages are fetched or under way."""
+        """Return whether nothing more is requested, given the pages fetched and under way."""
         limit = self.run.max_pages
         return self.result.limit_reason is not None or (limit is not None and pages >= limit)
 
     @property
     def urgent_priority(self) -> int | None:
-        """Minimum priority of what is requested at the limit; None requests nothing."""
+        """Minimum priority of requests at the limit; None makes none."""
         return self.run.urgent_priority if self.result.limit_reason is None else None
 
     def store_failure(
@@ -283,12 +281,10 @@ class Job:
         self._commits.end_visit()
 
     async def start_pool(self) -> None:
-        """Start the worker processes, where texts are read at all."""
         if self.run.needs_workers:
             await self.archivist.pool.start()
 
     async def close_pool(self) -> None:
-        """End the worker processes."""
         await self.archivist.pool.close()
 
     def close(self) -> None:

@@ -14,11 +14,21 @@ from crawler.job import Job
 from crawler.options import Options, check_names, check_values, fleet_options, is_fleet, job_options
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
 _prepared: dict[Path, Job] = {}
 _jobs: WeakKeyDictionary[Crawler, Job] = WeakKeyDictionary()
+
+
+class CrawlerComponent:
+    """A component that Scrapy makes with its crawler alone."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)  # type: ignore[call-arg]  # which each component takes
 
 
 def prepare_job(settings: BaseSettings) -> Job:
@@ -61,7 +71,6 @@ def _open(settings: BaseSettings) -> Job:
 
 
 def _opened(folder: Path | None, settings: BaseSettings) -> Job:
-    """Open a job, which joins a fleet if the settings say so."""
     options = fleet_options(settings) if is_fleet(settings) else None
     job = Job(folder, job_options(settings))
     try:

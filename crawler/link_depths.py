@@ -15,6 +15,7 @@ from scrapy.http import TextResponse
 
 from crawler.frontier.order import ShorterWay, host_number
 from crawler.host_loads import host_name
+from crawler.job_registry import CrawlerComponent
 from crawler.pages.page_store import StoredUrl
 from crawler.pages.reasons import Reason, codes
 from crawler.request_codec import UnstorableError
@@ -164,7 +165,6 @@ class MovedScopes:
 
     @property
     def is_busy(self) -> bool:
-        """Whether captures are still to be looked at."""
         return self._notes.is_scope_new
 
     def follow_some(self) -> None:
@@ -206,7 +206,7 @@ class MovedScopes:
         return url
 
 
-class StoredLinks:
+class StoredLinks(CrawlerComponent):
     """Answers in place of the site where only the links of a stored page are to be followed.
 
     The first of all middlewares: nothing is asked, so that nothing has to be allowed.
@@ -217,11 +217,6 @@ class StoredLinks:
         if not hasattr(spider, "links_of"):
             raise NotConfigured
         self._spider: PageSpider = spider
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> StoredLinks:
-        """Share the spider's job."""
-        return cls(crawler)
 
     def process_request(self, request: Request) -> Response | None:
         """Return an empty response, or None where the page has to be fetched for its links."""

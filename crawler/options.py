@@ -78,11 +78,9 @@ class Options:
         return self._settings.get(name, defaults[name])
 
     def boolean(self, name: str) -> bool:
-        """Return a setting that is true or false."""
         return self._read(name, "True or False", lambda: self._settings.getbool(name))
 
     def integer(self, name: str) -> int:
-        """Return a whole number."""
         value = self._read(name, "a whole number", lambda: int(self.raw(name)))
         return self._bound(name, value, int(_MIN_COUNT.get(name, 0)))
 
@@ -266,7 +264,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def is_fleet(settings: BaseSettings) -> bool:
-    """Return whether the crawl is to take part in a fleet."""
     return Options(settings).boolean("FLEET_ENABLED")
 
 

@@ -60,7 +60,6 @@ class OtherSpellings:
         return self._frontier.spellings.note_asked(key, request.url)
 
     def is_canonical(self, url: str) -> bool:
-        """Return whether a URL is the canonical one of its key."""
         try:
             return self._job.canonicalizer.known_as(url).is_canonical
         except MalformedUrl:

@@ -8,7 +8,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 
 from crawler.foreign_items import ForeignItems
 from crawler.items import Page
-from crawler.job_registry import job_of
+from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
 from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import DUPLICATES, KEPT, UNCHANGED
@@ -25,7 +25,7 @@ class PageNotKept(DropItem):
     """The page is no duplicate and yet not kept: unchanged, unreadable, not HTML ..."""
 
 
-class NearDuplicatesPipeline:
+class NearDuplicatesPipeline(CrawlerComponent):
     """Passes items whose text is kept, and drops the others.
 
     ``Page`` items of our spiders carry their verdict. For items of other
@@ -39,11 +39,6 @@ class NearDuplicatesPipeline:
             raise NotConfigured("NEARDUP_ENABLED is False")
         self._foreign = ForeignItems.of(crawler)
         self._job = job_of(crawler)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> NearDuplicatesPipeline:
-        """Share the crawl's job."""
-        return cls(crawler)
 
     async def process_item(self, item: Any) -> Any:
         """Return the item, or drop it.

@@ -102,7 +102,6 @@ _OF_ONE_SPELLING = (
 
 
 def without(meta: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return a copy of a request's ``meta`` without some keys."""
     return {name: value for name, value in meta.items() if name not in names}
 
 

@@ -27,14 +27,12 @@ class GuardedResolver(CachingThreadedResolver):
     """
 
     def install_on_reactor(self) -> None:
-        """See the base class."""
         super().install_on_reactor()
         self.reactor.installNameResolver(AddressesFirst(self.reactor.nameResolver))  # type: ignore[arg-type]
 
     def getHostByName(  # noqa: N802  # Twisted's name
         self, name: str, timeout: Sequence[int] = ()
     ) -> Deferred[str]:
-        """See the base class."""
         return super().getHostByName(name, timeout).addCallback(_judge, name)
 
 
@@ -66,7 +64,6 @@ class AddressesFirst:
         *more: Any,
         **others: Any,
     ) -> Any:
-        """See Twisted's ``IHostnameResolver``."""
         if not isIPv6Address(hostName):
             return self._names.resolveHostName(
                 resolutionReceiver, hostName, portNumber, *more, **others

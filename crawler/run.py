@@ -106,23 +106,18 @@ class RunResult:
             self.saved_bytes += body_bytes
 
     def count_file(self) -> None:
-        """Count one of the verdicts as that of a file, which is no page."""
         self._files += 1
 
     def count_broken(self) -> None:
-        """Count a request that ended in an error of ours."""
         self.broken_requests += 1
 
     def refuse_link(self, reason: str) -> None:
-        """Count a link that is not followed."""
         self.refused_links[reason] += 1
 
     def note_dead_seed(self, seed: str, reason: str) -> None:
-        """Note why a seed gave no page."""
         self.dead_seeds[seed] = reason
 
     def forget_dead_seed(self, seed: str) -> None:
-        """Note that a seed gives a page after all."""
         self.dead_seeds.pop(seed, None)
 
     def stop(self, reason: str) -> None:
@@ -149,16 +144,13 @@ class RunCallbacks:
         self.at_close: list[Callable[[], None]] = []
 
     def captured(self, meta: Mapping[str, Any], captured: Captured) -> None:
-        """Tell of a captured answer."""
         for act in self.after_capture:
             act(meta, captured)
 
     def refused(self, meta: Mapping[str, Any], reason: Stored) -> None:
-        """Tell of a refused answer."""
         for act in self.after_refusal:
             act(meta, reason)
 
     def closing(self) -> None:
-        """Tell that the job is about to close."""
         for act in self.at_close:
             act()

@@ -10,7 +10,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawler.foreign_items import ForeignItems
 from crawler.items import Page
-from crawler.job_registry import job_of
+from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
 
 if TYPE_CHECKING:
@@ -37,14 +37,12 @@ class PacedStart:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> PacedStart:
-        """Share the crawl's part in a fleet."""
         job = job_of(crawler)
         if job.fleet is None:
             raise NotConfigured
         return cls(job, job.fleet)
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Yield everything, and wait in between."""
         async for each in start:
             if self._job.failure is not None:
                 return
@@ -53,7 +51,7 @@ class PacedStart:
                 await asyncio.sleep(_LOOK_SECS)
 
 
-class DuplicateLinks:
+class DuplicateLinks(CrawlerComponent):
     """Holds the requests of a callback back until its items are judged.
 
     It is on only with ``NEARDUP_FOLLOW_DUPLICATES = False``: if one of a response's
@@ -70,11 +68,6 @@ class DuplicateLinks:
             raise NotConfigured
         self._foreign = ForeignItems.of(crawler)
         self._stats = crawler.stats
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> DuplicateLinks:
-        """Share the crawl's judge of items."""
-        return cls(crawler)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]

@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 from scrapy.exceptions import NotConfigured
 from w3lib.url import safe_url_string
 
+from crawler.job_registry import CrawlerComponent
 from crawler.request_meta import ASKED_IF, WHOLE
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
@@ -22,7 +23,7 @@ _PERMANENT = frozenset({301, 308})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
-class ConditionalRequests:
+class ConditionalRequests(CrawlerComponent):
     """Sends ``If-None-Match`` and ``If-Modified-Since`` where the last version of a page is stored.
 
     It is nearer to the network than Scrapy's redirects, which pass the headers of a
@@ -34,11 +35,6 @@ class ConditionalRequests:
             raise NotConfigured
         self._spider = crawler.spider
         self._job = crawler.spider.job
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> ConditionalRequests:
-        """Share the spider's job."""
-        return cls(crawler)
 
     def process_request(self, request: Request) -> None:
         """Add the validators of the stored version to a request for a known page."""
@@ -72,6 +68,5 @@ class ConditionalRequests:
             return
 
     def _is_for_known(self, request: Request) -> bool:
-        """Return whether a request is for a page, in a visit that is not the first one."""
         is_page = request.callback is None or request.callback == self._spider.parse
         return is_page and request.method == "GET" and self._job.visits.number > 1

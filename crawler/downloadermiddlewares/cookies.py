@@ -25,23 +25,21 @@ if TYPE_CHECKING:
 class Cookies(CookiesMiddleware):
     """Scrapy's middleware with bounds: the cookies of sites fill neither memory nor requests."""
 
-    def __init__(self, most: int, *, debug: bool = False) -> None:
+    def __init__(self, max_cookies: int, *, debug: bool = False) -> None:
         super().__init__(debug)
-        self._most = most
-        self.jars = defaultdict(lambda: _BoundedCookies(most))
+        self._max_cookies = max_cookies
+        self.jars = defaultdict(lambda: _BoundedCookies(max_cookies))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Cookies:
-        """Read how many cookies are kept."""
         if not crawler.settings.getbool("COOKIES_ENABLED"):
             raise NotConfigured
-        most = Options(crawler.settings).integer("CRAWL_MAX_COOKIES")
-        middleware = cls(most, debug=crawler.settings.getbool("COOKIES_DEBUG"))
+        max_cookies = Options(crawler.settings).integer("CRAWL_MAX_COOKIES")
+        middleware = cls(max_cookies, debug=crawler.settings.getbool("COOKIES_DEBUG"))
         middleware.crawler = crawler
         return middleware
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
-        """Send at most as many cookies as servers accept."""
         super().process_request(request)
         sent = request.headers.get(b"Cookie")
         if sent is not None:
@@ -50,14 +48,13 @@ class Cookies(CookiesMiddleware):
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        """Take at most as many cookies from one answer as are kept of a domain."""
         cookies = response.headers.getlist(b"Set-Cookie")
-        if len(cookies) > self._most:
-            response.headers.setlist(b"Set-Cookie", cookies[: self._most])
+        if len(cookies) > self._max_cookies:
+            response.headers.setlist(b"Set-Cookie", cookies[: self._max_cookies])
         return super().process_response(request, response)
 
 
 class _BoundedCookies(CookieJar):
-    def __init__(self, most: int) -> None:
+    def __init__(self, max_cookies: int) -> None:
         super().__init__()
-        self.jar = BoundedJar(most, self.policy)
+        self.jar = BoundedJar(max_cookies, self.policy)

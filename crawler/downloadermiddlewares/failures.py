@@ -57,8 +57,8 @@ def explain(failure: Failure, settings: BaseSettings) -> tuple[str, Stored, int]
     if isinstance(error, HttpError):
         status = error.response.status
         return FAILED, _explain_status(error.response), status if status in _STATUSES else 0
-    most = settings.getint("DOWNLOAD_MAXSIZE")
-    size = f"{most // 2**20} MB" if most >= 2**20 else f"{most:,} bytes"
+    max_bytes = settings.getint("DOWNLOAD_MAXSIZE")
+    size = f"{max_bytes // 2**20} MB" if max_bytes >= 2**20 else f"{max_bytes:,} bytes"
     if type(error) is IgnoreRequest and str(error) in _SCRAPYS:
         verdict, code = _SCRAPYS[str(error)]
         reason = code.stored()
@@ -82,7 +82,6 @@ def _explain_status(response: Response) -> Stored:
 
 
 def explain_error(error: BaseException) -> Stored:
-    """Return the reason why no answer came."""
     for kind, reason in _PLAIN:
         if isinstance(error, kind):
             return reason.stored()

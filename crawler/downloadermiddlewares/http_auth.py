@@ -44,7 +44,6 @@ class HttpAuth:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> HttpAuth:
-        """Read user name, password and domain."""
         user, password, domain = (
             str(crawler.settings.get(name) or os.environ.get(name, ""))
             for name in ("HTTPAUTH_USER", "HTTPAUTH_PASS", "HTTPAUTH_DOMAIN")
@@ -54,7 +53,6 @@ class HttpAuth:
         return cls(user, password, domain, getattr(crawler.spider, "seeds", ()))
 
     def process_request(self, request: Request) -> None:
-        """Add the header, unless the request has one of its own."""
         if _HEADER in request.headers or not self._is_for(request.url):
             return
         request.headers[_HEADER] = self._header
@@ -68,12 +66,10 @@ class HttpAuth:
         return host in (self._https_hosts if parts.scheme == "https" else self._hosts)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Remove the header."""
         self._take_back(request)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Remove the header."""
         self._take_back(request)
 
     def _take_back(self, request: Request) -> None:

@@ -15,7 +15,7 @@ from scrapy.responsetypes import responsetypes
 from crawler.downloading.encodings import codings, open_body
 from crawler.downloading.errors import DamagedBodyError
 from crawler.downloading.private import AddressGuard
-from crawler.job_registry import job_of
+from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
 from crawler.pages.reasons import Reason
 from crawler.request_meta import LED_BY
@@ -56,7 +56,7 @@ class LongUrlError(IgnoreRequest):
     """A URL is longer than ``URLLENGTH_LIMIT``."""
 
 
-class LongUrls:
+class LongUrls(CrawlerComponent):
     """Refuses URLs that are too long, also those of redirects and of lists.
 
     Scrapy's spider middleware for that purpose sees no redirects, and drops
@@ -68,17 +68,7 @@ class LongUrls:
         if not self._longest:
             raise NotConfigured
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> LongUrls:
-        """Read how long a URL may be."""
-        return cls(crawler)
-
     def process_request(self, request: Request) -> None:
-        """Refuse a request with a long URL.
-
-        Raises:
-            LongUrlError: Its URL is too long.
-        """
         if len(request.url) > self._longest:
             raise LongUrlError(
                 f"its URL has {len(request.url):,} characters, URLLENGTH_LIMIT is {self._longest:,}"
@@ -93,7 +83,7 @@ class ForbiddenByRobotsError(IgnoreRequest):
     """The robots.txt of the host forbids the request."""
 
 
-class ScopedRedirects:
+class ScopedRedirects(CrawlerComponent):
     """Refuses redirects out of the scope before any request is sent there.
 
     The spider's ``may_be_led(url, meta)`` decides.
@@ -105,17 +95,7 @@ class ScopedRedirects:
             raise NotConfigured
         self._spider = spider
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> ScopedRedirects:
-        """Share the spider's scope."""
-        return cls(crawler)
-
     def process_request(self, request: Request) -> None:
-        """Refuse a redirect out of the scope.
-
-        Raises:
-            OutOfScopeError: It leads out of the scope.
-        """
         is_page = request.callback is None or request.callback == self._spider.parse
         if not is_page or not request.meta.get("redirect_urls"):
             return
@@ -126,7 +106,7 @@ class ScopedRedirects:
 _MAX_NAMES = 1000
 
 
-class PrivateAddresses:
+class PrivateAddresses(CrawlerComponent):
     """Refuses redirects and links from public hosts to private ones.
 
     A crawl whose own start is private may go anywhere: a request inherits
@@ -158,11 +138,6 @@ class PrivateAddresses:
         names = self._names(of)
         if len(names) < _MAX_NAMES:
             self._job.database.set_meta(of, json.dumps([*names, name]))
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> PrivateAddresses:
-        """Read whether private addresses are allowed."""
-        return cls(crawler)
 
     def process_request(self, request: Request) -> None:
         """Refuse a request from a public page to a private address.
@@ -209,7 +184,6 @@ class PrivateAddresses:
             self._check(request)
 
     def _check(self, request: Request) -> None:
-        """Refuse a request to a private host, unless its source is private as well."""
         host = _host(request.url)
         if self._guard.was_public(host):
             raise PrivateAddressError(
@@ -232,7 +206,7 @@ class PrivateAddresses:
         return self._guard.may_lead(source and _host(source), _host(request.url))
 
 
-class ReplacedRequests:
+class ReplacedRequests(CrawlerComponent):
     """Notes the request of an answer, where another middleware replaces ``response.request``.
 
     Scrapy chooses the callback by ``response.request``; the queue knows only the request that it
@@ -242,13 +216,7 @@ class ReplacedRequests:
     def __init__(self, crawler: Crawler) -> None:
         self._leased = job_of(crawler).frontier.leased
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> ReplacedRequests:
-        """Share the crawl's job."""
-        return cls(crawler)
-
     def process_response(self, request: Request, response: Response) -> Response:
-        """Note the request of an answer if it was replaced."""
         if response.request is not None and response.request is not request:
             self._leased.note_replaced(response, request)
         return response
@@ -270,7 +238,6 @@ class Decompression(HttpCompressionMiddleware):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Decompression:
-        """Read how large a body may be."""
         if not crawler.settings.getbool("COMPRESSION_ENABLED"):
             raise NotConfigured
         return cls(crawler)
@@ -323,7 +290,6 @@ def decompressed(response: Response, max_bytes: int) -> Response:
 
 
 def _with_body(response: Response, body: bytes, flags: list[str]) -> Response:
-    """Return a response with a decompressed body, of the class for that body."""
     del response.headers[b"Content-Encoding"]
     kind = responsetypes.from_args(headers=response.headers, url=response.url, body=body)
     parts = {name: getattr(response, name) for name in Response.attributes}

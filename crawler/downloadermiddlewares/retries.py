@@ -27,7 +27,7 @@ from crawler.downloadermiddlewares.limits import (
 from crawler.downloading.errors import RobotsUnreachableError
 from crawler.frontier.pauses import retry_after_secs
 from crawler.host_loads import host_name
-from crawler.job_registry import job_of
+from crawler.job_registry import CrawlerComponent, job_of
 from crawler.pages.reasons import in_words
 from crawler.request_meta import DOWNLOAD_SLOT, RETRY_TIMES, WAITED
 from crawler.scheduler import FrontierScheduler
@@ -61,7 +61,7 @@ class HostGivenUpError(IgnoreRequest):
     """A request is not sent, since its host is given up. It has failed."""
 
 
-class GivenUpHosts:
+class GivenUpHosts(CrawlerComponent):
     """Fails the waiting requests of a host that is given up, without sending them.
 
     It is farther from the network than the middleware that requests robots.txt.
@@ -71,17 +71,7 @@ class GivenUpHosts:
         self._crawler = crawler
         self._pauses = job_of(crawler).frontier.pauses
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> GivenUpHosts:
-        """Share the crawl's job."""
-        return cls(crawler)
-
     def process_request(self, request: Request) -> None:
-        """Refuse a request if its host is given up.
-
-        Raises:
-            HostGivenUpError: It is.
-        """
         if not self._pauses:
             return
         scheduler = self._crawler.engine.scheduler
@@ -116,7 +106,6 @@ class PatientRetry(RetryMiddleware):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> PatientRetry:
-        """Share the crawl's job."""
         return cls(crawler)
 
     def process_request(self, request: Request) -> Request | None:
@@ -155,7 +144,6 @@ class PatientRetry(RetryMiddleware):
     def process_exception(
         self, request: Request, exception: Exception, spider: Spider | None = None
     ) -> Request | Response | None:
-        """Postpone a request that got no answer."""
         host = self._host_of(request)
         if host is None:
             return None if is_for_robots(request) else super().process_exception(request, exception)
@@ -221,7 +209,6 @@ class PatientRetry(RetryMiddleware):
         return None
 
     def _host_of(self, request: Request) -> int | None:
-        """Return the host of a request that our scheduler handed out, None for any other."""
         scheduler = self.crawler.engine.scheduler
         return scheduler.host_of(request) if isinstance(scheduler, FrontierScheduler) else None
 
@@ -252,7 +239,7 @@ class PatientRetry(RetryMiddleware):
             one[1].errback(Failure(HostRestsError("its host rests")))  # type: ignore[no-untyped-call]
 
 
-class WholeAnswers:
+class WholeAnswers(CrawlerComponent):
     """Retries answers that are not whole, as ``PatientRetry`` does after an error.
 
     It is farther from the network than ``Decompression``, which finds that a stream breaks off. An
@@ -261,11 +248,6 @@ class WholeAnswers:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> WholeAnswers:
-        """Share the crawl."""
-        return cls(crawler)
 
     def process_response(self, request: Request, response: Response) -> Request | Response:
         """Let an answer pass, or postpone its request.

@@ -33,7 +33,7 @@ from crawler.downloadermiddlewares.limits import ForbiddenByRobotsError, is_for_
 from crawler.downloadermiddlewares.retries import wanted_secs
 from crawler.downloading.errors import RobotsUnreachableError
 from crawler.downloading.robots_groups import lines_for
-from crawler.job_registry import job_of
+from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
 from crawler.pages.reasons import Reason, in_words, together
 from crawler.request_meta import ROBOTS_BYTES
@@ -79,7 +79,6 @@ class FirstRules(RobotParser):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, robotstxt_body: bytes) -> Self:
-        """See the base class."""
         settings = crawler.settings
         limit = Options(settings).integer("CRAWL_MAX_ROBOTS_BYTES")
         if len(robotstxt_body) > limit:
@@ -87,12 +86,10 @@ class FirstRules(RobotParser):
         return cls(robotstxt_body, str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]))
 
     def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
-        """See the base class."""
         agent = to_unicode(user_agent)
         return self._for(agent).can_fetch(to_unicode(url), agent)
 
     def crawl_delay(self, user_agent: str | bytes) -> float | None:
-        """See the base class."""
         agent = to_unicode(user_agent)
         return self._for(agent).crawl_delay(agent)
 
@@ -119,7 +116,7 @@ class _Unreachable(NamedTuple):
 _Found: TypeAlias = RobotParser | _Unreachable
 
 
-class RobotsRules:
+class RobotsRules(CrawlerComponent):
     """Refuses requests that robots.txt forbids.
 
     As RFC 9309 has it, section 2.3.1: an answer 4xx forbids nothing, whatever its body says, but
@@ -144,11 +141,6 @@ class RobotsRules:
         self._moved: set[str] = set()
         crawler.signals.connect(self._count, signals.bytes_received)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> RobotsRules:
-        """Read whether robots.txt is obeyed."""
-        return cls(crawler)
-
     async def process_request(self, request: Request) -> None:
         """Refuse a request that robots.txt forbids; bound one for a robots.txt.
 
@@ -168,7 +160,6 @@ class RobotsRules:
             raise ForbiddenByRobotsError("Forbidden by robots.txt")
 
     def _prepare(self, request: Request) -> None:
-        """Bound the request for a robots.txt, or one that it was redirected to."""
         # Without a limit of its own: the body is cut at the limit, not thrown away.
         request.meta.update({ROBOTS_BYTES: 0, "download_maxsize": 0})
         request.meta.setdefault("redirect_ttl", _MAX_REDIRECTS)
@@ -189,7 +180,6 @@ class RobotsRules:
         return found
 
     async def _look_up(self, netloc: str, request: Request) -> _Found:
-        """Request a robots.txt once for all requests that wait for it."""
         asking = self._hosts[netloc] = asyncio.get_running_loop().create_future()
         found: _Found | None = None
         try:

@@ -14,7 +14,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
 from crawler.downloadermiddlewares.limits import DATA_LOSS, is_for_robots
-from crawler.job_registry import job_of
+from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.reasons import Stored, in_words
@@ -44,7 +44,7 @@ _STOPPED = "download_stopped"
 _prepared: dict[Path, Archive] = {}
 
 
-class Recording:
+class Recording(CrawlerComponent):
     """Records answers, nearest to the network of all downloader middlewares.
 
     It sees requests with all headers that the others added, and answers before they are
@@ -65,13 +65,7 @@ class Recording:
         job.callbacks.after_refusal.append(self._note_refusal)
         job.callbacks.at_close.append(self._close)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Recording:
-        """Open the archive."""
-        return cls(crawler)
-
     def process_response(self, request: Request, response: Response) -> Response:
-        """Record an answer, unless it comes from a cache."""
         if _CACHED not in response.flags:
             try:
                 recorded = self._archive.record(self._exchange(request, response))
@@ -169,8 +163,8 @@ def open_archive(settings: BaseSettings) -> Archive:
         "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
         "http-header-user-agent": str(settings["USER_AGENT"]),
     }
-    most = Options(settings).integer("WARC_MAX_FILE_BYTES")
-    return Archive(archive_folder(settings), str(settings["BOT_NAME"]), most, about)
+    max_bytes = Options(settings).integer("WARC_MAX_FILE_BYTES")
+    return Archive(archive_folder(settings), str(settings["BOT_NAME"]), max_bytes, about)
 
 
 def archive_folder(settings: BaseSettings) -> Path:

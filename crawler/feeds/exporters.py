@@ -69,13 +69,11 @@ class ParquetItemExporter(BaseItemExporter):
         self._rows: list[dict[str, Any]] = []
 
     def export_item(self, item: Any) -> None:
-        """Add a row."""
         self._rows.append(dict(self.get_serialized_fields(item, include_empty=True)))
         if len(self._rows) >= PARQUET_BATCH:
             self._write()
 
     def finish_exporting(self) -> None:
-        """Write the last rows, and the footer."""
         self._write()
         self._writer.close()
 
@@ -89,7 +87,6 @@ class CleanXmlExporter(XmlItemExporter):
     """Leaves out the characters that XML 1.0 cannot hold, such as an escape."""
 
     def serialize_field(self, field: Any, name: str, value: Any) -> Any:
-        """See the base class."""
         return _for_xml(super().serialize_field(field, name, value))
 
 

@@ -148,7 +148,6 @@ class FeedFile(FileFeedStorage):
         return file
 
     def store(self, file: IO[bytes]) -> Deferred[None] | None:
-        """Close the file, and move it to its place."""
         if self._temporary is not None:
             file.flush()
             os.fsync(file.fileno())
@@ -162,7 +161,6 @@ class FeedFile(FileFeedStorage):
         return None
 
     def discard(self) -> None:
-        """Leave the file as it was, because its replacement is not complete."""
         if self._temporary is not None:
             self._temporary.unlink(missing_ok=True)
 
@@ -184,17 +182,14 @@ class StoredFeeds(FeedExporter):
     _whole = False
 
     def open_spider(self, spider: Spider) -> None:
-        """Choose between pages as they come and pages from the store."""
         self._whole = isinstance(spider, PageSpider) and spider.job.store.had_pages
         super().open_spider(spider)
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
-        """Write an item, unless the store will provide it."""
         if not (self._whole and isinstance(item, Page)):
             super().item_scraped(item, spider)
 
     async def close_spider(self, spider: Spider) -> None:
-        """Write the kept pages, and close the feeds."""
         if self._whole:
             assert isinstance(spider, PageSpider)
             assert spider.job.folder is not None

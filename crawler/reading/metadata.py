@@ -116,7 +116,6 @@ class Described(NamedTuple):
 
 
 def is_json_ld(kind: str) -> bool:
-    """Return whether a script of this type holds JSON-LD."""
     return "ld+json" in kind.lower()
 
 

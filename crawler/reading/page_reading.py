@@ -93,6 +93,5 @@ class PageReader:
         return Extracted(packed, judged.is_main, html_zstd, judged.notes, secs, judged.words)
 
     def forget(self) -> None:
-        """Free the page."""
         self._root = self._visible = None
         self._body = b""

@@ -56,17 +56,14 @@ class ReadingPool:
 
     @property
     def size(self) -> int:
-        """The number of workers."""
         return self._options.size
 
     @property
     def busy(self) -> int:
-        """The number of workers that have a page."""
         return self._worker_pool.leased
 
     @property
     def busy_pids(self) -> tuple[int, ...]:
-        """The process ids of the workers that have a page."""
         return self._worker_pool.leased_pids
 
     @property
@@ -79,11 +76,9 @@ class ReadingPool:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The process ids of the workers, also of those that are being started."""
         return self._worker_pool.pids
 
     async def start(self) -> None:
-        """Start the workers; pages may be given at once."""
         self._worker_pool.open()
 
     async def close(self) -> None:
@@ -193,7 +188,6 @@ class _Errand:
 
     @property
     def waited(self) -> bool:
-        """Whether this page waited for another page's text."""
         return self._other is not None
 
     async def found(self) -> Extract | None:
@@ -297,7 +291,6 @@ class HtmlReader:
         )
 
     def close(self) -> None:
-        """End the workers, also in the middle of a page; closing twice is allowed."""
         runner, self._runner = self._runner, None
         if runner is not None:
             with runner:

@@ -63,11 +63,9 @@ class Allowance:
 
     @property
     def is_spent(self) -> bool:
-        """Return whether no time is left."""
         return self._left_secs <= 0
 
     def begin(self, now: float) -> None:
-        """Begin a slice."""
         self._started = now
 
     def charge(self, now: float) -> None:
@@ -129,12 +127,10 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """The process id."""
         return self._process.pid
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs."""
         return self._process.poll() is None
 
     async def connect(self) -> None:
@@ -171,7 +167,6 @@ class WorkerProcess:
                 self._timer.cancel()
 
     def tell(self, message: Message, payload: bytes = b"") -> None:
-        """Send a message."""
         self._channel.send(frame(message, len(payload)))
         if payload:
             self._channel.send(payload)
@@ -263,7 +258,6 @@ class _Channel(asyncio.Protocol):
 
     @property
     def has_message(self) -> bool:
-        """Return whether ``receive`` need not wait."""
         return bool(self._messages)
 
     async def receive(self) -> Message:

@@ -75,7 +75,6 @@ class ReadingOptions:
 
     @property
     def size(self) -> int:
-        """The number of workers."""
         return self.workers or os.cpu_count() or 1
 
 
@@ -162,7 +161,6 @@ def parsed_to_wire(parsed: Parsed) -> Message:
 
 
 def parsed_from_wire(message: Message) -> Parsed:
-    """Undo ``parsed_to_wire``."""
     _, urls, keys, marks, others, metadata, cut, *rest = message
     cuts = range(0, len(keys), _KEY_BYTES)
     rows = zip(urls, (keys[at : at + _KEY_BYTES] for at in cuts), marks, strict=True)
@@ -178,6 +176,5 @@ def extracted_to_wire(extracted: Extracted, *, tired: bool) -> Message:
 
 
 def extracted_from_wire(message: Message) -> tuple[Extracted, bool]:
-    """Undo ``extracted_to_wire``."""
     _, *columns, tired = message
     return Extracted(*columns), tired

@@ -169,7 +169,6 @@ class Reading:
 
     @property
     def text_zstd(self) -> bytes | None:
-        """The text to store, compressed."""
         return None if self.extract is None else self.extract.text_zstd
 
     @property
@@ -227,7 +226,6 @@ class Extracted(NamedTuple):
 def to_reading(
     url: str, parsed: Parsed, extracted: Extracted | None = None, extract: Extract | None = None
 ) -> Reading:
-    """Join the results of the steps that were taken."""
     return Reading(
         url,
         links=tuple(parsed.links),

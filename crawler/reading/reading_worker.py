@@ -44,7 +44,6 @@ _DEPTH = 10_000
 
 
 def leave_signals_to_parent() -> None:
-    """Ignore the signals of a terminal or a service manager."""
     for number in _PARENTS_BUSINESS:
         signal.signal(number, signal.SIG_IGN)
 
@@ -121,7 +120,6 @@ def resident_bytes() -> int:
 
 
 def main() -> int:
-    """Serve one parent; return the exit status."""
     leave_signals_to_parent()
     die_with(int(sys.argv[2]))
     logging.disable(logging.CRITICAL)

@@ -106,7 +106,6 @@ def read_sitemap(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
 
 
 def _read_text(body: bytes, limits: SitemapLimits) -> SitemapContent:
-    """Read the lines of a text that are URLs."""
     locations: list[str] = []
     for number, line in enumerate(_LINE.finditer(body)):
         if number == limits.max_urls * _ELEMENTS_PER_URL:

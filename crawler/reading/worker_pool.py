@@ -46,17 +46,14 @@ class WorkerPool:
 
     @property
     def leased(self) -> int:
-        """The number of workers that are handed out."""
         return len(self._leased)
 
     @property
     def leased_pids(self) -> tuple[int, ...]:
-        """The process ids of the workers that are handed out."""
         return tuple(sorted(worker.pid for worker in self._leased))
 
     @property
     def waiting(self) -> int:
-        """The number of callers that wait for a worker."""
         return len(self._waiting)
 
     @property
@@ -66,7 +63,6 @@ class WorkerPool:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the pool is closed."""
         return isinstance(self._broken, PoolClosedError)
 
     def open(self) -> None:
@@ -103,7 +99,6 @@ class WorkerPool:
             raise
 
     def give_back(self, worker: WorkerProcess) -> None:
-        """Return a worker that is free again."""
         self._leased.discard(worker)
         if self._broken is None:
             self._offer(worker)

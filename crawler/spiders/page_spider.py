@@ -122,7 +122,6 @@ class PageSpider(Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Check the arguments and share the crawl's job."""
         cls.check_arguments(kwargs)
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.job = job_of(crawler)
@@ -267,7 +266,6 @@ class PageSpider(Spider):
             return None
 
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
-        """Yield the requests that a captured page leads to: none, unless a spider overrides it."""
         yield from ()
 
     def failed(self, failure: Failure) -> Iterator[Any]:
@@ -326,7 +324,6 @@ class PageSpider(Spider):
             return url
 
     def key_of(self, request: Request) -> bytes:
-        """Return the key of a request's page."""
         return self.crawler.request_fingerprinter.fingerprint(request)
 
     def _count(self, captured: Captured) -> None:

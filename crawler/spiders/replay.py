@@ -69,20 +69,17 @@ class ReplaySpider(PageSpider):
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
-        """See the base class."""
         check_arguments(arguments, cls.arguments)
         _sources(arguments)
 
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
-        """Return the name of the first file without its endings, or of the crawl of a folder."""
         first = Path(arguments["warc"].partition(",")[0]).resolve()
         named = first.parent if first.name == RECORDED_IN else first
         return f"replay-{named.name.split('.')[0]}"
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Find the files."""
         # Scrapy imports every spider for each of its commands; warcio can wait.
         from crawler.warc.captures import Captures  # noqa: PLC0415
 

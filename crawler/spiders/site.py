@@ -80,7 +80,6 @@ class SiteSpider(PageSpider):
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
-        """See the base class."""
         check_arguments(arguments, cls.arguments)
         seeds = _seeds(arguments)
         _scope(seeds, arguments)
@@ -90,12 +89,10 @@ class SiteSpider(PageSpider):
 
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
-        """The host of the first seed."""
         return host_folder(_seeds(arguments)[0])
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Read the arguments, listen for robots.txt."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         options = Options(crawler.settings)
         spider.seeds = _seeds(kwargs)
@@ -153,11 +150,9 @@ class SiteSpider(PageSpider):
         )
 
     def may_ask(self, url: str, meta: Mapping[str, Any]) -> bool:
-        """Whether a URL is within the scope: another spelling, or where a redirect leads."""
         return self.within.allows(url)
 
     async def first_requests(self) -> AsyncIterator[Request]:
-        """One request a seed."""
         for seed in self.seeds:
             request = self.page_request(seed, {SEED: seed, "depth": 0, FIXED: True})
             if request is not None:

@@ -42,7 +42,6 @@ class UrlsSpider(PageSpider):
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
-        """See the base class."""
         check_arguments(arguments, cls.arguments)
         name = arguments.get("file", "")
         if not name:
@@ -61,12 +60,10 @@ class UrlsSpider(PageSpider):
 
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
-        """Return the name of the file without its ending."""
         name = arguments["file"]
         return "stdin" if name == STANDARD_INPUT else f"list-{Path(name).stem}"
 
     async def first_requests(self) -> AsyncIterator[Request]:
-        """Yield a request for each line that is a URL; log the others."""
         malformed = requests = 0
         with self._open() as lines:
             for number, line in enumerate(lines, 1):
