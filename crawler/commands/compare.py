@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.console.command_line import CommandError
-from crawler.console.escaping import say, say_coloured, say_json
-from crawler.console.lab_command import LabCommand, LineProgress, say_notes
+from crawler.console.command_line import CommandError, PlainCommand
+from crawler.console.escaping import say, say_coloured
 from crawler.console.lab_options import add_parameter_options, tried_parameters, whole
 from crawler.options import did_you_mean
 from neardup.parameters import DEFAULTS
@@ -24,27 +22,18 @@ _CONTEXT = "10"
 _SCHEMES = ("http://", "https://")
 
 
-class CompareCommand(LabCommand):
+class CompareCommand(PlainCommand):
     """Fetches no more than the two pages and their robots.txt, and nothing with ``--crawl``."""
 
-    def syntax(self) -> str:
-        """Return the arguments for the usage line."""
-        return "[options] URL|FILE URL|FILE"
-
-    def short_desc(self) -> str:
-        """Return the line for the list of commands."""
-        return "Say what two pages share, bit by bit, and where they differ"
-
-    def long_desc(self) -> str:
-        """Return the text of --help."""
-        return (
-            "Measure two pages in every way and show where their texts differ. URLs are looked up "
-            "in the crawl that --crawl names; without it they are fetched, as robots.txt allows. "
-            "Files are HTML or plain text."
-        )
+    usage = "[options] URL|FILE URL|FILE"
+    summary = "Say what two pages share, bit by bit, and where they differ"
+    description = (
+        "Measure two pages in every way and show where their texts differ. URLs are looked up "
+        "in the crawl that --crawl names; without it they are fetched, as robots.txt allows. "
+        "Files are HTML or plain text."
+    )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of this command."""
         parser.add_argument(
             "--crawl",
             metavar="DIR",
@@ -66,7 +55,7 @@ class CompareCommand(LabCommand):
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
-    def work(self, args: list[str], opts: argparse.Namespace, watch: LineProgress) -> None:
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Find the texts, measure them, print."""
         from crawler.console.compare_text import comparison_lines, diff_text  # noqa: PLC0415
         from crawler.lab.comparison import compare  # noqa: PLC0415  (takes half a second)
@@ -78,26 +67,24 @@ class CompareCommand(LabCommand):
             raise CommandError(f"two URLs or files are needed, got {got}")
         context = whole(opts.context, "--context", 0)
         tried_parameters(opts, DEFAULTS)  # whatever is wrong is said before anything is fetched
-        first, second, running = self._sides(args, opts.crawl, watch)
+        first, second, running = self._sides(args, opts.crawl)
         parameters = tried_parameters(opts, running)
         are_main = first.is_main and second.is_main
         found = compare(first.text, second.text, parameters, are_main=are_main)
         runs = diff(readable(first.text), readable(second.text))
-        watch.end()
-        if opts.json:
-            names = [{"name": side.name, "title": side.title} for side in (first, second)]
-            described = _with_diff(found.to_dict(), names, diff_text(runs, context))
-            say_json(json.dumps(described, indent=2))
-            return
-        for line in comparison_lines(found, (first, second), parameters):
-            say(line)
-        if any(run.kind != "equal" for run in runs):
+
+        def to_dict() -> dict[str, Any]:
+            measures = found.to_dict()
+            for letter, side in (("first", first), ("second", second)):
+                measures[letter] |= {"name": side.name, "title": side.title}
+            return {**measures, "diff": diff_text(runs, context)}
+
+        self.say_result(opts, to_dict, comparison_lines(found, (first, second), parameters))
+        if not opts.json and any(run.kind != "equal" for run in runs):
             say()
             say_coloured(diff_text(runs, context, coloured=sys.stdout.isatty()))
 
-    def _sides(
-        self, args: list[str], crawl: str | None, watch: LineProgress
-    ) -> tuple[TextSide, TextSide, Parameters]:
+    def _sides(self, args: list[str], crawl: str | None) -> tuple[TextSide, TextSide, Parameters]:
         from crawler.lab.sides import read_files  # noqa: PLC0415
 
         urls = [word for word in args if _is_url(word)]
@@ -107,12 +94,29 @@ class CompareCommand(LabCommand):
         if crawl is not None:
             if not urls:
                 raise CommandError("--crawl is where URLs are looked up, and there is none")
-            found, running = _looked_up(urls, Path(crawl), watch)
+            found, running = self._looked_up(urls, Path(crawl))
             sides |= found
         elif urls:
             sides |= self._fetched(urls)
         first, second = (sides[word if _is_url(word) else str(Path(word))] for word in args)
         return first, second, running
+
+    def _looked_up(self, urls: list[str], crawl: Path) -> tuple[dict[str, TextSide], Parameters]:
+        from crawler.lab.loading import loaded  # noqa: PLC0415
+        from crawler.lab.session import place_of  # noqa: PLC0415
+        from crawler.lab.sides import TextSide  # noqa: PLC0415
+
+        with loaded([crawl], self.progress) as found:
+            pages = found.session.pages
+            named = [pages[place_of(pages, url)] for url in urls]
+            texts = found.sources.texts([page.id for page in named])
+            sides = {}
+            for url, page, text in zip(urls, named, texts, strict=True):
+                if text is None:
+                    raise CommandError(f"{url}: its text is not held in {crawl}")
+                sides[url] = TextSide(page.url, page.title, text, page.is_main)
+            self.say_notes(found.sources.notes)
+            return sides, found.session.running
 
     def _fetched(self, urls: list[str]) -> dict[str, TextSide]:
         from crawler.console.fetch import fetch_pages  # noqa: PLC0415
@@ -133,29 +137,3 @@ def _is_url(word: str) -> bool:
         hint = did_you_mean(f"{scheme}://", _SCHEMES)
         raise CommandError(f"{word}: neither http nor https{hint}")
     return False
-
-
-def _looked_up(
-    urls: list[str], crawl: Path, watch: LineProgress
-) -> tuple[dict[str, TextSide], Parameters]:
-    from crawler.lab.loading import loaded  # noqa: PLC0415
-    from crawler.lab.session import place_of  # noqa: PLC0415
-    from crawler.lab.sides import TextSide  # noqa: PLC0415
-
-    with loaded([crawl], watch) as found:
-        pages = found.session.pages
-        named = [pages[place_of(pages, url)] for url in urls]
-        texts = found.sources.texts([page.id for page in named])
-        sides = {}
-        for url, page, text in zip(urls, named, texts, strict=True):
-            if text is None:
-                raise CommandError(f"{url}: its text is not held in {crawl}")
-            sides[url] = TextSide(page.url, page.title, text, page.is_main)
-        say_notes(found.sources.notes, watch)
-        return sides, found.session.running
-
-
-def _with_diff(measures: dict[str, Any], names: list[dict[str, str]], text: str) -> dict[str, Any]:
-    measures["first"] |= names[0]
-    measures["second"] |= names[1]
-    return {**measures, "diff": text}

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from scrapy.commands.crawl import Command as ScrapyCrawl
 
 from crawler.console.command_line import CommandError, complain, refuse_options, tidy_logs
-from crawler.console.crawl_status import standing
+from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say
 from crawler.console.fleet_worker import farewell_lines, prepare_worker, welcome_lines
-from crawler.console.open_archive import prepared_archive
 from crawler.console.report_text import report_lines
 from crawler.feeds.exporters import require_pyarrow
 from crawler.frontier.redis.workers import FleetError
@@ -153,23 +152,8 @@ class CrawlCommand(ScrapyCrawl):
         elif to_ask := sum(report.file_links_to_ask.values()):
             tell(f"not finished, {to_ask:,} links still to ask for: the same command goes on", opts)
         tell(f"pages: scrapy pages {folder} -o pages.jsonl", opts)
-        if job.failure is not None:
-            say(
-                f"scrapy crawl: stopped: {job.failure}; nothing that was stored is lost, "
-                "the same command goes on when that is mended",
-                to_stderr=True,
-            )
-            self.exitcode = INCOMPLETE
-        broken = job.result.broken_requests
-        if broken:
-            say(
-                f"scrapy crawl: {broken:,} requests broke, see the errors above; "
-                "the same command tries them again",
-                to_stderr=True,
-            )
-            self.exitcode = INCOMPLETE
-        for seed, reason in job.result.dead_seeds.items():
-            say(f"scrapy crawl: {seed}: {reason}", to_stderr=True)
+        for problem in problems(job):
+            complain(self, problem)
             self.exitcode = INCOMPLETE
 
 

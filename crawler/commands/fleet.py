@@ -6,29 +6,57 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from crawler.console.command_line import CommandError, PlainCommand, refuse_options
-from crawler.console.escaping import say, say_json
+from rich.filesize import decimal
+
+from crawler.console.command_line import CommandError, PlainCommand
+from crawler.console.escaping import say
 from crawler.frontier.redis.workers import FleetError
-from neardup.errors import ServerError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
+
+    from crawler.fleet.status import FleetStatus
+    from crawler.frontier.redis.counts import Counts
+
+
+def status_lines(status: FleetStatus, where: str) -> Iterator[str]:
+    """Yield all lines of ``scrapy fleet``."""
+    counts = status.counts
+    yield f"fleet {status.name} at {where}: {status.identity.get('plan', '')}"
+    yield f"  {_stands(counts)}, {status.notices.pages:,} pages fetched"
+    yield (
+        f"  {counts.seen:,} URLs seen, {counts.done:,} requests done, {counts.failed:,} broke, "
+        f"{counts.parked:,} skipped by learned rules"
+    )
+    yield f"  {counts.hosts:,} hosts in line, asked or resting"
+    yield f"  {decimal(status.memory_bytes)} of memory used by that Redis"
+    yield ""
+    yield f"{len(status.workers):,} workers:" if status.workers else "no worker"
+    for name, held in status.workers.items():
+        yield f"  {name:<32} {held.leased:>6,} requests, {held.hosts:>5,} hosts"
+    if status.notices.parameters:
+        yield ""
+        yield f"judged by ({status.notices.origin}):"
+        for name, value in json.loads(status.notices.parameters).items():
+            yield f"  {name:<18} {value}"
+    if status.rules:
+        yield ""
+        yield f"learned URL rules that hold: {len(status.rules):,}"
+
+
+def _stands(counts: Counts) -> str:
+    queued = counts.waiting + counts.leased
+    return "finished" if counts.is_finished else f"{queued:,} queued, {counts.leased:,} under way"
 
 
 class FleetCommand(PlainCommand):
     """Reads Redis alone; no worker is contacted."""
 
-    def syntax(self) -> str:
-        """Return the arguments for the usage line."""
-        return "[--name NAME] [--json | --forget NAME [--yes]] REDIS_URL"
+    usage = "[--name NAME] [--json | --forget NAME [--yes]] REDIS_URL"
+    summary = "Say how a fleet of crawlers on one Redis stands, or forget it"
 
-    def short_desc(self) -> str:
-        """Return the line for the list of commands."""
-        return "Say how a fleet of crawlers on one Redis stands, or forget it"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of this command."""
-        super().add_options(parser)
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--name", metavar="NAME", help="of the fleet, where there are several")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument(
@@ -40,29 +68,16 @@ class FleetCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the state of a fleet, or delete it."""
-        refuse_options(args)
+        from crawler.fleet.membership import shown_url  # noqa: PLC0415
+        from crawler.fleet.status import at, look  # noqa: PLC0415  # needs Redis' client
+
         if len(args) != 1:
             raise CommandError("one Redis is needed, such as redis://127.0.0.1:6379/0")
-        try:
-            if opts.forget is not None:
-                _forget(args[0], opts.forget, is_sure=opts.yes)
-            else:
-                _show(args[0], opts)
-        except (FleetError, ServerError) as error:
-            raise CommandError(str(error)) from None
-
-
-def _show(url: str, opts: argparse.Namespace) -> None:
-    from crawler.console.fleet_text import status_lines  # noqa: PLC0415
-    from crawler.fleet.membership import shown_url  # noqa: PLC0415
-    from crawler.fleet.status import at, look  # noqa: PLC0415  # needs Redis' client
-
-    status = at(url, opts.name, look)
-    if opts.json:
-        say_json(json.dumps(status.to_dict(), indent=2))
-        return
-    for line in status_lines(status, shown_url(url)):
-        say(line)
+        if opts.forget is not None:
+            _forget(args[0], opts.forget, is_sure=opts.yes)
+            return
+        status = at(args[0], opts.name, look)
+        self.say_result(opts, status.to_dict, status_lines(status, shown_url(args[0])))
 
 
 def _forget(url: str, name: str, *, is_sure: bool) -> None:

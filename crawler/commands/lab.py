@@ -7,30 +7,23 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand, refuse_options
+from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say
 
 if TYPE_CHECKING:
     import argparse
 
-INTERRUPTED = 130
 HOST = "127.0.0.1"
 
 
 class ServeLabCommand(PlainCommand):
     """Reads beside a running crawl, in a process of its own."""
 
-    def syntax(self) -> str:
-        """Return the arguments for the usage line."""
-        return "[--port N] [--host H] [--no-browser] DIR [DIR...] | FILE [FILE...]"
+    after_interrupt = ""  # that is how it is ended
+    usage = "[--port N] [--host H] [--no-browser] DIR [DIR...] | FILE [FILE...]"
+    summary = "Look at a crawl in the browser, and try other parameters on its pages"
 
-    def short_desc(self) -> str:
-        """Return the line for the list of commands."""
-        return "Look at a crawl in the browser, and try other parameters on its pages"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of this command."""
-        super().add_options(parser)
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--port", metavar="N", help="0: any that is free")
         parser.add_argument(
             "--host",
@@ -44,7 +37,6 @@ class ServeLabCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Serve until Ctrl-C."""
-        refuse_options(args)
         if not args:
             raise CommandError("a crawl directory or a file is needed, got none")
         if importlib.util.find_spec("nicegui") is None:
@@ -52,27 +44,20 @@ class ServeLabCommand(PlainCommand):
                 "NiceGUI is not installed (pip install nicegui). "
                 "scrapy sweep, pairs and compare do without"
             )
-        try:
-            _serve([Path(arg) for arg in args], opts)
-        except KeyboardInterrupt:
-            self.exitcode = INTERRUPTED
+        _serve([Path(arg) for arg in args], opts)
 
 
 def _serve(paths: list[Path], opts: argparse.Namespace) -> None:
     from crawler.lab.app.binding import BindingError, bind  # noqa: PLC0415
     from crawler.lab.app.lab_server import make_app, open_browser, serve  # noqa: PLC0415
     from crawler.lab.app.lab_state import Lab  # noqa: PLC0415
-    from crawler.lab.sources.source import SourceError  # noqa: PLC0415
 
     try:
         bound = bind(opts.host, opts.port)
     except BindingError as error:
         raise CommandError(str(error)) from None
     with bound.listening:
-        try:
-            lab = Lab(paths)
-        except SourceError as error:
-            raise CommandError(str(error)) from None
+        lab = Lab(paths)
 
         def announce() -> None:
             say(bound.address, flush=True)

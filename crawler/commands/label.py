@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError
+from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say, say_coloured
-from crawler.console.lab_command import LabCommand, LineProgress, say_notes
 from crawler.console.lab_options import distances_of, one_of, paths_of, whole
+from crawler.lab.pair_label import DUPLICATE, NAMES, label_of
 from crawler.options import did_you_mean
 
 if TYPE_CHECKING:
@@ -22,28 +22,19 @@ _LIMIT = "200"
 _DEEDS = ("pair", "remove", "export", "import", "list")
 
 
-class LabelCommand(LabCommand):
+class LabelCommand(PlainCommand):
     """Labels are kept at once, also beside the process that crawls."""
 
-    def syntax(self) -> str:
-        """Return the arguments for the usage line."""
-        return "[--distance BITS] DIR  |  label DIR --pair URL URL duplicate|different  |  ..."
-
-    def short_desc(self) -> str:
-        """Return the line for the list of commands."""
-        return "Say of near pairs of pages whether they are duplicates"
-
-    def long_desc(self) -> str:
-        """Return the text of --help."""
-        return (
-            "Without an option it shows pairs, those first from which most can be learned, and "
-            "takes a key for each, on a line of its own: d = duplicate, n = not, s = skip, b = "
-            "back, r = remove the label, q = quit. Labels stand in crawl.db, or in "
-            "FILE.labels.jsonl beside a file; scrapy sweep and the lab hold distances against them."
-        )
+    usage = "[--distance BITS] DIR  |  label DIR --pair URL URL duplicate|different  |  ..."
+    summary = "Say of near pairs of pages whether they are duplicates"
+    description = (
+        "Without an option it shows pairs, those first from which most can be learned, and "
+        "takes a key for each, on a line of its own: d = duplicate, n = not, s = skip, b = "
+        "back, r = remove the label, q = quit. Labels stand in crawl.db, or in "
+        "FILE.labels.jsonl beside a file; scrapy sweep and the lab hold distances against them."
+    )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of this command."""
         parser.add_argument(
             "--distance",
             metavar="BITS",
@@ -70,14 +61,15 @@ class LabelCommand(LabCommand):
             "--import", metavar="FILE", help="take labels that were exported; - reads them"
         )
 
-    def work(self, args: list[str], opts: argparse.Namespace, watch: LineProgress) -> None:
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Label, or do what an option says."""
         paths = paths_of(args)
         deed = one_of(opts, _DEEDS)
-        if deed == "pair":
-            _check_label(opts.pair[2])
+        if deed == "pair" and opts.pair[2] not in NAMES:
+            hint = did_you_mean(opts.pair[2], NAMES) or f"; there are {' and '.join(NAMES)}"
+            raise CommandError(f"--pair: no label {opts.pair[2]!r}{hint}")
         if deed in {"pair", "remove"}:
-            _change(paths, opts, watch)
+            self._change(paths, opts)
         elif deed == "list":
             _list(paths)
         elif deed == "export":
@@ -86,59 +78,49 @@ class LabelCommand(LabCommand):
             _import(paths, getattr(opts, "import"))
         else:
             distances = distances_of(opts.distance, "--distance")
-            _walk(paths, distances, whole(opts.limit, "--limit", 1), watch)
+            self._walk(paths, distances, whole(opts.limit, "--limit", 1))
 
+    def _walk(self, paths: list[Path], distances: list[int], limit: int) -> None:
+        from crawler.console.labelling import Labelling, typed_keys  # noqa: PLC0415
+        from crawler.lab.choice import Choice  # noqa: PLC0415
+        from crawler.lab.labels import read_labels  # noqa: PLC0415
+        from crawler.lab.loading import loaded  # noqa: PLC0415  (takes half a second)
 
-def _check_label(word: str) -> None:
-    from crawler.lab.pair_label import NAMES  # noqa: PLC0415
+        with loaded(paths, self.progress) as found:
+            choice = Choice(found.session.running)
+            found.session.prepare(choice, self.progress)
+            labels = read_labels(found.sources)
+            pairs = found.session.pairs(choice, distances, limit, labels=labels)
+            unlabelled = [pair for pair in pairs if pair.label is None]
+            self.say_notes(found.sources.notes)
+            if not unlabelled:
+                why = "all pairs at these distances are labelled" if pairs else "no pair is so near"
+                say(f"nothing to label: {why}")
+                return
+            walk = Labelling(found, unlabelled, say_coloured, is_coloured=sys.stdout.isatty())
+            try:
+                walk.walk(typed_keys("d/n/s/b/r/q> "))
+            finally:
+                say(walk.summary())
 
-    if word not in NAMES:
-        hint = did_you_mean(word, NAMES) or f"; there are {' and '.join(NAMES)}"
-        raise CommandError(f"--pair: no label {word!r}{hint}")
+    def _change(self, paths: list[Path], opts: argparse.Namespace) -> None:
+        from crawler.lab.labels import remove_label, store_label  # noqa: PLC0415
+        from crawler.lab.loading import loaded  # noqa: PLC0415
+        from crawler.lab.session import place_of  # noqa: PLC0415
 
-
-def _walk(paths: list[Path], distances: list[int], limit: int, watch: LineProgress) -> None:
-    from crawler.console.labelling import Labelling, typed_keys  # noqa: PLC0415
-    from crawler.lab.choice import Choice  # noqa: PLC0415
-    from crawler.lab.labels import read_labels  # noqa: PLC0415
-    from crawler.lab.loading import loaded  # noqa: PLC0415  (takes half a second)
-
-    with loaded(paths, watch) as found:
-        choice = Choice(found.session.running)
-        found.session.prepare(choice, watch)
-        labels = read_labels(found.sources)
-        pairs = found.session.pairs(choice, distances, limit, labels=labels)
-        unlabelled = [pair for pair in pairs if pair.label is None]
-        say_notes(found.sources.notes, watch)
-        if not unlabelled:
-            why = "all pairs at these distances are labelled" if pairs else "no pair is so near"
-            say(f"nothing to label: {why}")
-            return
-        walk = Labelling(found, unlabelled, say_coloured, is_coloured=sys.stdout.isatty())
-        try:
-            walk.walk(typed_keys("d/n/s/b/r/q> "))
-        finally:
-            say(walk.summary())
-
-
-def _change(paths: list[Path], opts: argparse.Namespace, watch: LineProgress) -> None:
-    from crawler.lab.labels import remove_label, store_label  # noqa: PLC0415
-    from crawler.lab.loading import loaded  # noqa: PLC0415
-    from crawler.lab.pair_label import DUPLICATE, label_of  # noqa: PLC0415
-    from crawler.lab.session import place_of  # noqa: PLC0415
-
-    urls = opts.pair[:2] if opts.pair else opts.remove
-    with loaded(paths, watch) as found:
-        pages = found.session.pages
-        first, second = (pages[place_of(pages, url)] for url in urls)
-        if opts.pair:
-            label = label_of(first, second, is_duplicate=opts.pair[2] == DUPLICATE)
-            store_label(found.sources, label)
-            say(_line(label))
-        elif remove_label(found.sources, first.text_digest, second.text_digest):
-            say(f"no longer labelled: {first.url} {second.url}")
-        else:
-            raise CommandError(f"{first.url} and {second.url} are not labelled")
+        urls = opts.pair[:2] if opts.pair else opts.remove
+        with loaded(paths, self.progress) as found:
+            self.progress.end()
+            pages = found.session.pages
+            first, second = (pages[place_of(pages, url)] for url in urls)
+            if opts.pair:
+                label = label_of(first, second, is_duplicate=opts.pair[2] == DUPLICATE)
+                store_label(found.sources, label)
+                say(_line(label))
+            elif remove_label(found.sources, first.text_digest, second.text_digest):
+                say(f"no longer labelled: {first.url} {second.url}")
+            else:
+                raise CommandError(f"{first.url} and {second.url} are not labelled")
 
 
 def _list(paths: list[Path]) -> None:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand, refuse_options
-from crawler.console.escaping import say, say_json
-from crawler.console.verify_text import TerminalWatch
-from crawler.frontier.redis.workers import FleetError
+from crawler.console.command_line import CommandError, PlainCommand
 from crawler.maintenance.merge.merging import merge
-from crawler.storage.errors import JobError
-from neardup import NearDupError
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +18,6 @@ if TYPE_CHECKING:
 _MAX_LOST = 20
 
 LOST = 1
-INTERRUPTED = 130
 
 
 def merged_lines(merged: Merged, folder: str) -> Iterator[str]:
@@ -56,17 +49,10 @@ def _lost(merged: Merged) -> Iterator[str]:
 class MergeCommand(PlainCommand):
     """Exit status: 0 all is there, 1 texts are lost, 2 it cannot be made."""
 
-    def syntax(self) -> str:
-        """Return the arguments for the usage line."""
-        return "[--redis URL [--name FLEET]] [--json] OUT DIR [DIR ...]"
+    usage = "[--redis URL [--name FLEET]] [--json] OUT DIR [DIR ...]"
+    summary = "Make one crawl directory of those of a fleet's workers, or of any crawls"
 
-    def short_desc(self) -> str:
-        """Return the line for the list of commands."""
-        return "Make one crawl directory of those of a fleet's workers, or of any crawls"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of this command."""
-        super().add_options(parser)
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--redis",
             metavar="URL",
@@ -77,29 +63,12 @@ class MergeCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Make the directory, which is there when it is whole."""
-        refuse_options(args)
         if len(args) < 2:
             raise CommandError("a new directory and one of a crawl are needed, at least")
         folder, *folders = map(Path, args)
-        watch = TerminalWatch()
-        try:
-            merged = merge(folder, folders, watch, _kept_texts(opts))
-        except BrokenPipeError:
-            raise
-        except (FleetError, JobError, NearDupError, OSError) as error:
-            watch.end()
-            raise CommandError(str(error)) from None
-        except KeyboardInterrupt:
-            watch.end()
-            say(f"scrapy merge: broken off; there is no {folder}", to_stderr=True)
-            self.exitcode = INTERRUPTED
-            return
-        watch.end()
-        if opts.json:
-            say_json(json.dumps(merged.to_dict(), indent=2, ensure_ascii=False))
-        else:
-            for line in merged_lines(merged, str(folder)):
-                say(line)
+        self.after_interrupt = f"broken off; there is no {folder}"
+        merged = merge(folder, folders, self.progress, _kept_texts(opts))
+        self.say_result(opts, merged.to_dict, merged_lines(merged, str(folder)))
         self.exitcode = LOST if merged.lost else 0
 
 

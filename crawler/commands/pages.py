@@ -13,7 +13,6 @@ from crawler.options import did_you_mean
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.verdicts import VERDICTS
 from crawler.storage.database import open_for_reading
-from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
     import argparse
@@ -22,17 +21,10 @@ if TYPE_CHECKING:
 class PagesCommand(PlainCommand):
     """Exports one row a URL, its newest capture; the row of a kept page has the text."""
 
-    def syntax(self) -> str:
-        """Return the arguments for the usage line."""
-        return "[-o FILE] [--verdict V] DIR"
+    usage = "[-o FILE] [--verdict V] DIR"
+    summary = "Export the pages of a crawl as jsonl, json, csv, xml or parquet"
 
-    def short_desc(self) -> str:
-        """Return the line for the list of commands."""
-        return "Export the pages of a crawl as jsonl, json, csv, xml or parquet"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of this command."""
-        super().add_options(parser)
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "-o",
             "--output",
@@ -56,13 +48,8 @@ class PagesCommand(PlainCommand):
             hint = did_you_mean(opts.verdict, choices)
             raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
         name, kind = _destination(opts.output)
-        try:
-            with closing(open_for_reading(folder)) as connection:
-                count = export(export_pages(connection, opts.verdict), name, kind)
-        except (JobError, OSError) as error:
-            if isinstance(error, BrokenPipeError):
-                raise
-            raise CommandError(str(error)) from None
+        with closing(open_for_reading(folder)) as connection:
+            count = export(export_pages(connection, opts.verdict), name, kind)
         if name != "-":
             say(f"{count:,} rows in {name}", to_stderr=True)
 

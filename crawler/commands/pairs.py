@@ -6,8 +6,8 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from crawler.console.command_line import PlainCommand
 from crawler.console.escaping import say, say_coloured, say_json
-from crawler.console.lab_command import LabCommand, LineProgress, say_notes
 from crawler.console.lab_options import (
     add_method_option,
     add_parameter_options,
@@ -28,19 +28,13 @@ _LIMIT = "20"
 _CONTEXT = 10
 
 
-class PairsCommand(LabCommand):
+class PairsCommand(PlainCommand):
     """Only reads, also beside the process that crawls."""
 
-    def syntax(self) -> str:
-        """Return the arguments for the usage line."""
-        return "[--distance BITS] [--limit N] [--diff] [--json] DIR|FILE [DIR...]"
-
-    def short_desc(self) -> str:
-        """Return the line for the list of commands."""
-        return "Show near pairs of pages, those first from which most can be learned"
+    usage = "[--distance BITS] [--limit N] [--diff] [--json] DIR|FILE [DIR...]"
+    summary = "Show near pairs of pages, those first from which most can be learned"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of this command."""
         parser.add_argument(
             "--distance",
             metavar="BITS",
@@ -62,7 +56,7 @@ class PairsCommand(LabCommand):
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object a line")
 
-    def work(self, args: list[str], opts: argparse.Namespace, watch: LineProgress) -> None:
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Find pairs and print them."""
         from crawler.lab.labels import read_labels  # noqa: PLC0415
         from crawler.lab.loading import loaded  # noqa: PLC0415  (takes half a second)
@@ -71,12 +65,12 @@ class PairsCommand(LabCommand):
         paths = paths_of(args)
         distances = distances_of(opts.distance, "--distance")
         limit = whole(opts.limit, "--limit", 1)
-        with loaded(paths, watch) as found:
+        with loaded(paths, self.progress) as found:
             choice = tried_choice(opts, found.session.running)
-            found.session.prepare(choice, watch)
+            found.session.prepare(choice, self.progress)
             labels = read_labels(found.sources)
             pairs = found.session.pairs(choice, distances, limit, labels=labels)
-            say_notes(found.sources.notes, watch)
+            self.say_notes(found.sources.notes)
             for number, pair in enumerate(pairs, start=1):
                 _show(details_of(found, pair), number, opts)
             if not pairs and not opts.json:

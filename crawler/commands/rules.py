@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,6 @@ from crawler.console.escaping import say, say_json
 from crawler.console.report_text import trap_lines
 from crawler.options import did_you_mean
 from crawler.storage.database import open_for_reading
-from crawler.storage.errors import JobError
 from crawler.url_rules.rule_files import discarder_text, rules_text
 from crawler.url_rules.rule_report import rule_report
 from crawler.url_rules.rule_store import forget_rule, holding
@@ -97,17 +98,10 @@ def _refuted(report: RuleReport) -> Iterator[str]:
 class RulesCommand(PlainCommand):
     """Prints rules, also while the crawl is running; ``--forget`` needs it stopped."""
 
-    def syntax(self) -> str:
-        """Return the arguments for the usage line."""
-        return "[--json | --export FILE [--format FORMAT] | --forget RULE] DIR"
+    usage = "[--json | --export FILE [--format FORMAT] | --forget RULE] DIR"
+    summary = "Say which parts of URLs a crawl found irrelevant, and what that saved"
 
-    def short_desc(self) -> str:
-        """Return the line for the list of commands."""
-        return "Say which parts of URLs a crawl found irrelevant, and what that saved"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of this command."""
-        super().add_options(parser)
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument(
             "--export",
@@ -129,17 +123,16 @@ class RulesCommand(PlainCommand):
         """Print, export or forget rules of a crawl directory."""
         folder = Path(one_directory(args))
         _check(opts)
-        try:
-            if opts.forget is not None:
-                _forget(folder, int(opts.forget))
-                return
-            with closing(open_for_reading(folder)) as connection:
-                if opts.export is not None:
-                    _export(connection, opts)
-                else:
-                    _report(connection, is_json=opts.json)
-        except JobError as error:
-            raise CommandError(str(error)) from None
+        if opts.forget is not None:
+            again = forget_rule(folder, int(opts.forget))
+            say(f"rule {opts.forget} is forgotten; requests that are queued again: {again:,}")
+            return
+        with closing(open_for_reading(folder)) as connection:
+            if opts.export is not None:
+                _export(connection, opts)
+            else:
+                report = rule_report(connection)
+                self.say_result(opts, partial(asdict, report), rule_lines(report))
 
 
 def _check(opts: argparse.Namespace) -> None:
@@ -157,20 +150,6 @@ def _check(opts: argparse.Namespace) -> None:
     number = opts.forget
     if number is not None and not (number.isdecimal() and len(number) <= _MAX_DIGITS):
         raise CommandError(f"--forget takes the number of a rule, got {number!r}")
-
-
-def _forget(folder: Path, number: int) -> None:
-    again = forget_rule(folder, number)
-    say(f"rule {number} is forgotten; requests that are queued again: {again:,}")
-
-
-def _report(connection: sqlite3.Connection, *, is_json: bool) -> None:
-    report = rule_report(connection)
-    if is_json:
-        say_json(report.to_json())
-        return
-    for line in rule_lines(report):
-        say(line)
 
 
 def _export(connection: sqlite3.Connection, opts: argparse.Namespace) -> None:

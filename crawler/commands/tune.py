@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import re
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
-from crawler.console.escaping import say, say_json
-from crawler.frontier.redis.workers import FleetError
 from crawler.pages.export import iso_time
 from crawler.pages.live_parameters import check_name, in_words, to_json, tune, tuning_report
 from crawler.storage.database import open_for_reading
-from crawler.storage.errors import JobError
-from neardup.errors import ParameterError, ServerError
+from neardup.errors import ParameterError
 from neardup.parameters import CONFIRMED
 
 if TYPE_CHECKING:
@@ -37,8 +35,7 @@ def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
         yield f"{folder}: no crawl has begun in it yet"
         return
     now = report.history[-1]
-    for name, value in json.loads(to_json(now.parameters)).items():
-        yield f"  {name:<18} {value}"
+    yield from _parameter_lines(json.loads(to_json(now.parameters)))
     features = now.parameters.fingerprint_features
     if not now.parameters.verify and features == CONFIRMED:
         yield (
@@ -61,71 +58,39 @@ def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
 class TuneCommand(PlainCommand):
     """Changes parameters, also of a running crawl, which adopts them within a second."""
 
-    def syntax(self) -> str:
-        """Return the arguments for the usage line."""
-        return "[--json] DIR|REDIS_URL [--name FLEET] [NAME=VALUE ...]"
+    usage = "[--json] DIR|REDIS_URL [--name FLEET] [NAME=VALUE ...]"
+    summary = "Change when a crawl calls pages duplicates, also while it is running"
+    description = (
+        "max_distance=0..8, candidate_distance=0..8, min_similarity=0..1, min_words=1.., "
+        "verify=True|False: for pages to come. scrapy rejudge applies them to all others. "
+        "Without any, what holds and what held before is printed. The URL of a Redis, or the "
+        "directory of one worker, stands for a fleet."
+    )
 
-    def short_desc(self) -> str:
-        """Return the line for the list of commands."""
-        return "Change when a crawl calls pages duplicates, also while it is running"
-
-    def long_desc(self) -> str:
-        """Return the text of --help."""
-        return (
-            "max_distance=0..8, candidate_distance=0..8, min_similarity=0..1, min_words=1.., "
-            "verify=True|False: for pages to come. scrapy rejudge applies them to all others. "
-            "Without any, what holds and what held before is printed. The URL of a Redis, or the "
-            "directory of one worker, stands for a fleet."
-        )
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of this command."""
-        super().add_options(parser)
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--name", metavar="FLEET", help="of those on a Redis")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Change parameters of a crawl directory, or print them."""
+        changes = _changes(args[1:])
         if args and _REDIS.match(args[0]):
-            _tune_fleet(args[0], opts.name, _checked(args[1:]), is_json=opts.json)
+            # Needs Redis' client.
+            from crawler.fleet.news import tune_fleet  # noqa: PLC0415
+
+            chosen = tune_fleet(args[0], opts.name, changes, ORIGIN)
+            self.say_result(opts, partial(dict, current=chosen), _parameter_lines(chosen))
             return
-        folder = Path(one_directory(args[:1]))
-        try:
-            changes = _changes(args[1:])
-            if changes:
-                tune(folder, changes, ORIGIN)
-            with closing(open_for_reading(folder)) as connection:
-                report = tuning_report(connection)
-        except (JobError, ParameterError) as error:
-            raise CommandError(str(error)) from None
-        if opts.json:
-            say_json(json.dumps(report.to_dict(), indent=2))
-            return
-        for line in tuning_lines(report, str(folder)):
-            say(line)
+        folder = one_directory(args[:1])
+        if changes:
+            tune(Path(folder), changes, ORIGIN)
+        with closing(open_for_reading(Path(folder))) as connection:
+            report = tuning_report(connection)
+        self.say_result(opts, report.to_dict, tuning_lines(report, folder))
 
 
-def _checked(arguments: list[str]) -> dict[str, object]:
-    try:
-        return _changes(arguments)
-    except ParameterError as error:
-        raise CommandError(str(error)) from None
-
-
-def _tune_fleet(url: str, name: str | None, changes: dict[str, object], *, is_json: bool) -> None:
-    """Change the parameters of a fleet, or print them."""
-    try:
-        # Needs Redis' client.
-        from crawler.fleet.news import tune_fleet  # noqa: PLC0415
-
-        chosen = tune_fleet(url, name, changes, ORIGIN)
-    except (FleetError, ServerError, ParameterError) as error:
-        raise CommandError(str(error)) from None
-    if is_json:
-        say_json(json.dumps({"current": chosen}, indent=2))
-        return
-    for parameter, value in chosen.items():
-        say(f"  {parameter:<18} {value}")
+def _parameter_lines(parameters: dict[str, object]) -> Iterator[str]:
+    yield from (f"  {name:<18} {value}" for name, value in parameters.items())
 
 
 def _changes(arguments: list[str]) -> dict[str, object]:

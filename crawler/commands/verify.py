@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand, one_directory
-from crawler.console.escaping import say, say_json
-from crawler.console.verify_text import TerminalWatch, verification_lines
+from crawler.console.command_line import PlainCommand, one_directory
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.verify.verification import repair, verify
-from crawler.storage.errors import JobError
-from neardup import NearDupError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
+    from crawler.maintenance.verify.finding import Finding
     from crawler.maintenance.verify.verification import Verification
 
 PROBLEMS = 1
-INTERRUPTED = 130
+
+
+def verification_lines(found: Verification) -> Iterator[str]:
+    """Yield the lines of a verification: what is right, what is not, and how to repair it."""
+    yield from (f"repaired: {deed}" for deed in found.done)
+    yield f"{found.folder}: {found.pages:,} URLs, {found.kept:,} pages kept"
+    yield ""
+    for checked in found.checked:
+        if not checked.findings:
+            yield f"  ok       {checked.name}"
+        for finding in checked.findings:
+            yield from _finding_lines(finding)
+
+
+def _finding_lines(finding: Finding) -> Iterator[str]:
+    yield f"  {'left' if finding.is_leftover else 'PROBLEM':<8} {finding.what}"
+    for example in finding.examples:
+        yield f"             {example}"
+    if finding.count > len(finding.examples) > 0:
+        yield f"             and {finding.count - len(finding.examples):,} more"
+    if finding.is_leftover:
+        yield f"           the next crawl {finding.remedy}, and so does --repair"
+    elif finding.remedy:
+        yield f"           --repair {finding.remedy}"
+    else:
+        yield f"           no repair can mend this: {finding.advice}"
 
 
 class VerifyCommand(PlainCommand):
     """Exit status: 0 clean, 1 problems are left, 2 it cannot be checked."""
 
-    def syntax(self) -> str:
-        """Return the arguments for the usage line."""
-        return "[--repair] [--feed FILE] [--json] DIR"
+    after_interrupt = "broken off; what was not finished is as before"
+    usage = "[--repair] [--feed FILE] [--json] DIR"
+    summary = "Check that a crawl lost nothing and holds nothing twice, and mend it"
 
-    def short_desc(self) -> str:
-        """Return the line for the list of commands."""
-        return "Check that a crawl lost nothing and holds nothing twice, and mend it"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of this command."""
-        super().add_options(parser)
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--repair",
             action="store_true",
@@ -50,44 +66,12 @@ class VerifyCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Verify a crawl directory."""
-        folder = Path(one_directory(args))
-        watch = TerminalWatch()
-        try:
-            with closing(CrawlDirectory(folder)) as directory:
-                found = self._verify(directory, opts, watch)
-        except BrokenPipeError:
-            raise
-        except (JobError, NearDupError, OSError) as error:
-            watch.end()
-            raise CommandError(str(error)) from None
-        except KeyboardInterrupt:
-            watch.end()
-            say("scrapy verify: broken off; what was not finished is as before", to_stderr=True)
-            self.exitcode = INTERRUPTED
-            return
-        watch.end()
-        if opts.json:
-            say_json(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
-        else:
-            _say(found)
-        self.exitcode = PROBLEMS if found.problems else 0
-
-    def _verify(
-        self, directory: CrawlDirectory, opts: argparse.Namespace, watch: TerminalWatch
-    ) -> Verification:
         feed = None if opts.feed is None else Path(opts.feed)
-        found = verify(directory, watch, feed)
-        if not opts.repair or not found.findings:
-            return found
-        if not opts.json:
-            watch.end()
-            _say(found)
-            say()
-        return repair(directory, watch, found, feed)
-
-
-def _say(found: Verification) -> None:
-    for deed in found.done:
-        say(f"repaired: {deed}")
-    for line in verification_lines(found):
-        say(line)
+        with closing(CrawlDirectory(Path(one_directory(args)))) as directory:
+            found = verify(directory, self.progress, feed)
+            if opts.repair and found.findings:
+                if not opts.json:
+                    self.say_result(opts, found.to_dict, [*verification_lines(found), ""])
+                found = repair(directory, self.progress, found, feed)
+        self.say_result(opts, found.to_dict, verification_lines(found))
+        self.exitcode = PROBLEMS if found.problems else 0

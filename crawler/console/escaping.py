@@ -84,11 +84,6 @@ def say_json(text: str) -> None:
     print(plain_json(text))
 
 
-def redraw(line: str = "") -> None:
-    """Write a line over the last one; for a terminal."""
-    print(f"\r\x1b[K{plain(line)}", end="", file=sys.stderr, flush=True)
-
-
 def plain_stdout(kind: str) -> IO[bytes]:
     """Return standard output for rows in a format, in which nothing acts on a terminal.
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawler.console.command_line import CommandError, tidy_logs
-from crawler.console.crawl_status import standing
+from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say
-from crawler.console.mirror_text import TerminalSteps, check_lines, mirror_lines
-from crawler.console.open_archive import prepared_archive
+from crawler.console.mirror_text import check_lines, mirror_lines
+from crawler.console.progress import ProgressLine
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.mirror.checking import Checker
@@ -203,7 +203,7 @@ class Mirroring:
 
     def _finish(self) -> FinishedMirror:
         canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))
-        with _locked(self._folder), TerminalSteps("rewriting links") as steps:
+        with _locked(self._folder), ProgressLine("rewriting links") as steps:
             start = split_seeds(self._arguments["url"])[0]
             return finish(self._folder, start, self._policy, canonicalizer, steps.show)
 
@@ -225,23 +225,8 @@ class Mirroring:
 
     def _status(self, job: Job, finished: FinishedMirror) -> int:
         status = INCOMPLETE if finished.parts else DONE
-        if job.failure is not None:
-            say(
-                f"scrapy mirror: stopped: {job.failure}; nothing that was stored is lost, "
-                "the same command goes on when that is mended",
-                to_stderr=True,
-            )
-            status = INCOMPLETE
-        broken = job.result.broken_requests
-        if broken:
-            say(
-                f"scrapy mirror: {broken:,} requests broke, see the errors above; "
-                "the same command tries them again",
-                to_stderr=True,
-            )
-            status = INCOMPLETE
-        for seed, reason in job.result.dead_seeds.items():
-            say(f"scrapy mirror: {seed}: {reason}", to_stderr=True)
+        for problem in problems(job):
+            say(f"scrapy mirror: {problem}", to_stderr=True)
             status = INCOMPLETE
         return status
 
@@ -269,7 +254,7 @@ def check(folder: Path) -> int:
         _locked(folder) if os.access(folder / STATE, os.W_OK) else nullcontext(),
         closing(open_for_reading(folder / STATE)) as connection,
         MirrorFolder(folder, read_only=True) as files,
-        TerminalSteps("checking") as steps,
+        ProgressLine("checking") as steps,
     ):
         found = Checker(FileTable(connection.execute), files, steps.show).check()
     for line in check_lines(found, folder):

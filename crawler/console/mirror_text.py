@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import sys
-import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
 
-from crawler.console.escaping import redraw
 from crawler.console.report_text import change_lines
 from crawler.mirror.reports import CHANGES, DUPLICATES
 
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
     from crawler.mirror.checking import Check
     from crawler.mirror.link_rewriting import FinishedMirror
 
-_INTERVAL_SECS = 0.5
 _SHOWN = 5
 
 _COUNTS = """
@@ -95,28 +91,6 @@ def check_lines(found: Check, folder: Path) -> Iterator[str]:
         yield "  ok       every link leads to a file, every file is linked, every digest is right"
     elif set(found.counts) - {"a file is not of the mirror"}:
         yield "           the command that made the mirror fetches again what is missing or changed"
-
-
-class TerminalSteps:
-    """Shows progress on a terminal, in one line that is overwritten."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._is_shown = sys.stderr.isatty()
-        self._said_at = time.monotonic()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_shown:
-            redraw()
-
-    def show(self, done: int, total: int) -> None:
-        """Show progress, not too often."""
-        if self._is_shown and time.monotonic() - self._said_at >= _INTERVAL_SECS:
-            self._said_at = time.monotonic()
-            redraw(f"{self._what}: {done:,} of {total:,}")
 
 
 def _many(count: int, noun: str) -> str:

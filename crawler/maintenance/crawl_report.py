@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.file_links import PUT_ASIDE, RELEASABLE
@@ -178,10 +178,6 @@ class Report:
     """Links that were not followed, counted at each occurrence, by the reason."""
     rested: tuple[RestedHost, ...]
     """Hosts with pauses: those that still rest first, then the longest ones."""
-
-    def to_json(self) -> str:
-        """Return the report as one JSON object."""
-        return json.dumps(asdict(self), indent=2, ensure_ascii=False)
 
 
 def make_report(connection: sqlite3.Connection) -> Report:

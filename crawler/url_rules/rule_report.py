@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.storage import meta_names
@@ -123,10 +123,6 @@ class RuleReport:
     """Kinds of URLs whose pages stopped being new."""
     waiting: int
     """Requests that are skipped now."""
-
-    def to_json(self) -> str:
-        """Return the report as one JSON object."""
-        return json.dumps(asdict(self), indent=2, ensure_ascii=False)
 
 
 def rule_report(connection: sqlite3.Connection) -> RuleReport:

@@ -1,4 +1,4 @@
-"""Describe the state of a crawl in one line, before it continues."""
+"""The words before and after a crawl, and its archive: for scrapy crawl and scrapy mirror."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from crawler.console.command_line import CommandError
+from crawler.options import Options
 from crawler.pages.visits import DUE, FAILED, NO
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.settings import BaseSettings
+
     from crawler.job import Job
     from crawler.pages.url_history import Agenda
+    from crawler.warc.archive import Archive
 
 _UNITS = (("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0), ("second", 1.0))
 
@@ -74,3 +81,35 @@ def duration_words(secs: float) -> str:
         if secs >= 2 * size:
             return f"{secs / size:.0f} {unit}s"
     return "a second"
+
+
+def problems(job: Job) -> Iterator[str]:
+    """Yield why a crawl that has ended is incomplete, and what to do."""
+    if job.failure is not None:
+        yield (
+            f"stopped: {job.failure}; nothing that was stored is lost, "
+            "the same command goes on when that is mended"
+        )
+    if broken := job.result.broken_requests:
+        yield (
+            f"{broken:,} requests broke, see the errors above; the same command tries them again"
+        )
+    for seed, reason in job.result.dead_seeds.items():
+        yield f"{seed}: {reason}"
+
+
+def prepared_archive(settings: BaseSettings) -> Archive | None:
+    """Open the archive of a crawl that is about to start; None where nothing is recorded.
+
+    Raises:
+        CommandError: It cannot be used.
+    """
+    if not Options(settings).boolean("WARC_ENABLED"):
+        return None
+    from crawler.downloadermiddlewares.warc import prepare_archive  # noqa: PLC0415
+    from crawler.warc.errors import ArchiveError  # noqa: PLC0415
+
+    try:
+        return prepare_archive(settings)
+    except ArchiveError as error:
+        raise CommandError(str(error)) from None
