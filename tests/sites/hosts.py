@@ -67,6 +67,7 @@ class ManyHosts(MadeSite):
         self._agents_wanted = agents
         self._agents: set[str] = set()
         self._lock = Lock()
+        self._closing = Event()
         self._open = Event()
         self._open.set()
         self._asked: list[Asked] = []
@@ -77,7 +78,7 @@ class ManyHosts(MadeSite):
         response = self._response(request.target)
         is_page = request.target.endswith(".html")
         if is_page and (secs := self.secs_for(request.agent)):
-            time.sleep(secs)
+            self._closing.wait(secs)
         self.wait()
         if is_page:
             host = int(request.address.rpartition(".")[2]) - 1
@@ -96,6 +97,7 @@ class ManyHosts(MadeSite):
         return Response(self.body_of(int(name)))
 
     def __exit__(self, *exc: object) -> None:
+        self._closing.set()
         self.go_on()
         super().__exit__(*exc)
 

@@ -110,7 +110,8 @@ def test_calls_that_a_killed_server_did_not_answer_are_carried_out_once() -> Non
             for _ in range(4):
                 server.kill()
                 call = asyncio.create_task(one.lease(5, {A: 5}, most_hosts=1, room=5))
-                await asyncio.sleep(0.05)
+                answered, _ = await asyncio.wait([call], timeout=0.05)
+                assert not answered
                 server.start()
                 leased += await call
             assert [found.request for found in leased] == [b"%d" % n for n in range(20)]
@@ -173,8 +174,8 @@ def test_a_full_server_takes_ends_and_beats_and_is_waited_for(own_redis: RedisSe
             with own_redis.client() as client:
                 client.config_set("maxmemory", "1mb")
                 call = asyncio.create_task(one.push([link(A, "new")]))
-                await asyncio.sleep(0.3)
-                assert not call.done()
+                answered, _ = await asyncio.wait([call], timeout=0.3)
+                assert not answered
                 assert not (await one.beat()).lost
                 client.config_set("maxmemory", "0")
                 assert await call == [True]

@@ -101,8 +101,8 @@ class TestOutages:
             calls = [asyncio.create_task(server.run("SET", f"k{n}", "x" * 100)) for n in range(5)]
             reason = await _waits(server)
             assert server.waited_since is not None
-            await asyncio.sleep(0.5)
-            assert not any(call.done() for call in calls)
+            answered, _ = await asyncio.wait(calls, timeout=0.5)
+            assert not answered
             go_on()
             async with asyncio.timeout(20):
                 await asyncio.gather(*calls)
@@ -181,7 +181,8 @@ def test_whoever_calls_again_and_again_can_be_cancelled_at_any_moment(url: str) 
     async def use(server: Server) -> bool:
         for number in range(200):
             call = asyncio.create_task(call_on(server))
-            await asyncio.sleep(number * 1e-5)
+            for _ in range(number):  # turns of the loop
+                await asyncio.sleep(0)
             call.cancel()
             _, left = await asyncio.wait([call], timeout=10)
             if left:
@@ -196,14 +197,17 @@ def test_whoever_waits_for_a_server_can_be_cancelled_where_the_client_does_not_n
     own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def use(server: Server) -> bool:
+        looks = asyncio.Event()
+
         async def look_around() -> None:
+            looks.set()
             with suppress(asyncio.CancelledError):  # as asyncio.wait_for does before Python 3.12
                 await asyncio.Event().wait()
 
         monkeypatch.setattr(server, "_look_around", look_around)
         own_redis.kill()
         call = asyncio.create_task(server.run("PING"))
-        await asyncio.sleep(0.3)
+        await looks.wait()
         call.cancel()
         await asyncio.wait([call], timeout=5)
         return call.cancelled()
