@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,107 +13,69 @@ from tests.crawls.command import scrapy
 if TYPE_CHECKING:
     from pathlib import Path
 
-WRONG = {
-    "no spider": (["crawl"], "one spider is needed"),
-    "misspelt spider": (["crawl", "sites"], "did you mean site?"),
-    "no url": (["crawl", "site"], "give -a url="),
-    "url without a scheme": (["crawl", "site", "-a", "url=example.com"], "https://example.com"),
-    "url of another scheme": (["crawl", "site", "-a", "url=ftp://example.com/"], "http"),
-    "url without a host": (["crawl", "site", "-a", "url=http:///x"], "host"),
-    "unknown argument": (["crawl", "site", "-a", "ulr=http://127.0.0.1/"], "did you mean url?"),
-    "unknown option": (["crawl", "site", "--fast", "-a", "url=http://127.0.0.1/"], "--fast"),
-    "bad scope": (["crawl", "site", "-a", "url=http://127.0.0.1/", "-a", "scope=world"], "scope"),
-    "bad number": (
-        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-a", "max_pages=ten"],
-        "max_pages must be a whole number above 0, got 'ten'",
-    ),
-    "bad regex": (["crawl", "site", "-a", "url=http://127.0.0.1/", "-a", "allow=("], "allow"),
-    "bad yes or no": (
-        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-a", "sitemaps=maybe"],
-        "sitemaps must be yes or no",
-    ),
-    "bad setting": (
-        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "NEARDUP_MAX_DISTANCE=64"],
-        "NEARDUP_MAX_DISTANCE must be 0..8, got 64",
-    ),
-    "setting that is no number": (
-        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "READING_TIMEOUT_SECS=soon"],
-        "READING_TIMEOUT_SECS must be a number, got 'soon'",
-    ),
-    "setting that is infinite": (
-        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "CRAWL_REVISIT_LONGER_RATE=inf"],
-        "CRAWL_REVISIT_LONGER_RATE must be a finite number, got inf",
-    ),
-    "setting of a part that comes later": (
-        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "CRAWL_MAX_SITEMAPS=many"],
-        "CRAWL_MAX_SITEMAPS must be a whole number, got 'many'",
-    ),
-    "setting of Scrapy's that is no number": (
-        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "DOWNLOAD_DELAY=little"],
-        "DOWNLOAD_DELAY must be a number, got 'little'",
-    ),
-    "misspelt setting": (
-        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "NEARDUP_MAX_DISTANSE=3"],
-        "did you mean NEARDUP_MAX_DISTANCE?",
-    ),
-    "unknown URL rule": (
-        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-s", "URLS_DISABLED_RULES=magic"],
-        "magic",
-    ),
-    "no list": (["crawl", "urls"], "give -a file=FILE"),
-    "missing list": (["crawl", "urls", "-a", "file=absent.txt"], "absent.txt: No such file"),
-    "rules from nowhere": (
-        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-a", "rules="],
-        "-a rules: give a file",
-    ),
-    "rules of a missing file": (
-        ["crawl", "site", "-a", "url=http://127.0.0.1/", "-a", "rules=absent.json"],
-        "-a rules: absent.json: cannot be read: No such file",
-    ),
-    "rules that are no rules": (
-        ["crawl", "urls", "-a", "file=README.md", "-a", "rules=README.md"],
-        "-a rules: README.md: not JSON",
-    ),
-    "report of nothing": (["report"], "one crawl directory is needed"),
-    "report of a missing directory": (["report", "absent"], "absent: no such directory"),
-    "pages of a missing directory": (["pages", "absent"], "absent: no such directory"),
-    "rules of nothing": (["rules"], "one crawl directory is needed"),
-    "rules of a missing directory": (["rules", "absent"], "absent: no such directory"),
-    "rules of a file": (["rules", "README.md"], "README.md: not a directory"),
-    "rules of another folder": (["rules", "docs"], "docs: no crawl in it"),
-    "rules with an unknown option": (["rules", "--jsn", "absent"], "unknown option --jsn"),
-    "rules exported into JSON": (
-        ["rules", "absent", "--json", "--export", "-"],
-        "--json and --export exclude each other",
-    ),
-    "rules exported and forgotten": (
-        ["rules", "absent", "--forget", "1", "--export", "-"],
-        "--export and --forget exclude each other",
-    ),
-    "rules in a form without an export": (
-        ["rules", "absent", "--format", "duplicate-url-discarder"],
-        "--format is that of --export FILE",
-    ),
-    "rules in an unknown form": (
-        ["rules", "absent", "--export", "-", "--format", "discarder"],
-        "there are crawl-once and duplicate-url-discarder",
-    ),
-    "rules exported to nowhere": (["rules", "absent", "--export", ""], "--export takes a file"),
-    "rule that is no number": (
-        ["rules", "absent", "--forget", "sid"],
-        "--forget takes the number of a rule, got 'sid'",
-    ),
-    "rule below zero": (
-        ["rules", "absent", "--forget=-1"],
-        "--forget takes the number of a rule, got '-1'",
-    ),
-    "arguments to the demo": (["demo", "now"], "it takes no arguments"),
+SITE = "crawl site -a url=http://127.0.0.1/"
+
+ARGUMENTS = {
+    "scope=world": "scope",
+    "max_pages=ten": "max_pages must be a whole number above 0, got 'ten'",
+    "allow=(": "allow",
+    "sitemaps=maybe": "sitemaps must be yes or no",
+    "rules=": "-a rules: give a file",
+    "rules=absent.json": "-a rules: absent.json: cannot be read: No such file",
+}
+"""Arguments of the spider, and what is said of each."""
+
+SETTINGS = {
+    "NEARDUP_MAX_DISTANCE=64": "NEARDUP_MAX_DISTANCE must be 0..8, got 64",
+    "READING_TIMEOUT_SECS=soon": "READING_TIMEOUT_SECS must be a number, got 'soon'",
+    "CRAWL_REVISIT_LONGER_RATE=inf": "CRAWL_REVISIT_LONGER_RATE must be a finite number, got inf",
+    "CRAWL_MAX_SITEMAPS=many": "CRAWL_MAX_SITEMAPS must be a whole number, got 'many'",
+    "DOWNLOAD_DELAY=little": "DOWNLOAD_DELAY must be a number, got 'little'",
+    "NEARDUP_MAX_DISTANSE=3": "did you mean NEARDUP_MAX_DISTANCE?",
+    "URLS_DISABLED_RULES=magic": "magic",
+}
+"""Settings, ours and Scrapy's, and what is said of each."""
+
+COMMANDS = {
+    "crawl": "one spider is needed",
+    "crawl sites": "did you mean site?",
+    "crawl site": "give -a url=",
+    "crawl site -a url=example.com": "https://example.com",
+    "crawl site -a url=ftp://example.com/": "http",
+    "crawl site -a url=http:///x": "host",
+    "crawl site -a ulr=http://127.0.0.1/": "did you mean url?",
+    f"{SITE} --fast": "--fast",
+    "crawl urls": "give -a file=FILE",
+    "crawl urls -a file=absent.txt": "absent.txt: No such file",
+    "crawl urls -a file=README.md -a rules=README.md": "-a rules: README.md: not JSON",
+    "report": "one crawl directory is needed",
+    "report absent": "absent: no such directory",
+    "pages absent": "absent: no such directory",
+    "rules": "one crawl directory is needed",
+    "rules absent": "absent: no such directory",
+    "rules README.md": "README.md: not a directory",
+    "rules docs": "docs: no crawl in it",
+    "rules --jsn absent": "unknown option --jsn",
+    "rules absent --json --export -": "--json and --export exclude each other",
+    "rules absent --forget 1 --export -": "--export and --forget exclude each other",
+    "rules absent --format duplicate-url-discarder": "--format is that of --export FILE",
+    "rules absent --export - --format discarder": "crawl-once and duplicate-url-discarder",
+    "rules absent --export ''": "--export takes a file",
+    "rules absent --forget sid": "--forget takes the number of a rule, got 'sid'",
+    "rules absent --forget=-1": "--forget takes the number of a rule, got '-1'",
+    "demo now": "it takes no arguments",
 }
 
+WRONG = [
+    *((f"{SITE} -a '{argument}'", message) for argument, message in ARGUMENTS.items()),
+    *((f"{SITE} -s {setting}", message) for setting, message in SETTINGS.items()),
+    *COMMANDS.items(),
+]
 
-@pytest.mark.parametrize("case", WRONG)
-def test_says_it_in_one_line(case: str, tmp_path: Path) -> None:
-    arguments, message = WRONG[case]
+
+@pytest.mark.parametrize(("command", "message"), WRONG)
+def test_says_it_in_one_line(command: str, message: str, tmp_path: Path) -> None:
+    arguments = shlex.split(command)
     if arguments[0] == "crawl":
         arguments = [*arguments, "-s", f"JOBDIR={tmp_path / 'job'}"]
     expect_one_line(arguments, message)

@@ -1,36 +1,32 @@
-"""A crawl that is recorded: what the archive holds, what replays it, what a kill takes away."""
+"""A crawl that is recorded: what the archive holds, and what replays it."""
 
 from __future__ import annotations
 
 import gzip
 import os
 import socket
-import sqlite3
 import subprocess
 import sys
 import urllib.request
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from crawler.pages.export import export_pages
 from crawler.storage.database import open_for_reading
-from crawler.storage.errors import JobError
 from crawler.warc.index_and_pack import finish
 from tests.crawler.warc.exchanges import read_all
 from tests.crawls.command import crawl, scrapy
-from tests.crawls.kills import KilledCrawl, assert_nothing_lost_or_kept_twice
 from tests.sites.changing import ChangingSite, page
-from tests.sites.many import ManyPages, pages
 from tests.sites.prose import prose
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from crawler.warc.record_reading import WholeRecord
     from tests.sites.exchange import Exchange
@@ -43,8 +39,6 @@ LINKED = (
     "/picture", "/busy", "/latin",
 )  # fmt: skip
 TOOLS = os.environ.get("WARC_TOOLS")
-PAGES = 400
-KILLS = 5
 
 
 def answer_gzipped(exchange: Exchange) -> None:
@@ -270,92 +264,6 @@ class TestReplay:
         assert done.returncode == 2
         assert message in done.stderr
         assert len(done.stderr.splitlines()) == 1
-
-
-def test_replay_that_is_killed_goes_on(tmp_path: Path) -> None:
-    with ManyPages(pages(PAGES)) as site:
-        crawl(site.url, tmp_path / "crawl", *RECORDED, "-s", "WARC_MAX_FILE_BYTES=100000")
-        command = ("crawl", "replay", "-a", f"warc={tmp_path / 'crawl' / 'warc'}")
-        jobdir = tmp_path / "replay"
-        process = subprocess.Popen(
-            [sys.executable, "-m", "scrapy", *command, "-s", f"JOBDIR={jobdir}"],
-            cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        wait_until(lambda: stored(jobdir) > 0 or process.poll() is not None)
-        process.kill()
-        process.wait()
-        done = stored(jobdir)
-        replay(tmp_path / "crawl" / "warc", jobdir)
-        print(f"killed after {done} of {PAGES}")
-        assert_nothing_lost_or_kept_twice(site, jobdir)
-        assert "unchanged" not in {row["verdict"] for row in items(jobdir).values()}
-
-
-def stored(jobdir: Path) -> int:
-    """Pages that are committed."""
-    if not (jobdir / "crawl.db").exists():
-        return 0
-    try:
-        return len(items(jobdir))
-    except (JobError, sqlite3.Error):  # it is just being made
-        return 0
-
-
-def test_every_stored_page_is_recorded_however_the_crawl_is_killed(tmp_path: Path) -> None:
-    jobdir = tmp_path / "job"
-    with ManyPages(pages(PAGES)) as site:
-        killed = KilledCrawl(site, jobdir, 20261120, (*RECORDED, "-s", "WARC_MAX_FILE_BYTES=60000"))
-        while killed.kills < KILLS:
-            moment = killed.chance.randrange(1, int(1.4 * PAGES / KILLS))
-            assert killed.run_until(moment), f"it ended after {killed.kills} kills"
-            assert_recorded(jobdir, jobdir / "warc")
-        killed.finish()
-        assert_recorded(jobdir, jobdir / "warc")
-        assert_nothing_lost_or_kept_twice(site, jobdir)
-    files = list(map(str, (jobdir / "warc").glob("*.warc.gz*")))
-    assert not any(file.endswith(".open") for file in files)
-    command = [sys.executable, "-m", "warcio.cli", "check", *files]
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-
-def test_a_full_disk_stops_the_crawl_and_costs_no_record(small_disk: Path, tmp_path: Path) -> None:
-    jobdir, folder = tmp_path / "job", small_disk / "warc"
-    resize = ["mount", "-o", "remount,size={}", str(small_disk)]
-    subprocess.run([word.format("300k") for word in resize], check=True)
-    with ManyPages(pages(PAGES)) as site:
-        command = ("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={jobdir}")
-        done = scrapy(*command, *RECORDED, "-s", f"WARC_FOLDER={folder}")
-        assert done.returncode == 1
-        # Either the records did not fit, or what is known of their payloads.
-        assert f"{folder}: cannot be written" in done.stderr
-        assert "Traceback" not in done.stderr, done.stderr
-        assert_recorded(jobdir, folder)
-        subprocess.run([word.format("100m") for word in resize], check=True)
-        assert scrapy(*command, *RECORDED, "-s", f"WARC_FOLDER={folder}").returncode == 0
-        assert_recorded(jobdir, folder)
-        assert_nothing_lost_or_kept_twice(site, jobdir)
-
-
-def assert_recorded(jobdir: Path, folder: Path) -> None:
-    """What ``crawl.db`` holds is in whole records of the files as a killed process left them."""
-    said: list[str] = []
-    held = {found.url for found in read_all(folder, said) if found.kind in {"response", "revisit"}}
-    missing = set(items(jobdir)) - held
-    assert not missing, f"{len(missing)} stored pages are not recorded"
-
-
-def test_two_crawls_do_not_record_in_one_folder(tmp_path: Path) -> None:
-    from crawler.warc.archive import Archive
-
-    with ManyPages(pages(1)) as site, closing(Archive(tmp_path / "warc", "test")):
-        done = scrapy(
-            "crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path / 'job'}",
-            *RECORDED, "-s", f"WARC_FOLDER={tmp_path / 'warc'}",
-        )  # fmt: skip
-        assert not site.total
-    assert done.returncode == 2
-    assert "another process writes to this archive" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.fixture(scope="module")
