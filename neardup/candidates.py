@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from neardup.cascade import NearText, is_confirmed
 from neardup.features.bitmaps import Bitmap, bitmap_of, max_similarity
-from neardup.indexes.match import Match
+from neardup.indexes.arrays import Match
 from neardup.parameters import Parameters
 from neardup.verification import JaccardComparison
 from neardup.verifier import Verifier

@@ -10,29 +10,25 @@ counts all the same.
 """
 
 import os
-import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import BinaryIO, Generic, NamedTuple, TypeVar
+from typing import BinaryIO, NamedTuple
 
 from neardup.files.durable import write_durably
 from neardup.files.sealed import CHECKSUM, REMEDY, checksum_of, sealed, unsealed, unusable
-
-Batch = TypeVar("Batch")
 
 _PROMISE = struct.Struct("<QQ")
 PROMISE_BYTES = _PROMISE.size + CHECKSUM.size
 
 BATCH_MARK = b"NDB\n"
 END_MARK = b"NDBEND\r\n"
+_BATCH = struct.Struct("<4sIIIQ")
+BATCH_HEADER_BYTES = _BATCH.size + CHECKSUM.size
 TRAILER_BYTES = CHECKSUM.size + len(END_MARK)
-
-TAIL = re.compile(r"(.+)\.tail-\d+")
-"""The name of a torn tail that was set aside: its file's name, then a number."""
 
 _CHUNK_BYTES = 1 << 20
 
@@ -70,50 +66,43 @@ def parsed_promise(path: Path, data: bytes, remedy: str = REMEDY) -> Promise:
     return Promise(*_PROMISE.unpack(fields))
 
 
-class Extent(NamedTuple):
-    """The size of a batch, as its header has it.
+class StoredBatch(NamedTuple):
+    """A batch of a file.
 
     Attributes:
-        first: The number of entries in the file before it.
-        entries: The number of entries in it.
-        payload_bytes: The bytes between its header and its trailer.
+        removed: The number of earlier entries that it removes, named at the beginning.
+        added: The number of entries that it adds, named behind those.
+        payload: The entries.
+        whole: The promise of its end.
     """
 
-    first: int
-    entries: int
-    payload_bytes: int
+    removed: int
+    added: int
+    payload: memoryview
+    whole: Promise
 
 
 @dataclass(frozen=True, slots=True)
-class BatchFormat(Generic[Batch]):
-    """The batches of one kind of file: sealed fields, a payload, its checksum and an end mark.
+class BatchFormat:
+    """The batches of one kind of file: a sealed header, entries, their checksum and an end mark.
 
     Attributes:
         entry: The word for an entry, for errors.
         file_header_bytes: The size of the header of the file, behind which the promise stands.
-        fields: The fields of the header of a batch, the first of which is the mark.
-        extent: Returns the size of a batch from its fields.
-        parsed: Returns the content of a batch from its fields and its payload.
+        entry_bytes: The size of an entry, added or removed.
     """
 
     entry: str
     file_header_bytes: int
-    fields: struct.Struct
-    extent: Callable[[bytes], Extent]
-    parsed: Callable[[bytes, memoryview], Batch]
+    entry_bytes: int
 
     @property
     def empty(self) -> Promise:
         """The promise of a file without batches: its first batch begins there."""
         return Promise(self.file_header_bytes + PROMISE_BYTES, 0)
 
-    @property
-    def header_bytes(self) -> int:
-        """The size of the header of a batch."""
-        return self.fields.size + CHECKSUM.size
-
-    def batches(self, path: Path, data: memoryview) -> Iterator[tuple[Batch, Promise]]:
-        """Yield all batches of a file that were promised, each with the promise of its end.
+    def batches(self, path: Path, data: memoryview) -> Iterator[StoredBatch]:
+        """Yield all batches of a file that were promised.
 
         A torn tail is left out.
 
@@ -131,26 +120,23 @@ class BatchFormat(Generic[Batch]):
             if found is None:
                 break
             yield found
-            ends.append(found[1])
+            ends.append(found.whole)
         _check_promise(path, promise, set(ends))
 
-    def _batch_at(
-        self, path: Path, data: memoryview, before: Promise
-    ) -> tuple[Batch, Promise] | None:
-        """Return the batch after what stands before it, and where it ends; None: a torn tail."""
+    def _batch_at(self, path: Path, data: memoryview, before: Promise) -> StoredBatch | None:
+        """Return the batch after what stands before it; None: a torn tail."""
         start, first = before
-        payload_at = start + self.header_bytes
+        payload_at = start + BATCH_HEADER_BYTES
         if len(data) < payload_at:
             return None
         fields = unsealed(bytes(data[start:payload_at]))
-        is_header = fields is not None and fields.startswith(BATCH_MARK)
-        extent = self.extent(fields) if fields is not None and is_header else None
-        if fields is None or extent is None or extent.first != first:
-            if len(bytes(data[start:]).rstrip(b"\0")) < self.header_bytes:
+        mark, removed, added, _, stored_first = _BATCH.unpack(fields or bytes(_BATCH.size))
+        if (mark, stored_first) != (BATCH_MARK, first):
+            if len(bytes(data[start:]).rstrip(b"\0")) < BATCH_HEADER_BYTES:
                 return None
             wanted = f"{self.entry} {first} and a checksum at byte {start}"
             raise unusable(path, wanted, "other bytes")
-        trailer_at = payload_at + extent.payload_bytes
+        trailer_at = payload_at + self.entry_bytes * (removed + added)
         end = trailer_at + TRAILER_BYTES
         if len(data) < end:
             return None
@@ -159,12 +145,13 @@ class BatchFormat(Generic[Batch]):
             if len(data) == end and not any(data[-len(END_MARK) :]):
                 return None
             raise unusable(path, f"a batch with its checksum at byte {start}", "another checksum")
-        return self.parsed(fields, payload), Promise(end, first + extent.entries)
+        return StoredBatch(removed, added, payload, Promise(end, first + removed + added))
 
 
-def batch_of(fields: bytes, payload: bytes) -> bytes:
-    """Return a batch as it stands in the file, of the fields of its header and its payload."""
-    return b"".join((sealed(fields), payload, _trailer(payload)))
+def batch_bytes(removed: int, added: int, first: int, payload: bytes) -> bytes:
+    """Return a batch as it stands in a file, behind ``first`` entries."""
+    header = sealed(_BATCH.pack(BATCH_MARK, removed, added, 0, first))
+    return b"".join((header, payload, _trailer(payload)))
 
 
 def _trailer(payload: bytes | memoryview) -> bytes:
@@ -223,8 +210,13 @@ class AppendingFile:
         """The number of entries that the file holds durably."""
         return self._written.entries
 
-    def append_bytes(self, data: bytes, entries: int) -> None:
+    def append(self, removed: int, added: int, payload: bytes) -> None:
         """Write one batch, make it durable, and promise it.
+
+        Args:
+            removed: The number of entries that it removes.
+            added: The number of entries that it adds.
+            payload: The ones and the others.
 
         Raises:
             OSError: The disk is full, or the like; the next call starts where this one did.
@@ -232,6 +224,7 @@ class AppendingFile:
         # Half a batch of a failed call, in front of this one, would be damage.
         self._cut_to_end()
         end, count = self._written
+        data = batch_bytes(removed, added, count, payload)
         try:
             self._write(end, data)
             os.fsync(self._file.fileno())
@@ -239,7 +232,7 @@ class AppendingFile:
             with suppress(OSError):
                 self._cut_to_end()
             raise
-        written = Promise(end + len(data), count + entries)
+        written = Promise(end + len(data), count + removed + added)
         self._write_promise(written)
         self._written = written
 

@@ -1,7 +1,8 @@
 """Files that are there as a whole, or not at all, and directories that one process owns."""
 
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -11,6 +12,9 @@ from neardup.files.sealed import ELSEWHERE, unusable
 
 TEMPORARY_SUFFIX = ".tmp"
 LOCK_NAME = "index.lock"
+
+_TAIL = re.compile(r"\.tail-\d+$")
+"""The end of the name of a torn tail that was set aside."""
 
 
 def write_temporary(path: Path, chunks: Iterable[bytes | memoryview]) -> Path:
@@ -54,13 +58,30 @@ def sync_directory(path: Path) -> None:
         os.close(descriptor)
 
 
-def lock_directory(path: Path) -> FileLock:
-    """Make a directory where it is absent, and lock it, whatever is in it.
+def origin_of(name: str) -> str:
+    """Return the name of a file without what a torn tail or a file that is not whole has behind."""
+    return _TAIL.sub("", name.removesuffix(TEMPORARY_SUFFIX))
+
+
+def lock_directory(path: Path, content: str, is_ours: Callable[[str], bool]) -> FileLock:
+    """Make a directory where it is absent, and lock it.
+
+    Args:
+        path: The directory.
+        content: The kind of its content, for errors.
+        is_ours: Whether a file of such a name belongs to it.
 
     Raises:
         IndexLockedError: It is open already.
-        IndexFileError: It is a file.
+        IndexFileError: It is a file, or holds other files only.
     """
+    if path.is_dir():
+        # Before, so that no lock is left behind among the files of another program.
+        names = {file.name for file in path.iterdir()} - {LOCK_NAME}
+        others = sorted(name for name in names if not is_ours(name))
+        if others and not any(is_ours(name) and origin_of(name) == name for name in names):
+            wanted = f"{content} or an empty directory"
+            raise unusable(path, wanted, repr(others[0]), ELSEWHERE)
     absent = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         path.mkdir(parents=True, exist_ok=True)

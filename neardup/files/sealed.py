@@ -27,9 +27,17 @@ def unusable(path: Path, expected: str, found: str, remedy: str = REMEDY) -> Ind
     return IndexFileError(f"{path}: expected {expected}, found {found}; {remedy}")
 
 
-def checksum_of(data: bytes | memoryview) -> bytes:
-    """Return the 8 bytes that tell whether the data is as it was written."""
-    return CHECKSUM.pack(xxhash.xxh3_64_intdigest(data))
+def digest_of(*parts: bytes | memoryview) -> int:
+    """Return the checksum of parts that follow one another, as a number."""
+    digest = xxhash.xxh3_64()
+    for part in parts:
+        digest.update(part)
+    return digest.intdigest()
+
+
+def checksum_of(*parts: bytes | memoryview) -> bytes:
+    """Return the 8 bytes that tell whether the parts are as they were written."""
+    return CHECKSUM.pack(digest_of(*parts))
 
 
 def sealed(fields: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Check fingerprints, ids and arrays of both before they enter an index."""
+"""What enters an index and what its queries find; checks fingerprints, ids and arrays of both."""
 
 import operator
 from collections.abc import Callable
@@ -7,13 +7,14 @@ from typing import Any, NamedTuple, SupportsIndex, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from neardup.errors import DocumentError, FingerprintError, ParameterError
+from neardup.errors import DocumentError, FingerprintError
 from neardup.limits import checked_whole
 
 Fingerprints: TypeAlias = npt.NDArray[np.uint64]
 Ids: TypeAlias = npt.NDArray[np.int64]
 Distances: TypeAlias = npt.NDArray[np.uint8]
 Positions: TypeAlias = npt.NDArray[np.int64]
+Signatures: TypeAlias = npt.NDArray[np.uint32]
 
 FINGERPRINT_BITS = 64
 MAX_FINGERPRINT = (1 << FINGERPRINT_BITS) - 1
@@ -31,6 +32,32 @@ class Rows(NamedTuple):
 
     fingerprints: Fingerprints
     ids: Ids
+
+
+class Match(NamedTuple):
+    """One stored entry near a fingerprint.
+
+    Attributes:
+        id: The id that the entry was added with.
+        distance: Its Hamming distance from the fingerprint asked for, in bits.
+    """
+
+    id: int
+    distance: int
+
+
+class Matches(NamedTuple):
+    """The answers to many queries, by query, then nearest first, then by id.
+
+    Attributes:
+        positions: int64, (matches,): which of the fingerprints asked for.
+        ids: int64, (matches,): the id of the stored entry.
+        distances: uint8, (matches,): in bits.
+    """
+
+    positions: Positions
+    ids: Ids
+    distances: Distances
 
 
 def checked_fingerprint(value: SupportsIndex) -> int:
@@ -62,16 +89,9 @@ def checked_radius(value: SupportsIndex) -> int:
     return checked_whole("radius", value, 0, MAX_RADIUS)
 
 
-def checked_limit(value: SupportsIndex | None, name: str = "limit") -> int | None:
-    """Return None or the value as an int of at least 1, or raise ParameterError."""
-    if value is None:
-        return None
-    limit = _number(value)
-    if limit is None:
-        raise ParameterError(f"{name} must be None or an integer, got {value!r}")
-    if limit < 1:
-        raise ParameterError(f"{name} must be None or at least 1, got {limit}")
-    return limit
+def checked_limit(value: SupportsIndex | None, unlimited: int) -> int:
+    """Return the value as an int of 1..unlimited, or raise ParameterError; None: unlimited."""
+    return unlimited if value is None else min(checked_whole("limit", value, 1), unlimited)
 
 
 def checked_fingerprints(values: npt.ArrayLike) -> Fingerprints:
@@ -90,6 +110,29 @@ def checked_ids(values: npt.ArrayLike) -> Ids:
     if array.dtype.kind == "u" and array.size and array.max() > MAX_ID:
         checked_id(array[array > MAX_ID][0])
     return array.astype(np.int64, copy=False)
+
+
+def checked_signature(value: Signatures, permutations: int) -> Signatures:
+    """Return the value in one piece, or raise FingerprintError unless uint32, (permutations,)."""
+    right = isinstance(value, np.ndarray) and value.dtype == np.uint32
+    if right and value.shape == (permutations,):
+        return np.ascontiguousarray(value)
+    shown = type(value).__name__
+    if isinstance(value, np.ndarray):
+        shown = f"{value.dtype}, {value.shape}"
+    raise FingerprintError(f"a signature must be uint32, ({permutations},), got {shown}")
+
+
+def checked_signatures(values: Signatures, permutations: int) -> Signatures:
+    """Return the values in one piece; FingerprintError unless uint32, (any, permutations)."""
+    if not isinstance(values, np.ndarray) or values.dtype != np.uint32:
+        kind = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
+        raise FingerprintError(f"signatures must be an array of uint32, got {kind}")
+    if values.ndim != 2 or values.shape[1] != permutations:
+        raise FingerprintError(
+            f"signatures of {permutations} values expected, got {values.shape[1:]} values"
+        )
+    return np.ascontiguousarray(values)
 
 
 def _integers(
@@ -113,15 +156,3 @@ def _integers(
     # themselves are asked, one by one, so that none is rounded into another fingerprint.
     checked = [check(value) for value in (values if isinstance(values, list | tuple) else array)]
     return np.array(checked, dtype=np.uint64)
-
-
-def _number(value: object) -> int | None:
-    """Return the value as an int; None: it is none, as True is none."""
-    if type(value) is int:
-        return value
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        return None
-    try:
-        return operator.index(value)
-    except TypeError:  # of an array, or of a bool of numpy
-        return None

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import Self, SupportsIndex
 
 import numpy.typing as npt
@@ -11,6 +10,8 @@ from neardup.errors import ClosedError, ParameterError, StorageError
 from neardup.files.sealed import HALF_WAY
 from neardup.indexes.arrays import (
     MAX_FINGERPRINT,
+    Match,
+    Matches,
     Rows,
     checked_fingerprint,
     checked_fingerprints,
@@ -19,11 +20,9 @@ from neardup.indexes.arrays import (
     checked_limit,
     checked_radius,
 )
-from neardup.indexes.design import Design, design_of
-from neardup.indexes.match import Match, Matches
 from neardup.limits import checked_whole
 
-__all__ = ["Design", "HammingIndex", "Match", "Matches"]
+__all__ = ["HammingIndex", "Match", "Matches"]
 
 BUFFER_SIZE = 8192
 """The number of entries that each query compares one by one before they become a segment."""
@@ -44,8 +43,8 @@ class HammingIndex:
     ids may share a fingerprint, and an entry that is added twice is held and found twice.
 
     New entries are compared one and all; every 8,192 of them become an immutable segment of four
-    sorted tables, and segments of like size become one, step by step, so that there are O(log n)
-    of them. A query looks up the query's 16-bit blocks in each (``design``).
+    sorted tables, together with segments of like size, so that there are O(log n) of them. A query
+    looks up the query's 16-bit blocks in each.
 
     Not for several threads at once. An entry takes 33 bytes of memory, with a path as many on disk
     and none but the page cache's in memory. The first index of a process loads compiled code, for
@@ -85,7 +84,7 @@ class HammingIndex:
 
         self._closed = False
         self._engine = Engine(None if path is None else Path(path), self._radius, capacity)
-        self._search, self._home = self._engine.search, self._engine.home
+        self._search = self._engine.search
 
     def __len__(self) -> int:
         return len(self._engine)
@@ -93,12 +92,7 @@ class HammingIndex:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -127,11 +121,6 @@ class HammingIndex:
         """Bytes of memory that entries and tables take, mapped files included."""
         return self._engine.size_bytes
 
-    @property
-    def design(self) -> Design:
-        """The work of a query in the largest segment; ``str`` makes a sentence of it."""
-        return design_of(self._engine.largest_rows, self._radius)
-
     def add(self, fingerprint: SupportsIndex, id: SupportsIndex) -> None:  # noqa: A002  (the index's word)
         """Hold one more entry, found from now on and durable after the next :meth:`flush`.
 
@@ -143,8 +132,9 @@ class HammingIndex:
                 index again: it may hold what was added since the last flush.
             ClosedError: The index is closed.
 
-        Complexity: O(log n) amortised. One call in ``buffer_size`` sorts the buffer and goes on
-        with merges for at most 10 ms more, however large the index.
+        Complexity: O(log n) amortised. One call in ``buffer_size`` makes a segment of the buffer
+        and of what is worth merging with it: up to 8 million entries, which takes 0.6 s, and 80
+        bytes an entry.
         """
         value, number = checked_fingerprint(fingerprint), checked_id(id)
         self._check_usable()
@@ -153,7 +143,7 @@ class HammingIndex:
     def add_many(self, fingerprints: npt.ArrayLike, ids: npt.ArrayLike) -> None:
         """Hold many entries, all or none.
 
-        More than the buffer has room for become a segment at once, without merging.
+        More than the buffer has room for become a segment at once.
 
         Args:
             fingerprints: Integers of 0..2**64-1, (documents,).
@@ -201,30 +191,21 @@ class HammingIndex:
         self._check_usable()
         return self._engine.delete(number)
 
-    def merge(self, max_rows: int | None = None) -> bool:
-        """Merge towards a single segment without deleted entries, which answers fastest.
+    def merge(self) -> None:
+        """Make a single segment without deleted entries, which answers fastest.
 
-        A call is never needed: adding merges what is worth it. The newest entries stay in the
-        buffer.
-
-        Args:
-            max_rows: The approximate number of rows to merge, each 10 ns; further calls do the
-                rest. None: merge everything now.
-
-        Returns:
-            Whether there is nothing left to do.
+        A call is never needed: adding merges what is worth it. Of more than 2**32 - 1 entries,
+        the oldest stay as they are.
 
         Raises:
-            ParameterError: ``max_rows`` is below 1, or no integer.
             OSError: The disk is full, or the like; the segments are as they were.
             StorageError: A write failed half way, as for :meth:`add`.
             ClosedError: The index is closed.
 
-        Complexity: O(n): tables are merged, not sorted. Every entry is about 6 rows of work.
+        Complexity: O(n log n), about 0.1 seconds a million, and 80 bytes an entry meanwhile.
         """
-        at_most = checked_limit(max_rows, "max_rows")
         self._check_usable()
-        return self._engine.merge(at_most)
+        self._engine.merge()
 
     def query(self, fingerprint: SupportsIndex, *, limit: int | None = None) -> list[Match]:
         """Find the entries within ``radius`` bits of a fingerprint, nearest first, then by id.
@@ -247,8 +228,8 @@ class HammingIndex:
         """
         if type(fingerprint) is not int or not 0 <= fingerprint <= MAX_FINGERPRINT:
             fingerprint = checked_fingerprint(fingerprint)
-        at_most = 0 if limit is None else min(checked_limit(limit) or 0, UNLIMITED)
-        if self._closed or self._home.half_way:
+        at_most = checked_limit(limit, UNLIMITED)
+        if self._closed or self._engine.half_way:
             self._check_usable()
         return self._search.query(fingerprint, at_most)
 
@@ -268,7 +249,7 @@ class HammingIndex:
         query; matches may be as many as queries times entries, which a ``limit`` prevents.
         """
         values = checked_fingerprints(fingerprints)
-        at_most = 0 if limit is None else min(checked_limit(limit) or 0, UNLIMITED)
+        at_most = checked_limit(limit, UNLIMITED)
         self._check_usable()
         return self._search.query_many(values, at_most)
 
@@ -287,7 +268,7 @@ class HammingIndex:
         if self._closed:
             return
         try:
-            if not self._home.half_way:
+            if not self._engine.half_way:
                 self._engine.flush()
         finally:
             self.abandon()
@@ -305,5 +286,5 @@ class HammingIndex:
     def _check_usable(self) -> None:
         if self._closed:
             raise ClosedError("the index is closed")
-        if self._home.half_way:
+        if self._engine.half_way:
             raise StorageError(HALF_WAY)

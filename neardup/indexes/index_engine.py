@@ -1,19 +1,64 @@
 """The parts of an index, and the order in which they change."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from neardup.indexes.arrays import Rows
 from neardup.indexes.building import built
-from neardup.indexes.columns import joined_rows, no_rows
-from neardup.indexes.compaction import Compaction
+from neardup.indexes.columns import MAX_ENTRIES, joined_rows, no_rows
 from neardup.indexes.files.index_directory import Content, IndexDirectory
 from neardup.indexes.files.log_file import Batch
-from neardup.indexes.merging import WORK
 from neardup.indexes.search import EntryBuffer, Search
 from neardup.indexes.segment import Segment
-from neardup.indexes.sink import Home, MemoryHome
+
+RATIO = 4
+"""A segment is left alone while it is at least this many times larger than all that follow it."""
+
+MAX_MERGED = 1 << 23
+"""The largest number of entries that adding merges: the call that does it takes 0.6 seconds and
+80 bytes an entry. A hundred million entries are 12 to 24 segments.
+"""
+
+
+class MergeSegment(NamedTuple):
+    """A segment as the policy of merges sees it.
+
+    Attributes:
+        live: Entries that count.
+        dead: Entries that were deleted.
+        removed: Entries of older segments that were deleted, which it names.
+    """
+
+    live: int
+    dead: int = 0
+    removed: int = 0
+
+
+def first_to_merge(parts: Sequence[MergeSegment], fresh: int) -> int:
+    """Return the first of the segments that become one with new rows; len(parts): none does.
+
+    Afterwards each segment has at least RATIO times the rows of its successors, or is too large to
+    be merged: a query looks at O(log n) segments up to MAX_MERGED entries, and a row is written
+    again O(log n) times. A segment that is mostly deleted is rewritten too.
+
+    Args:
+        parts: The segments, the oldest first.
+        fresh: New rows.
+    """
+    first, live, newer = len(parts), fresh, fresh
+    for place, part in reversed(list(enumerate(parts))):
+        live += part.live
+        if live > MAX_MERGED:
+            break
+        # A segment of removals alone is a segment to look after as well.
+        size = part.live + part.removed
+        if size < RATIO * newer or part.dead > part.live:
+            first = place
+        newer += size
+    return first
 
 
 class Engine:
@@ -26,24 +71,24 @@ class Engine:
 
     Attributes:
         search: Answers queries.
-        home: The keeper of all that must survive.
+        half_way: Whether a change got stuck: nothing but closing is left to do.
         max_id: The largest id that counts, -1 where there is none.
     """
 
     def __init__(self, path: Path | None, radius: int, buffer_size: int) -> None:
         self._buffer = EntryBuffer(buffer_size)
         self.search = Search(radius, self._buffer)
+        self.half_way = False
         self.max_id = -1
         self._segments: list[Segment] = []
         self._unflushed: list[Rows] = []
         """The removals of durable entries that are not durable themselves."""
         self._carried: list[Rows] = []
         """The removals from segments that the next segment must name."""
-        self.home: Home = MemoryHome()
+        self._directory: IndexDirectory | None = None
         content = Content([], [])
         if path is not None:
-            self.home, content = IndexDirectory.opened(path)
-        self._compaction = Compaction(self.home, self._segments, self.search)
+            self._directory, content = IndexDirectory.opened(path)
         try:
             self._segments += map(Segment, content.segments)
             self._replay(content.batches)
@@ -58,11 +103,6 @@ class Engine:
     def size_bytes(self) -> int:
         """Bytes of memory that entries and tables take, mapped files included."""
         return self._buffer.size_bytes + sum(segment.size_bytes for segment in self._segments)
-
-    @property
-    def largest_rows(self) -> int:
-        """The distinct fingerprints of the largest segment."""
-        return max((segment.tables.shape.rows for segment in self._segments), default=0)
 
     def add(self, value: int, number: int) -> None:
         """Hold one more entry."""
@@ -96,53 +136,69 @@ class Engine:
     def flush(self) -> None:
         """Make all changes durable."""
         batch = Batch(joined_rows(self._unflushed), self._buffer.rows(self._buffer.flushed))
-        if batch.rows:
-            self.home.append(batch)
+        if self._directory is not None and any(len(rows.ids) for rows in batch):
+            self._directory.append(batch)
         self._unflushed = []
         self._buffer.flushed = self._buffer.count
 
-    def merge(self, max_rows: int | None) -> bool:
-        """Bring all segments nearer to one; return whether there is no more to do."""
-        self._flush_removals()
-        return self._compaction.unite(max_rows)
+    def merge(self) -> None:
+        """Make one segment of all entries, or of as many as one may hold."""
+        first, live = len(self._segments), self._buffer.count
+        while first and live + self._segments[first - 1].live <= MAX_ENTRIES:
+            first -= 1
+            live += self._segments[first].live
+        parts = self._parts()[first:]
+        if len(parts) > 1 or self._buffer.count or any(part.dead for part in parts):
+            self._become_one(first, no_rows())
 
     def close(self) -> None:
         """Let go of everything, without a flush."""
-        try:
-            self._compaction.abandon()
-        finally:
-            self._segments.clear()
-            self._buffer.clear()
-            self.search.look_into([])
-            self.home.close()
+        self._segments.clear()
+        self._buffer.clear()
+        self.search.look_into([])
+        if self._directory is not None:
+            self._directory.close()
+
+    def _parts(self) -> list[MergeSegment]:
+        return [
+            MergeSegment(segment.live, segment.dead, len(segment.tables.removed.ids))
+            for segment in self._segments
+        ]
 
     def _seal(self, more: Rows) -> None:
-        """Turn the buffer and more rows into a segment; an OSError has changed nothing."""
-        fresh, removed = joined_rows([self._buffer.rows(), more]), joined_rows(self._carried)
-        self._flush_removals()
-        # Before anything is held: who is told of a full disk can then just try again.
-        self._compaction.work(WORK * (len(fresh.ids) + len(removed.ids)))
-        tables = self.home.seal(built(fresh, removed))
-        self._segments.append(Segment(tables))
+        """Turn the buffer and more rows into a segment, with what is worth merging with them."""
+        fresh = self._buffer.count + len(more.ids) + sum(len(rows.ids) for rows in self._carried)
+        self._become_one(first_to_merge(self._parts(), fresh), more)
+
+    def _become_one(self, first: int, more: Rows) -> None:
+        """Make a segment of those from ``first`` on, the buffer and more rows.
+
+        An OSError has changed nothing; whoever is told of a full disk can just try again.
+        """
+        inputs = self._segments[first:]
+        rows = joined_rows([self._buffer.rows(), more])
+        # No segment is older than the first: what it would remove is nowhere.
+        removed = [segment.tables.removed for segment in inputs] + self._carried if first else []
+        tables = built(rows, joined_rows(removed), inputs)
+        if self._directory is not None:
+            staged = self._directory.stage(first, tables)
+            self.half_way = True
+            tables = self._directory.switch(staged)
+        self._segments[first:] = [Segment(tables)]
         self._buffer.clear()
         self._unflushed, self._carried = [], []
         self.search.look_into(self._segments)
-        self.home.settle()
-
-    def _flush_removals(self) -> None:
-        """Flush before a merge makes removals durable, which came after what is not flushed."""
-        if self._unflushed:
-            self.flush()
+        self.half_way = False
+        if self._directory is not None:
+            self._directory.tidy_up()
 
     def _remove(self, rows: Rows) -> None:
         """Let entries of segments count no more."""
         counted = np.zeros(len(rows.ids), np.bool_)
         for segment in self._segments:
             counted |= segment.remove(rows)
-        found = Rows(rows.fingerprints[counted], rows.ids[counted])
-        if len(found.ids):
-            self._carried.append(found)
-            self._compaction.removed(found)
+        if counted.any():
+            self._carried.append(Rows(rows.fingerprints[counted], rows.ids[counted]))
             self.search.look_into(self._segments)
 
     def _replay(self, batches: list[Batch]) -> None:
@@ -159,15 +215,12 @@ class Engine:
                 logged = [_without(joined_rows(logged), batch.removed)]
             logged.append(batch.added)
         rows = joined_rows(logged)
-        self._restore(rows)
-        self.max_id = self._largest_id()
-
-    def _restore(self, rows: Rows) -> None:
         if self._buffer.room_for(len(rows.ids)):
             self._buffer.extend(rows)
             self._buffer.flushed = self._buffer.count
         else:
             self._seal(rows)
+        self.max_id = self._largest_id()
 
     def _largest_id(self) -> int:
         largest = [int(self._buffer.rows().ids.max(initial=-1))]

@@ -3,20 +3,27 @@
 import operator
 import os
 from bisect import bisect_right
+from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.errors import ClosedError, ParameterError
-from neardup.indexes.arrays import Ids, Positions, checked_id, checked_ids, checked_limit
-from neardup.indexes.lsh_choice import Asked, probe
-from neardup.indexes.lsh_directory import SignatureDirectory
-from neardup.indexes.lsh_file import FILE_NAME, Header
-from neardup.indexes.lsh_rows import Signatures, checked_signature, checked_signatures
-from neardup.indexes.lsh_tables import UNLIMITED, LshTables
+from neardup.features.shingles import JACCARD_SIZE
+from neardup.indexes.arrays import (
+    Ids,
+    Positions,
+    Signatures,
+    checked_id,
+    checked_ids,
+    checked_limit,
+    checked_signature,
+    checked_signatures,
+)
+from neardup.indexes.lsh_file import Asked, Header, SignatureDirectory
+from neardup.indexes.lsh_tables import UNLIMITED, LshTables, StoredRows
 
 MIN_RECALL = 0.95
 FRESH = 8192
@@ -72,14 +79,16 @@ class LshIndex:
         min_recall: The share of pairs at ``min_similarity`` to be found, between 0 and 1.
         shape: The bands, up to 1,024, and rows to use; None: they are chosen (:func:`banding`), or
             those of the files.
+        shingle_size: The size of the shingles of which ``minhash`` made the signatures. The files
+            remember it, since signatures of other shingles find nothing.
 
     Raises:
         ParameterError: A number is out of range, no bands find that many, or the files hold
-            documents of other permutations or bands.
+            documents of other permutations, bands or shingles.
         IndexLockedError: The directory is open already.
         IndexFileError: A file in it is damaged, foreign or of another version.
 
-    Files: see :class:`~neardup.indexes.lsh_directory.SignatureDirectory` and docs/lsh_format.md.
+    Files: see :class:`~neardup.indexes.lsh_file.SignatureDirectory` and docs/lsh_format.md.
 
     Reference: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.4; for the tables
     Litwin, Linear hashing, VLDB 1980; for the estimate Li, Koenig, b-bit minwise hashing, WWW 2010.
@@ -93,13 +102,14 @@ class LshIndex:
         permutations: int | None = None,
         min_recall: float = MIN_RECALL,
         shape: tuple[int, int] | None = None,
+        shingle_size: int = JACCARD_SIZE,
     ) -> None:
-        asked = Asked(min_similarity, permutations, min_recall, shape)
+        asked = Asked(min_similarity, permutations, min_recall, shape, shingle_size)
         self._directory: SignatureDirectory | None = None
         if path is None:
-            self._begin(asked.new(), keep_fresh=False)
+            self._begin(asked.header(), keep_fresh=False)
         else:
-            self._open(Path(path), asked)
+            self._directory = SignatureDirectory(Path(path), asked, self._begin)
 
     def __len__(self) -> int:
         return len(self._tables)
@@ -107,12 +117,7 @@ class LshIndex:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -228,9 +233,10 @@ class LshIndex:
                 similarity = similarities[tables.unequal[0]]
                 return [tuple.__new__(Candidate, (tables.ids[0], similarity))]
         value = checked_signature(signature, self.permutations)
-        found = tables.find_many(value[np.newaxis], *self._bounds(min_similarity, limit))
-        pairs = zip(found.ids.tolist(), found.unequal.tolist(), strict=True)
-        return [Candidate(number, similarities[unequal]) for number, unequal in pairs]
+        bounds = self._bounds(min_similarity, limit)
+        _, ids, unequal = tables.find_many(value[np.newaxis], *bounds)
+        pairs = zip(ids.tolist(), unequal.tolist(), strict=True)
+        return [Candidate(number, similarities[values]) for number, values in pairs]
 
     def query_many(
         self,
@@ -254,10 +260,8 @@ class LshIndex:
         values = checked_signatures(signatures, self.permutations)
         bounds = self._bounds(min_similarity, limit)
         self._check_open()
-        found = self._tables.find_many(values, *bounds)
-        return LshCandidates(
-            found.positions, found.ids, np.array(self._similarities)[found.unequal]
-        )
+        positions, ids, unequal = self._tables.find_many(values, *bounds)
+        return LshCandidates(positions, ids, np.array(self._similarities)[unequal])
 
     def flush(self) -> None:
         """Make all entries durable: afterwards they survive a crash of process or machine.
@@ -267,8 +271,10 @@ class LshIndex:
             ClosedError: The index is closed.
         """
         self._check_open()
-        if self._directory is not None and self._tables.fresh_from < len(self._tables):
-            self._directory.append(self._tables.fresh(), self._tables.forget_fresh)
+        while self._directory is not None and self._tables.fresh_from < len(self._tables):
+            rows = self._tables.fresh()
+            self._directory.append(rows)
+            self._tables.forget_fresh(len(rows.ids))
 
     def close(self) -> None:
         """Flush, and let go of the directory and of all memory; a second call does nothing."""
@@ -289,21 +295,8 @@ class LshIndex:
         if self._directory is not None:
             self._directory.close()
 
-    def _open(self, path: Path, asked: Asked) -> None:
-        if not (path / FILE_NAME).exists():
-            asked.new()  # refuses bad numbers before a directory is made
-        directory = SignatureDirectory.opened(path)
-        try:
-            header = asked.new() if directory.header is None else asked.of(directory.header, path)
-            header = header._replace(probe=probe(header.permutations, header.shape))
-            self._begin(header, keep_fresh=True)
-            directory.begin(header, self._tables.restore)
-        except BaseException:
-            directory.close()
-            raise
-        self._directory = directory
-
-    def _begin(self, header: Header, *, keep_fresh: bool) -> None:
+    def _begin(self, header: Header, *, keep_fresh: bool = True) -> Callable[[StoredRows], None]:
+        """Make the tables, and return what restores rows in them."""
         self.permutations, self.shape = header.permutations, header.shape
         self.min_similarity = header.min_similarity
         self._tables = LshTables(self.permutations, self.shape, keep_fresh=keep_fresh)
@@ -311,6 +304,7 @@ class LshIndex:
             max(0.0, 1.0 - unequal * 16 / 15 / self.permutations)
             for unequal in range(self.permutations + 1)
         ]
+        return self._tables.restore
 
     def _make_room(self) -> None:
         """Have room for one more entry; what waits for a flush too long goes first."""
@@ -324,7 +318,7 @@ class LshIndex:
         if not 0 <= least <= 1:
             raise ParameterError(f"min_similarity must be 0..1, got {min_similarity!r}")
         most = bisect_right(self._similarities, -least, key=operator.neg) - 1
-        return min(checked_limit(limit) or UNLIMITED, UNLIMITED), most
+        return checked_limit(limit, UNLIMITED), most
 
     def _check_open(self) -> None:
         if self._tables.closed:

@@ -1,71 +1,60 @@
-"""Read and write the file of an index of signatures; the grammar is in docs/lsh_format.md."""
+"""The file of an index of signatures, which only grows; docs/lsh_format.md has the grammar."""
 
 import mmap
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from neardup.files.batches import (
-    BATCH_MARK,
-    AppendingFile,
-    BatchFormat,
-    Extent,
-    Promise,
-    batch_of,
-)
-from neardup.files.durable import write_durably
-from neardup.files.sealed import CHECKSUM, FileKind, sealed
-from neardup.indexes.banding import Banding
+from neardup.errors import ParameterError
+from neardup.files.batches import AppendingFile, BatchFormat
+from neardup.files.durable import TEMPORARY_SUFFIX, lock_directory, origin_of, write_durably
+from neardup.files.sealed import CHECKSUM, FileKind, digest_of, sealed, unusable
+from neardup.indexes.banding import MAX_BANDS, Banding, banding, check_wanted
 from neardup.indexes.lsh_layout import words_of
-from neardup.indexes.lsh_rows import StoredRows
+from neardup.indexes.lsh_tables import LshTables, StoredRows
+from neardup.limits import MAX_VALUES, checked_shingle_size, checked_whole
 
 FILE_NAME = "documents.lsh"
-BATCH_ROWS = 1 << 16
-"""The largest number of rows in a batch: 10 MB with 128 permutations in 18 bands."""
+PERMUTATIONS = 128
 
-_HEADER = struct.Struct("<8sIIIIdQ")
-_KIND = FileKind("documents of an LshIndex", b"NDUPLSH\n", 2, _HEADER.size + CHECKSUM.size)
-_BATCH = struct.Struct("<4sIQ")
+_HEADER = struct.Struct("<8sIIIIIIdQ")
+_KIND = FileKind("documents of an LshIndex", b"NDUPLSH\n", 3, _HEADER.size + CHECKSUM.size)
 
 
 class Header(NamedTuple):
-    """The first 48 bytes of the file.
+    """The first 56 bytes of the file.
 
     Attributes:
         permutations: Values of a signature.
         shape: Its bands, and the values of each.
-        min_similarity: The similarity for which they were chosen.
+        shingle_size: Words in a row that make one feature of a text.
+        min_similarity: The similarity for which the bands were chosen.
         probe: A number that tells whether keys and sketches are still made as they were then.
     """
 
     permutations: int
     shape: Banding
+    shingle_size: int
     min_similarity: float
-    probe: int
+    probe: int = 0
 
     @property
-    def row_bytes(self) -> int:
-        """Bytes of a document."""
-        return 8 + 8 * words_of(self.permutations) + 4 * self.shape.bands
+    def batches(self) -> BatchFormat:
+        """The format of the batches behind this header."""
+        entry_bytes = 8 + 8 * words_of(self.permutations) + 4 * self.shape.bands
+        return BatchFormat("document", _KIND.header_bytes, entry_bytes)
 
-    def to_bytes(self) -> bytes:
-        """Return the header as it stands in the file."""
-        numbers = (self.permutations, *self.shape, self.min_similarity, self.probe)
-        return sealed(_HEADER.pack(_KIND.magic, _KIND.version, *numbers))
+    def empty_file(self) -> bytes:
+        """Return a file without documents."""
+        numbers = (self.permutations, *self.shape, self.shingle_size, 0, *self[3:])
+        header = sealed(_HEADER.pack(_KIND.magic, _KIND.version, *numbers))
+        return header + self.batches.empty.to_bytes()
 
-    def batches(self) -> BatchFormat[StoredRows]:
-        """Return the format of the batches behind this header."""
-        return BatchFormat("document", _KIND.header_bytes, _BATCH, self._extent, self._parsed)
-
-    def _extent(self, fields: bytes) -> Extent:
-        _, count, first = _BATCH.unpack(fields)
-        return Extent(first, count, count * self.row_bytes)
-
-    def _parsed(self, fields: bytes, payload: memoryview) -> StoredRows:
-        _, count, _ = _BATCH.unpack(fields)
+    def rows(self, payload: memoryview, count: int) -> StoredRows:
+        """Return the rows of a batch."""
         words = words_of(self.permutations)
         ids = np.frombuffer(payload, "<i8", count)
         sketches = np.frombuffer(payload, "<u8", count * words, 8 * count)
@@ -77,31 +66,6 @@ class Header(NamedTuple):
         )
 
 
-class BatchWriter(AppendingFile):
-    """Writes to the end of a file of documents.
-
-    Args:
-        path: A file that exists.
-        whole: The place where its last whole batch ends.
-    """
-
-    def __init__(self, path: Path, whole: Promise) -> None:
-        super().__init__(path, _KIND.header_bytes, whole)
-
-    def append(self, rows: StoredRows) -> None:
-        """Write one batch and make it durable.
-
-        Raises:
-            OSError: The disk is full, or the like; the next call starts where this one did.
-        """
-        self.append_bytes(batch_bytes(rows, self.count), len(rows.ids))
-
-
-def create_file(path: Path, header: Header) -> None:
-    """Write a file without documents under its name, durably."""
-    write_durably(path, [header.to_bytes(), header.batches().empty.to_bytes()])
-
-
 def read_header(path: Path) -> Header:
     """Return the header of a file of documents.
 
@@ -110,28 +74,158 @@ def read_header(path: Path) -> Header:
     """
     with path.open("rb") as file:
         fields = _KIND.fields(path, file.read(_KIND.header_bytes))
-    _, _, permutations, bands, rows, min_similarity, probe = _HEADER.unpack(fields)
-    return Header(permutations, Banding(bands, rows), min_similarity, probe)
+    _, _, permutations, bands, rows, shingle_size, _, *rest = _HEADER.unpack(fields)
+    return Header(permutations, Banding(bands, rows), shingle_size, *rest)
 
 
-def read_batches(path: Path, header: Header) -> Iterator[tuple[StoredRows, Promise]]:
-    """Yield all batches that were promised, mapped into memory, each with where it ends.
+class Asked(NamedTuple):
+    """The arguments of ``LshIndex``, as given."""
+
+    min_similarity: float | None
+    permutations: int | None
+    min_recall: float
+    shape: tuple[int, int] | None
+    shingle_size: int
+
+    def header(self, stored: Header | None = None) -> Header:
+        """Return the header of an index, with what is stored in the place of what is not given.
+
+        Raises:
+            ParameterError: A number is out of range, or one is missing.
+        """
+        permutations = PERMUTATIONS if stored is None else stored.permutations
+        if self.permutations is not None:
+            permutations = checked_whole("permutations", self.permutations, 1, MAX_VALUES)
+        shape = self._shape(permutations) or (stored and stored.shape)
+        if shape is None:
+            raise ParameterError("a new index needs min_similarity, or a shape")
+        similarity = self.min_similarity
+        if similarity is None:
+            similarity = stored.min_similarity if stored else shape.similarity_at(self.min_recall)
+        return Header(permutations, shape, checked_shingle_size(self.shingle_size), similarity)
+
+    def _shape(self, permutations: int) -> Banding | None:
+        """Return the shape asked for, None where none is."""
+        check_wanted(1.0 if self.min_similarity is None else self.min_similarity, self.min_recall)
+        if self.shape is not None:
+            rows = checked_whole("rows", self.shape[1], 1, permutations)
+            most = min(MAX_BANDS, permutations // rows)
+            return Banding(checked_whole("bands", self.shape[0], 1, most), rows)
+        if self.min_similarity is not None:
+            return banding(self.min_similarity, permutations, self.min_recall)
+        return None
+
+
+class SignatureDirectory:
+    """The files of an index of signatures, locked until it is closed.
+
+    Files:
+        index.lock: Locked while the directory is open; otherwise without meaning.
+        documents.lsh: All documents, in the order in which they came.
+        documents.lsh.tail-1: A torn tail of it, which was never promised; kept for inspection.
+
+    Args:
+        path: The directory, made where it is absent.
+        asked: What the index is opened with.
+        begin: Called with the header; returns what takes the stored documents, batch by batch.
 
     Raises:
-        IndexFileError: The file is damaged, or ends before what it promised.
+        ParameterError: The file holds documents of other signatures.
+        IndexLockedError: It is open already.
+        IndexFileError: It holds other files, or the file is damaged, foreign or of another version.
     """
+
+    def __init__(
+        self,
+        path: Path,
+        asked: Asked,
+        begin: Callable[[Header], Callable[[StoredRows], None]],
+    ) -> None:
+        file = path / FILE_NAME
+        if not file.exists():
+            asked.header()  # refuses bad numbers before a directory is made
+        self._lock = lock_directory(path, "an LshIndex", _is_ours)
+        try:
+            for half in filter(_is_ours, (found.name for found in path.iterdir())):
+                if half.endswith(TEMPORARY_SUFFIX):
+                    (path / half).unlink()
+            if file.exists():
+                header = _checked(path, read_header(file), asked)
+            else:
+                header = _probed(asked.header())
+                write_durably(file, [header.empty_file()])
+            self._file = _opened(file, header, begin(header))
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def append(self, rows: StoredRows) -> None:
+        """Make documents durable, in the order in which they came.
+
+        Raises:
+            OSError: The disk is full, or the like; the next call starts where this one did.
+        """
+        payload = b"".join(
+            (
+                rows.ids.astype("<i8", copy=False).tobytes(),
+                rows.sketches.astype("<u8", copy=False).tobytes(),
+                rows.keys.astype("<u4", copy=False).tobytes(),
+            )
+        )
+        self._file.append(0, len(rows.ids), payload)
+
+    def close(self) -> None:
+        """Let go of the file and the lock."""
+        self._file.close()
+        self._lock.release()
+
+
+def _is_ours(name: str) -> bool:
+    return origin_of(name) == FILE_NAME
+
+
+def _opened(path: Path, header: Header, restore: Callable[[StoredRows], None]) -> AppendingFile:
+    """Restore all documents that were promised, and return the file to go on with."""
     with path.open("rb") as file:
         data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    return header.batches().batches(path, data)
+    whole = header.batches.empty
+    for batch in header.batches.batches(path, data):
+        restore(header.rows(batch.payload, batch.added))
+        whole = batch.whole
+    return AppendingFile(path, _KIND.header_bytes, whole)
 
 
-def batch_bytes(rows: StoredRows, first: int) -> bytes:
-    """Return a batch as it stands in the file."""
-    payload = b"".join(
-        (
-            rows.ids.astype("<i8", copy=False).tobytes(),
-            rows.sketches.astype("<u8", copy=False).tobytes(),
-            rows.keys.astype("<u4", copy=False).tobytes(),
+def _checked(path: Path, stored: Header, asked: Asked) -> Header:
+    """Return the header of an index whose file has one, unless something else is asked for."""
+    header = _probed(asked.header(stored))
+    if header[:2] != stored[:2]:
+        raise ParameterError(
+            f"{path} holds signatures of {_words(stored)}, asked for are {_words(header)}; open it "
+            "with no numbers, or add the documents to another index"
         )
-    )
-    return batch_of(_BATCH.pack(BATCH_MARK, len(rows.ids), first), payload)
+    if header.shingle_size != stored.shingle_size:
+        raise ParameterError(
+            f"{path} holds signatures of shingles of {stored.shingle_size} words, asked for are "
+            f"{header.shingle_size}; make signatures with shingle_size={stored.shingle_size} and "
+            "open it so, or add the documents to another index"
+        )
+    if header.probe != stored.probe:
+        found = f"others (probe {stored.probe:016x})"
+        remedy = "use the version that wrote it, or add its documents to another index"
+        raise unusable(path, "keys of bands as this version makes them", found, remedy)
+    return header
+
+
+def _probed(header: Header) -> Header:
+    """Return the header with a checksum of keys and sketch of one signature as made now."""
+    tables = LshTables(header.permutations, header.shape, keep_fresh=True)
+    signature = np.arange(header.permutations, dtype=np.uint32) * np.uint32(0x9E3779B1)
+    tables.extend(signature[np.newaxis], np.zeros(1, np.int64))
+    rows = tables.fresh()
+    parts = (rows.keys.astype("<u4").tobytes(), rows.sketches.astype("<u8").tobytes())
+    return header._replace(probe=digest_of(*parts))
+
+
+def _words(header: Header) -> str:
+    bands, rows = header.shape
+    return f"{header.permutations} permutations in {bands} bands of {rows}"

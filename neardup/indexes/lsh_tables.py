@@ -1,6 +1,7 @@
 """The tables of an index of signatures: memory for the compiled loops, and the way into them."""
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +9,7 @@ import numpy.typing as npt
 from neardup.errors import ClosedError, DocumentError
 from neardup.features.hashing import GOLDEN, mix
 from neardup.indexes import lsh_layout as field
-from neardup.indexes.arrays import Ids
+from neardup.indexes.arrays import Ids, Positions, Signatures
 from neardup.indexes.banding import Banding
 from neardup.indexes.lsh_layout import (
     BUCKETS_A_CHUNK,
@@ -22,7 +23,6 @@ from neardup.indexes.lsh_layout import (
     SLOTS,
     words_of,
 )
-from neardup.indexes.lsh_rows import QueryHits, Signatures, StoredRows
 
 _ALIGNED_WORDS = 8
 """The words of a cache line: a line of a table never lies in two of them."""
@@ -32,10 +32,27 @@ _WORD_BYTES = 8
 Numbers = npt.NDArray[np.int64]
 
 UNLIMITED = 1 << 30
+BATCH_ROWS = 1 << 16
+"""The largest number of rows in a batch: 10 MB with 128 permutations in 18 bands."""
+
 _ROOM = 256
 """The number of rows for which memory is provided at once, when they come one by one."""
 
 _CAPACITY = 1 << 10
+
+
+class StoredRows(NamedTuple):
+    """Rows as the files keep them.
+
+    Attributes:
+        ids: int64, (rows,).
+        keys: uint32, (rows, bands).
+        sketches: uint64, (rows, words).
+    """
+
+    ids: Ids
+    keys: npt.NDArray[np.uint32]
+    sketches: npt.NDArray[np.uint64]
 
 
 class Chunks:
@@ -153,8 +170,9 @@ class LshTables:
         self.forget_fresh(len(self) - self.fresh_from)
 
     def fresh(self) -> StoredRows:
-        """Return copies of all rows whose keys are still at hand."""
-        first, end, stride = self.fresh_from, len(self), 1 + self._words
+        """Return copies of the first rows whose keys are still at hand, at most BATCH_ROWS."""
+        first, stride = self.fresh_from, 1 + self._words
+        end = min(len(self), first + BATCH_ROWS)
         parts = [np.zeros((0, stride), np.uint64)]
         for row in range(first - first % ROWS_A_CHUNK, end, ROWS_A_CHUNK):
             chunk = self._rows[row // ROWS_A_CHUNK].reshape(-1, stride)
@@ -170,29 +188,35 @@ class LshTables:
             self._fresh[:left] = self._fresh[count : count + left].copy()
         self._state[field.FRESH_FROM] += count
 
-    def find_many(self, signatures: Signatures, limit: int, max_unequal: int) -> QueryHits:
-        """Return the candidates of many queries.
+    def find_many(
+        self, signatures: Signatures, limit: int, max_unequal: int
+    ) -> tuple[Positions, Ids, Numbers]:
+        """Return the candidates of queries, by query, then by unequal values, then by id.
 
         Args:
             signatures: uint32, (queries, permutations), in one piece.
             limit: Candidates wanted of each query, and rows looked at in one band.
             max_unequal: Values in which the sketch of a candidate may differ.
+
+        Returns:
+            Which query, the id, and the values of the sketches that differ, of each candidate.
         """
         self._bound(limit, max_unequal)
         try:
-            parts, query = [_NOTHING], 0
+            parts, query = [tuple(part[:0].copy() for part in self._out)], 0
             while query < len(signatures):
                 left = signatures[query:]
                 self.search(self.at, left.reshape(-1), len(left))
                 found = int(self._state[field.FOUND])
                 positions, ids, unequal = (part[:found].copy() for part in self._out)
-                parts.append(QueryHits(positions + query, ids, unequal))
+                parts.append((positions + query, ids, unequal))
                 query += int(self._state[field.DONE])
                 if query < len(signatures):
-                    self._provide_out(4 * len(self._out.ids))
+                    self._provide_out(4 * len(self._out[0]))
         finally:
             self._bound(UNLIMITED, self._permutations)
-        return QueryHits(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        positions, ids, unequal = map(np.concatenate, zip(*parts, strict=True))
+        return positions, ids, unequal
 
     def close(self) -> None:
         """Let go of all memory; whatever is asked for from now on is refused."""
@@ -248,9 +272,9 @@ class LshTables:
 
     def _provide_out(self, capacity: int) -> None:
         """Provide room for ``capacity`` candidates."""
-        self._out = QueryHits(*(np.zeros(capacity, np.int64) for _ in range(3)))
+        self._out = tuple(np.zeros(capacity, np.int64) for _ in range(3))
         # To read one number from these takes a third of the time that an array takes.
-        self.ids, self.unequal = self._out.ids.data, self._out.unequal.data
+        _, self.ids, self.unequal = (part.data for part in self._out)
         addresses = [array.ctypes.data for array in self._out]
         self._state[field.OUT_POSITIONS : field.CAPACITY + 1] = [*addresses, capacity]
 
@@ -271,6 +295,3 @@ class LshTables:
         state[field.ROW_CHUNKS] = self._rows.address
         state[field.WORK] = self._work.ctypes.data
         return state
-
-
-_NOTHING = QueryHits(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))

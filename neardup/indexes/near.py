@@ -1,6 +1,16 @@
 """The search itself, compiled: which rows of all segments are within the radius?
 
-What a function calls ``state`` is the array that ``state.py`` describes, ``at`` the place in it
+A fingerprint is cut into 4 blocks of 16 bits. Give each block a share s, 0 or more, such that the
+shares add up to radius + 1. Were two fingerprints s or more bits apart in *every* block, they
+would be radius + 1 or more bits apart in all: so whatever is within the radius differs from the
+query in fewer than s bits in some block. A block with share s is therefore asked for all values
+that are at most s - 1 bits from the query's; a block with share 0 is not asked. With a radius of 3
+and shares (1, 1, 1, 1) these are the four tables of Manku, Jain, Das Sarma (WWW 2007), section 3.1.
+Other shares serve larger radii with the same four tables, as multi-index hashing does (Norouzi,
+Punjani, Fleet, CVPR 2012), and steer around a block whose value is shared by all (general
+pigeonhole principle: Qin et al., ICDE 2018).
+
+What a function calls ``state`` is the array that ``search_state`` describes, ``at`` the place in it
 where a segment's fields begin. A fingerprint is rotated for a table so that the table's block comes
 first; its other 48 bits are the upper 32, which filter, and the lower 16, which decide.
 """

@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.indexes import search_state as field
-from neardup.indexes.arrays import Fingerprints, Rows
+from neardup.indexes.arrays import Fingerprints, Match, Matches, Rows
 from neardup.indexes.columns import SPARE_ROWS
-from neardup.indexes.match import Match, Matches
 from neardup.indexes.near import find
 from neardup.indexes.segment import Segment
 

@@ -1,18 +1,45 @@
 """One immutable segment, and which of its entries were deleted since it was made."""
 
+from functools import cache
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from neardup.indexes import search_state as field
 from neardup.indexes.arrays import Fingerprints, Rows
 from neardup.indexes.columns import BLOCK_BITS, Array, Tables, no_rows
-from neardup.indexes.design import masks
 from neardup.indexes.near import find_entries
 
 SCAN_STEP = 1 << 18
 """The number of ids compared at once, which stay in the processor's cache."""
 
+MAX_SHARE = 4
+"""The largest share: up to 3 flipped bits in a block, 697 buckets; above it a scan is cheaper."""
+
 Places = npt.NDArray[np.int64]
+
+
+class Masks(NamedTuple):
+    """The bits to flip in a bucket's number to reach its neighbours.
+
+    Attributes:
+        flips: uint16, (masks,), those with the fewest set bits first.
+        ends: The number of masks that belong to each share, ``(0, 1, 1 + bits, ...)``.
+    """
+
+    flips: npt.NDArray[np.uint16]
+    ends: tuple[int, ...]
+
+
+@cache
+def masks(bits: int) -> Masks:
+    """Return all values of ``bits`` bits that have fewer than MAX_SHARE bits set."""
+    values = np.arange(1 << bits, dtype=np.uint16)
+    set_bits = np.bitwise_count(values)
+    order = np.argsort(set_bits, kind="stable")
+    ends = np.searchsorted(set_bits[order], np.arange(MAX_SHARE), side="right")
+    return Masks(values[order[: ends[-1]]], (0, *ends.tolist()))
 
 
 class Segment:
@@ -81,45 +108,58 @@ class Segment:
         places = places[self._alive(places)]
         if not len(places):
             return no_rows()
-        return Rows(self.fingerprints_at(self.rows_at(places)), ids[places].astype(np.int64))
+        return Rows(self._fingerprints_at(places), ids[places].astype(np.int64))
 
     def max_id(self) -> int:
         """Return the largest id that counts, -1 where none does."""
         if self._dead is None:
             return self.tables.max_id
-        alive = np.unpackbits(self._dead, count=len(self.tables.ids), bitorder="little") == 0
-        return int(self.tables.ids[alive].max(initial=-1))
+        return int(self.tables.ids[self._are_alive(self._dead)].max(initial=-1))
 
-    def dead_places(self) -> Places:
-        """Return the places, ascending, of ids that do not count any more."""
+    def values(self, block: int) -> Fingerprints:
+        """Return the fingerprints of a table, with its block first, ascending."""
+        starts = self.tables.tables[block].starts
+        buckets = np.arange(len(starts) - 1, dtype=np.uint64).repeat(np.diff(starts))
+        return self._joined(block, buckets, slice(0, self.tables.shape.rows))
+
+    def rows(self) -> Rows:
+        """Return the entries that count, by fingerprint, then by id. O(n)."""
+        fingerprints = self.values(0)
+        if len(self.tables.runs):
+            fingerprints = fingerprints.repeat(np.diff(self.tables.runs))
         if self._dead is None:
-            return np.zeros(0, np.int64)
-        bytes_ = np.flatnonzero(self._dead)
-        bits = np.unpackbits(self._dead[bytes_, np.newaxis], axis=1, bitorder="little")
-        byte, bit = np.nonzero(bits)
-        places: Places = bytes_[byte] * 8 + bit
-        return places
+            return Rows(fingerprints, self.tables.ids)
+        alive = self._are_alive(self._dead)
+        return Rows(fingerprints[alive], self.tables.ids[alive])
 
-    def rows_at(self, places: Places) -> Places:
-        """Return the rows of table 0 to which the ids at some places belong."""
-        if not len(self.tables.runs):
-            return places
-        # Of another dtype, they would have numpy convert all runs for each call.
-        wanted = places.astype(np.uint32)
-        rows: Places = self.tables.runs.searchsorted(wanted, side="right").astype(np.int64) - 1
-        return rows
+    def _fingerprints_at(self, places: Places) -> Fingerprints:
+        """Return the fingerprints to which the ids at some places belong."""
+        # Of another dtype, they would have numpy convert all runs and starts for each call.
+        rows = places.astype(np.uint32)
+        if len(self.tables.runs):
+            rows = (self.tables.runs.searchsorted(rows, side="right") - 1).astype(np.uint32)
+        buckets = self.tables.tables[0].starts.searchsorted(rows, side="right") - 1
+        return self._joined(0, buckets.astype(np.uint64), rows)
 
-    def fingerprints_at(self, rows: Places) -> Fingerprints:
-        """Return the fingerprints of some rows of table 0."""
-        starts, high, low, keys = self.tables.tables[0]
-        wanted = rows.astype(np.uint32)
-        buckets = starts.searchsorted(wanted, side="right").astype(np.uint64) - np.uint64(1)
-        blocks = buckets << np.uint64(BLOCK_BITS - self.tables.shape.bits)
+    def _joined(
+        self, block: int, buckets: Fingerprints, rows: slice | npt.NDArray[np.uint32]
+    ) -> Fingerprints:
+        """Return the fingerprints of rows of a table, whose buckets are known."""
+        _, high, low, keys = self.tables.tables[block]
+        values = buckets << np.uint64(BLOCK_BITS - self.tables.shape.bits)
         if len(keys):
-            blocks |= keys[rows].astype(np.uint64)
-        rest = high[rows].astype(np.uint64) << np.uint64(16) | low[rows].astype(np.uint64)
-        fingerprints: Fingerprints = blocks << np.uint64(48) | rest
-        return fingerprints
+            values |= keys[rows]
+        values <<= np.uint64(2 * BLOCK_BITS)
+        values |= high[rows]
+        values <<= np.uint64(BLOCK_BITS)
+        values |= low[rows]
+        return values
+
+    def _are_alive(self, dead: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+        bits: npt.NDArray[np.bool_] = np.unpackbits(
+            dead, count=len(self.tables.ids), bitorder="little"
+        ).view(np.bool_)
+        return ~bits
 
     def _alive(self, places: Places) -> npt.NDArray[np.bool_]:
         if self._dead is None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
     from neardup import Parameters
-    from neardup.indexes.match import Match
+    from neardup.indexes.arrays import Match
 
     Read = Callable[..., sqlite3.Cursor]
 

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from neardup.files.batches import TAIL
-from neardup.files.durable import LOCK_NAME, TEMPORARY_SUFFIX
+from neardup.files.durable import TEMPORARY_SUFFIX, origin_of
 
 LAST_LOG = 99_999_999
 """The largest number of a log: names have eight digits."""
@@ -51,15 +50,7 @@ class Layout(NamedTuple):
 
 
 class LayoutError(Exception):
-    """The names contradict one another; the message says how.
-
-    Attributes:
-        foreign: Whether the files are another program's: no name is that of a segment or log.
-    """
-
-    def __init__(self, message: str, *, foreign: bool = False) -> None:
-        super().__init__(message)
-        self.foreign = foreign
+    """The names contradict one another; the message says how."""
 
 
 def log_name(number: int) -> str:
@@ -70,30 +61,21 @@ def log_name(number: int) -> str:
 def layout_of(names: Iterable[str]) -> Layout:
     """Read the state of an index directory from the names in it.
 
-    Names that are none of ours are left alone, provided that there are files of ours.
+    Names that are none of ours are left alone.
 
     Raises:
-        LayoutError: No index at all, or a file of it is missing or has a wrong name.
+        LayoutError: A file is missing or has a wrong name.
     """
-    spans, logs, obsolete, odd, others = [], [], [], [], []
-    for name in sorted(set(names) - {LOCK_NAME}):
+    spans, logs, obsolete = [], [], []
+    for name in sorted(names):
         if found := _SEGMENT.fullmatch(name):
             spans.append(Span(int(found[1]), int(found[2])))
         elif found := _LOG.fullmatch(name):
             logs.append(int(found[1]))
-        elif name.endswith(TEMPORARY_SUFFIX) and is_ours(name.removesuffix(TEMPORARY_SUFFIX)):
+        elif name.endswith(TEMPORARY_SUFFIX) and is_ours(name):
             obsolete.append(name)
-        elif is_ours(name):
-            continue  # a tail that was set aside
         elif name.endswith(_OURS):
-            odd.append(name)
-        else:
-            others.append(name)
-    if (others or odd) and not spans and not logs:
-        foreign = min(others + odd)
-        raise LayoutError(f"an index or an empty directory, found {foreign!r}", foreign=True)
-    if odd:
-        raise LayoutError(f"a file name such as 00000001.log, found {odd[0]!r}")
+            raise LayoutError(f"a file name such as 00000001.log, found {name!r}")
     kept = _without_replaced(spans)
     obsolete += [span.name for span in spans if span not in kept]
     log = kept[-1].last + 1 if kept else 1
@@ -103,10 +85,9 @@ def layout_of(names: Iterable[str]) -> Layout:
 
 
 def is_ours(name: str) -> bool:
-    """Whether an index gives a file such a name, but for the lock and for a temporary file."""
-    if tail := TAIL.fullmatch(name):
-        name = tail[1]
-    return bool(_SEGMENT.fullmatch(name) or _LOG.fullmatch(name))
+    """Whether an index gives a segment or a log such a name, a torn tail or half of it included."""
+    origin = origin_of(name)
+    return bool(_SEGMENT.fullmatch(origin) or _LOG.fullmatch(origin))
 
 
 def _without_replaced(spans: list[Span]) -> list[Span]:

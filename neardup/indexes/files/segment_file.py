@@ -1,18 +1,16 @@
 """Read and write a segment, or say what is wrong with it; the grammar is in docs/formats.md."""
 
 import mmap
-import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import xxhash
 
-from neardup.files.durable import TEMPORARY_SUFFIX
-from neardup.files.sealed import CHECKSUM, FileKind, sealed, unusable
+from neardup.files.durable import write_temporary
+from neardup.files.sealed import CHECKSUM, FileKind, digest_of, sealed, unusable
 from neardup.indexes.columns import (
     COLUMNS,
     Array,
@@ -27,50 +25,22 @@ from neardup.indexes.files.file_layout import Span
 HEADER_BYTES = 256
 IDENTITY_BYTES = 16
 ALIGNMENT = 64
-SYNC_BYTES = 1 << 23
-"""The file is synced each time this many bytes were written, so that the end of a long merge has
-little left to wait for.
-"""
 
 _KIND = FileKind("a segment", b"NDUPSEG\n", 2, HEADER_BYTES)
 _FIELDS = struct.Struct(f"<8sII{IDENTITY_BYTES}sQQQQQq{COLUMNS}Q")
 _PADDING = bytes(HEADER_BYTES - _FIELDS.size - CHECKSUM.size)
 
 
-class SegmentHeader(NamedTuple):
-    """The first 256 bytes of a segment.
+class SegmentLabel(NamedTuple):
+    """The identity of a segment, apart from its content.
 
     Attributes:
         identity: 16 random bytes that all files of one index share.
-        first_log: The log with the oldest entries of the segment.
-        last_log: The log with the newest entries of the segment.
-        shape: The sizes of the segment.
-        max_id: The largest id, -1 where there is none.
-        checksums: xxh3_64 of each column with the zeros after it.
+        span: The logs whose entries are in it.
     """
 
     identity: bytes
-    first_log: int
-    last_log: int
-    shape: Shape
-    max_id: int
-    checksums: Sequence[int]
-
-    def to_bytes(self) -> bytes:
-        """Return the header as it stands in the file."""
-        identity, first, last, shape, max_id, checksums = self
-        fields = _FIELDS.pack(
-            _KIND.magic,
-            _KIND.version,
-            HEADER_BYTES,
-            identity,
-            first,
-            last,
-            *shape,
-            max_id,
-            *checksums,
-        )
-        return sealed(fields + _PADDING)
+    span: Span
 
 
 class Section(NamedTuple):
@@ -95,92 +65,6 @@ def sections_of(shape: Shape) -> list[Section]:
     return [Section(*section) for section in zip(edges, columns, edges[1:], strict=False)]
 
 
-class SegmentLabel(NamedTuple):
-    """The identity of a segment, apart from its content.
-
-    Attributes:
-        identity: The identity of the index.
-        span: The logs whose entries are in it.
-    """
-
-    identity: bytes
-    span: Span
-
-
-class SegmentWriter:
-    """Takes the columns of a segment, side by side, and writes them where they belong.
-
-    Args:
-        path: The name that the segment shall get.
-        label: The identity of the segment.
-        shape: Its sizes.
-
-    Raises:
-        OSError: The file cannot be made.
-
-    Files: ``path`` with ``.tmp`` after it, until it is renamed.
-    """
-
-    def __init__(self, path: Path, label: SegmentLabel, shape: Shape) -> None:
-        self.temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
-        self.shape = shape
-        self._label = label
-        self._sections = sections_of(shape)
-        self._ends = [section.offset for section in self._sections]
-        self._checksums = [xxhash.xxh3_64() for _ in self._sections]
-        self._unsynced = 0
-        self._file = self.temporary.open("wb", buffering=0)
-
-    @property
-    def span(self) -> Span:
-        """The logs whose entries are in the segment."""
-        return self._label.span
-
-    def put(self, column: int, values: Array) -> None:
-        """Append to a column.
-
-        Raises:
-            OSError: The disk is full, or the like.
-        """
-        dtype = self._sections[column].column.dtype
-        data = np.ascontiguousarray(values, dtype).view(np.uint8).data
-        self._write(self._ends[column], data)
-        self._checksums[column].update(data)
-        self._ends[column] += len(data)
-        self._unsynced += len(data)
-        if self._unsynced >= SYNC_BYTES:
-            os.fsync(self._file.fileno())
-            self._unsynced = 0
-
-    def finish(self, max_id: int) -> None:
-        """Write the header and make the file durable, still under its temporary name.
-
-        Raises:
-            OSError: The disk is full, or the like.
-        """
-        for checksum, section, end in zip(self._checksums, self._sections, self._ends, strict=True):
-            zeros = bytes(section.end - end)
-            checksum.update(zeros)
-            self._write(end, zeros)
-        checksums = [checksum.intdigest() for checksum in self._checksums]
-        identity, span = self._label
-        self._write(0, SegmentHeader(identity, *span, self.shape, max_id, checksums).to_bytes())
-        os.fsync(self._file.fileno())
-        self._file.close()
-
-    def abandon(self) -> None:
-        """Remove the file."""
-        self._file.close()
-        self.temporary.unlink(missing_ok=True)
-
-    def _write(self, offset: int, data: bytes | memoryview) -> None:
-        left = memoryview(data)
-        while left:
-            self._file.seek(offset)
-            written = self._file.write(left)
-            left, offset = left[written:], offset + written
-
-
 def stage_segment(path: Path, label: SegmentLabel, tables: Tables) -> Path:
     """Write a durable segment under a temporary name beside ``path`` and return that name.
 
@@ -192,41 +76,56 @@ def stage_segment(path: Path, label: SegmentLabel, tables: Tables) -> Path:
     Raises:
         OSError: The disk is full, or the like; nothing is left behind.
     """
-    writer = SegmentWriter(path, label, tables.shape)
-    try:
-        for column, values in enumerate(tables.columns):
-            writer.put(column, values)
-        writer.finish(tables.max_id)
-    except BaseException:
-        writer.abandon()
-        raise
-    return writer.temporary
+    return write_temporary(path, _chunks(label, tables))
 
 
-def read_segment(path: Path) -> tuple[SegmentHeader, Tables]:
-    """Return the header and the tables, mapped into memory, after checking every byte.
+def _chunks(label: SegmentLabel, tables: Tables) -> Iterator[bytes | memoryview]:
+    # Each column and the zeros after it.
+    parts = [
+        (_data(values, column), bytes(end - offset - column.nbytes))
+        for values, (offset, column, end) in zip(
+            tables.columns, sections_of(tables.shape), strict=True
+        )
+    ]
+    numbers = (*label.span, *tables.shape, tables.max_id, *(digest_of(*part) for part in parts))
+    fields = _FIELDS.pack(_KIND.magic, _KIND.version, HEADER_BYTES, label.identity, *numbers)
+    yield sealed(fields + _PADDING)
+    for part in parts:
+        yield from part
+
+
+def _data(values: Array, column: ArrayColumn) -> memoryview:
+    return np.ascontiguousarray(values, column.dtype).view(np.uint8).data
+
+
+def read_segment(path: Path) -> tuple[SegmentLabel, Tables]:
+    """Return the label and the tables, mapped into memory, after checking every byte.
 
     Raises:
         IndexFileError: The file is damaged, foreign or of another version.
 
     Complexity: O(n), 1 ms a million entries from the page cache.
     """
-    header = _checked_header(path)
+    with path.open("rb") as file:
+        fields = _KIND.fields(path, file.read(HEADER_BYTES))
+    _, _, _, identity, first, last, *numbers = _FIELDS.unpack(fields[: _FIELDS.size])
+    shape, max_id, checksums = Shape(*numbers[:3]), numbers[3], numbers[4:]
+    sections, size = sections_of(shape), path.stat().st_size
+    if size != sections[-1].end:
+        wanted = f"{sections[-1].end} bytes for {shape.rows} rows"
+        raise unusable(path, wanted, f"{size} bytes")
     mapped = _mapped(path)
-    for section, expected in zip(sections_of(header.shape), header.checksums, strict=True):
-        found = xxhash.xxh3_64_intdigest(memoryview(mapped)[section.offset : section.end])
+    for (start, _, end), expected in zip(sections, checksums, strict=True):
+        found = digest_of(memoryview(mapped)[start:end])
         if found != expected:
-            raise unusable(
-                path,
-                f"checksum {expected:016x} of bytes {section.offset} to {section.end}",
-                f"{found:016x}",
-            )
-    return header, _tables(mapped, header.shape, header.max_id)
+            wanted = f"checksum {expected:016x} of bytes {start} to {end}"
+            raise unusable(path, wanted, f"{found:016x}")
+    return SegmentLabel(identity, Span(first, last)), _tables(mapped, shape, max_id)
 
 
-def map_tables(path: Path, shape: Shape, max_id: int) -> Tables:
-    """Map the tables of a segment that was checked, or just written by us, into memory."""
-    return _tables(_mapped(path), shape, max_id)
+def map_tables(path: Path, written: Tables) -> Tables:
+    """Map the tables of a segment that was just written into memory."""
+    return _tables(_mapped(path), written.shape, written.max_id)
 
 
 def _mapped(path: Path) -> mmap.mmap:
@@ -242,16 +141,3 @@ def _tables(mapped: mmap.mmap, shape: Shape, max_id: int) -> Tables:
         for offset, column, _ in sections_of(shape)
     ]
     return tables_of(shape, max_id, columns)
-
-
-def _checked_header(path: Path) -> SegmentHeader:
-    with path.open("rb") as file:
-        fields = _KIND.fields(path, file.read(HEADER_BYTES))
-    size = path.stat().st_size
-    _, _, _, identity, first, last, *numbers = _FIELDS.unpack(fields[: _FIELDS.size])
-    shape = Shape(*numbers[:3])
-    header = SegmentHeader(identity, first, last, shape, numbers[3], numbers[4:])
-    expected = sections_of(header.shape)[-1].end
-    if size != expected:
-        raise unusable(path, f"{expected} bytes for {header.shape.rows} rows", f"{size} bytes")
-    return header

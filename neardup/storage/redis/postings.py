@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import ParameterError
-from neardup.indexes.match import Match
+from neardup.indexes.arrays import Match
 from neardup.storage.redis.script import Call, Script
 from neardup.storage.redis.server import Command, Server
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from neardup.candidates import Candidates
 from neardup.cascade import Evidence
 from neardup.fingerprints.digest import EMPTY_DIGEST
-from neardup.indexes.match import Match
+from neardup.indexes.arrays import Match
 from neardup.parameters import Parameters
 from neardup.storage.redis.head_format import Head, Record
 from neardup.storage.redis.kept_documents import DigestOwner, mark_of

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from neardup.candidates import Bitmaps
-from neardup.indexes.match import Match
+from neardup.indexes.arrays import Match
 from neardup.storage.redis.commit_log import CommitLog, Look
 from neardup.storage.redis.head_format import Head, Record, unpack_record
 from neardup.storage.redis.kept_documents import DigestOwner, RedisDocuments, mark_of, owners_in

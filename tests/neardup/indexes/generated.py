@@ -6,8 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from neardup import HammingIndex
-from neardup.indexes.lsh_rows import Signatures
-from neardup.indexes.match import Match
+from neardup.indexes.arrays import Match, Signatures
 
 unhurried = settings(deadline=None)
 """Tests assert nothing about speed: a busy machine is no bug."""

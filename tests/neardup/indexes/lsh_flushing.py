@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from neardup import LshIndex
-from neardup.indexes.lsh_rows import Signatures
+from neardup.indexes.arrays import Signatures
 
 PERMUTATIONS = 24
 

@@ -50,12 +50,12 @@ def test_a_radius_out_of_range_is_named(value: int) -> None:
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "a", True, np.True_, np.array([1, 2])])
 def test_a_limit_that_allows_nothing_is_named(value: int) -> None:
-    with pytest.raises(ParameterError, match=r"^limit must be None or .*, got "):
-        checked_limit(value)
+    with pytest.raises(ParameterError, match=r"^limit must be at least 1, got "):
+        checked_limit(value, 9)
 
 
 def test_a_number_of_numpy_is_a_limit() -> None:
-    assert type(checked_limit(np.uint64(3))) is int
+    assert type(checked_limit(np.uint64(3), 9)) is int
 
 
 @pytest.mark.parametrize(

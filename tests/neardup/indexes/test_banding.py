@@ -89,7 +89,7 @@ class TestBanding:
     def test_bad_shapes_and_a_similarity_of_nothing_are_refused(self) -> None:
         with pytest.raises(ParameterError, match="min_similarity must be above 0"):
             LshIndex(0)
-        with pytest.raises(ParameterError, match="limit must be None or at least 1, got 0"):
+        with pytest.raises(ParameterError, match="limit must be at least 1, got 0"):
             LshIndex(0.8).query(scattered(0, 1, 128)[0], limit=0)
         with pytest.raises(ParameterError, match="a new index needs min_similarity, or a shape"):
             LshIndex()

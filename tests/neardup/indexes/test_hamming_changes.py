@@ -1,15 +1,10 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from neardup import HammingIndex
-from neardup.errors import ParameterError
-from neardup.indexes.match import Match
-from tests.neardup.indexes.generated import (
-    filled,
-    scanned,
-)
+from neardup.indexes.arrays import Match
+from tests.neardup.indexes.generated import filled
 
 
 class TestDelete:
@@ -65,7 +60,7 @@ class TestDelete:
             before = index.size_bytes
             for number in range(5_000):
                 index.delete(number)
-            assert index.merge()
+            index.merge()
             assert len(index) == 5_000
             assert index.size_bytes < 0.7 * before
         with HammingIndex(tmp_path) as index:
@@ -93,32 +88,3 @@ class TestDelete:
             assert index.size_bytes < 300 * 40
         with HammingIndex(tmp_path, radius=0) as index:
             assert index.query_many(range(320)).ids.tolist() == list(range(304, 320))
-
-
-class TestMerge:
-    def test_merging_by_steps_ends_with_one_segment(self) -> None:
-        stored = np.random.default_rng(2).integers(0, 2**64, 50_000, dtype=np.uint64)
-        index = HammingIndex(buffer_size=100)
-        for start in range(0, 50_000, 10_000):
-            index.add_many(stored[start : start + 10_000], range(start, start + 10_000))
-        calls = 1
-        while not index.merge(max_rows=20_000):
-            calls += 1
-            value = int(stored[calls])
-            assert index.query(value) == scanned(stored, np.arange(50_000), value, 3)
-        assert calls > 5
-        assert index.design.rows == 50_000
-        assert index.merge(max_rows=1)
-
-    def test_an_index_of_nothing_is_merged(self) -> None:
-        assert HammingIndex().merge()
-        assert HammingIndex().merge(1)
-
-    def test_a_step_of_nothing_is_refused(self) -> None:
-        with pytest.raises(ParameterError, match="max_rows must be None or at least 1, got 0"):
-            HammingIndex().merge(0)
-
-    @pytest.mark.parametrize("max_rows", ["a", 1.5, True])
-    def test_a_step_of_no_number_is_refused(self, max_rows: int) -> None:
-        with pytest.raises(ParameterError, match="max_rows must be None or an integer, got "):
-            HammingIndex().merge(max_rows)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from neardup import HammingIndex
-from neardup.indexes.scan import ScanIndex
 from tests.neardup.indexes.generated import fingerprints, ids, radii
+from tests.neardup.indexes.scan import ScanIndex
 
 pytestmark = pytest.mark.slow
 
@@ -61,10 +61,10 @@ class HammingMachine(RuleBasedStateMachine):
         if self.held:
             self.delete(data.draw(st.sampled_from(self.held))[1])
 
-    @rule(max_rows=st.none() | st.integers(1, 50))
-    def merge(self, max_rows: int | None) -> None:
-        assert self.index.merge(max_rows) or max_rows is not None
-        self.check()
+    @rule()
+    def merge(self) -> None:
+        self.index.merge()
+        self.change(self.held)
 
     @rule(value=fingerprints())
     def query(self, value: int) -> None:

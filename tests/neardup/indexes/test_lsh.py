@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from neardup.errors import ClosedError, DocumentError, FingerprintError, ParameterError
 from neardup.fingerprints.minhash import minhash, minhash_many
+from neardup.indexes.arrays import Signatures
 from neardup.indexes.banding import Banding
 from neardup.indexes.lsh import Candidate, LshIndex
 from neardup.indexes.lsh_layout import BUCKETS_A_CHUNK, FIRST_BUCKETS, LOAD
-from neardup.indexes.lsh_rows import Signatures
 from tests.neardup.indexes.generated import scattered, unhurried
 from tests.neardup.texts import changed, prose
 

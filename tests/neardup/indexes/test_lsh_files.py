@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 import xxhash
 
-from neardup import HammingIndex, LshIndex
+from neardup import HammingIndex, LshIndex, minhash
 from neardup.errors import IndexFileError, ParameterError
+from neardup.features.shingles import JACCARD_SIZE
 from neardup.files.batches import Promise
+from neardup.indexes.arrays import Signatures
 from neardup.indexes.banding import Banding
 from neardup.indexes.lsh import Candidate
-from neardup.indexes.lsh_file import read_batches, read_header
-from neardup.indexes.lsh_rows import Signatures
+from neardup.indexes.lsh_file import read_header
 from tests.neardup.indexes.lsh_flushing import PERMUTATIONS, signature_of
 from tests.neardup.indexes.test_lsh import four_bits
 
@@ -44,12 +45,13 @@ def ids_in(path: Path) -> list[int]:
 
 def batches_in(path: Path) -> list[int]:
     """Return how many documents there are in each batch of a file."""
-    return [len(rows.ids) for rows, _ in read_batches(path, read_header(path))]
+    header = read_header(path)
+    return [batch.added for batch in header.batches.batches(path, memoryview(path.read_bytes()))]
 
 
 def promising(file: bytes, end: int, documents: int) -> bytes:
     """Return a file that promises another length."""
-    return file[:48] + Promise(end, documents).to_bytes() + file[72:]
+    return file[:56] + Promise(end, documents).to_bytes() + file[80:]
 
 
 def keys_of(signature: Signatures, bands: int, rows: int) -> list[int]:
@@ -91,22 +93,23 @@ class TestBytes:
         def checksum(part: bytes) -> int:
             return xxhash.xxh3_64_intdigest(part)
 
-        *header, probe, header_checksum = struct.unpack("<8sIIIIdQQ", data[:48])
-        assert header == [b"NDUPLSH\n", 2, PERMUTATIONS, 2, 12, least]
-        assert header_checksum == checksum(data[:40])
+        *header, probe, header_checksum = struct.unpack("<8sIIIIIIdQQ", data[:56])
+        assert header == [b"NDUPLSH\n", 3, PERMUTATIONS, 2, 12, JACCARD_SIZE, 0, least]
+        assert header_checksum == checksum(data[:48])
         signature = np.arange(PERMUTATIONS, dtype=np.uint32) * np.uint32(0x9E3779B1)
         assert probe == checksum(
             struct.pack("<2I2Q", *keys_of(signature, 2, 12), *sketch_of(signature))
         )
-        assert struct.unpack("<QQQ", data[48:72]) == (len(data), 2, checksum(data[48:64]))
-        assert struct.unpack("<4sIQQ", data[72:96]) == (b"NDB\n", 2, 0, checksum(data[72:88]))
-        end = 96 + 2 * ROW_BYTES
-        ids, words, keys = data[96:112], data[112:144], data[144:end]
+        assert struct.unpack("<QQQ", data[56:80]) == (len(data), 2, checksum(data[56:72]))
+        batch = struct.unpack("<4sIIIQQ", data[80:112])
+        assert batch == (b"NDB\n", 0, 2, 0, 0, checksum(data[80:104]))
+        end = 112 + 2 * ROW_BYTES
+        ids, words, keys = data[112:128], data[128:160], data[160:end]
         assert struct.unpack("<2q", ids) == (2**63 - 1, 3)
         both = (signature_of(5), signature_of(6))
         assert struct.unpack("<4Q", words) == tuple(w for one in both for w in sketch_of(one))
         assert struct.unpack("<4I", keys) == tuple(k for one in both for k in keys_of(one, 2, 12))
-        assert struct.unpack("<Q8s", data[end:]) == (checksum(data[96:end]), b"NDBEND\r\n")
+        assert struct.unpack("<Q8s", data[end:]) == (checksum(data[112:end]), b"NDBEND\r\n")
 
     def test_the_example_of_the_documentation_is_a_file(self, tmp_path: Path) -> None:
         text = (Path(__file__).parents[3] / "docs" / "lsh_format.md").read_text("utf-8")
@@ -203,11 +206,11 @@ class TestDamage:
 
     def test_another_file_another_version_and_other_keys_are_named(self, tmp_path: Path) -> None:
         made(tmp_path)
-        header = (tmp_path / FILE).read_bytes()[:40]
+        header = (tmp_path / FILE).read_bytes()[:48]
         for place, value, complaint in (
             (0, b"SQLite f", r"starting with b'NDUPLSH\\n', found b'SQLite f'"),
-            (8, b"\x01", "expected version 2, found version 1; restore it from a copy, or delete"),
-            (32, b"12345678", "as this version makes them, found others .probe 3837363534333231"),
+            (8, b"\x02", "expected version 3, found version 2; restore it from a copy, or delete"),
+            (40, b"12345678", "as this version makes them, found others .probe 3837363534333231"),
         ):
             data = header[:place] + value + header[place + len(value) :]
             data += struct.pack("<Q", xxhash.xxh3_64_intdigest(data))
@@ -252,6 +255,23 @@ class TestOpening:
         with LshIndex(path=tmp_path) as index:
             assert index.shape == Banding(18, 7)
 
+    def test_signatures_of_other_shingles_than_those_of_the_file_are_refused(
+        self, tmp_path: Path
+    ) -> None:
+        with LshIndex(0.8, path=tmp_path, shingle_size=3) as index:
+            index.add(minhash("one two three four", shingle_size=3), 1)
+        with pytest.raises(ParameterError) as caught:
+            LshIndex(path=tmp_path)
+        assert str(caught.value) == (
+            f"{tmp_path} holds signatures of shingles of 3 words, asked for are {JACCARD_SIZE}; "
+            "make signatures with shingle_size=3 and open it so, or add the documents to another "
+            "index"
+        )
+        with LshIndex(path=tmp_path, shingle_size=3) as index:
+            assert index.query(minhash("one two three four", shingle_size=3))
+        with pytest.raises(ParameterError, match=r"shingle_size must be 1\.\.16, got 0"):
+            LshIndex(0.8, shingle_size=0)
+
     def test_bad_numbers_make_no_directory(self, tmp_path: Path) -> None:
         for asked in ({}, {"min_similarity": 2}, {"min_similarity": 0.8, "permutations": 0}):
             with pytest.raises(ParameterError):
@@ -272,7 +292,7 @@ class TestOpening:
     def test_more_than_one_batch_at_once_comes_back(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("neardup.indexes.lsh_directory.BATCH_ROWS", 1000)
+        monkeypatch.setattr("neardup.indexes.lsh_tables.BATCH_ROWS", 1000)
         values = np.random.default_rng(3).integers(0, 2**32, (70_000, 16), dtype=np.uint32)
         with LshIndex(path=tmp_path, permutations=16, shape=(2, 8)) as index:
             index.add_many(values, np.arange(70_000))

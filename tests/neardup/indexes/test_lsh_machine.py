@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from neardup import LshIndex
+from neardup.indexes.arrays import Signatures
 from neardup.indexes.banding import Banding
-from neardup.indexes.lsh_rows import Signatures
 from tests.neardup.indexes.generated import scattered
 from tests.neardup.indexes.test_lsh import scanned
 

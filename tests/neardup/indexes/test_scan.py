@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 
 from neardup.errors import DocumentError, FingerprintError, ParameterError
-from neardup.indexes.match import Match
-from neardup.indexes.scan import ScanIndex
+from neardup.indexes.arrays import Match
 from tests.neardup.indexes.generated import entries, fingerprints, radii, scanned, unhurried
+from tests.neardup.indexes.scan import ScanIndex
 
 
 def test_query_returns_entries_nearest_first_then_by_id() -> None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from neardup import HammingIndex
+from neardup.indexes.columns import bucket_bits
 from neardup.indexes.search import Search
 from tests.neardup.indexes.generated import planted, scanned
 
@@ -66,7 +67,7 @@ def test_more_than_half_a_million_rows_use_whole_blocks_as_buckets() -> None:
     stored = evenly_spread(530_000)
     index = HammingIndex()
     index.add_many(stored, np.arange(len(stored)))
-    assert index.design.prefix_bits == 16
+    assert bucket_bits(len(stored)) == 16
     values = planted(stored, 20, 3, seed=1)
     wanted = [scanned(stored, np.arange(len(stored)), value, 3) for value in values]
     assert [index.query(value) for value in values] == wanted

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.indexes.columns import BLOCKS
-from neardup.indexes.design import MAX_SHARE, even_shares, masks
+from neardup.indexes.segment import MAX_SHARE, masks
 from tests.neardup.indexes.generated import MASK, radii, unhurried
 
 
@@ -19,15 +19,6 @@ def test_masks_are_all_values_with_few_bits_ascending(bits: int) -> None:
     for share in range(1, MAX_SHARE + 1):
         assert all(flip.bit_count() < share for flip in flips[: ends[share]].tolist())
         assert all(flip.bit_count() >= share for flip in flips[ends[share] :].tolist())
-
-
-@pytest.mark.parametrize("radius", range(9))
-def test_every_radius_can_be_shared_evenly(radius: int) -> None:
-    shares = even_shares(radius)
-    assert len(shares) == BLOCKS
-    assert sum(shares) == radius + 1
-    assert max(shares) - min(shares) <= 1
-    assert max(shares) <= MAX_SHARE
 
 
 class TestPigeonholeProperties:

@@ -34,7 +34,7 @@ def main(path: str, seed: int) -> None:
                 index.delete(number)
             first = end
             if chance.random() < 0.1:
-                index.merge(chance.choice([None, 100]))
+                index.merge()
             if chance.random() < 0.5:
                 index.flush()
                 print(first - 1, flush=True)

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from neardup.files.batches import Promise
 from neardup.indexes.arrays import Rows
 from neardup.indexes.building import built
 from neardup.indexes.columns import no_rows
 from neardup.indexes.files.file_layout import Span
-from neardup.indexes.files.log_file import EMPTY, Batch, LogHeader, batch_bytes
+from neardup.indexes.files.log_file import EMPTY, Batch, LogHeader, open_log
 from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "formats.md"
@@ -38,9 +37,10 @@ def test_a_segment_is_as_documented(tmp_path: Path) -> None:
     assert path.read_bytes()[:0x110] == data
 
 
-def test_a_log_is_as_documented() -> None:
-    batch = Batch(rows_of((0, 1)), rows_of((2**64 - 1, 3)))
-    added = batch_bytes(batch, 0)
-    promise = Promise(EMPTY.end + len(added), 2)
-    data = LogHeader(IDENTITY, 2).to_bytes() + promise.to_bytes() + added
-    assert documented("4e 44 55 50 4c 4f 47 0a") == data
+def test_a_log_is_as_documented(tmp_path: Path) -> None:
+    path = tmp_path / "2.log"
+    path.write_bytes(LogHeader(IDENTITY, 2).empty_log())
+    log = open_log(path, EMPTY)
+    Batch(rows_of((0, 1)), rows_of((2**64 - 1, 3))).append_to(log)
+    log.close()
+    assert documented("4e 44 55 50 4c 4f 47 0a") == path.read_bytes()

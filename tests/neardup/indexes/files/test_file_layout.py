@@ -47,8 +47,6 @@ def test_names_tell_what_counts(names: list[str], layout: Layout) -> None:
 @pytest.mark.parametrize(
     ("names", "complaint"),
     [
-        (["page.html"], "an index or an empty directory, found 'page.html'"),
-        (["page.html", f"{LOG1}.tmp"], "found 'page.html'"),
         ([A], "the log '00000002.log', found none"),
         ([LOG2], "'00000001.log' to be the newest log, found '00000002.log'"),
         ([A, LOG3], "'00000002.log' to be the newest log, found '00000003.log'"),
@@ -65,19 +63,3 @@ def test_names_that_contradict_one_another_are_refused(names: list[str], complai
     with pytest.raises(LayoutError) as caught:
         layout_of(names)
     assert complaint in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("names", "foreign"),
-    [
-        (["page.html"], True),
-        (["crawl.log"], True),
-        (["page.html", "crawl.log", "x.tmp", "index.lock", f"{LOG1}.tmp"], True),
-        ([LOG1, "crawl.log"], False),
-        ([B, LOG3, "page.html"], False),
-    ],
-)
-def test_names_without_any_of_ours_are_foreign(names: list[str], foreign: bool) -> None:
-    with pytest.raises(LayoutError) as caught:
-        layout_of(names)
-    assert caught.value.foreign == foreign

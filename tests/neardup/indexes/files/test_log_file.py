@@ -9,17 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup.errors import IndexFileError
-from neardup.files.batches import Promise
+from neardup.files.batches import AppendingFile, Promise
 from neardup.indexes.arrays import Rows
-from neardup.indexes.files.log_file import (
-    EMPTY,
-    Batch,
-    LogHeader,
-    LogWriter,
-    batch_bytes,
-    create_log,
-    read_log,
-)
+from neardup.indexes.files.log_file import EMPTY, Batch, LogHeader, open_log, read_log
 
 HEADER = LogHeader(bytes(range(16)), 3)
 Entries = list[tuple[int, int]]
@@ -53,9 +45,9 @@ def batches_of(path: Path) -> list[tuple[Removed, Added]]:
     return found
 
 
-def new_log(path: Path) -> LogWriter:
-    create_log(path, HEADER)
-    return LogWriter(path, EMPTY)
+def new_log(path: Path) -> AppendingFile:
+    path.write_bytes(HEADER.empty_log())
+    return open_log(path, EMPTY)
 
 
 def promising(log: bytes, end: int, entries: int) -> bytes:
@@ -68,7 +60,7 @@ def written(path: Path, batches: list[tuple[Removed, Added]]) -> list[int]:
     log = new_log(path)
     sizes = [path.stat().st_size]
     for batch in batches:
-        log.append(batch_of(*batch))
+        batch_of(*batch).append_to(log)
         sizes.append(path.stat().st_size)
     log.close()
     return sizes
@@ -105,8 +97,8 @@ def test_the_bytes_are_those_of_the_documentation(path: Path) -> None:
 
 def test_a_log_goes_on_after_what_it_holds(path: Path) -> None:
     sizes = written(path, BATCHES[:2])
-    log = LogWriter(path, Promise(sizes[-1], 4))
-    log.append(batch_of(*BATCHES[2]))
+    log = open_log(path, Promise(sizes[-1], 4))
+    batch_of(*BATCHES[2]).append_to(log)
     assert log.count == 7
     log.close()
     assert batches_of(path) == BATCHES
@@ -170,14 +162,17 @@ def test_a_tail_whose_blocks_were_never_written_is_left_out(path: Path) -> None:
 
 def test_a_torn_tail_is_set_aside_before_anything_is_added(path: Path) -> None:
     sizes = written(path, BATCHES[:2])
-    tails = [batch_bytes(batch_of(*BATCHES[2]), 4)[:-1], b"NDB"]
+    written(path.with_name("whole.log"), BATCHES)
+    third = path.with_name("whole.log").read_bytes()[sizes[-1] :]
+    path.with_name("whole.log").unlink()
+    tails = [third[:-1], b"NDB"]
     for tail in tails:
         path.write_bytes(path.read_bytes() + tail)
-        log = LogWriter(path, read_log(path).whole)
+        log = open_log(path, read_log(path).whole)
         assert path.stat().st_size == sizes[-1]
         log.close()
-    log = LogWriter(path, read_log(path).whole)
-    log.append(batch_of([], [(5, 5)]))
+    log = open_log(path, read_log(path).whole)
+    batch_of([], [(5, 5)]).append_to(log)
     log.close()
     assert batches_of(path) == [*BATCHES[:2], ([], [(5, 5)])]
     assert [path.with_name(f"{path.name}.tail-{n}").read_bytes() for n in (1, 2)] == tails
@@ -187,7 +182,7 @@ def test_a_torn_tail_is_set_aside_before_anything_is_added(path: Path) -> None:
 def test_what_is_whole_beyond_the_promise_is_promised_when_it_is_opened(path: Path) -> None:
     sizes = written(path, BATCHES)
     path.write_bytes(promising(path.read_bytes(), sizes[1], 2))
-    LogWriter(path, read_log(path).whole).close()
+    open_log(path, read_log(path).whole).close()
     path.write_bytes(path.read_bytes()[: sizes[2]])
     with pytest.raises(IndexFileError, match="that it promised"):
         read_log(path)
@@ -200,13 +195,13 @@ def test_half_a_batch_of_a_failed_call_is_removed(path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (EMPTY.end + 70, limits[1]))
     try:
         with pytest.raises(OSError, match="File too large"):
-            log.append(batch_of(*BATCHES[2]))
+            batch_of(*BATCHES[2]).append_to(log)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert path.stat().st_size == EMPTY.end
     assert batches_of(path) == []
     assert log.count == 0
-    log.append(batch_of(*BATCHES[1]))
+    batch_of(*BATCHES[1]).append_to(log)
     log.close()
     assert batches_of(path) == BATCHES[1:2]
 
@@ -267,7 +262,7 @@ def test_another_file_and_another_version_are_named(path: Path) -> None:
     path.write_bytes(b"SQLite format 3\0")
     with pytest.raises(IndexFileError, match=r"starting with b'NDUPLOG\\n', found b'SQLite f'"):
         read_log(path)
-    data = bytearray(HEADER.to_bytes())
+    data = bytearray(HEADER.empty_log())
     data[8] = 9
     path.write_bytes(data)
     with pytest.raises(IndexFileError, match="expected version 3, found version 9"):
@@ -302,7 +297,7 @@ class TestLogProperties:
 
 
 def test_a_log_that_cannot_be_cut_is_closed_again(path: Path) -> None:
-    create_log(path, HEADER)
+    path.write_bytes(HEADER.empty_log())
     with pytest.raises(OSError, match="Invalid argument"):
-        LogWriter(path, Promise(-1, 0))
+        open_log(path, Promise(-1, 0))
     gc.collect()  # of an open file this would warn

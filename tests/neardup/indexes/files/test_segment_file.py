@@ -8,11 +8,10 @@ import xxhash
 from neardup.errors import IndexFileError
 from neardup.indexes.arrays import Rows
 from neardup.indexes.building import built
-from neardup.indexes.columns import IDS, Shape, Tables, no_rows
+from neardup.indexes.columns import Shape, Tables, no_rows
 from neardup.indexes.files.file_layout import Span
 from neardup.indexes.files.segment_file import (
     SegmentLabel,
-    SegmentWriter,
     read_segment,
     sections_of,
     stage_segment,
@@ -37,10 +36,10 @@ def path(tmp_path: Path, tables: Tables) -> Path:
 
 
 def test_tables_come_back_as_they_were(path: Path, tables: Tables) -> None:
-    header, found = read_segment(path)
-    assert header[:3] == (IDENTITY, 2, 7)
-    assert found.shape == header.shape == Shape(3, 4, 1)
-    assert found.max_id == header.max_id == 2**63 - 1
+    label, found = read_segment(path)
+    assert label == LABEL
+    assert found.shape == Shape(3, 4, 1)
+    assert found.max_id == 2**63 - 1
     for mine, its in zip(found.columns, tables.columns, strict=True):
         assert (mine.dtype, mine.tolist()) == (its.dtype, its.tolist())
 
@@ -74,19 +73,17 @@ def test_a_segment_does_not_count_before_it_gets_its_name(tmp_path: Path, tables
     assert not path.exists()
 
 
-def test_columns_put_in_parts_are_the_same_file(path: Path, tables: Tables) -> None:
-    writer = SegmentWriter(path.with_name("parts.seg"), LABEL, tables.shape)
-    for column in reversed(range(len(tables.columns))):
-        for value in tables.columns[column]:
-            writer.put(column, np.array([value]))
-    writer.finish(tables.max_id)
-    assert writer.temporary.read_bytes() == path.read_bytes()
-
-
-def test_an_abandoned_segment_leaves_nothing(tmp_path: Path, tables: Tables) -> None:
-    writer = SegmentWriter(tmp_path / "00000001-00000001.seg", LABEL, tables.shape)
-    writer.put(IDS, tables.ids)
-    writer.abandon()
+def test_a_segment_that_was_not_written_whole_leaves_nothing(
+    tmp_path: Path, tables: Tables
+) -> None:
+    resource = pytest.importorskip("resource", reason="file sizes cannot be limited here")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            stage_segment(tmp_path / "00000001-00000001.seg", LABEL, tables)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert not list(tmp_path.iterdir())
 
 

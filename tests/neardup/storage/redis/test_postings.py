@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from neardup.indexes.match import Match
-from neardup.indexes.scan import ScanIndex
+from neardup.indexes.arrays import Match
 from neardup.storage.redis import postings as module
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.postings import Cutting, PostingPlace, RedisPostings
+from tests.neardup.indexes.scan import ScanIndex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

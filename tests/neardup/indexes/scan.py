@@ -6,6 +6,7 @@ import numpy.typing as npt
 
 from neardup.errors import ParameterError
 from neardup.indexes.arrays import (
+    Match,
     checked_fingerprint,
     checked_fingerprints,
     checked_id,
@@ -13,7 +14,6 @@ from neardup.indexes.arrays import (
     checked_limit,
     checked_radius,
 )
-from neardup.indexes.match import Match
 
 
 class ScanIndex:
@@ -66,7 +66,7 @@ class ScanIndex:
 
         Complexity: O(n), about 0.1 microseconds an entry.
         """
-        value, at_most = checked_fingerprint(fingerprint), checked_limit(limit)
+        value, at_most = checked_fingerprint(fingerprint), checked_limit(limit, 1 << 40)
         near = sorted(
             (distance, number)
             for stored, number in self._entries
