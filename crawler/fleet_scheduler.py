@@ -10,11 +10,10 @@ from scrapy.utils.defer import deferred_from_coro
 
 from crawler.frontier.order import host_number
 from crawler.frontier.request_records import FIXED, QueuedLink, decode_parts, unpack
-from crawler.host_loads import host_name, is_made_anyway
 from crawler.link_depths import has_links
 from crawler.pages.visits import NO
 from crawler.request_codec import decode_request, encode_request
-from crawler.request_meta import AGAIN, SPELLING, depth_of
+from crawler.request_meta import AGAIN, SPELLING, depth_of, host_name, is_made_anyway
 from crawler.scheduler import FrontierScheduler
 
 if TYPE_CHECKING:

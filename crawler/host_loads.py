@@ -9,9 +9,6 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import call_later
-from scrapy.utils.httpobj import urlparse_cached
-
-from crawler.request_meta import DOWNLOAD_SLOT, FIXED, SPELLING
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -208,28 +205,6 @@ class Alarm:
         slot = self._crawler.engine._slot
         if slot is not None and slot.closing is None:
             slot.nextcall.schedule()
-
-
-def host_name(request: Request) -> str:
-    """Return the name of a request's line: that of its host, or of the slot that it names.
-
-    The downloader's name of its slot will not do: with ``CONCURRENT_REQUESTS_PER_IP`` it changes
-    when the host is resolved, and in another process.
-    """
-    # A slot may have any name.
-    return str(request.meta.get(DOWNLOAD_SLOT) or urlparse_cached(request).hostname or "")
-
-
-def is_made_anyway(request: Request) -> bool:
-    """Return whether a request is made whatever was learned of its URL.
-
-    The target of a redirect is the page of the request that was redirected.
-    """
-    if request.dont_filter or request.meta.get("redirect_urls"):
-        return True
-    if FIXED in request.meta or SPELLING in request.meta:
-        return True
-    return request.method != "GET" or bool(request.body)
 
 
 def requests_in_progress(crawler: Crawler) -> AbstractSet[Request]:

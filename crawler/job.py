@@ -244,11 +244,11 @@ class Job:
             canonical_url, key = url, payload_digest(url.encode("utf-8", "surrogatepass"))
         fetched = Fetched(url, canonical_url, key, depth, status, b"")
         captured = self.archivist.store_failure(fetched, verdict, reason)
-        self.result.count(verdict, 0, is_duplicate=False)
+        self.result.count(verdict)
         self.url_rules.note_failure([*redirected, url])
         return captured
 
-    def note_moved(self, url: str, target: str, *, status: int, permanent: bool) -> None:
+    def note_moved(self, url: str, target: str, status: int, *, permanent: bool) -> None:
         """Note the redirect of a known page, unless it leads to the same page."""
         with suppress(MalformedUrl):
             key = self.canonicalizer.key(url)

@@ -14,7 +14,6 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import TextResponse
 
 from crawler.frontier.order import ShorterWay, host_number
-from crawler.host_loads import host_name
 from crawler.job_registry import CrawlerComponent
 from crawler.pages.page_store import StoredUrl
 from crawler.pages.reasons import Reason, codes
@@ -26,6 +25,7 @@ from crawler.request_meta import (
     OF_ONE_ANSWER,
     OF_REDIRECTS,
     depth_of,
+    host_name,
     without,
 )
 

@@ -1,4 +1,4 @@
-"""List every key that the crawler puts into ``Request.meta``, with the type of its value.
+"""List every key that the crawler puts into ``Request.meta``, and read what it decides by them.
 
 Keys travel with a request into ``crawl.db`` and to other workers, so each value is JSON.
 """
@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy.utils.httpobj import urlparse_cached
+
 from crawler.frontier.order import MAX_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from scrapy import Request
 
 SEED: Final = "crawl_seed"
 """str: the seed of this request, as the user typed it."""
@@ -45,48 +49,11 @@ RECORDED: Final = "crawl_recorded"
 FOR_A_PAGE: Final = "mirror_for_a_page"
 """int: the number of steps from the page of the mirror that needs this file."""
 
-OWN_KEYS: Final = frozenset(
-    {
-        SEED,
-        LED_BY,
-        FIXED,
-        SPELLING,
-        AGAIN,
-        WHOLE,
-        WAITED,
-        ASKED_IF,
-        ROBOTS_BYTES,
-        RECORDED,
-        FOR_A_PAGE,
-    }
-)
-"""All of the above."""
-
 DOWNLOAD_SLOT: Final = "download_slot"
 """str: the slot of Scrapy's downloader that a request uses."""
 
 RETRY_TIMES: Final = "retry_times"
 """int: Scrapy's count of the attempts that failed."""
-
-SCRAPY_KEYS: Final = frozenset(
-    {
-        "depth",
-        "dont_obey_robotstxt",
-        "dont_retry",
-        "download_fail_on_dataloss",
-        "download_latency",
-        "download_maxsize",
-        DOWNLOAD_SLOT,
-        "max_retry_times",
-        "proxy",
-        "redirect_reasons",
-        "redirect_times",
-        "redirect_ttl",
-        "redirect_urls",
-        RETRY_TIMES,
-    }
-)
-"""Keys of Scrapy's that are read or written here under Scrapy's names."""
 
 OF_REDIRECTS: Final = frozenset(
     {"redirect_reasons", "redirect_times", "redirect_ttl", "redirect_urls"}
@@ -114,3 +81,25 @@ def depth_of(meta: Mapping[str, Any]) -> int:
     """Return the depth of a request, which is stored in its ``meta``."""
     depth = meta.get("depth", 0)
     return min(depth, MAX_DEPTH) if isinstance(depth, int) and depth > 0 else 0
+
+
+def host_name(request: Request) -> str:
+    """Return the name of a request's line: that of its host, or of the slot that it names.
+
+    The downloader's name of its slot will not do: with ``CONCURRENT_REQUESTS_PER_IP`` it changes
+    when the host is resolved, and in another process.
+    """
+    # A slot may have any name.
+    return str(request.meta.get(DOWNLOAD_SLOT) or urlparse_cached(request).hostname or "")
+
+
+def is_made_anyway(request: Request) -> bool:
+    """Return whether a request is made whatever was learned of its URL.
+
+    The target of a redirect is the page of the request that was redirected.
+    """
+    if request.dont_filter or request.meta.get("redirect_urls"):
+        return True
+    if FIXED in request.meta or SPELLING in request.meta:
+        return True
+    return request.method != "GET" or bool(request.body)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.pauses import PausePolicy
 from crawler.pages.url_history import IntervalPolicy
-from crawler.pages.verdicts import FAILED
+from crawler.pages.verdicts import DUPLICATES, FAILED
 from crawler.reading.protocol import ReadingOptions
 from neardup import Parameters
 
@@ -99,10 +99,10 @@ class RunResult:
         """Number of pages that this process fetched, whatever the verdict, without their files."""
         return self.verdicts.total() - self.verdicts[FAILED] - self._files
 
-    def count(self, verdict: str, body_bytes: int, *, is_duplicate: bool) -> None:
+    def count(self, verdict: str, body_bytes: int = 0) -> None:
         """Count a verdict, and the bytes that a duplicate saved."""
         self.verdicts[verdict] += 1
-        if is_duplicate:
+        if verdict in DUPLICATES:
             self.saved_bytes += body_bytes
 
     def count_file(self) -> None:

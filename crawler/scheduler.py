@@ -19,8 +19,6 @@ from crawler.host_loads import (
     Alarm,
     DelayedRequests,
     HostLoads,
-    host_name,
-    is_made_anyway,
     requests_in_progress,
 )
 from crawler.job_registry import job_of
@@ -29,7 +27,7 @@ from crawler.other_spellings import OtherSpellings, requestable_request, source_
 from crawler.pages.reasons import Reason, in_words
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
-from crawler.request_meta import SPELLING, WAITED, depth_of
+from crawler.request_meta import SPELLING, WAITED, depth_of, host_name, is_made_anyway
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.scope import is_same_place
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -58,14 +59,10 @@ class ConditionalRequests(CrawlerComponent):
             target = urljoin(request.url, safe_url_string(location))
             statuses = {*request.meta.get("redirect_reasons", ()), response.status}
             for url in {request.url, *request.meta.get("redirect_urls", ())[:1]}:
-                self._note_moved(url, target, response.status, permanent=statuses <= _PERMANENT)
+                with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
+                    is_permanent = statuses <= _PERMANENT
+                    self._job.note_moved(url, target, response.status, permanent=is_permanent)
         return response
-
-    def _note_moved(self, url: str, target: str, status: int, *, permanent: bool) -> None:
-        try:
-            self._job.note_moved(url, target, status=status, permanent=permanent)
-        except CrawlStorageError:  # the job remembers it, and the crawl ends
-            return
 
     def _is_for_known(self, request: Request) -> bool:
         is_page = request.callback is None or request.callback == self._spider.parse

@@ -26,10 +26,9 @@ from crawler.downloadermiddlewares.limits import (
 )
 from crawler.downloading.errors import RobotsUnreachableError
 from crawler.frontier.pauses import retry_after_secs
-from crawler.host_loads import host_name
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.pages.reasons import in_words
-from crawler.request_meta import DOWNLOAD_SLOT, RETRY_TIMES, WAITED
+from crawler.request_meta import DOWNLOAD_SLOT, RETRY_TIMES, WAITED, host_name
 from crawler.scheduler import FrontierScheduler
 
 if TYPE_CHECKING:
@@ -74,8 +73,7 @@ class GivenUpHosts(CrawlerComponent):
     def process_request(self, request: Request) -> None:
         if not self._pauses:
             return
-        scheduler = self._crawler.engine.scheduler
-        host = scheduler.host_of(request) if isinstance(scheduler, FrontierScheduler) else None
+        host = _leased_host(self._crawler, request)
         pause = None if host is None else self._pauses.given_up(host)
         if pause is not None:
             raise HostGivenUpError(
@@ -110,11 +108,10 @@ class PatientRetry(RetryMiddleware):
 
     def process_request(self, request: Request) -> Request | None:
         """Postpone a request if its host was paused, or got a delay, after it was handed out."""
-        host = self._host_of(request)
+        host = _leased_host(self.crawler, request)
         if host is None:
             return None
-        has_to_wait = self._pauses.left_secs(host) or self._scheduler.has_to_wait(host)
-        if has_to_wait:
+        if self._pauses.left_secs(host) or self._scheduler.has_to_wait(host):
             return self._later(request)
         self._sent.add(request)
         return None
@@ -123,7 +120,7 @@ class PatientRetry(RetryMiddleware):
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
         """Postpone a request that was refused; an answer from a cache passes."""
-        host = self._host_of(request)
+        host = _leased_host(self.crawler, request)
         if host is None:
             if is_for_robots(request):
                 return response
@@ -144,7 +141,7 @@ class PatientRetry(RetryMiddleware):
     def process_exception(
         self, request: Request, exception: Exception, spider: Spider | None = None
     ) -> Request | Response | None:
-        host = self._host_of(request)
+        host = _leased_host(self.crawler, request)
         if host is None:
             return None if is_for_robots(request) else super().process_exception(request, exception)
         _leave_slot(request)
@@ -208,10 +205,6 @@ class PatientRetry(RetryMiddleware):
         self.crawler.stats.inc_value("retry/max_reached")
         return None
 
-    def _host_of(self, request: Request) -> int | None:
-        scheduler = self.crawler.engine.scheduler
-        return scheduler.host_of(request) if isinstance(scheduler, FrontierScheduler) else None
-
     def _rest(
         self,
         request: Request,
@@ -230,13 +223,13 @@ class PatientRetry(RetryMiddleware):
 
     def _take_back(self, slot_name: str) -> None:
         slot = self.crawler.engine.downloader.slots.get(slot_name)
-        waiting = (
-            [] if slot is None else [one for one in slot.queue if self._host_of(one[0]) is not None]
-        )
-        for one in waiting:
-            assert slot is not None
-            slot.queue.remove(one)
-            one[1].errback(Failure(HostRestsError("its host rests")))  # type: ignore[no-untyped-call]
+        if slot is None:
+            return
+        for waiting in list(slot.queue):
+            request, answered = waiting
+            if _leased_host(self.crawler, request) is not None:
+                slot.queue.remove(waiting)
+                answered.errback(Failure(HostRestsError("its host rests")))  # type: ignore[no-untyped-call]
 
 
 class WholeAnswers(CrawlerComponent):
@@ -264,15 +257,18 @@ class WholeAnswers(CrawlerComponent):
         return again or response
 
     def _again(self, request: Request, reason: str) -> Request | None:
-        scheduler = self._crawler.engine.scheduler
-        is_ours = (
-            isinstance(scheduler, FrontierScheduler) and scheduler.host_of(request) is not None
-        )
+        is_ours = _leased_host(self._crawler, request) is not None
         # A body that was lost several times is taken as it comes.
         is_last = request.meta.get("download_fail_on_dataloss", True) is False
         if not is_ours or is_last or not self._crawler.settings.getbool("RETRY_ENABLED"):
             return None
         return PatientRetry(self._crawler).ask_again(request, reason)
+
+
+def _leased_host(crawler: Crawler, request: Request) -> int | None:
+    """Return the host of a request that our scheduler handed out, None for any other."""
+    scheduler = crawler.engine.scheduler
+    return scheduler.host_of(request) if isinstance(scheduler, FrontierScheduler) else None
 
 
 def _leave_slot(request: Request) -> None:

@@ -59,7 +59,8 @@ def decode(body: bytes, content_type: str | None) -> Decoded:
     Complexity: O(length); a page that no declaration fits costs a detection of some 10 ms.
     """
     encoding, mark_bytes = find_encoding(body, content_type)
-    return _recode(body[mark_bytes:], encoding)
+    text = to_unicode(body[mark_bytes:], encoding)
+    return Decoded(_without_controls(text.encode("utf-8", "replace")), encoding)
 
 
 def find_encoding(body: bytes, content_type: str | None) -> tuple[str, int]:
@@ -167,11 +168,6 @@ def _wide_encoding(sample: bytes) -> str | None:
     if half < 4 or max(even, odd) < 0.4 * half or min(even, odd) > 0.1 * half:
         return None
     return "utf-16-le" if odd > even else "utf-16-be"
-
-
-def _recode(body: bytes, encoding: str) -> Decoded:
-    text = to_unicode(body, encoding)
-    return Decoded(_without_controls(text.encode("utf-8", "replace")), encoding)
 
 
 def _without_controls(utf8: bytes) -> bytes:

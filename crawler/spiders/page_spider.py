@@ -216,7 +216,7 @@ class PageSpider(Spider):
         fetched = self.fetched_of(response)
         try:
             if response.status == HTTPStatus.NOT_MODIFIED:
-                captured = self._not_modified(fetched, response, is_whole=WHOLE in response.meta)
+                captured = self._not_modified(fetched, response)
             else:
                 captured = await self.captured(fetched, response, turn)
             if captured is not None:
@@ -241,11 +241,9 @@ class PageSpider(Spider):
         """Accept "not modified" for an answer; return None if the whole page must be requested."""
         return self.archivist.not_modified(fetched)
 
-    def _not_modified(
-        self, fetched: Fetched, response: Response, *, is_whole: bool
-    ) -> Captured | None:
+    def _not_modified(self, fetched: Fetched, response: Response) -> Captured | None:
         captured = self.still(fetched, response)
-        if captured is None and is_whole:
+        if captured is None and WHOLE in response.meta:
             reason = Reason.NOT_MODIFIED.stored()
             return self.archivist.store_failure(fetched, verdicts.FAILED, reason)
         return captured
@@ -253,8 +251,7 @@ class PageSpider(Spider):
     def _whole(self, response: Response) -> Request:
         """Return the request for a whole page, where "not modified" is not enough."""
         assert response.request is not None
-        kept = without(response.meta, OF_ONE_ANSWER)
-        meta = {**kept, WHOLE: True}
+        meta = {**without(response.meta, OF_ONE_ANSWER), WHOLE: True}
         response.meta["depth"] = meta.get("depth", 0) - 1  # Scrapy takes it for a link of the page
         return response.request.replace(meta=meta, dont_filter=True)
 
@@ -327,8 +324,7 @@ class PageSpider(Spider):
         return self.crawler.request_fingerprinter.fingerprint(request)
 
     def _count(self, captured: Captured) -> None:
-        is_duplicate = captured.verdict in verdicts.DUPLICATES
-        self.result.count(captured.verdict, captured.row.body_bytes, is_duplicate=is_duplicate)
+        self.result.count(captured.verdict, captured.row.body_bytes)
         self.crawler.stats.inc_value(f"neardup/{captured.verdict}")
 
     def _note_oddities(self, response: Response, captured: Captured) -> None:

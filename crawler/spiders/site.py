@@ -209,7 +209,7 @@ class SiteSpider(PageSpider):
             # It was refused a moment ago, and the scope has moved since.
             self.notes.note_followed_again(refused.row.id - 1)
         statuses = meta.get("redirect_reasons", ())
-        self.job.note_moved(source, url, status=statuses[-1], permanent=set(statuses) <= {301, 308})
+        self.job.note_moved(source, url, statuses[-1], permanent=set(statuses) <= {301, 308})
         if SEED in meta:
             self.result.note_dead_seed(meta[SEED], f"redirected to {url}; give that URL")
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import crawler
-from crawler.request_meta import SCRAPY_KEYS
 from crawler.storage import meta_names
+from tests.crawler.test_request_meta import SCRAPY_KEYS
 
 _SOURCE = Path(crawler.__file__).parent
 _LIST = _SOURCE / "storage" / "meta_names.py"
