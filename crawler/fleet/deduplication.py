@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import zstandard
 
 from crawler.fleet.membership import prefix_of
-from crawler.pages.shared_verdicts import FleetKeptText, OriginalPage, PageVerdict
+from crawler.pages.page_row import OriginalPage
+from crawler.pages.shared_verdicts import FleetKeptText, PageVerdict
 from crawler.storage.errors import CrawlStorageError
 from neardup import Parameters
 from neardup.storage.redis.connecting import connect

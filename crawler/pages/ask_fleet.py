@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.pages.judge import FleetQuestion
 from crawler.pages.page_context import find_original, is_unchanged
-from crawler.pages.shared_verdicts import OriginalPage
+from crawler.pages.page_row import OriginalPage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

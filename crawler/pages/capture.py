@@ -19,7 +19,7 @@ from crawler.pages.page_context import (
     is_enough,
     is_unchanged,
 )
-from crawler.pages.page_row import PageRow
+from crawler.pages.page_row import OriginalPage, PageRow
 from crawler.pages.promotion import Promoted, Promotion
 from crawler.pages.reasons import Reason, Stored, together
 from crawler.pages.url_history import Outcome, outcome_of_failure
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crawler.pages.live_parameters import Tuned
     from crawler.pages.page_links import LinkStore
     from crawler.pages.page_store import PageStore
-    from crawler.pages.shared_verdicts import Elsewhere, OriginalPage, PageVerdict, SharedVerdicts
+    from crawler.pages.shared_verdicts import Elsewhere, PageVerdict, SharedVerdicts
     from crawler.pages.url_history import KnownUrls
     from crawler.reading.pool import ReadingPool
     from crawler.reading.reading import Link
@@ -262,7 +262,7 @@ class Archivist:
 
         In a fleet they are settled at once, because it requests each page only once.
         """
-        if self.store.duplicates.supersede(previous.id) and self._asking is not None:
+        if self._promotion.supersede(previous.id) and self._asking is not None:
             self.settle()
 
     def _store_links(self, page: PageContext, *, nofollow: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -18,9 +18,9 @@ from neardup.verifier import compared_with
 
 if TYPE_CHECKING:
     from crawler.pages.page_context import PageContext
-    from crawler.pages.page_row import PageRow
+    from crawler.pages.page_row import OriginalPage, PageRow
     from crawler.pages.page_store import PageStore
-    from crawler.pages.shared_verdicts import OriginalPage, PageVerdict
+    from crawler.pages.shared_verdicts import PageVerdict
     from crawler.pages.url_history import KnownUrls
     from crawler.reading.reading import Extract
     from neardup import Deduplicator, Document, Parameters
@@ -213,16 +213,11 @@ class Judge:
         """
         if answer is None:
             verdict = self._judge_here(row, document, page.own_ids)
-            row.duplicate_of = verdict.duplicate_of
         else:
-            verdict = answer.verdict
+            verdict = replace(answer.verdict, duplicate_of=None)  # the id means nothing here
             if answer.original is None:
                 self.deduplicator.add_document(row.id, document)
-        row.verdict, row.distance, row.similarity = (
-            verdict.kind,
-            verdict.distance,
-            verdict.similarity,
-        )
+        row.take_verdict(verdict)
         if verdict.left_out:
             row.reason = Reason.NOT_COMPARED.stored()
         previous = page.previous
@@ -253,11 +248,8 @@ class Judge:
 def repeat(row: PageRow, original: PageRow | OriginalPage) -> None:
     """Fill in a row as an exact duplicate of an original."""
     row.verdict, row.distance, row.similarity = verdicts.EXACT_DUPLICATE, 0, 1.0
-    row.text_digest, row.fingerprint = original.text_digest, original.fingerprint
-    row.last_text_digest = original.text_digest
-    row.visible_digest, row.words = original.visible_digest, original.words
-    row.is_main = original.is_main
-    row.words_digest = original.words_digest
+    row.take_facts(original)
+    row.last_text_digest, row.words_digest = original.text_digest, original.words_digest
 
 
 def _last_digest(previous: PageRow | None, document: Document, extract: Extract) -> bytes:

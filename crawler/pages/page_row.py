@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from crawler.pages.verdicts import EXACT_DUPLICATE, TEXT_DUPLICATE
+
 if TYPE_CHECKING:
     from crawler.pages.reasons import Stored
+    from neardup import Verdict
 
 _SIGN_BIT = 1 << 63
 _WRAP = 1 << 64
@@ -71,6 +74,31 @@ class PageRow:
         same_payload = self.last_payload_digest == previous.last_payload_digest
         return same_payload or self.last_text_digest == previous.last_text_digest
 
+    def take_verdict(self, verdict: Verdict) -> None:
+        """Write a verdict into the row; a duplicate of the same bytes stays one of them."""
+        if (self.verdict, verdict.kind) != (EXACT_DUPLICATE, TEXT_DUPLICATE):
+            self.verdict = verdict.kind
+        self.duplicate_of = verdict.duplicate_of
+        self.distance, self.similarity = verdict.distance, verdict.similarity
+
+    def take_facts(self, source: PageRow | OriginalPage) -> None:
+        """Take over the facts of a text from a page that has it."""
+        self.words, self.is_main = source.words, source.is_main
+        self.text_digest, self.visible_digest = source.text_digest, source.visible_digest
+        self.fingerprint = source.fingerprint
+
+    def keep(self, verdict: str, source: PageRow, min_words: int = 0) -> None:
+        """Keep a page that was a duplicate, with the text of a row.
+
+        As in the index, a text of fewer than ``min_words`` has no fingerprint.
+        """
+        self.verdict, self.reason, self.better_copy = verdict, None, 0
+        self.duplicate_of = self.distance = self.similarity = None
+        self.take_facts(source)
+        if (self.words or 0) < min_words:
+            self.fingerprint = None
+        self.text = source.text
+
     def values(self) -> tuple[object, ...]:
         """Return the row for SQLite, with the fingerprint as a signed number."""
         row = [getattr(self, name) for name in COLUMNS]
@@ -80,6 +108,33 @@ class PageRow:
 
 COLUMNS = tuple(field.name for field in fields(PageRow))
 _FINGERPRINT = COLUMNS.index("fingerprint")
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalPage:
+    """A kept page of any crawl directory; the names are those of ``PageRow``.
+
+    Attributes:
+        text_digest: Digest of its kept text, or None for a file that is no page.
+    """
+
+    key: bytes
+    url: str
+    canonical_url: str
+    depth: int
+    visit: int
+    fetched_at: float
+    words: int | None
+    is_main: int | None
+    text_digest: bytes | None
+    visible_digest: bytes | None
+    words_digest: bytes | None
+    fingerprint: int | None
+
+    @classmethod
+    def of(cls, row: PageRow) -> OriginalPage:
+        """Return the facts of a row."""
+        return cls(**{field.name: getattr(row, field.name) for field in fields(cls)})
 
 
 def row_of(values: tuple[object, ...]) -> PageRow:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
-from crawler.pages.duplicate_rows import DuplicateRows
 from crawler.pages.page_row import COLUMNS, PageRow, row_of, to_unsigned
 from crawler.pages.verdicts import FAILED, KEPT, NOT_HTML, UNREADABLE
 from crawler.storage import meta_names
@@ -18,6 +17,15 @@ if TYPE_CHECKING:
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"
 _INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"
+
+_OF_VERDICT = (
+    "verdict", "reason", "duplicate_of", "distance", "similarity", "parameters", "better_copy",
+    "words", "is_main", "payload_digest", "visible_digest", "text_digest", "fingerprint", "text",
+    "html",
+)  # fmt: skip
+"""The columns that a later verdict may change."""
+
+_SET_VERDICT = f"UPDATE pages SET {', '.join(f'{name} = ?' for name in _OF_VERDICT)} WHERE id = ?"
 
 # Every text that was ever kept: the index forgets nothing, older versions may be dropped. The
 # index pages_fingerprint has the same condition.
@@ -97,18 +105,17 @@ class PageStore:
     """Reads and writes the table ``pages``, on the one connection of the crawl.
 
     Attributes:
+        database: The crawl's database.
         had_pages: Whether an earlier process stored pages.
-        duplicates: Rows of duplicates, and their originals.
     """
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
         row = database.read("SELECT coalesce(max(id), 0) + 1 FROM pages").fetchone()
         self._next_id = int(row[0])
         self._first_own_id = self._next_id
         self._noted_visit = 0
         self._captures = LastCaptures(self._read_last)
-        self.duplicates = DuplicateRows(database, self._captures)
         self.had_pages = self.last_visit > 0
 
     def new_id(self) -> int:
@@ -130,18 +137,18 @@ class PageStore:
             row.latest = 0
         else:
             self._replace(row.key)
-        self._database.write(_INSERT, row.values())
+        self.database.write(_INSERT, row.values())
         self._captures.note_change(row.key)
         self._note_visit(row.visit)
 
     def _replace(self, key: bytes) -> None:
-        self._database.write(
+        self.database.write(
             "DELETE FROM near_texts WHERE page IN"
             " (SELECT id FROM pages WHERE key = ? AND latest = 1)",
             (key,),
         )
         # A duplicate may have HTML, if it was kept before all pages were judged again.
-        self._database.write(
+        self.database.write(
             "UPDATE pages SET latest = 0, html = CASE WHEN duplicate_of IS NULL THEN html END"
             " WHERE key = ? AND latest = 1",
             (key,),
@@ -150,22 +157,22 @@ class PageStore:
     def keep_near_text(self, page_id: int, text: bytes | None) -> None:
         """Store the text of a near-duplicate's newest capture, zstd, beside its original's."""
         if text is not None:
-            self._database.write("INSERT INTO near_texts VALUES (?, ?)", (page_id, text))
+            self.database.write("INSERT INTO near_texts VALUES (?, ?)", (page_id, text))
 
     def near_text(self, page_id: int) -> bytes | None:
         """Return the text, zstd, that is stored beside a duplicate."""
         sql = "SELECT text FROM near_texts WHERE page = ?"
-        row = self._database.read(sql, (page_id,)).fetchone()
+        row = self.database.read(sql, (page_id,)).fetchone()
         return None if row is None else row[0]
 
     @property
     def last_visit(self) -> int:
         """The last visit in which a page was captured or found unchanged."""
-        return int(self._database.meta(meta_names.LAST_VISIT) or 0)
+        return int(self.database.meta(meta_names.LAST_VISIT) or 0)
 
     def _note_visit(self, visit: int) -> None:
         if visit > self._noted_visit:  # a promoted duplicate has that of its capture
-            self._database.set_meta(meta_names.LAST_VISIT, str(visit))
+            self.database.set_meta(meta_names.LAST_VISIT, str(visit))
             self._noted_visit = visit
 
     def previous(self, key: bytes) -> PageRow | None:
@@ -188,7 +195,7 @@ class PageStore:
         """
         if row.duplicate_of is None:
             return True
-        held = self._database.read(
+        held = self.database.read(
             f"SELECT 1 FROM pages WHERE id = ? AND latest = 1 AND {_ORIGINALS}",
             (row.duplicate_of,),
         )
@@ -208,7 +215,7 @@ class PageStore:
 
     def touch(self, row: PageRow, visit: int, now: float) -> None:
         """Record that a page was found unchanged."""
-        self._database.write(
+        self.database.write(
             "UPDATE pages SET seen_visit = ?, seen_at = ?, payload_digest = ?,"
             " last_payload_digest = ?, etag = ?, last_modified = ? WHERE id = ?",
             (
@@ -224,9 +231,21 @@ class PageStore:
         self._captures.note_change(row.key)
         self._note_visit(visit)
 
+    def store_verdict(self, row: PageRow) -> None:
+        """Store what a later verdict changes in a capture: its facts, its original, its text."""
+        values = dict(zip(COLUMNS, row.values(), strict=True))
+        self.database.write(_SET_VERDICT, (*(values[name] for name in _OF_VERDICT), row.id))
+        if row.text is not None:
+            self.database.write("DELETE FROM near_texts WHERE page = ?", (row.id,))
+        self._captures.note_change(row.key)
+
+    def note_changes(self) -> None:
+        """Have all latest captures read again, since rows of any page were changed."""
+        self._captures.note_changes()
+
     def note(self, page_id: int, reason: Stored | None) -> None:
         """Store a remark about a capture."""
-        self._database.write("UPDATE pages SET reason = ? WHERE id = ?", (reason, page_id))
+        self.database.write("UPDATE pages SET reason = ? WHERE id = ?", (reason, page_id))
         self._captures.note_changes()
 
     def get(self, page_id: int) -> PageRow | None:
@@ -250,14 +269,14 @@ class PageStore:
 
     def note_depth(self, key: bytes, depth: int) -> None:
         """Record a shorter path from a seed to a page."""
-        self._database.write(
+        self.database.write(
             "UPDATE pages SET depth = ?1 WHERE key = ?2 AND latest = 1 AND depth > ?1", (depth, key)
         )
         self._captures.note_change(key)
 
     def forget_failures(self, key: bytes, before: int) -> None:
         """Delete the failures of a page with smaller ids, except for its newest capture."""
-        self._database.write(
+        self.database.write(
             "DELETE FROM pages WHERE key = ? AND id < ? AND latest = 0"
             " AND verdict IN ('failed', 'unreadable')",
             (key, before),
@@ -268,7 +287,7 @@ class PageStore:
 
         A text that a present duplicate has, or whose capture is its original, stays.
         """
-        self._database.write(
+        self.database.write(
             "UPDATE pages SET text = NULL, html = NULL WHERE id IN (SELECT id FROM pages"
             " WHERE key = ? AND latest = 0 AND text IS NOT NULL ORDER BY id DESC LIMIT -1 OFFSET ?)"
             " AND NOT EXISTS (SELECT 1 FROM pages AS copy WHERE copy.latest = 1"
@@ -281,7 +300,7 @@ class PageStore:
 
     def urls_after(self, page_id: int, limit: int) -> list[StoredUrl]:
         """Return the next URLs after a capture, each with its newest capture, by id."""
-        rows = self._database.read(
+        rows = self.database.read(
             "SELECT id, key, url, depth, verdict FROM pages WHERE id > ? AND latest = 1"
             " ORDER BY id LIMIT ?",
             (page_id, limit),
@@ -290,8 +309,8 @@ class PageStore:
 
     def forget(self, page_id: int) -> None:
         """Delete a duplicate's capture that a kept one replaces."""
-        self._database.write("DELETE FROM near_texts WHERE page = ?", (page_id,))
-        self._database.write("DELETE FROM pages WHERE id = ? AND text IS NULL", (page_id,))
+        self.database.write("DELETE FROM near_texts WHERE page = ?", (page_id,))
+        self.database.write("DELETE FROM pages WHERE id = ? AND text IS NULL", (page_id,))
         self._captures.note_changes()
 
     def find_said(self, digest: bytes) -> PageRow | None:
@@ -322,7 +341,7 @@ class PageStore:
             is_long: Whether the wanted page was judged by its fingerprint.
             exclude: Ids of pages that are not wanted.
         """
-        rows = self._database.read(
+        rows = self.database.read(
             f"{_SELECT} WHERE visible_digest = ? AND text IS NOT NULL AND latest = 1"
             " AND is_main = 1 AND words = ? AND (fingerprint IS NOT NULL) = ? ORDER BY id",
             (row.visible_digest, row.words, is_long),
@@ -331,7 +350,7 @@ class PageStore:
 
     def find_text(self, digest: bytes, exclude: Collection[int]) -> int | None:
         """Return the id of the first kept capture with this digest of its judged text."""
-        rows = self._database.read(
+        rows = self.database.read(
             "SELECT id FROM pages WHERE text_digest = ? AND latest = 1 AND text IS NOT NULL"
             " ORDER BY id",
             (digest,),
@@ -340,14 +359,14 @@ class PageStore:
 
     def text(self, page_id: int) -> bytes | None:
         """Return the text, zstd, of a capture that is its page's newest; None for any other."""
-        row = self._database.read(
+        row = self.database.read(
             "SELECT text FROM pages WHERE id = ? AND latest = 1", (page_id,)
         ).fetchone()
         return None if row is None else row[0]
 
     def fingerprints(self, skip: int = 0) -> Iterator[tuple[int, int]]:
         """Yield (fingerprint, id) of every capture with a fingerprint and a kept text, by id."""
-        rows = self._database.read(
+        rows = self.database.read(
             f"SELECT fingerprint, id FROM pages WHERE {_INDEXED} ORDER BY id LIMIT -1 OFFSET ?",
             (skip,),
         )
@@ -356,19 +375,19 @@ class PageStore:
 
     def count_fingerprints(self) -> int:
         """Return the number of pairs that ``fingerprints`` yields."""
-        row = self._database.read(f"SELECT count(*) FROM pages WHERE {_INDEXED}").fetchone()
+        row = self.database.read(f"SELECT count(*) FROM pages WHERE {_INDEXED}").fetchone()
         return int(row[0])
 
     def highest_id(self, first: int) -> int:
         """Return the highest id of the first ``first`` pairs of ``fingerprints``, or -1."""
-        row = self._database.read(
+        row = self.database.read(
             f"SELECT id FROM pages WHERE {_INDEXED} ORDER BY id LIMIT 1 OFFSET ?",
             (first - 1,),
         ).fetchone()
         return int(row[0]) if first and row else -1
 
     def _row(self, sql: str, parameters: tuple[object, ...]) -> PageRow | None:
-        values = self._database.read(sql, parameters).fetchone()
+        values = self.database.read(sql, parameters).fetchone()
         return None if values is None else row_of(values)
 
 

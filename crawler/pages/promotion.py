@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.pages.stored_texts import unpack_judged
-from neardup import Document
+from crawler.pages.stored_texts import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
-    from neardup import Deduplicator, Verdict
+    from neardup import Deduplicator, Document, Verdict
 
 
 class Promoted(NamedTuple):
@@ -21,6 +21,13 @@ class Promoted(NamedTuple):
 
     row: PageRow
     document: Document
+
+
+class TextGroup(NamedTuple):
+    """Duplicates of one capture with the same text; ``first`` has its text beside it if any has."""
+
+    digest: bytes | None
+    first: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +62,9 @@ class Promotion:
         number, verdict, document = self._judge(source)
         if verdict.duplicate_of is None:
             return self._promote(row, number, verdict, source, document, parameters)
-        row.duplicate_of = verdict.duplicate_of
-        if not (row.verdict == "exact_duplicate" and verdict.kind == "text_duplicate"):
-            row.verdict = verdict.kind
-        row.distance, row.similarity = verdict.distance, verdict.similarity
+        row.take_verdict(verdict)
         row.parameters = parameters
-        self.store.duplicates.name_original(row)
+        self.store.store_verdict(row)
         return row
 
     def settle(self, parameters: int, keep_versions: int) -> Iterator[Promoted]:
@@ -73,7 +77,7 @@ class Promotion:
         Complexity: O(duplicates), and one judgement for each distinct text.
         """
         moved = []
-        for page_id in self.store.duplicates.superseded():
+        for page_id in self._superseded():
             old = self.store.get(page_id)
             if old is not None and not old.latest:
                 for replaced, promoted in self._settle(old, parameters):
@@ -81,13 +85,13 @@ class Promotion:
                     yield promoted
                 if keep_versions:
                     self.store.drop_texts(old.key, keep_versions - 1)
-            self.store.duplicates.forget_superseded(page_id)
+            self._forget_superseded(page_id)
         if moved:
-            self.store.duplicates.note_moved(moved)
+            self._note_moved(moved)
 
     def _settle(self, old: PageRow, parameters: int) -> Iterator[tuple[int, Promoted]]:
         """Judge each text of the duplicates of one capture, its own one first."""
-        groups = self.store.duplicates.texts_of_duplicates(old.id)
+        groups = self._texts_of_duplicates(old.id)
         groups.sort(key=lambda group: (group.digest != old.text_digest, group.first))
         for group in groups:
             first = self.store.get(group.first)
@@ -101,9 +105,7 @@ class Promotion:
                         self._promote(first, number, verdict, source, document, parameters),
                     )
                     verdict = replace(verdict, kind="text_duplicate", distance=0, similarity=1.0)
-                self.store.duplicates.move_duplicates(
-                    old.id, original or number, group.digest, verdict, parameters
-                )
+                self.move_duplicates(old.id, original or number, group.digest, verdict, parameters)
         if old.text is not None:
             yield from self._settle_unknown(old, parameters)
 
@@ -113,7 +115,7 @@ class Promotion:
         If a kept page repeats that text, it becomes the original of all such duplicates, and each
         is read at its next visit.
         """
-        groups = self.store.duplicates.texts_of_duplicates(old.id)
+        groups = self._texts_of_duplicates(old.id)
         first = self.store.get(min(group.first for group in groups)) if groups else None
         if first is None:
             return
@@ -121,9 +123,9 @@ class Promotion:
         if verdict.duplicate_of is None:
             first.payload_digest = None
             yield first.id, self._promote(first, number, verdict, old, document, parameters)
-            self.store.duplicates.move_unknown(old.id, number, read_anew=False)
+            self.move_unknown(old.id, number, read_anew=False)
         else:
-            self.store.duplicates.move_unknown(old.id, verdict.duplicate_of, read_anew=True)
+            self.move_unknown(old.id, verdict.duplicate_of, read_anew=True)
 
     def _source(self, row: PageRow) -> PageRow | None:
         """Return a capture with the text of a duplicate: its own or one with the same text."""
@@ -133,10 +135,7 @@ class Promotion:
         return None if row.text_digest is None else self.store.find_said(row.text_digest)
 
     def _judge(self, source: PageRow) -> tuple[int, Verdict, Document]:
-        assert source.text is not None
-        assert source.text_digest is not None
-        number, text = self.store.new_id(), unpack_judged(source.text)
-        document = Document(source.words or 0, source.text_digest, source.fingerprint, text)
+        number, document = self.store.new_id(), document_of(source)
         return number, self.deduplicator.judge_document(number, document), document
 
     def _promote(  # what is known of the page and of its text
@@ -149,25 +148,80 @@ class Promotion:
         parameters: int,
     ) -> Promoted:
         """Replace a duplicate's capture with a kept one."""
-        is_long = document.words >= self.deduplicator.parameters.min_words
-        kept = replace(
-            row,
-            id=number,
-            verdict=verdict.kind,
-            reason=None,
-            duplicate_of=None,
-            distance=None,
-            similarity=None,
-            parameters=parameters,
-            better_copy=0,
-            words=source.words,
-            is_main=source.is_main,
-            text=source.text,
-            html=source.html,
-            text_digest=source.text_digest,
-            fingerprint=source.fingerprint if is_long else None,  # as the index has it
-            visible_digest=source.visible_digest,
-        )
+        kept = replace(row, id=number, parameters=parameters, html=source.html)
+        kept.keep(verdict.kind, source, self.deduplicator.parameters.min_words)
         self.store.insert(kept)
         self.store.forget(row.id)
         return Promoted(kept, document)
+
+    def supersede(self, page_id: int) -> bool:
+        """Record a capture that is no longer its page's newest, if it has duplicates."""
+        noted = self.store.database.write(
+            "INSERT OR IGNORE INTO superseded SELECT ?1 WHERE EXISTS"
+            " (SELECT 1 FROM pages WHERE duplicate_of = ?1 AND latest = 1)",
+            (page_id,),
+        )
+        return noted.rowcount > 0
+
+    def _superseded(self) -> list[int]:
+        """Return the ids of the captures that ``supersede`` recorded."""
+        rows = self.store.database.read("SELECT page FROM superseded ORDER BY page")
+        return [int(page_id) for (page_id,) in rows]
+
+    def _forget_superseded(self, page_id: int) -> None:
+        """Remove a capture from those that ``supersede`` recorded."""
+        self.store.database.write("DELETE FROM superseded WHERE page = ?", (page_id,))
+
+    def _texts_of_duplicates(self, page_id: int) -> list[TextGroup]:
+        """Group the newest captures that are duplicates of a capture by their texts."""
+        rows = self.store.database.read(
+            "SELECT text_digest, coalesce(min(near_texts.page), min(pages.id)) FROM pages"
+            " LEFT JOIN near_texts ON near_texts.page = pages.id"
+            " WHERE duplicate_of = ? AND latest = 1 GROUP BY text_digest",
+            (page_id,),
+        )
+        return [TextGroup(*row) for row in rows]
+
+    def move_duplicates(
+        self, old_id: int, new_id: int, digest: bytes, verdict: Verdict, parameters: int
+    ) -> None:
+        """Set another original for all duplicates of a capture that have a given text."""
+        self.store.database.write(
+            "UPDATE pages SET duplicate_of = ?1, verdict = CASE WHEN verdict = 'exact_duplicate'"
+            " AND ?2 = 'text_duplicate' THEN verdict ELSE ?2 END, distance = ?3, similarity = ?4,"
+            " parameters = ?5 WHERE duplicate_of = ?6 AND latest = 1 AND text_digest = ?7",
+            (
+                new_id,
+                verdict.kind,
+                verdict.distance,
+                verdict.similarity,
+                parameters,
+                old_id,
+                digest,
+            ),
+        )
+        self.store.note_changes()
+
+    def move_unknown(self, old_id: int, new_id: int, *, read_anew: bool) -> None:
+        """Set another original for all remaining duplicates of a capture.
+
+        With ``read_anew`` their digests are cleared, so that each is read at its next visit.
+        """
+        forget = ", payload_digest = NULL, text_digest = NULL" if read_anew else ""
+        self.store.database.write(
+            f"UPDATE pages SET duplicate_of = ?{forget} WHERE duplicate_of = ? AND latest = 1",
+            (new_id, old_id),
+        )
+        self.store.note_changes()
+
+    def _note_moved(self, moved: Sequence[tuple[int, int]]) -> None:
+        """Update the ids of captures in the groups of the learned URL rules: (old, new).
+
+        Complexity: O(groups), once for all of them.
+        """
+        self.store.database.write(
+            "UPDATE url_groups SET page = moved.new"
+            " FROM (SELECT value ->> 0 AS old, value ->> 1 AS new FROM json_each(?)) AS moved"
+            " WHERE url_groups.page = moved.old",
+            (json.dumps(moved),),
+        )

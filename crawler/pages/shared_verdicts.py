@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from crawler.pages.verdicts import DUPLICATES, NOT_HTML
 
 if TYPE_CHECKING:
-    from crawler.pages.page_row import PageRow
+    from crawler.pages.page_row import OriginalPage, PageRow
     from crawler.pages.page_store import PageStore
     from crawler.storage.database import Database
     from neardup import Document, Parameters, Verdict
@@ -46,7 +46,10 @@ class Elsewhere:
             (row.key, row.text_digest, is_file, row.payload_digest),
         ).fetchall()
         for (page,) in found:
-            self._store.duplicates.set_original(page, row.id)
+            duplicate = self._store.get(page)
+            assert duplicate is not None
+            duplicate.duplicate_of = row.id
+            self._store.store_verdict(duplicate)
             self._database.write("DELETE FROM elsewhere WHERE page = ?", (page,))
 
     def kept_url(self, row: PageRow) -> str | None:
@@ -65,46 +68,6 @@ def _holds(here: PageRow, original: OriginalPage, row: PageRow) -> bool:
     if original.text_digest is None:
         return here.verdict == NOT_HTML and here.payload_digest == row.payload_digest
     return here.text is not None and here.text_digest == original.text_digest
-
-
-@dataclass(frozen=True, slots=True)
-class OriginalPage:
-    """A kept page of any crawl directory; the names are those of ``PageRow``.
-
-    Attributes:
-        text_digest: Digest of its kept text, or None for a file that is no page.
-    """
-
-    key: bytes
-    url: str
-    canonical_url: str
-    depth: int
-    visit: int
-    fetched_at: float
-    words: int | None
-    is_main: int | None
-    text_digest: bytes | None
-    visible_digest: bytes | None
-    words_digest: bytes | None
-    fingerprint: int | None
-
-    @classmethod
-    def of(cls, row: PageRow) -> OriginalPage:
-        """Return the facts of a row."""
-        return cls(
-            key=row.key,
-            url=row.url,
-            canonical_url=row.canonical_url,
-            depth=row.depth,
-            visit=row.visit,
-            fetched_at=row.fetched_at,
-            words=row.words,
-            is_main=row.is_main,
-            text_digest=row.text_digest,
-            visible_digest=row.visible_digest,
-            words_digest=row.words_digest,
-            fingerprint=row.fingerprint,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import zstandard
 
+from neardup import Document
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Collection, Sequence
 
+    from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
-    from neardup import Document
 
 # A duplicate holds no text of its own where another page has it. Older versions count too: a
 # duplicate may have had the text first. Pages with the same visible text may differ in their main
@@ -61,6 +62,14 @@ class PageDocuments:
 
     def add(self, id: int, document: Document) -> None:  # noqa: A002
         """Do nothing: the capture is inserted with its verdict, in the same transaction."""
+
+
+def document_of(row: PageRow) -> Document:
+    """Return the text of a row that holds one, with its facts, as it is judged."""
+    assert row.text is not None
+    assert row.text_digest is not None
+    text = unpack_judged(row.text)
+    return Document(row.words or 0, row.text_digest, row.fingerprint, text)
 
 
 def unpack(packed: bytes) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crawler.maintenance.verify.capture_checks import ORPHANS
 from crawler.pages.page_row import to_signed, to_unsigned
-from crawler.pages.stored_texts import HeldTexts, unpack_judged
-from crawler.pages.verdicts import NEAR_DUPLICATE, TEXT_DUPLICATE
-from neardup import Document
+from crawler.pages.stored_texts import HeldTexts, document_of
+from crawler.pages.verdicts import NEAR_DUPLICATE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -36,32 +35,16 @@ UNION SELECT pages.text_digest FROM scratch.named JOIN pages ON pages.id = page
 WHERE pages.text_digest IS NOT NULL
 """
 _IS_WANTED = "SELECT 1 FROM scratch.wanted WHERE text_digest = ?"
-_FIND = "SELECT text, words, is_main, visible_digest, fingerprint FROM scratch.kept"
+_FIND = """
+SELECT text, words, is_main, visible_digest, fingerprint FROM scratch.kept
+WHERE text_digest = ?
+"""
 
 # Those with the same text as their original come first: others may be near to them.
 _ORPHANS = f"""
 SELECT pages.id FROM ({ORPHANS}) AS orphan JOIN pages ON pages.id = orphan.id
 ORDER BY pages.verdict = '{NEAR_DUPLICATE}', pages.id
 """
-_KEEP = """
-UPDATE pages SET verdict = ?, reason = NULL, duplicate_of = NULL, distance = NULL,
-    similarity = NULL, better_copy = 0, text = ?, words = ?, is_main = ?, text_digest = ?,
-    visible_digest = ?, fingerprint = ?, payload_digest = ?
-WHERE id = ?
-"""
-_NAME = """
-UPDATE pages SET verdict = ?, duplicate_of = ?, distance = ?, similarity = ? WHERE id = ?
-"""
-
-
-class FleetText(NamedTuple):
-    """A text of a fleet with its facts."""
-
-    text: bytes
-    words: int | None
-    is_main: int | None
-    visible_digest: bytes | None
-    fingerprint: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,33 +75,21 @@ class FleetTexts:
                 sql = "INSERT OR IGNORE INTO scratch.kept VALUES (?, ?, ?, ?, ?, ?)"
                 self.database.write(sql, (*row, *more))
 
-    def find(self, digest: bytes | None) -> FleetText | None:
-        """Return the text with a digest, or None."""
-        row = self.database.read(f"{_FIND} WHERE text_digest = ?", (digest,)).fetchone()
-        return None if row is None else FleetText(*row)
-
     def row(self, digest: bytes | None, like: PageRow) -> PageRow | None:
         """Return a copy of a row with the text of a digest, or None without that text."""
-        found = self.find(digest)
+        found = self.database.read(_FIND, (digest,)).fetchone()
         if found is None:
             return None
+        text, words, is_main, visible_digest, fingerprint = found
         return replace(
             like,
-            text=found.text,
+            text=text,
             text_digest=digest,
-            words=found.words,
-            is_main=found.is_main,
-            visible_digest=found.visible_digest,
-            fingerprint=to_unsigned(found.fingerprint),
+            words=words,
+            is_main=is_main,
+            visible_digest=visible_digest,
+            fingerprint=to_unsigned(fingerprint),
         )
-
-
-class NewText(NamedTuple):
-    """The text of a page from now on: its own, or that of its near original."""
-
-    row: PageRow
-    text: bytes
-    is_own: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,62 +133,44 @@ class LostOriginals:
         digest = self._digest_of_original(row)
         repeated = None if digest is None else self.store.find_text(digest, {row.id})
         if repeated is not None:  # it has the text of the named original: nothing else changes
-            measures = row.verdict, repeated, row.distance, row.similarity
-            self.database.write(_NAME, (*measures, row.id))
+            row.duplicate_of = repeated
+            self.store.store_verdict(row)
             return True
-        said = self._own(row) or self._borrowed(row, digest)
-        if said is None:
-            return False
-        self._judge(said)
-        return True
+        own = self._own(row)
+        source = own or self._borrowed(row, digest)
+        if source is not None:
+            self._judge(row, source, is_own=own is not None)
+        return source is not None
 
     def _digest_of_original(self, row: PageRow) -> bytes | None:
         sql = "SELECT text_digest FROM scratch.named WHERE page = ?"
         found = self.database.read(sql, (row.id,)).fetchone()
         return None if found is None else found[0]
 
-    def _own(self, row: PageRow) -> NewText | None:
-        """Return the text of the page itself, from any place that has it, or None."""
-        texts = HeldTexts(self.database.read)
-        source = texts.find(row.id, row.text_digest, row.words)
-        if source is not None:
-            return NewText(row, texts.packed(source), is_own=True)
-        kept = None if self.fleet is None else self.fleet.find(row.text_digest)
-        return None if kept is None else NewText(row, kept.text, is_own=True)
+    def _own(self, row: PageRow) -> PageRow | None:
+        """Return the page with its own text, from any place that has it, or None."""
+        text = HeldTexts(self.database.read).of_page(row.id)
+        if text is None and self.fleet is not None:
+            kept = self.fleet.row(row.text_digest, row)
+            text = None if kept is None else kept.text
+        return None if text is None else replace(row, text=text)
 
-    def _borrowed(self, row: PageRow, digest: bytes | None) -> NewText | None:
+    def _borrowed(self, row: PageRow, digest: bytes | None) -> PageRow | None:
         """Return the text of a near-duplicate's original, until the page's own is read again."""
         said = None if digest is None else self.store.find_said(digest)
         if said is None and self.fleet is not None:
             said = self.fleet.row(digest, row)
-        if said is None or said.text is None:
-            return None
-        repeated = replace(
-            row,
-            words=said.words,
-            is_main=said.is_main,
-            text_digest=said.text_digest,
-            visible_digest=said.visible_digest,
-            fingerprint=said.fingerprint,
-            payload_digest=None,
-        )
-        return NewText(repeated, said.text, is_own=False)
+        return said
 
-    def _judge(self, said: NewText) -> None:
-        row = said.row
-        assert row.text_digest is not None
-        words = row.words or 0
-        document = Document(words, row.text_digest, row.fingerprint, unpack_judged(said.text))
+    def _judge(self, row: PageRow, source: PageRow, *, is_own: bool) -> None:
+        document = document_of(source)
         verdict = self.deduplicator.judge_document(row.id, document, exclude={row.id})
-        if verdict.duplicate_of is not None:
-            kind = verdict.kind
-            if kind == TEXT_DUPLICATE and said.is_own and row.verdict != NEAR_DUPLICATE:
-                kind = row.verdict
-            measures = kind, verdict.duplicate_of, verdict.distance, verdict.similarity
-            self.database.write(_NAME, (*measures, row.id))
-            return
-        is_long = words >= self.deduplicator.parameters.min_words
-        fingerprint = to_signed(row.fingerprint) if is_long else None  # as the index has it
-        facts = said.text, words, row.is_main, row.text_digest, row.visible_digest, fingerprint
-        self.database.write(_KEEP, (verdict.kind, *facts, row.payload_digest, row.id))
-        self.database.write("DELETE FROM near_texts WHERE page = ?", (row.id,))
+        if not is_own:
+            row.verdict = NEAR_DUPLICATE
+        if verdict.is_duplicate:
+            row.take_verdict(verdict)
+        else:
+            row.keep(verdict.kind, source, self.deduplicator.parameters.min_words)
+            if not is_own:
+                row.payload_digest = None
+        self.store.store_verdict(row)

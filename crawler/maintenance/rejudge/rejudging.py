@@ -13,6 +13,7 @@ from crawler.maintenance.verify.database_checks import make_bloom, make_index, r
 from crawler.maintenance.verify.queueing import QueueAgain
 from crawler.pages.judge import is_better
 from crawler.pages.live_parameters import current
+from crawler.pages.page_row import to_unsigned
 from crawler.pages.page_store import PageStore
 from crawler.pages.stored_texts import HeldTexts, TextSource
 from crawler.pages.verdicts import NEAR_DUPLICATE
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.pages.live_parameters import Tuned
+    from crawler.pages.page_row import PageRow
 
 DIFFERS = """
 FROM temp.judged JOIN pages ON pages.id = judged.id
@@ -32,14 +34,10 @@ WHERE pages.verdict IS NOT judged.verdict OR pages.duplicate_of IS NOT judged.or
       OR pages.fingerprint IS NOT judged.fingerprint)
    OR is_awaited
 """
-_UPDATE = """
-UPDATE pages SET verdict = ?, duplicate_of = ?, distance = ?, similarity = ?, better_copy = ?
-WHERE id = ?
+_NAME = f"""
+UPDATE pages SET parameters = ?1
+WHERE {JUDGED} AND parameters IS NOT ?1 AND text_digest IS NOT NULL
 """
-_SAY = "UPDATE pages SET text_digest = ?, fingerprint = ? WHERE id = ?"
-# A near-duplicate whose original is gone has no digests: it is read at its next visit.
-_FORGET = "UPDATE pages SET text_digest = NULL, payload_digest = NULL WHERE id = ?"
-_NAME = f"UPDATE pages SET parameters = ?1 WHERE {JUDGED} AND parameters IS NOT ?1"
 
 MAX_EXAMPLES = 5
 
@@ -64,7 +62,6 @@ SELECT count(*) {DIFFERS.replace("WHERE", "WHERE (")})
    AND NOT is_awaited AND (pages.duplicate_of IS NULL) = (judged.original IS NULL)
 """
 
-_NAME += " AND text_digest IS NOT NULL"
 # The facts of a page for learned URL rules: its original, and the similarity to it.
 _GROUPS = """
 UPDATE url_groups SET kept = coalesce(pages.duplicate_of, pages.id),
@@ -111,40 +108,35 @@ class Application:
             self._database.write(_GROUPS)
         return int(total) + named
 
-    def _write(self, row: JudgedRow) -> None:
-        better = self._is_better(row)
-        measures = row.verdict, row.original, row.distance, row.similarity
-        self._database.write(_UPDATE, (*measures, better, row.id))
-        if row.is_awaited:
-            self._await(row.id)
-        elif row.source is not None:
-            self._database.write(_SAY, (row.text_digest, row.fingerprint, row.id))
-            self._move_text(row, TextSource(row.source, row.is_near))
-
-    def _is_better(self, row: JudgedRow) -> int:
-        kept = None if row.original is None else self._store.get(row.original)
-        page = None if kept is None else self._store.get(row.id)
-        return int(kept is not None and page is not None and is_better(page, kept))
-
-    def _await(self, page_id: int) -> None:
-        self._database.write(_FORGET, (page_id,))
-        if self._can_queue:
+    def _write(self, judged: JudgedRow) -> None:
+        row = self._store.get(judged.id)
+        assert row is not None
+        row.verdict, row.duplicate_of = judged.verdict, judged.original
+        row.distance, row.similarity = judged.distance, judged.similarity
+        kept = None if judged.original is None else self._store.get(judged.original)
+        row.better_copy = int(kept is not None and is_better(row, kept))
+        if judged.is_awaited:
+            # A near-duplicate whose original is gone has no digests: it is read at its next visit.
+            row.text_digest = row.payload_digest = None
+        elif judged.source is not None:
+            row.text_digest = judged.text_digest
+            row.fingerprint = to_unsigned(judged.fingerprint)
+            self._move_text(row, TextSource(judged.source, judged.is_near))
+        self._store.store_verdict(row)
+        if judged.is_awaited and self._can_queue:
             self._queue = self._queue or QueueAgain(self._database)
-            self._queue.push(page_id)
+            self._queue.push(row.id)
 
-    def _move_text(self, row: JudgedRow, source: TextSource) -> None:
+    def _move_text(self, row: PageRow, source: TextSource) -> None:
         """Move the text of a kept page to its row, that of a duplicate to ``near_texts``."""
-        if row.original is None:
-            if source != TextSource(row.id, 0):
-                sql = "UPDATE pages SET text = ? WHERE id = ?"
-                self._database.write(sql, (self._texts.packed(source), row.id))
-            self._database.write("DELETE FROM near_texts WHERE page = ?", (row.id,))
+        if row.duplicate_of is None:
+            row.text = self._texts.packed(source)
         elif source.page == row.id or row.verdict == NEAR_DUPLICATE:
             # For a near-duplicate also if another page has the same text: that may change.
             if source != TextSource(row.id, 1):
                 sql = "INSERT OR REPLACE INTO near_texts VALUES (?, ?)"
                 self._database.write(sql, (row.id, self._texts.packed(source)))
-            self._database.write("UPDATE pages SET text = NULL WHERE id = ?", (row.id,))
+            row.text = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from crawler.job import Job
-from crawler.pages.shared_verdicts import FleetKeptText, OriginalPage, PageVerdict
+from crawler.pages.shared_verdicts import FleetKeptText, PageVerdict
 from neardup import Deduplicator, Document, Parameters, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
+    from crawler.pages.page_row import OriginalPage
     from crawler.run import JobOptions
 
 

@@ -11,9 +11,10 @@ import pytest
 
 from crawler.pages.page_context import PageContext
 from crawler.pages.page_row import COLUMNS, PageRow, row_of
+from crawler.pages.promotion import Promotion
 from crawler.pages.reasons import Reason
 from crawler.reading.reading import Reading
-from neardup import Parameters, Verdict
+from neardup import Deduplicator, Parameters, Verdict
 from tests.crawler.maintenance.rejudge.captured import Said
 from tests.crawler.pages.sharing import OneMemory, fleet
 from tests.crawler.pages.test_capture import LONG, OTHER, fetched, html
@@ -96,14 +97,13 @@ WRITES: dict[str, Callable[[PageStore, PageRow], object]] = {
     "depth": lambda store, row: store.note_depth(row.key, 0),
     "texts": lambda store, row: store.drop_texts(row.key, 0),
     "forget": lambda store, row: store.forget(row.id),
-    "original": lambda store, row: store.duplicates.name_original(replace(row, distance=5)),
-    "moved": lambda store, row: store.duplicates.move_duplicates(
+    "original": lambda store, row: store.store_verdict(replace(row, distance=5)),
+    "moved": lambda store, row: Promotion(store, Deduplicator()).move_duplicates(
         row.duplicate_of or 0, 99, row.text_digest or b"", Verdict("near_duplicate"), 1
     ),
-    "moved unread": lambda store, row: store.duplicates.move_unknown(
+    "moved unread": lambda store, row: Promotion(store, Deduplicator()).move_unknown(
         row.duplicate_of or 0, 99, read_anew=True
     ),
-    "taken home": lambda store, row: store.duplicates.set_original(row.id, 99),
 }
 
 
