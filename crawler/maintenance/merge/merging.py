@@ -20,9 +20,8 @@ from crawler.maintenance.merge.small_tables import (
     merge_requests,
     merge_url_rules,
 )
-from crawler.maintenance.verify.capture_checks import ORIGINAL
-from crawler.maintenance.verify.finding import Finding
-from crawler.maintenance.verify.repairs import Mender
+from crawler.maintenance.verify.capture_checks import find_originals
+from crawler.maintenance.verify.repairer import Repairer
 from crawler.pages.live_parameters import newest
 from crawler.pages.page_store import PageStore
 from crawler.pages.stored_texts import PageDocuments
@@ -182,7 +181,7 @@ class _Merging:
             index.flush()
         if lost:
             with closing(CrawlDirectory(self._part)) as directory:
-                Mender(directory, database).mend(Finding(ORIGINAL, "lost"))
+                find_originals(Repairer(directory, database))
             database.commit()
         return found - len(lost), lost
 

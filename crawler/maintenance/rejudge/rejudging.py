@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 from crawler.maintenance.rejudge.new_verdicts import JUDGED, JudgedRow, Rejudge
-from crawler.maintenance.verify.database_checks import make_bloom, make_index, remove_index
-from crawler.maintenance.verify.queueing import QueueAgain
+from crawler.maintenance.verify.index_checks import make_bloom, make_index, remove_index
+from crawler.maintenance.verify.repairer import QueueAgain
 from crawler.pages.judge import is_better
 from crawler.pages.live_parameters import current
 from crawler.pages.page_row import to_unsigned

@@ -1,36 +1,22 @@
-"""Check that each page has one newest capture, and that each text is stored once."""
+"""Check that each page has one newest capture, each text one page, each duplicate an original."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawler.maintenance.verify.finding import Culprits
-from crawler.pages.verdicts import DUPLICATES, KEPT, VERDICTS
+from crawler.maintenance.verify.finding import Rule, Stage
+from crawler.pages.stored_texts import HeldTexts
+from crawler.pages.verdicts import DUPLICATES, KEPT, NEW, TEXT_DUPLICATE, TOO_SHORT, VERDICTS
+from neardup import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding
-
-NEWEST = "newest-unique"
-VERDICT = "verdict-known"
-TEXT = "kept-has-text"
-ORIGINAL = "original-held"
-SUPERSEDED = "original-superseded"
-ONCE = "kept-once"
-NEAR_TEXT = "near-text-owned"
-ELSEWHERE = "elsewhere-owned"
-PARAMETERS = "parameters-known"
-
-_READ_ANEW = "forgets the capture and queues the URL again"
-_FETCH_ANEW = "the spider is not one of ours, which could queue it again: crawl into a new JOBDIR"
-
-
-def reading_anew(directory: CrawlDirectory) -> tuple[str, str]:
-    """Return remedy and advice for a lost text: only our own spiders can queue its URL again."""
-    return (_READ_ANEW, "") if directory.plan is not None else ("", _FETCH_ANEW)
+    from crawler.maintenance.verify.repairer import Repairer
+    from crawler.pages.page_row import PageRow
 
 
 def listed(words: Collection[str]) -> str:
@@ -84,54 +70,10 @@ _NOT_CHOSEN = """
 SELECT id, url FROM pages
 WHERE parameters IS NOT NULL AND parameters NOT IN (SELECT id FROM parameters)
 """
-
-# Rule, query, description, remedy; an empty remedy means that the page must be read again.
-_RULES = (
-    (
-        NEWEST,
-        _NOT_NEWEST,
-        "URLs with no newest capture, or more than one",
-        "makes the last capture that was read the newest",
-    ),
-    (VERDICT, _UNKNOWN, "captures with a verdict that there is not", ""),
-    (TEXT, _NO_TEXT, "kept pages without a text", ""),
-    (
-        ORIGINAL,
-        _LOST,
-        "duplicates of an original that nobody holds",
-        "names another page that says the same, keeps the page, or queues the URL again",
-    ),
-    (
-        SUPERSEDED,
-        _SUPERSEDED,
-        "duplicates of what a page said before it changed",
-        "keeps one of them for each text",
-    ),
-    (
-        ONCE,
-        TWICE,
-        "pages kept although an earlier page says the same",
-        "makes them duplicates of the first one",
-    ),
-    (
-        NEAR_TEXT,
-        _NOT_OWNED,
-        "texts beside the pages that are no duplicate's of today",
-        "takes them away",
-    ),
-    (
-        ELSEWHERE,
-        _NOT_ELSEWHERE,
-        "originals of other crawls, named for what is no duplicate of theirs",
-        "takes the names away",
-    ),
-    (
-        PARAMETERS,
-        _NOT_CHOSEN,
-        "verdicts made with parameters that there are not",
-        "says that they are not known; scrapy rejudge makes them anew",
-    ),
-)
+_FORGET = f"""
+DELETE FROM pages WHERE id = ? OR (
+    key = ? AND latest = 0 AND text IS NULL AND verdict IN ({listed(KEPT)}))
+"""
 
 
 def find_misplaced(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
@@ -139,12 +81,224 @@ def find_misplaced(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Fin
 
     Complexity: O(pages * log pages).
     """
-    watch.begin("captures", len(_RULES))
-    for rule, sql, what, remedy in _RULES:
-        culprits = Culprits()
-        culprits.add_all(directory.connection.execute(sql))
-        if culprits.ids:
-            remedies = (remedy, "") if remedy else reading_anew(directory)
-            found = culprits.finding(rule, what, *remedies)
-            yield replace(found, is_leftover=rule == SUPERSEDED)
+    watch.begin("captures", len(_QUERIES))
+    for rule, sql in _QUERIES.items():
+        found = rule.found(directory.connection.execute(sql))
+        yield from advised(directory, found) if rule.repair is read_anew else found
         watch.advance()
+
+
+def advised(directory: CrawlDirectory, found: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield findings of lost texts: only our own spiders can queue their URLs again."""
+    for finding in found:
+        own = directory.plan is not None
+        yield finding if own else replace(finding, remedy="", advice=_FETCH_ANEW)
+
+
+def _choose_newest(repairer: Repairer, finding: Finding) -> str:
+    chosen = 0
+    for page_id in finding.ids:
+        row = repairer.store.get(page_id)
+        if row is not None:
+            _make_newest(repairer, row.key)
+            chosen += 1
+    return f"URLs whose newest capture was chosen: {chosen:,}"
+
+
+def _make_newest(repairer: Repairer, key: bytes) -> None:
+    """Make the last readable capture the newest, or the last one if none is readable."""
+    write = repairer.database.write
+    write("UPDATE pages SET latest = 0 WHERE key = ? AND latest = 1", (key,))
+    write(
+        "UPDATE pages SET latest = 1 WHERE id = (SELECT id FROM pages WHERE key = ?"
+        " ORDER BY verdict IN ('failed', 'unreadable'), id DESC LIMIT 1)",
+        (key,),
+    )
+
+
+def read_anew(repairer: Repairer, finding: Finding) -> str | None:
+    """Forget captures and texts that are of no use, and queue their URLs."""
+    if repairer.directory.plan is None:
+        return None
+    dropped = repairer.database.write_many(
+        "UPDATE pages SET text = NULL, html = NULL"
+        " WHERE id = ? AND latest = 0 AND text IS NOT NULL",
+        [(page_id,) for page_id in finding.ids],
+    )
+    queued = sum(_queue_again(repairer, page_id) for page_id in finding.ids)
+    said = f"captures forgotten: {queued:,}, URLs queued again: {queued:,}"
+    return f"{said}, texts of old versions dropped: {dropped:,}" if dropped else said
+
+
+def _queue_again(repairer: Repairer, page_id: int) -> bool:
+    """Delete a newest capture, make an earlier one the newest, and queue the URL."""
+    sql = "SELECT key, url, depth FROM pages WHERE id = ? AND latest = 1"
+    row = repairer.database.read(sql, (page_id,)).fetchone()
+    if row is None:
+        return False
+    key, url, depth = row
+    # With old versions that have no text left: none of them can be the newest.
+    repairer.database.write(_FORGET, (page_id, key))
+    _make_newest(repairer, key)
+    repairer.queue.push_url(url, key, depth)
+    return True
+
+
+def _make_duplicates(repairer: Repairer, finding: Finding) -> str:
+    made = 0
+    for page_id in finding.ids:
+        row = repairer.store.get(page_id)
+        first = None if row is None else _holder(repairer, row)
+        if row is not None and first is not None and first != page_id:
+            made += 1
+            _name_original(repairer, row, first)
+            repairer.database.write(
+                "UPDATE pages SET duplicate_of = ? WHERE duplicate_of = ? AND latest = 1",
+                (first, page_id),
+            )
+    return f"pages made duplicates of the first that says the same: {made:,}"
+
+
+def _holder(repairer: Repairer, row: PageRow) -> int | None:
+    """Return the first page that has the text of a row, or None."""
+    return None if row.text_digest is None else repairer.store.find_text(row.text_digest, ())
+
+
+def _name_original(repairer: Repairer, row: PageRow, original: int) -> None:
+    row.verdict, row.text, row.html = TEXT_DUPLICATE, None, None
+    row.take_verdict(Verdict(TEXT_DUPLICATE, original, distance=0, similarity=1.0))
+    repairer.store.store_verdict(row)
+
+
+def find_originals(repairer: Repairer, finding: Finding | None = None) -> str | None:
+    """Name an original with the duplicate's text, or keep it; queue it if the text is lost."""
+    named = kept = queued = 0
+    # Searched again: other repairs may have left orphans.
+    orphans = [page_id for page_id, _ in repairer.database.read(ORPHANS)]
+    for row in map(repairer.store.get, orphans):
+        if row is None:
+            continue
+        holder = _holder(repairer, row)
+        if holder is not None:
+            _name_original(repairer, row, holder)
+            named += 1
+        elif _keep(repairer, row):
+            kept += 1
+        elif repairer.directory.plan is not None:
+            queued += _queue_again(repairer, row.id)
+    if not named and not kept and not queued:
+        return None
+    return (
+        f"duplicates given another original: {named:,}, kept: {kept:,}, "
+        f"URLs queued again: {queued:,}"
+    )
+
+
+def _keep(repairer: Repairer, row: PageRow) -> bool:
+    """Keep a duplicate with its own text, or with that of the old version that it repeats."""
+    text = HeldTexts(repairer.database.read).of_page(row.id)
+    source = replace(row, text=text)
+    if text is None:
+        old = None if row.duplicate_of is None else repairer.store.get(row.duplicate_of)
+        if old is None or old.text is None:
+            return False
+        source = old
+        row.payload_digest = None  # read again at its next visit
+    row.keep(TOO_SHORT if source.fingerprint is None else NEW, source)
+    repairer.store.store_verdict(row)
+    return True
+
+
+def drop_near_texts(repairer: Repairer, finding: Finding) -> str:
+    """Delete texts that are stored beside duplicates."""
+    repairer.write_each("DELETE FROM near_texts WHERE page = ?", finding.ids)
+    return f"texts beside the pages taken away: {finding.count:,}"
+
+
+def _drop_elsewhere(repairer: Repairer, finding: Finding) -> str:
+    repairer.write_each("DELETE FROM elsewhere WHERE page = ?", finding.ids)
+    return f"originals of other crawls taken away: {finding.count:,}"
+
+
+def _forget_parameters(repairer: Repairer, finding: Finding) -> str:
+    repairer.write_each("UPDATE pages SET parameters = NULL WHERE id = ?", finding.ids)
+    return f"verdicts whose parameters are not known: {finding.count:,}"
+
+
+READ_ANEW = "forgets the capture and queues the URL again"
+_FETCH_ANEW = "the spider is not one of ours, which could queue it again: crawl into a new JOBDIR"
+
+NEWEST = Rule(
+    "newest-unique",
+    "URLs with no newest capture, or more than one",
+    "makes the last capture that was read the newest",
+    _choose_newest,
+    changes_texts=True,
+)
+VERDICT = Rule(
+    "verdict-known",
+    "captures with a verdict that there is not",
+    READ_ANEW,
+    read_anew,
+    changes_texts=True,
+)
+TEXT = Rule("kept-has-text", "kept pages without a text", READ_ANEW, read_anew, changes_texts=True)
+ONCE = Rule(
+    "kept-once",
+    "pages kept although an earlier page says the same",
+    "makes them duplicates of the first one",
+    _make_duplicates,
+    Stage.DUPLICATES,
+    changes_texts=True,
+)
+ORIGINAL = Rule(
+    "original-held",
+    "duplicates of an original that nobody holds",
+    "names another page that says the same, keeps the page, or queues the URL again",
+    find_originals,
+    Stage.DUPLICATES,
+    changes_texts=True,
+)
+SUPERSEDED = Rule(
+    "original-superseded",
+    "duplicates of what a page said before it changed",
+    "keeps one of them for each text",
+    find_originals,
+    Stage.DUPLICATES,
+    changes_texts=True,
+    is_leftover=True,
+)
+NEAR_TEXT = Rule(
+    "near-text-owned",
+    "texts beside the pages that are no duplicate's of today",
+    "takes them away",
+    drop_near_texts,
+    Stage.DUPLICATES,
+)
+ELSEWHERE = Rule(
+    "elsewhere-owned",
+    "originals of other crawls, named for what is no duplicate of theirs",
+    "takes the names away",
+    _drop_elsewhere,
+    Stage.DUPLICATES,
+)
+PARAMETERS = Rule(
+    "parameters-known",
+    "verdicts made with parameters that there are not",
+    "says that they are not known; scrapy rejudge makes them anew",
+    _forget_parameters,
+    Stage.DUPLICATES,
+)
+
+_QUERIES = {
+    NEWEST: _NOT_NEWEST,
+    VERDICT: _UNKNOWN,
+    TEXT: _NO_TEXT,
+    ONCE: TWICE,
+    ORIGINAL: _LOST,
+    SUPERSEDED: _SUPERSEDED,
+    NEAR_TEXT: _NOT_OWNED,
+    ELSEWHERE: _NOT_ELSEWHERE,
+    PARAMETERS: _NOT_CHOSEN,
+}
+"""Queries for id and URL of what breaks each rule."""

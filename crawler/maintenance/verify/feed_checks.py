@@ -16,12 +16,20 @@ from xml.etree.ElementTree import ParseError, iterparse
 import numpy as np
 import xxhash
 
-from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
+from crawler.maintenance.verify.finding import MAX_EXAMPLES, Rule
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+    import numpy.typing as npt
+
+    from crawler.maintenance.crawl_directory import CrawlDirectory
+    from crawler.maintenance.verify.finding import CheckWatch, Finding
+
+    Hashes = npt.NDArray[np.uint64]
+    Urls = Callable[[], Iterable[str]]
 
 _FIELD = "url"
 _PIECE = 1 << 20
@@ -152,26 +160,14 @@ _READERS: dict[str, Callable[[IO[bytes]], Iterator[Any]]] = {
     "parquet": _parquet,
 }
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch
-
-    Hashes = npt.NDArray[np.uint64]
-    Urls = Callable[[], Iterable[str]]
-
-WHOLE = "feed-whole"
-LACKING = "feed-lacks"
-TWICE = "feed-twice"
-BESIDES = "feed-besides"
-
 _KEPT = "SELECT url FROM pages WHERE latest = 1 AND text IS NOT NULL ORDER BY id"
 _NAMED = 10_000
 _ADVICE = "write it anew: scrapy pages DIR --verdict kept -o FILE"
+
+WHOLE = Rule("feed-whole", "the feed cannot be read", advice=_ADVICE)
+LACKING = Rule("feed-lacks", "the feed: kept pages that it lacks", advice=_ADVICE)
+TWICE = Rule("feed-twice", "the feed: kept pages that it has more than once", advice=_ADVICE)
+BESIDES = Rule("feed-besides", "the feed: URLs of no kept page", advice=_ADVICE)
 
 
 def find_misfed(directory: CrawlDirectory, feed: Path, watch: CheckWatch) -> Iterator[Finding]:
@@ -190,7 +186,7 @@ def find_misfed(directory: CrawlDirectory, feed: Path, watch: CheckWatch) -> Ite
     try:
         fed, fed_counts = _counted(feed_urls(feed))
     except FeedError as error:
-        yield Finding(WHOLE, str(error), advice=_ADVICE)
+        yield WHOLE.finding(str(error))
         return
     watch.advance()
     kept, kept_counts = _counted(kept_urls())
@@ -199,12 +195,13 @@ def find_misfed(directory: CrawlDirectory, feed: Path, watch: CheckWatch) -> Ite
     given = _counts_of(kept, fed, fed_counts)
     twice = (wanted > 0) & (fed_counts > wanted)
     from_feed = partial(feed_urls, feed)
-    for rule, what, hashes, urls in (
-        (LACKING, "kept pages that it lacks", kept[given < kept_counts], kept_urls),
-        (TWICE, "kept pages that it has more than once", fed[twice], from_feed),
-        (BESIDES, "URLs of no kept page", fed[wanted == 0], from_feed),
+    for rule, hashes, urls in (
+        (LACKING, kept[given < kept_counts], kept_urls),
+        (TWICE, fed[twice], from_feed),
+        (BESIDES, fed[wanted == 0], from_feed),
     ):
-        yield from _finding(rule, what, hashes, urls)
+        if len(hashes):
+            yield from rule.counted(len(hashes), _named(hashes, urls))
 
 
 def _counted(urls: Iterable[str]) -> tuple[Hashes, npt.NDArray[np.int64]]:
@@ -225,12 +222,6 @@ def _counts_of(
         return np.zeros(len(asked), np.int64)
     places = np.minimum(np.searchsorted(known, asked), len(known) - 1)
     return np.where(known[places] == asked, counts[places], 0)
-
-
-def _finding(rule: str, what: str, hashes: Hashes, urls: Urls) -> Iterator[Finding]:
-    if len(hashes):
-        told = f"the feed: {what}: {len(hashes):,}"
-        yield Finding(rule, told, len(hashes), _named(hashes, urls), advice=_ADVICE)
 
 
 def _named(hashes: Hashes, urls: Urls) -> tuple[str, ...]:

@@ -1,14 +1,79 @@
-"""Define the findings of checks, and the progress of a check."""
+"""Define the rules that a crawl directory keeps, and what checks find where one is broken."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import asdict, dataclass, field, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+    from crawler.maintenance.verify.repairer import Repairer
 
 MAX_EXAMPLES = 5
+
+
+class Stage(IntEnum):
+    """The order of repairs: each stage relies on those before it."""
+
+    DATABASE = 0
+    VALUES = 1
+    TEXTS = 2
+    DUPLICATES = 3
+    MEASURES = 4
+    QUEUE = 5
+    FILES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of a crawl directory, with its repair.
+
+    Attributes:
+        name: Short name, the same in every version.
+        what: Description of what breaks it, before the number of violations.
+        remedy: Description of the repair by ``--repair``, empty without one.
+        repair: Function that repairs a finding and returns a report, or None if it did nothing.
+        stage: Stage of the repair.
+        changes_texts: Whether the repair may change the stored texts and the queue.
+        is_leftover: Whether a stopped process breaks it, and the next crawl mends it by itself.
+        advice: Advice to the user if there is no repair.
+    """
+
+    name: str
+    what: str
+    remedy: str = ""
+    repair: Callable[[Repairer, Finding], str | None] | None = None
+    stage: Stage = Stage.TEXTS
+    changes_texts: bool = False
+    is_leftover: bool = False
+    advice: str = ""
+
+    def found(self, rows: Iterable[tuple[Any, str]]) -> Iterator[Finding]:
+        """Yield a finding of the ids of all rows, each with an example; nothing without rows."""
+        culprits = Culprits(self)
+        for row_id, example in rows:
+            culprits.add(row_id, example)
+        return culprits.found()
+
+    def counted(self, count: int, examples: Collection[str] = ()) -> Iterator[Finding]:
+        """Yield a finding of this many violations, or nothing without any."""
+        if count:
+            yield self.finding(f"{self.what}: {count:,}", count, tuple(examples))
+
+    def finding(self, what: str, count: int = 1, examples: tuple[str, ...] = ()) -> Finding:
+        """Return a finding in words of its own."""
+        return Finding(
+            self.name,
+            what,
+            count,
+            examples[:MAX_EXAMPLES],
+            self.remedy,
+            self.advice,
+            self.is_leftover,
+            broken=self,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,55 +81,58 @@ class Finding:
     """A rule that does not hold.
 
     Attributes:
-        rule: Short name of the rule, the same in every version, by which repairs are chosen.
+        rule: Name of the rule.
         what: Description with the number of violations.
         count: Number of violations.
         examples: Some of them.
         remedy: Description of the repair by ``--repair``, empty without one.
         advice: Advice to the user if there is no repair.
         is_leftover: Whether a stopped process left it, and the next crawl mends it by itself.
-        ids: All of them by ``pages.id``, if they are pages.
+        ids: Keys of all rows that break the rule, if its check names them.
+        broken: The rule.
     """
 
     rule: str
     what: str
-    count: int = 1
-    examples: tuple[str, ...] = ()
+    count: int
+    examples: tuple[str, ...]
     remedy: str = ""
     advice: str = ""
     is_leftover: bool = False
-    ids: tuple[int, ...] = field(default=(), repr=False)
+    ids: tuple[Any, ...] = field(default=(), repr=False)
+    broken: Rule | None = field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding for ``scrapy verify --json``."""
+        return {name: value for name, value in asdict(self).items() if name not in _NOT_TOLD}
+
+    @property
+    def changes_texts(self) -> bool:
+        """Whether the repair may change the stored texts and the queue."""
+        return self.broken is not None and self.broken.changes_texts
 
 
-@dataclass(slots=True)
+_NOT_TOLD = {"ids", "broken"}
+
+
 class Culprits:
-    """Pages that break a rule, collected one by one."""
+    """Rows that break a rule, collected one by one."""
 
-    ids: list[int] = field(default_factory=list)
-    examples: list[str] = field(default_factory=list)
+    def __init__(self, rule: Rule) -> None:
+        self._rule = rule
+        self._ids: list[Any] = []
+        self._examples: list[str] = []
 
-    def add(self, page_id: int, example: str) -> None:
-        """Add a page."""
-        self.ids.append(page_id)
-        if len(self.examples) < MAX_EXAMPLES:
-            self.examples.append(example)
+    def add(self, row_id: object, example: str) -> None:
+        """Add a row by its key; an empty example is none."""
+        self._ids.append(row_id)
+        if example and len(self._examples) < MAX_EXAMPLES:
+            self._examples.append(example)
 
-    def add_all(self, rows: Iterable[tuple[int, str]]) -> None:
-        """Add the pages of a query for ids and URLs."""
-        for page_id, url in rows:
-            self.add(page_id, url)
-
-    def finding(self, rule: str, what: str, remedy: str = "", advice: str = "") -> Finding:
-        """Return a finding with these pages; ``what`` describes them."""
-        return Finding(
-            rule,
-            f"{what}: {len(self.ids):,}",
-            len(self.ids),
-            tuple(self.examples),
-            remedy,
-            advice,
-            ids=tuple(self.ids),
-        )
+    def found(self) -> Iterator[Finding]:
+        """Yield a finding with these rows, or nothing without any."""
+        for finding in self._rule.counted(len(self._ids), self._examples):
+            yield replace(finding, ids=tuple(self._ids))
 
 
 class CheckWatch(Protocol):

@@ -6,26 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import MAX_TRIES
 from crawler.frontier.request_records import MalformedRequestError, decode_parts
-from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
+from crawler.maintenance.verify.finding import NoWatch, Rule, Stage
+from crawler.maintenance.verify.repairer import encoded_request
 from crawler.storage import meta_names
-from crawler.storage.states import FAILED, LEASED, QUEUED, TODO, RequestState
+from crawler.storage.states import FAILED, LEASED, QUEUED, TODO
+from crawler.storage.states import SKIPPED as IS_SKIPPED
 from crawler.urls.canonical import MalformedUrl
-from neardup.bloom import ScalableBloomFilter
-from neardup.errors import IndexFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch
+    from crawler.maintenance.verify.finding import CheckWatch, Finding
+    from crawler.maintenance.verify.repairer import Repairer
     from crawler.urls.canonical import Canonicalizer
-
-LEASES = "leases-ended"
-LINES = "hosts-in-line"
-FETCHABLE = "queued-can-be-fetched"
-SEEN = "queued-is-seen"
-SKIPPED = "skipped-by-a-rule"
-BLOOM = "bloom-knows-seen"
 
 _QUEUED = f"SELECT id, url, request, key FROM requests WHERE state IN ({QUEUED}) ORDER BY id"
 _UNFINISHED = (
@@ -45,46 +39,17 @@ def find_unqueued(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
 
     Complexity: O(queued requests * log seen).
     """
-    leases = directory.count(f"SELECT count(*) FROM requests WHERE state = {LEASED}")
-    if leases:
-        yield Finding(
-            LEASES,
-            f"requests under way when the crawl was stopped: {leases:,}",
-            leases,
-            remedy="puts them back into the queue",
-            is_leftover=True,
-        )
-    wrong = directory.count(_WRONG_LINES)
-    if wrong:
-        yield Finding(
-            LINES,
-            f"hosts that do not stand in line for what is queued of them: {wrong:,}",
-            wrong,
-            remedy="lines them up anew",
-        )
-    misruled = directory.count(
-        f"SELECT count(*) FROM requests WHERE (state = {RequestState.SKIPPED}) != (rule NOTNULL)"
-    )
-    if misruled:
-        yield Finding(
-            SKIPPED,
-            f"requests skipped by no rule, or by one and not skipped: {misruled:,}",
-            misruled,
-            remedy="puts them back into the queue, or takes the rule away",
-        )
-    stuck = [(number, url) for number, url, _ in unfetchable(directory)]
-    if stuck:
-        yield Finding(
-            FETCHABLE,
-            f"requests that cannot be taken up, or broke at every try: {len(stuck):,}",
-            len(stuck),
-            tuple(url for _, url in stuck[:MAX_EXAMPLES]),
-            remedy="queues their URLs again",
-        )
-    yield from _find_unseen(directory, watch)
+    count = directory.count
+    yield from LEASES.counted(count(f"SELECT count(*) FROM requests WHERE state = {LEASED}"))
+    sql = f"SELECT count(*) FROM requests WHERE (state = {IS_SKIPPED}) != (rule NOTNULL)"
+    yield from SKIPPED.counted(count(sql))
+    yield from FETCHABLE.found((number, url) for number, url, _ in _unfetchable(directory))
+    yield from LINES.counted(count(_WRONG_LINES))
+    watch.begin("queue", count(f"SELECT count(*) FROM requests WHERE state IN ({QUEUED})"))
+    yield from SEEN.found((number, url) for number, url, _ in _unseen(directory, watch))
 
 
-def unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | None]]:
+def _unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | None]]:
     """Yield id, URL and stored form of each request that no crawl will make; None: unreadable.
 
     Only for crawls by our own spiders. Not for a fleet's workers, whose requests are lent to them,
@@ -98,26 +63,7 @@ def unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | N
             yield number, url, encoded if readable else None
 
 
-def _find_unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    sql = f"SELECT count(*) FROM requests WHERE state IN ({QUEUED})"
-    watch.begin("queue", directory.count(sql))
-    count = 0
-    examples: list[str] = []
-    for _, url, _ in unseen(directory, watch):
-        count += 1
-        if len(examples) < MAX_EXAMPLES:
-            examples.append(url)
-    if count:
-        yield Finding(
-            SEEN,
-            f"queued requests that the seen set lacks, or knows as others: {count:,}",
-            count,
-            tuple(examples),
-            remedy="gives them the keys of their URLs",
-        )
-
-
-def unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[tuple[int, str, bytes]]:
+def _unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[tuple[int, str, bytes]]:
     """Yield id, URL and right key of each queued request that is not seen under that key.
 
     Only for crawls by our own spiders: elsewhere requests may have fingerprints of another kind.
@@ -159,25 +105,81 @@ def _parts(encoded: bytes) -> dict[str, Any] | None:
         return None
 
 
-def find_forgotten(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Query the Bloom filter for every seen key: it may have too many, but never too few.
+def _end_leases(repairer: Repairer, finding: Finding) -> str:
+    assert repairer.queue  # to open it ends them
+    return f"requests put back into the queue: {finding.count:,}"
 
-    Complexity: O(seen keys).
-    """
-    if not directory.bloom.exists():
-        return  # the next crawl makes it of the table, as after every kill
-    remedy = "makes it anew from the seen set"
-    try:
-        bloom = ScalableBloomFilter.load(directory.bloom)
-    except IndexFileError as error:
-        yield Finding(BLOOM, f"the Bloom filter cannot be read: {error}", remedy=remedy)
-        return
-    keys = "FROM requests WHERE key IS NOT NULL"
-    watch.begin("Bloom filter", directory.count(f"SELECT count(*) {keys}"))
-    lacking = 0
-    for (key,) in directory.connection.execute(f"SELECT key {keys}"):
-        lacking += not bloom.has_digest(key)
-        watch.advance()
-    if lacking:
-        what = f"seen URLs that the Bloom filter does not know: {lacking:,}"
-        yield Finding(BLOOM, what, lacking, remedy=remedy)
+
+def _put_rules_right(repairer: Repairer, finding: Finding) -> str:
+    """Put back requests that no rule skipped; remove the rule of those that are not skipped."""
+    queue, write = repairer.queue, repairer.database.write
+    write(f"UPDATE requests SET rule = NULL, group_digest = NULL WHERE state != {IS_SKIPPED}")
+    write(
+        f"UPDATE requests SET state = {TODO}, group_digest = NULL"
+        f" WHERE state = {IS_SKIPPED} AND rule IS NULL"
+    )
+    queue.requests.line_up()
+    return f"requests whose rule was put right: {finding.count:,}"
+
+
+def _queue_stuck(repairer: Repairer, finding: Finding) -> str:
+    queue, stuck = repairer.queue, list(_unfetchable(repairer.directory))
+    for number, url, packed in stuck:
+        sql = "SELECT key, depth FROM requests WHERE id = ?"
+        row = repairer.database.read(sql, (number,)).fetchone()
+        if row is not None:  # not replaced meanwhile
+            repairer.database.write("DELETE FROM requests WHERE id = ?", (number,))
+            parts = encoded_request(row[1]) if packed is None else packed
+            queue.push_encoded(url, parts, *row)
+    return f"requests queued again: {len(stuck):,}"
+
+
+def _line_up(repairer: Repairer, finding: Finding) -> str:
+    repairer.queue.requests.line_up()
+    return "lined up the hosts of the queue anew"
+
+
+def _see(repairer: Repairer, finding: Finding) -> str:
+    """Give each request the key of its URL, or none if another one has it."""
+    wrong = [(key, number) for number, _, key in _unseen(repairer.directory, NoWatch())]
+    repairer.write_each("UPDATE requests SET key = NULL WHERE id = ?", [row[1] for row in wrong])
+    repairer.database.write_many("UPDATE OR IGNORE requests SET key = ? WHERE id = ?", wrong)
+    return f"queued requests given the keys of their URLs: {len(wrong):,}"
+
+
+LEASES = Rule(
+    "leases-ended",
+    "requests under way when the crawl was stopped",
+    "puts them back into the queue",
+    _end_leases,
+    Stage.QUEUE,
+    is_leftover=True,
+)
+SKIPPED = Rule(
+    "skipped-by-a-rule",
+    "requests skipped by no rule, or by one and not skipped",
+    "puts them back into the queue, or takes the rule away",
+    _put_rules_right,
+    Stage.QUEUE,
+)
+FETCHABLE = Rule(
+    "queued-can-be-fetched",
+    "requests that cannot be taken up, or broke at every try",
+    "queues their URLs again",
+    _queue_stuck,
+    Stage.QUEUE,
+)
+LINES = Rule(
+    "hosts-in-line",
+    "hosts that do not stand in line for what is queued of them",
+    "lines them up anew",
+    _line_up,
+    Stage.QUEUE,
+)
+SEEN = Rule(
+    "queued-is-seen",
+    "queued requests that the seen set lacks, or knows as others",
+    "gives them the keys of their URLs",
+    _see,
+    Stage.QUEUE,
+)

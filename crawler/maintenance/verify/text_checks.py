@@ -6,9 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
-from crawler.maintenance.verify.capture_checks import reading_anew
-from crawler.maintenance.verify.finding import Culprits, Finding
-from crawler.pages.page_row import to_unsigned
+from crawler.maintenance.verify.capture_checks import (
+    READ_ANEW,
+    advised,
+    drop_near_texts,
+    read_anew,
+)
+from crawler.maintenance.verify.finding import Culprits, Rule
+from crawler.pages.page_row import to_signed, to_unsigned
 from crawler.pages.stored_texts import unpack_judged
 from crawler.storage import meta_names
 from neardup import analyse
@@ -18,18 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch
+    from crawler.maintenance.verify.finding import CheckWatch, Finding
+    from crawler.maintenance.verify.repairer import Repairer
     from neardup import Parameters
 
-READABLE = "text-readable"
-NEAR_READABLE = "near-text-readable"
-NEAR_DIGEST = "near-text-right"
-HTML = "html-readable"
-DIGEST = "digest-right"
-FINGERPRINT = "fingerprint-right"
-FEATURES = "features-known"
-
-TEXTS = """
+_TEXTS = """
 SELECT id, url, words, is_main, text_digest, visible_digest, fingerprint, text, words_digest,
        last_text_digest, latest = 1 AND is_main = 1 AND payload_digest IS NOT NULL
 FROM pages WHERE text IS NOT NULL ORDER BY id
@@ -40,11 +38,10 @@ SELECT page, url, words, is_main, text_digest, visible_digest, fingerprint, near
 FROM near_texts JOIN pages ON pages.id = page ORDER BY page
 """
 _HTML = "SELECT id, url, html FROM pages WHERE html IS NOT NULL ORDER BY id"
-_RECOMPUTED = "computes it from the stored text"
 
 
-class StoredText(NamedTuple):
-    """A row of ``TEXTS``."""
+class _StoredText(NamedTuple):
+    """A row of ``_TEXTS``."""
 
     id: int
     url: str
@@ -59,7 +56,7 @@ class StoredText(NamedTuple):
     is_own: int
 
 
-class StoredSaid(NamedTuple):
+class _StoredSaid(NamedTuple):
     """The right columns of a stored text."""
 
     words: int
@@ -68,7 +65,7 @@ class StoredSaid(NamedTuple):
     digest: bytes
     words_digest: bytes
 
-    def is_answer_of(self, row: StoredText) -> bool:
+    def is_answer_of(self, row: _StoredText) -> bool:
         """Return whether the columns of a page's own answer fit its text."""
         if not row.is_own:
             return True
@@ -77,7 +74,7 @@ class StoredSaid(NamedTuple):
         return is_last and row.words_digest in {None, self.words_digest}
 
 
-def right(row: StoredText, parameters: Parameters) -> StoredSaid:
+def _right(row: _StoredText, parameters: Parameters) -> _StoredSaid:
     """Compute the right columns of a stored text.
 
     A page without a fingerprint is judged by all visible text, but only the digest of that is
@@ -97,7 +94,7 @@ def right(row: StoredText, parameters: Parameters) -> StoredSaid:
     elif not row.is_main or row.text_digest != document.digest:
         judged = row.visible_digest or document.digest
     # Else it reached min_words once, and no longer does.
-    return StoredSaid(document.words, judged, fingerprint, document.digest, words_digest(text))
+    return _StoredSaid(document.words, judged, fingerprint, document.digest, words_digest(text))
 
 
 def find_misread(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
@@ -107,14 +104,15 @@ def find_misread(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findi
     """
     parameters = directory.parameters
     if parameters is None:
-        yield _unknown_features(directory)
+        named = directory.meta.get(meta_names.FEATURES, "none")
+        yield FEATURES.finding(f"{FEATURES.what}: {named}")
         return
-    unreadable, digests, fingerprints = Culprits(), Culprits(), Culprits()
+    unreadable, digests, fingerprints = map(Culprits, (READABLE, DIGEST, FINGERPRINT))
     watch.begin("texts", directory.count("SELECT count(*) FROM pages WHERE text IS NOT NULL"))
-    for values in directory.connection.execute(TEXTS):
-        row = StoredText(*values)
+    for values in directory.connection.execute(_TEXTS):
+        row = _StoredText(*values)
         try:
-            said = right(row, parameters)
+            said = _right(row, parameters)
         except ValueError as error:
             unreadable.add(row.id, f"{row.url} ({error})")
         else:
@@ -125,54 +123,109 @@ def find_misread(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findi
                 digests.add(row.id, row.url)
         watch.advance()
     yield from _misread_near_texts(directory, parameters)
-    yield from _unreadable_html(directory)
-    if unreadable.ids:
-        what = "stored texts that cannot be decompressed"
-        yield unreadable.finding(READABLE, what, *reading_anew(directory))
-    if digests.ids:
-        what = "texts with another digest, or number of words, than is stored"
-        yield digests.finding(DIGEST, what, _RECOMPUTED)
-    if fingerprints.ids:
-        what = "texts with another fingerprint than is stored"
-        yield fingerprints.finding(FINGERPRINT, what, _RECOMPUTED)
+    yield from HTML.found(_unreadable_html(directory))
+    yield from advised(directory, unreadable.found())
+    yield from digests.found()
+    yield from fingerprints.found()
 
 
 def _misread_near_texts(directory: CrawlDirectory, parameters: Parameters) -> Iterator[Finding]:
-    unreadable, others = Culprits(), Culprits()
+    unreadable, others = Culprits(NEAR_READABLE), Culprits(NEAR_DIGEST)
     for values in directory.connection.execute(_NEAR_TEXTS):
-        row = StoredText(*values)
+        row = _StoredText(*values)
         try:
-            said = right(row, parameters)
+            said = _right(row, parameters)
         except ValueError as error:
             unreadable.add(row.id, f"{row.url} ({error})")
         else:
             # A page that must be read again has no digest.
             if row.text_digest is not None and said.text_digest != row.text_digest:
                 others.add(row.id, row.url)
-    if unreadable.ids:
-        what = "texts of near-duplicates that cannot be decompressed"
-        yield unreadable.finding(NEAR_READABLE, what, "takes them away: they are duplicates")
-    if others.ids:
-        what = "texts of near-duplicates with another digest than is stored"
-        yield others.finding(NEAR_DIGEST, what, "takes them away: they are duplicates")
+    yield from unreadable.found()
+    yield from others.found()
 
 
-def _unreadable_html(directory: CrawlDirectory) -> Iterator[Finding]:
-    unreadable = Culprits()
+def _unreadable_html(directory: CrawlDirectory) -> Iterator[tuple[int, str]]:
     for page_id, url, packed in directory.connection.execute(_HTML):
         try:
             zstandard.decompress(packed)
         except (zstandard.ZstdError, TypeError) as error:
-            unreadable.add(page_id, f"{url} ({error})")
-    if unreadable.ids:
-        what = "stored HTML that cannot be decompressed"
-        yield unreadable.finding(HTML, what, "takes it away: the texts stay")
+            yield page_id, f"{url} ({error})"
 
 
-def _unknown_features(directory: CrawlDirectory) -> Finding:
-    named = directory.meta.get(meta_names.FEATURES, "none")
-    return Finding(
-        FEATURES,
-        f"the fingerprints were made of features that this version cannot compute: {named}",
-        advice="verify it with the version that made it",
-    )
+def _recompute(repairer: Repairer, finding: Finding) -> str:
+    parameters = repairer.directory.parameters
+    assert parameters is not None
+    sql = _TEXTS.replace("ORDER BY id", "AND id = ?")
+    computed = 0
+    for page_id in finding.ids:
+        values = repairer.database.read(sql, (page_id,)).fetchone()
+        if values is None:  # deleted by an earlier repair
+            continue
+        computed += 1
+        row = _StoredText(*values)
+        said = _right(row, parameters)
+        repairer.database.write(
+            "UPDATE pages SET words = ?, text_digest = ?, fingerprint = ? WHERE id = ?",
+            (said.words, said.text_digest, to_signed(said.fingerprint), page_id),
+        )
+        if not said.is_answer_of(row):
+            repairer.database.write(
+                "UPDATE pages SET words_digest = ?, last_text_digest = ? WHERE id = ?",
+                (said.words_digest, said.digest, page_id),
+            )
+    return f"texts of which digest and fingerprint were computed: {computed:,}"
+
+
+def _drop_html(repairer: Repairer, finding: Finding) -> str:
+    repairer.write_each("UPDATE pages SET html = NULL WHERE id = ?", finding.ids)
+    return f"HTML taken away: {finding.count:,}"
+
+
+_RECOMPUTED = "computes it from the stored text"
+_DUPLICATES = "takes them away: they are duplicates"
+
+FEATURES = Rule(
+    "features-known",
+    "the fingerprints were made of features that this version cannot compute",
+    advice="verify it with the version that made it",
+)
+READABLE = Rule(
+    "text-readable",
+    "stored texts that cannot be decompressed",
+    READ_ANEW,
+    read_anew,
+    changes_texts=True,
+)
+NEAR_READABLE = Rule(
+    "near-text-readable",
+    "texts of near-duplicates that cannot be decompressed",
+    _DUPLICATES,
+    drop_near_texts,
+)
+NEAR_DIGEST = Rule(
+    "near-text-right",
+    "texts of near-duplicates with another digest than is stored",
+    _DUPLICATES,
+    drop_near_texts,
+)
+HTML = Rule(
+    "html-readable",
+    "stored HTML that cannot be decompressed",
+    "takes it away: the texts stay",
+    _drop_html,
+)
+DIGEST = Rule(
+    "digest-right",
+    "texts with another digest, or number of words, than is stored",
+    _RECOMPUTED,
+    _recompute,
+    changes_texts=True,
+)
+FINGERPRINT = Rule(
+    "fingerprint-right",
+    "texts with another fingerprint than is stored",
+    _RECOMPUTED,
+    _recompute,
+    changes_texts=True,
+)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.verify.capture_checks import find_misplaced
-from crawler.maintenance.verify.column_checks import VALUES, find_strange
-from crawler.maintenance.verify.database_checks import (
-    WHOLE,
-    damaged,
-    find_damage,
+from crawler.maintenance.verify.column_checks import VALUES
+from crawler.maintenance.verify.database_checks import WHOLE, find_damage
+from crawler.maintenance.verify.feed_checks import find_misfed
+from crawler.maintenance.verify.index_checks import (
+    BLOOM,
+    INDEX,
+    find_forgotten,
+    find_unindexed,
     make_bloom,
     make_index,
 )
-from crawler.maintenance.verify.feed_checks import find_misfed
-from crawler.maintenance.verify.fingerprint_checks import INDEX, find_unindexed
-from crawler.maintenance.verify.queue_checks import BLOOM, SEEN, find_forgotten, find_unqueued
-from crawler.maintenance.verify.repairs import OF_TEXTS, ORDER, Mender
+from crawler.maintenance.verify.queue_checks import SEEN, find_unqueued
+from crawler.maintenance.verify.repairer import Repairer
 from crawler.maintenance.verify.repeat_checks import find_repeats
 from crawler.maintenance.verify.rule_checks import find_misruled
+from crawler.maintenance.verify.table_checks import find_strange
 from crawler.maintenance.verify.text_checks import find_misread
 from crawler.storage.database import Database
 
@@ -79,11 +81,12 @@ class Verification:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the output of ``scrapy verify --json``."""
-        whole = asdict(self)
-        for checked in whole["checked"]:
-            for finding in checked["findings"]:
-                del finding["ids"]
-        return {**whole, "problems": len(self.problems)}
+        checked = [
+            {"name": one.name, "findings": [found.to_dict() for found in one.findings]}
+            for one in self.checked
+        ]
+        whole = {"folder": self.folder, "pages": self.pages, "kept": self.kept}
+        return {**whole, "checked": checked, "done": self.done, "problems": len(self.problems)}
 
 
 def verify(directory: CrawlDirectory, watch: CheckWatch, feed: Path | None = None) -> Verification:
@@ -101,7 +104,7 @@ def verify(directory: CrawlDirectory, watch: CheckWatch, feed: Path | None = Non
     for name, check in checks:
         findings = _findings(check, directory, watch)
         checked.append(Checked(name, findings))
-        if any(finding.rule in {WHOLE, VALUES} for finding in findings):
+        if any(finding.broken in {WHOLE, VALUES} for finding in findings):
             return Verification(str(directory.folder), 0, 0, tuple(checked))
     pages = directory.count("SELECT count(*) FROM pages WHERE latest = 1")
     kept = directory.count("SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL")
@@ -116,7 +119,7 @@ def _findings(check: Check, directory: CrawlDirectory, watch: CheckWatch) -> tup
     try:
         return tuple(check(directory, watch))
     except sqlite3.DatabaseError as error:
-        return (damaged(1, (str(error),)),)
+        return (WHOLE.finding(WHOLE.what, examples=(str(error),)),)
 
 
 def repair(
@@ -142,13 +145,12 @@ def repair(
 
 
 def _repair_once(directory: CrawlDirectory, found: Verification) -> list[str]:
-    findings = {finding.rule: finding for finding in found.findings}
-    if WHOLE in findings or not findings.keys() & {*ORDER, INDEX, BLOOM}:
+    if not any(finding.remedy for finding in found.findings):
         return []
     database = Database(directory.folder)
     try:
-        done = _mend(directory, database, findings)
-        return done + _make_files(directory, database, findings)
+        done = _repair_rows(Repairer(directory, database), found.findings)
+        return done + _make_files(directory, database, found.findings)
     except BaseException:
         database.fail("the repair was broken off")
         raise
@@ -156,24 +158,29 @@ def _repair_once(directory: CrawlDirectory, found: Verification) -> list[str]:
         database.close()
 
 
-def _mend(directory: CrawlDirectory, database: Database, findings: dict[str, Finding]) -> list[str]:
-    before = database.rows_written
-    mender = Mender(directory, database)
-    deeds = [mender.mend(findings[rule]) for rule in ORDER if rule in findings]
-    database.commit()
-    done = [deed for deed in deeds if deed is not None]
-    rows = database.rows_written - before
+def _repair_rows(repairer: Repairer, findings: tuple[Finding, ...]) -> list[str]:
+    """Repair findings, stage after stage, each rule once."""
+    before = repairer.database.rows_written
+    by_rule = {finding.broken: finding for finding in findings}
+    done = []
+    for rule in sorted(filter(None, by_rule), key=lambda rule: rule.stage):
+        deed = None if rule.repair is None else rule.repair(repairer, by_rule[rule])
+        done += [] if deed is None else [deed]
+    repairer.database.commit()
+    rows = repairer.database.rows_written - before
     return [*done, f"rows of crawl.db written: {rows:,}"] if done else []
 
 
 def _make_files(
-    directory: CrawlDirectory, database: Database, findings: dict[str, Finding]
+    directory: CrawlDirectory, database: Database, findings: tuple[Finding, ...]
 ) -> list[str]:
     done = []
-    texts_changed = bool(findings.keys() & OF_TEXTS)
-    if INDEX in findings or texts_changed:
-        anew = texts_changed or not findings[INDEX].is_leftover
+    found = {finding.rule: finding for finding in findings}
+    texts_changed = any(finding.changes_texts for finding in findings)
+    if INDEX.name in found or texts_changed:
+        anew = texts_changed or not found[INDEX.name].is_leftover
         done.append(make_index(directory, database, anew=anew))
-    if BLOOM in findings or (directory.bloom.exists() and findings.keys() & (OF_TEXTS | {SEEN})):
+    is_bloom_old = texts_changed or SEEN.name in found
+    if BLOOM.name in found or (directory.bloom.exists() and is_bloom_old):
         done.append(make_bloom(directory.bloom, database))
     return done

@@ -56,7 +56,7 @@ def others(folder: Path) -> list[object]:
     """Return problems, but for texts that are near: those of two crawls are judged by rejudge."""
     with closing(CrawlDirectory(folder)) as directory:
         found = verify(directory, NoWatch()).problems
-    return [problem for problem in found if problem.rule != NEAR_KEPT]
+    return [problem for problem in found if problem.rule != NEAR_KEPT.name]
 
 
 def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:

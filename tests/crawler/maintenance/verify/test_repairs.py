@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from threading import Timer
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ from tests.crawler.maintenance.verify.crawled import (
     check,
     check_and_repair,
     execute,
-    make,
     rows,
     rules,
 )
@@ -26,18 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 URL = "http://example.com"
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("template") / "job"
-    make(folder)
-    return folder
-
-
-@pytest.fixture
-def folder(template: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(template, tmp_path / "job")
 
 
 def of(path: str) -> str:

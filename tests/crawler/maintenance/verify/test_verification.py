@@ -17,7 +17,6 @@ from tests.crawler.maintenance.verify.crawled import (
     check,
     check_and_repair,
     execute,
-    make,
     rows,
     rules,
 )
@@ -32,18 +31,6 @@ if TYPE_CHECKING:
     Damage = Callable[[Path], None]
 
 URL = "http://example.com"
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("template") / "job"
-    make(folder)
-    return folder
-
-
-@pytest.fixture
-def folder(template: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(template, tmp_path / "job")
 
 
 def sql(*statements: str) -> Damage:

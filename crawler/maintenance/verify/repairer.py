@@ -1,16 +1,21 @@
-"""Queue URLs to be fetched again, because their text is lost."""
+"""Give repairs what they work on: the directory, its database, and its queue."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from crawler.frontier.order import host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_records import encode_parts
+from crawler.pages.page_store import PageStore
 from crawler.storage.states import TODO
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.storage.database import Database
 
 _ERRBACK = "failed"
@@ -52,3 +57,26 @@ class QueueAgain:
 def encoded_request(depth: int) -> bytes:
     """Return the stored form of a request for a page at this depth."""
     return encode_parts({"errback": _ERRBACK, "meta": {"depth": depth}})
+
+
+class Repairer:
+    """A crawl's database, whose repairs are one transaction.
+
+    Args:
+        directory: Crawl directory; its own connection sees no repair before the commit.
+        database: Its database, for writing.
+    """
+
+    def __init__(self, directory: CrawlDirectory, database: Database) -> None:
+        self.directory = directory
+        self.database = database
+        self.store = PageStore(database)
+
+    @cached_property
+    def queue(self) -> QueueAgain:
+        """The queue; made when it is needed, since it relies on repaired values."""
+        return QueueAgain(self.database)
+
+    def write_each(self, sql: str, row_ids: Iterable[Any]) -> None:
+        """Run a statement with each of the ids."""
+        self.database.write_many(sql, ((row_id,) for row_id in row_ids))

@@ -1,4 +1,4 @@
-"""Check that the fingerprint index holds the fingerprints of the stored pages, and no other."""
+"""Check the fingerprint index and the Bloom filter against ``crawl.db``, and make them anew."""
 
 from __future__ import annotations
 
@@ -6,27 +6,46 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from crawler.frontier.seen import SeenSet
 from crawler.maintenance.verify.capture_checks import listed
-from crawler.maintenance.verify.finding import MAX_EXAMPLES, Finding
+from crawler.maintenance.verify.finding import MAX_EXAMPLES, Rule, Stage
+from crawler.pages.page_store import PageStore
 from crawler.pages.verdicts import KEPT
 from crawler.storage.errors import JobInUseError
 from neardup import HammingIndex
+from neardup.bloom import ScalableBloomFilter
 from neardup.errors import IndexFileError, IndexLockedError
+from neardup.indexes.files.file_layout import is_ours
+from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     import numpy.typing as npt
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch
+    from crawler.maintenance.verify.finding import CheckWatch, Finding
+    from crawler.storage.database import Database
 
-INDEX = "index-right"
+INDEX = Rule(
+    "index-right",
+    "pages that the fingerprint index lacks",
+    "makes it anew from crawl.db",
+    stage=Stage.FILES,
+)
+_BEHIND = Rule("index-right", "", "adds them from crawl.db", stage=Stage.FILES, is_leftover=True)
+BLOOM = Rule(
+    "bloom-knows-seen",
+    "seen URLs that the Bloom filter does not know",
+    "makes it anew from the seen set",
+    stage=Stage.FILES,
+)
 
+_INDEX_ENDINGS = (".seg", ".log", ".tmp")
 _BATCH = 1 << 16
 # As in crawler.pages.page_store: every text that was ever kept, older versions too.
 _INDEXED = f"fingerprint IS NOT NULL AND verdict IN ({listed(KEPT)})"
-_REMEDY = "makes it anew from crawl.db"
 
 
 class Entries(NamedTuple):
@@ -44,14 +63,15 @@ def find_unindexed(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Fin
     stored = _stored(directory)
     if not directory.index.is_dir():
         if len(stored.ids):
-            yield _leftover(f"pages without a fingerprint index: {len(stored.ids):,}")
+            what = f"pages without a fingerprint index: {len(stored.ids):,}"
+            yield _BEHIND.finding(what)
         return
     try:
         index = HammingIndex(directory.index, radius=0)
     except IndexLockedError:
         raise JobInUseError(f"{directory.index}: open in another process") from None
     except IndexFileError as error:
-        yield Finding(INDEX, f"the fingerprint index cannot be read: {error}", remedy=_REMEDY)
+        yield INDEX.finding(f"the fingerprint index cannot be read: {error}")
         return
     try:
         yield from _compare(directory, index, stored, watch)
@@ -87,14 +107,9 @@ def _compare(
         watch.advance(len(asked))
     foreign = len(index) - found
     if foreign:
-        yield Finding(
-            INDEX,
-            f"entries of the fingerprint index of no stored page: {foreign:,}"
-            + (f", pages that it lacks: {len(missing):,}" if missing else ""),
-            foreign + len(missing),
-            _urls(directory, missing),
-            remedy=_REMEDY,
-        )
+        what = f"entries of the fingerprint index of no stored page: {foreign:,}"
+        what += f", pages that it lacks: {len(missing):,}" if missing else ""
+        yield INDEX.finding(what, foreign + len(missing), _urls(directory, missing))
     elif missing:
         yield from _behind(directory, missing, stored)
 
@@ -112,19 +127,9 @@ def _behind(directory: CrawlDirectory, missing: list[int], stored: Entries) -> I
     """Distinguish an index that a killed process did not flush from one with holes."""
     newest = np.sort(stored.ids)[-len(missing) :]
     if np.array_equal(np.sort(missing), newest):
-        yield _leftover(f"last pages not yet in the fingerprint index: {len(missing):,}")
-        return
-    yield Finding(
-        INDEX,
-        f"pages that the fingerprint index lacks: {len(missing):,}",
-        len(missing),
-        _urls(directory, missing),
-        remedy=_REMEDY,
-    )
-
-
-def _leftover(what: str) -> Finding:
-    return Finding(INDEX, what, remedy="adds them from crawl.db", is_leftover=True)
+        yield _BEHIND.finding(f"last pages not yet in the fingerprint index: {len(missing):,}")
+    else:
+        yield from INDEX.counted(len(missing), _urls(directory, missing))
 
 
 def _urls(directory: CrawlDirectory, ids: list[int]) -> tuple[str, ...]:
@@ -133,3 +138,55 @@ def _urls(directory: CrawlDirectory, ids: list[int]) -> tuple[str, ...]:
         for page_id in ids[:MAX_EXAMPLES]
     )
     return tuple(str(row[0]) for row in found)
+
+
+def find_forgotten(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
+    """Query the Bloom filter for every seen key: it may have too many, but never too few.
+
+    Complexity: O(seen keys).
+    """
+    if not directory.bloom.exists():
+        return  # the next crawl makes it of the table, as after every kill
+    try:
+        bloom = ScalableBloomFilter.load(directory.bloom)
+    except IndexFileError as error:
+        yield BLOOM.finding(f"the Bloom filter cannot be read: {error}")
+        return
+    keys = "FROM requests WHERE key IS NOT NULL"
+    watch.begin("Bloom filter", directory.count(f"SELECT count(*) {keys}"))
+    lacking = 0
+    for (key,) in directory.connection.execute(f"SELECT key {keys}"):
+        lacking += not bloom.has_digest(key)
+        watch.advance()
+    yield from BLOOM.counted(lacking)
+
+
+def make_index(directory: CrawlDirectory, database: Database, *, anew: bool) -> str:
+    """Bring the fingerprint index in step with the store.
+
+    Args:
+        directory: The crawl.
+        database: Its database, committed.
+        anew: Whether to delete the old index; otherwise missing entries are added.
+    """
+    if anew:
+        remove_index(directory)
+    with open_index(directory.index, PageStore(database)) as index:
+        done = "made anew" if anew else "caught up"
+        return f"files of the fingerprint index {done}, with {len(index):,} entries"
+
+
+def remove_index(directory: CrawlDirectory) -> None:
+    """Delete the files of the fingerprint index; the next opening makes them again."""
+    if directory.index.is_dir():
+        for file in directory.index.iterdir():
+            if file.suffix in _INDEX_ENDINGS or is_ours(file.name):
+                file.unlink()
+
+
+def make_bloom(bloom: Path, database: Database) -> str:
+    """Make the Bloom filter of the seen set."""
+    bloom.unlink(missing_ok=True)
+    seen = SeenSet(database, bloom)
+    seen.save()
+    return f"file of the Bloom filter made anew, with {len(seen):,} URLs"

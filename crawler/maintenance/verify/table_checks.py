@@ -1,0 +1,223 @@
+"""Check that the tables agree on each page, its key, and the values of the crawl itself."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import zstandard
+
+from crawler.maintenance.verify.column_checks import NEWEST_VISIT, find_strange_values
+from crawler.maintenance.verify.finding import Rule, Stage
+from crawler.pages.page_links import LinkPacker
+from crawler.pages.verdicts import MOVED
+from crawler.storage import meta_names
+from crawler.storage.states import LEASED, TODO
+from crawler.urls.canonical import MalformedUrl
+from neardup.fingerprints.digest import payload_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.maintenance.crawl_directory import CrawlDirectory
+    from crawler.maintenance.verify.finding import CheckWatch, Finding
+    from crawler.maintenance.verify.repairer import Repairer
+
+_KNOWN_ONLY = f"""
+SELECT key, coalesce((SELECT url FROM requests WHERE requests.key = known.key), '') FROM known
+WHERE outcome <> '{MOVED}' AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.key = known.key)
+  AND NOT EXISTS (
+      SELECT 1 FROM requests WHERE requests.key = known.key AND state IN ({TODO}, {LEASED}))
+"""
+_PAGES_ONLY = """
+SELECT id, url FROM pages WHERE latest = 1 AND visit > 0
+  AND verdict NOT IN ('failed', 'unreadable')
+  AND NOT EXISTS (SELECT 1 FROM known WHERE known.key = pages.key)
+"""
+_DUE_NOW = """
+INSERT OR IGNORE INTO known
+SELECT key, max(visit, seen_visit), 'unchanged', visit, NULL, NULL, NULL, NULL, 0, 0, 0, 86400.0, ?
+FROM pages WHERE id = ?
+"""
+
+
+def find_strange(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
+    """Check each value by itself, and the agreement of two tables on one page.
+
+    If a value is none that a crawl writes, the other checks wait for its repair.
+
+    Complexity: O(rows), and one canonical URL a page.
+    """
+    found = list(find_strange_values(directory, watch))
+    yield from found
+    if found:
+        return  # all other checks rely on these
+    if directory.canonicalizer is None:
+        yield URL_RULES.finding(URL_RULES.what)
+    wrong = _wrong_meta(directory)
+    if wrong:
+        what = f"values of the crawl itself that cannot be: {', '.join(wrong)}"
+        yield META.finding(what, len(wrong))
+    yield from KEYS.found((page_id, url) for page_id, url, *_ in _wrong_keys(directory))
+    yield from REDIRECTS.found((key, "") for key in _wrong_redirects(directory))
+    read = directory.connection.execute
+    yield from LOST.found(read(_KNOWN_ONLY))
+    yield from UNKNOWN.found(read(_PAGES_ONLY))
+    yield from LINKS.found((number, "") for number in _unreadable_links(directory))
+
+
+def _wrong_meta(directory: CrawlDirectory) -> dict[str, str]:
+    """Return the right values of the rows of ``meta`` that are wrong, by their names."""
+    found = {}
+    for name, sql in (
+        (meta_names.VISIT, f"SELECT {NEWEST_VISIT}"),
+        (meta_names.LAST_VISIT, "SELECT coalesce(max(seen_visit), 0) FROM pages"),
+    ):
+        value, newest = directory.meta.get(name, "0"), directory.count(sql)
+        if not value.isdecimal() or int(value) < newest:
+            found[name] = str(newest)
+    return found
+
+
+def _wrong_keys(directory: CrawlDirectory) -> Iterator[tuple[int, str, str, bytes]]:
+    """Yield id, URL, right canonical URL and right key of each capture that has others.
+
+    Only for crawls by our own spiders: items of others may have keys of their own.
+    """
+    canonicalizer = directory.canonicalizer
+    if canonicalizer is None or directory.plan is None:
+        return
+    rows = directory.connection.execute("SELECT id, url, canonical_url, key FROM pages ORDER BY id")
+    for page_id, url, canonical_url, key in rows:
+        try:
+            right = canonicalizer(url), canonicalizer.key(url)
+        except MalformedUrl:
+            right = url, payload_digest(url.encode("utf-8", "surrogatepass"))
+        if right != (canonical_url, key):
+            yield page_id, url, *right
+
+
+def _wrong_redirects(directory: CrawlDirectory) -> Iterator[bytes]:
+    """Yield the keys of redirects that do not fit their URLs, for crawls by our own spiders."""
+    canonicalizer = directory.canonicalizer
+    if canonicalizer is None or directory.plan is None:
+        return
+    for key, url in directory.connection.execute("SELECT key, url FROM redirects"):
+        try:
+            is_right = canonicalizer.key(url) == key
+        except MalformedUrl:
+            is_right = False
+        if not is_right:
+            yield key
+
+
+def _unreadable_links(directory: CrawlDirectory) -> Iterator[int]:
+    """Yield the ids of the lists of links that are unreadable or belong to no page."""
+    read = directory.connection.execute
+    dictionary = read("SELECT urls FROM link_dictionary WHERE typeof(urls) = 'blob'").fetchone()
+    plain = LinkPacker()
+    shared = None if dictionary is None else LinkPacker(dictionary[0])
+    sql = "SELECT id, shared, urls, key IN (SELECT key FROM pages) FROM links"
+    for number, is_shared, packed, is_of_page in read(sql):
+        packer = shared if is_shared else plain
+        try:
+            links = [("", False)] if packer is None else packer.unpack(packed)[0]
+        except (zstandard.ZstdError, ValueError, TypeError):
+            yield number
+        else:
+            if not is_of_page or not all(url for url, _ in links):
+                yield number
+
+
+def _derive_meta(repairer: Repairer, finding: Finding) -> str:
+    wrong = _wrong_meta(repairer.directory)
+    for name, value in wrong.items():
+        repairer.database.set_meta(name, value)
+    return f"values of the crawl derived: {', '.join(wrong)}"
+
+
+def _compute_keys(repairer: Repairer, finding: Finding) -> str:
+    wrong = [
+        (canonical_url, key, page_id)
+        for page_id, _, canonical_url, key in _wrong_keys(repairer.directory)
+    ]
+    sql = "UPDATE pages SET canonical_url = ?, key = ? WHERE id = ?"
+    repairer.database.write_many(sql, wrong)
+    return f"captures given the keys of their URLs: {len(wrong):,}"
+
+
+def _queue_lost(repairer: Repairer, finding: Finding) -> str:
+    queued = 0
+    lost = repairer.database.read(_KNOWN_ONLY).fetchall()
+    for key, url in lost:
+        repairer.database.write("DELETE FROM known WHERE key = ?", (key,))
+        if url and repairer.directory.plan is not None:
+            queued += repairer.queue.push_url(url, key, 0)
+    return f"pages without a capture forgotten: {len(lost):,}, queued again: {queued:,}"
+
+
+def _let_be_due(repairer: Repairer, finding: Finding) -> str:
+    rows = [(time.time(), page_id) for page_id in finding.ids]
+    repairer.database.write_many(_DUE_NOW, rows)
+    return f"pages that are due now: {len(rows):,}"
+
+
+def _drop_links(repairer: Repairer, finding: Finding) -> str:
+    repairer.write_each("DELETE FROM links WHERE id = ?", finding.ids)
+    return f"lists of links taken away: {finding.count:,}"
+
+
+def _forget_redirects(repairer: Repairer, finding: Finding) -> str:
+    repairer.write_each("DELETE FROM redirects WHERE key = ?", finding.ids)
+    return f"redirects forgotten: {finding.count:,}"
+
+
+URL_RULES = Rule(
+    "url-keys-known",
+    "the URL rules of the keys are unknown",
+    advice="verify it with the version that made it",
+)
+META = Rule(
+    "meta-right",
+    "values of the crawl itself that cannot be",
+    "derives them from the pages",
+    _derive_meta,
+    Stage.VALUES,
+)
+KEYS = Rule(
+    "keys-right",
+    "captures with another key, or canonical URL, than their URL has",
+    "computes them from their URLs",
+    _compute_keys,
+    Stage.VALUES,
+    changes_texts=True,
+)
+REDIRECTS = Rule(
+    "redirect-keys-right",
+    "redirects with another key than their URL has",
+    "forgets them",
+    _forget_redirects,
+    Stage.VALUES,
+)
+LOST = Rule(
+    "known-has-page",
+    "pages that were fetched and have no capture",
+    "queues their URLs again, where those are known, and forgets the others",
+    _queue_lost,
+    Stage.VALUES,
+    changes_texts=True,
+)
+UNKNOWN = Rule(
+    "page-is-known",
+    "pages of which it is not known when they are due",
+    "lets them be due now",
+    _let_be_due,
+    Stage.VALUES,
+)
+LINKS = Rule(
+    "links-readable",
+    "lists of links that cannot be read",
+    "takes them away: those pages are asked for as a whole",
+    _drop_links,
+    Stage.VALUES,
+)
