@@ -6,17 +6,11 @@ crawled text: ECharts makes HTML of labels and tooltips.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import ui
 
-if TYPE_CHECKING:
-    from crawler.lab.app.drawings.axes import Options
-
-INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
-KEPT, DROPPED, ACCENT = "var(--kept)", "var(--dropped)", "var(--accent)"
-
-_TEXT = {"color": SOFT, "fontSize": 11, "fontFamily": "system-ui, sans-serif"}
+from crawler.lab.app.drawings.axes import Options, frame
 
 
 def redraw(chart: ui.echart, options: Options) -> None:
@@ -38,29 +32,6 @@ def move(chart: ui.echart, part: Options) -> None:
     chart.run_chart_method("setOption", part)
 
 
-def axis(kind: str = "value", name: str | None = None, **more: Any) -> dict[str, Any]:
-    """Return an axis: ``value``, ``log``, ``category`` or ``time``."""
-    return {
-        "type": kind,
-        "name": name,
-        "nameLocation": "middle",
-        "nameGap": 28,
-        "nameTextStyle": _TEXT,
-        "axisLabel": _TEXT,
-        "axisLine": {"lineStyle": {"color": LINE}},
-        "axisTick": {"lineStyle": {"color": LINE}},
-        "splitLine": {"lineStyle": {"color": LINE}},
-        **more,
-    }
-
-
 def chart(options: dict[str, Any], height_px: int = 220) -> ui.echart:
     """Return a chart without animation; our margins and colours fill in for missing options."""
-    whole = {
-        "animation": False,
-        "grid": {"left": 48, "right": 16, "top": 24, "bottom": 40},
-        "textStyle": _TEXT,
-        "color": [KEPT, DROPPED, SOFT],
-        **options,
-    }
-    return ui.echart(whole, renderer="svg").style(f"height: {height_px}px; width: 100%")
+    return ui.echart({**frame(), **options}, renderer="svg").style(f"height: {height_px}px; width: 100%")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -130,7 +131,15 @@ class TestVerdictProperties:
             assert at.alone == judged(edited(*places), alone)
 
 
-def judged(text: str, parameters: Parameters) -> str:
+    @pytest.mark.parametrize("verify", [True, False])
+    def test_texts_of_next_to_nothing_are_judged_as_by_a_deduplicator(self, verify: bool) -> None:
+        parameters = Parameters(min_words=1, verify=verify)
+        for first, second in product(("", " ", "!", "! !", "a", "A ", "\x00", "\ud800"), repeat=2):
+            found = compare(first, second, parameters)
+            assert found.verdict == judged(second, parameters, first=first), (first, second)
+
+
+def judged(text: str, parameters: Parameters, *, first: str = TEXT) -> str:
     with Deduplicator(parameters) as deduplicator:
-        deduplicator.judge_document(0, analyse(TEXT, parameters))
+        deduplicator.judge_document(0, analyse(first, parameters))
         return deduplicator.judge_document(1, analyse(text, parameters)).kind
