@@ -28,8 +28,8 @@ import zstandard
 from measuring import made_texts, table
 
 from crawler.lab.choice import Choice
-from crawler.lab.lab_page import LabPage
 from crawler.lab.session import Session
+from crawler.lab.sources.source import LabPage
 from neardup import Parameters
 from neardup.document import analyse
 
@@ -96,13 +96,7 @@ class Pages:
                 payload_digest=None,
                 fingerprint=document.fingerprint,
                 is_main=True,
-                verdict="",
-                duplicate_of=None,
-                distance=None,
-                similarity=None,
-                fetched_at=0.0,
                 body_bytes=len(text),
-                parameters=None,
             )
         )
 

@@ -103,18 +103,10 @@ class CompareCommand(PlainCommand):
 
     def _looked_up(self, urls: list[str], crawl: Path) -> tuple[dict[str, TextSide], Parameters]:
         from crawler.lab.loading import loaded  # noqa: PLC0415
-        from crawler.lab.session import place_of  # noqa: PLC0415
-        from crawler.lab.sides import TextSide  # noqa: PLC0415
+        from crawler.lab.sides import stored_side  # noqa: PLC0415
 
         with loaded([crawl], self.progress) as found:
-            pages = found.session.pages
-            named = [pages[place_of(pages, url)] for url in urls]
-            texts = found.sources.texts([page.id for page in named])
-            sides = {}
-            for url, page, text in zip(urls, named, texts, strict=True):
-                if text is None:
-                    raise CommandError(f"{url}: its text is not held in {crawl}")
-                sides[url] = TextSide(page.url, page.title, text, page.is_main)
+            sides = {url: stored_side(found.session, found.sources, url) for url in urls}
             self.say_notes(found.sources.notes)
             return sides, found.session.running
 

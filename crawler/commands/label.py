@@ -104,9 +104,9 @@ class LabelCommand(PlainCommand):
                 say(walk.summary())
 
     def _change(self, paths: list[Path], opts: argparse.Namespace) -> None:
-        from crawler.lab.labels import remove_label, store_label  # noqa: PLC0415
+        from crawler.lab.labels import remove_label, store_labels  # noqa: PLC0415
         from crawler.lab.loading import loaded  # noqa: PLC0415
-        from crawler.lab.session import place_of  # noqa: PLC0415
+        from crawler.lab.sides import place_of  # noqa: PLC0415
 
         urls = opts.pair[:2] if opts.pair else opts.remove
         with loaded(paths, self.progress) as found:
@@ -115,7 +115,7 @@ class LabelCommand(PlainCommand):
             first, second = (pages[place_of(pages, url)] for url in urls)
             if opts.pair:
                 label = label_of(first, second, is_duplicate=opts.pair[2] == DUPLICATE)
-                store_label(found.sources, label)
+                store_labels(found.sources, [label])
                 say(_line(label))
             elif remove_label(found.sources, first.text_digest, second.text_digest):
                 say(f"no longer labelled: {first.url} {second.url}")
@@ -132,7 +132,7 @@ def _list(paths: list[Path]) -> None:
 
 
 def _export(paths: list[Path], name: str) -> None:
-    from crawler.lab.label_files import export_labels  # noqa: PLC0415
+    from crawler.lab.pair_label import export_labels  # noqa: PLC0415
 
     labels = _labels(paths)
     if name == "-":
@@ -147,8 +147,8 @@ def _export(paths: list[Path], name: str) -> None:
 
 
 def _import(paths: list[Path], name: str) -> None:
-    from crawler.lab.label_files import import_labels  # noqa: PLC0415
     from crawler.lab.labels import store_labels  # noqa: PLC0415
+    from crawler.lab.pair_label import import_labels  # noqa: PLC0415
     from crawler.lab.sources.open_source import open_sources  # noqa: PLC0415
 
     try:

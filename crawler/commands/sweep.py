@@ -16,7 +16,7 @@ from crawler.console.lab_options import (
     tried_choice,
 )
 from crawler.lab.choice import METHODS, SIMHASH, Choice
-from crawler.lab.distance_text import in_pairs
+from crawler.lab.words import in_pairs
 
 if TYPE_CHECKING:
     import argparse
@@ -181,7 +181,6 @@ class SweepCommand(PlainCommand):
         """Judge, print, draw."""
         from crawler.lab.labels import read_labels  # noqa: PLC0415
         from crawler.lab.loading import loaded  # noqa: PLC0415  (takes half a second)
-        from crawler.lab.sweeping import sweep_lines  # noqa: PLC0415
 
         paths = paths_of(args)
         _check_method(opts)
@@ -196,7 +195,7 @@ class SweepCommand(PlainCommand):
             if opts.candidate_distance is not None:
                 given = choice.parameters.candidate_distance
             has_distance = choice.method == SIMHASH
-            lines = sweep_lines(session, choice, distances if has_distance else [0], given)
+            lines = session.sweep(choice, distances if has_distance else [0], given)
             evidence = (
                 session.evidence(choice, read_labels(found.sources)) if has_distance else None
             )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawler.lab.comparison import Comparison
-    from crawler.lab.shared_shingles import OwnShingles
+    from crawler.lab.pair_details import OwnShingles
     from crawler.lab.sides import TextSide
     from neardup import Parameters
 

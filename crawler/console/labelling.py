@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from crawler.console.escaping import say
 from crawler.console.pairs_text import pair_diff, pair_lines
-from crawler.lab.labels import remove_label, store_label
+from crawler.lab.labels import remove_label, store_labels
 from crawler.lab.pair_details import details_of
 from crawler.lab.pair_label import NAMES, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from crawler.lab.border_pairs import NearPair
     from crawler.lab.loading import Loaded
-    from crawler.lab.near_pair import NearPair
 
 KEYS = "d = duplicate, n = not, s = skip, b = back, r = remove the label, q = quit"
 
@@ -104,7 +104,7 @@ class Labelling:
         pair = self.pairs[place]
         pages = self.found.session.pages
         label = label_of(pages[pair.first], pages[pair.second], is_duplicate=is_duplicate)
-        store_label(self.found.sources, label)
+        store_labels(self.found.sources, [label])
         self.said[place] = label.name
 
     def _remove(self, place: int) -> None:

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.console.compare_text import diff_text
 from crawler.console.escaping import plain
-from crawler.lab.distance_text import measures_of
 from crawler.lab.pair_label import DIFFERENT, DUPLICATE
+from crawler.lab.words import measures_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.lab.near_pair import NearPair
-    from crawler.lab.pair_details import PairDetails
-    from crawler.lab.shared_shingles import OwnShingles
+    from crawler.lab.border_pairs import NearPair
+    from crawler.lab.pair_details import OwnShingles, PairDetails
 
 _SHINGLES = 2
 _TITLE_CHARACTERS = 60

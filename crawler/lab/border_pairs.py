@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crawler.lab.choice import SIMHASH
-from crawler.lab.near_pair import NearPair
-from crawler.lab.pictures import shares
+from crawler.lab.figures import shares
 from neardup.evaluation.distinct_pairs import Picked, count_all, families_of, pick
 
 if TYPE_CHECKING:
@@ -17,15 +17,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawler.lab.choice import Choice
-    from crawler.lab.lab_page import LabPage
+    from crawler.lab.figures import WeighedPairs
     from crawler.lab.page_columns import PageColumns
-    from crawler.lab.pictures import WeighedPairs
+    from crawler.lab.sources.source import LabPage
 
 _MAX_WEIGHED = 200_000
 _RELATED = 0.5
 """The least similarity of pages of one family, such as those of one template."""
 _SIMILARITY_SCALE = 0.1
 _DISTANCE_SCALE = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class NearPair:
+    """A pair of distinct texts.
+
+    Attributes:
+        first: The place of the earlier page.
+        second: The place of the later page.
+        distance: The distance in bits; -1 where no fingerprints are compared.
+        similarity: The similarity, 0 to 1; None: a text is not stored.
+        label: The label that a person gave: True, duplicates; None: no label yet.
+        why: The reason to label it, in words.
+    """
+
+    first: int
+    second: int
+    distance: int
+    similarity: float | None
+    label: bool | None
+    why: str
 
 
 def ranked_pairs(of: WeighedPairs, choice: Choice, distances: Sequence[int]) -> Picked:

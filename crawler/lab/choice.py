@@ -36,12 +36,13 @@ class Choice:
         if self.method not in METHODS:
             raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
 
-    def within(self, distance: int) -> Choice:
+    def within(self, distance: int, candidate_distance: int | None = None) -> Choice:
         """Return the choice of a sweep's line, which looks at nothing beyond ``distance`` bits.
 
-        Both ``max_distance`` and ``candidate_distance`` are the distance. While candidates are
-        looked at farther out and confirmed, ``max_distance`` alone drops no page more or less: it
-        only names the layer. "What would 5 drop?" asks for both.
+        Both ``max_distance`` and ``candidate_distance`` are the distance, unless a farther one is
+        given. While candidates are looked at farther out and confirmed, ``max_distance`` alone
+        drops no page more or less: it only names the layer. "What would 5 drop?" asks for both.
         """
-        bounds = replace(self.parameters, max_distance=distance, candidate_distance=distance)
+        farthest = max(distance, candidate_distance or 0)
+        bounds = replace(self.parameters, max_distance=distance, candidate_distance=farthest)
         return replace(self, parameters=bounds)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawler.lab.distance_text import in_bits
+from crawler.lab.words import measures_of
 from crawler.storage.database import open_for_reading
 from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.address import Address
@@ -143,7 +143,4 @@ def _why(layer: str, bits: int, similarity: float | None) -> str:
         return "the same bytes"
     if layer == "text":
         return "the same words"
-    measured = [in_bits(bits)] if bits >= 0 else []
-    if similarity is not None:
-        measured.append(f"similarity {similarity:.2f}")
-    return ", ".join(measured) or "near, by what the crawl stored"
+    return measures_of(bits, similarity) or "near, by what the crawl stored"

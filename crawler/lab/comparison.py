@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crawler.lab.shared_shingles import OwnShingles, own_shingles
+from crawler.lab.pair_details import OwnShingles, own_shingles
 from neardup import Features, hamming, minhash, simhash, similarity
 from neardup.cascade import Evidence, NearText, decide
 from neardup.comparison.edit_distance import edit_ratio

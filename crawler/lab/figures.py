@@ -3,52 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from neardup.evaluation.distinct_pairs import Picked, count_all, pick
+from neardup.evaluation.nearest import NearestCounts, count_nearest
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from crawler.lab.choice import Choice
+    from neardup.evaluation.judging import Near
 
 
-@dataclass(frozen=True)
-class Histogram:
-    """The distances from each distinct text to the one nearest to it, earlier or later.
-
-    Attributes:
-        counts: int64, (65,): the number of texts at each distance in bits.
-        texts: The number of texts that were measured.
-        sampled: Whether these are a sample of all.
-    """
-
-    counts: NDArray[np.int64]
-    texts: int
-    sampled: bool
-
-
-@dataclass(frozen=True)
-class Scatter:
+class Scatter(NamedTuple):
     """Pairs of distinct texts within 8 bits; of each distance no more than its share.
 
     Attributes:
-        distance: uint8, (pairs,), in bits.
-        similarity: float32, (pairs,).
-        earlier: int64, (pairs,): places of pages.
-        later: int64, (pairs,).
-        pairs: All pairs that these were taken from.
+        shown: These pairs, all of known similarity.
+        pairs: The number of all pairs that they were taken from.
     """
 
-    distance: NDArray[np.uint8]
-    similarity: NDArray[np.float32]
-    earlier: NDArray[np.int64]
-    later: NDArray[np.int64]
+    shown: Picked
     pairs: int
 
 
 @dataclass(frozen=True)
 class SweepLine:
-    """The outcome of one distance: ``choice.within(max_distance)``.
+    """The outcome of one distance.
 
     Attributes:
         max_distance: The largest distance of a match, in bits.
@@ -73,3 +56,43 @@ class SweepLine:
     now_dropped: int
     precision: float | None
     recall: float | None
+
+
+class WeighedPairs(NamedTuple):
+    """Near lists, and whose pairs count.
+
+    Attributes:
+        near: All of them.
+        is_judged: bool, (places,): of at least as many words as are asked for.
+    """
+
+    near: Near
+    is_judged: NDArray[np.bool_]
+
+
+def histogram(of: WeighedPairs) -> NearestCounts:
+    """Return the distances from each distinct text to the nearest one."""
+    members = of.near.members
+    places = np.flatnonzero(of.is_judged)
+    places = places[members.first_of_text[members.texts[places]] == places]
+    return count_nearest(of.near.fingerprints[members.classes[places]])
+
+
+def scatter(of: WeighedPairs, most: int) -> Scatter:
+    """Return pairs of texts: of each distance all, or no more than its share."""
+    counts = count_all(of.near, of.is_judged, 0.0)
+    known = counts.different + counts.similar
+    picked = pick(of.near, of.is_judged, known, shares(known, most), with_unknown=False)
+    return Scatter(picked, int(known.sum()))
+
+
+def shares(available: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Share ``most`` out among the distances, as evenly as the available pairs allow."""
+    given = np.zeros_like(available)
+    left, waiting = most, list(np.argsort(available, kind="stable"))
+    while waiting:
+        # The scarcest first; what it leaves goes to the others.
+        distance = waiting.pop(0)
+        given[distance] = min(int(available[distance]), left // (len(waiting) + 1))
+        left -= int(given[distance])
+    return given

@@ -13,7 +13,10 @@ from neardup.evaluation.judging import LAYERS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LAYERS", "Judgement", "VerdictChanges"]
+__all__ = ["KEEPING", "LAYERS", "Judgement", "VerdictChanges"]
+
+KEEPING = LAYERS[:3]
+"""The layers that keep a page; the others drop it."""
 
 
 class VerdictChanges(NamedTuple):
@@ -57,12 +60,10 @@ class Judgement:
 
     @cached_property
     def kept_count(self) -> int:
-        """Pages that are kept."""
         return int(np.count_nonzero(self.kept))
 
     @property
     def dropped_count(self) -> int:
-        """Pages that are dropped."""
         return len(self) - self.kept_count
 
     @cached_property

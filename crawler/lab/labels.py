@@ -8,38 +8,42 @@ from typing import TYPE_CHECKING
 
 from filelock import Timeout
 
-from crawler.lab.label_files import edit_label_file, export_labels, label_file, read_label_file
-from crawler.lab.pair_label import DUPLICATE, Label, LabelError
+from crawler.lab.pair_label import (
+    DUPLICATE,
+    Label,
+    LabelError,
+    edit_label_file,
+    label_file,
+    pair_of,
+    read_label_file,
+)
 from crawler.lab.sources.source import SourceError
 from crawler.storage.database import beside, open_for_reading
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from crawler.lab.sources.several import Sources
     from crawler.lab.sources.source import PageSource
-
-__all__ = [
-    "Label",
-    "export_labels",
-    "read_labels",
-    "remove_label",
-    "store_label",
-    "store_labels",
-]
 
 _FAULTS = (JobError, LabelError, OSError, sqlite3.Error, Timeout)
 
+_LABELS = f"""
+SELECT first, second, label = '{DUPLICATE}' AS is_duplicate, first_url, second_url, labelled_at
+FROM labels
+"""  # noqa: S608
 
-def read_labels(source: PageSource) -> list[Label]:
+
+def read_labels(sources: Sources) -> list[Label]:
     """Return all labels, oldest first; where several sources differ, the newest counts.
 
     Raises:
         SourceError: They cannot be read.
     """
     newest: dict[tuple[bytes, bytes], Label] = {}
-    for part in source.parts:
+    for part in sources.parts:
         for label in _read(part):
             known = newest.get(label.pair)
             if known is None or known.labelled_at <= label.labelled_at:
@@ -47,37 +51,27 @@ def read_labels(source: PageSource) -> list[Label]:
     return sorted(newest.values(), key=lambda label: (label.labelled_at, label.pair))
 
 
-def store_label(source: PageSource, label: Label) -> None:
-    """Store a label, in place of the pair's earlier one, also beside a running crawl.
+def store_labels(sources: Sources, labels: Sequence[Label]) -> None:
+    """Store labels in each source, all or none, in place of earlier ones of the same pairs.
 
-    Where a source consists of several, each of them stores it.
-
-    Raises:
-        SourceError: It cannot be written.
-    """
-    store_labels(source, (label,))
-
-
-def store_labels(source: PageSource, labels: Iterable[Label]) -> None:
-    """Store several labels, all or none in each source.
+    This may be done beside a running crawl.
 
     Raises:
         SourceError: They cannot be written.
     """
-    several = list(labels)
-    for part in source.parts:
+    for part in sources.parts:
         try:
             if part.folder is not None:
-                _store_in_crawl(part.folder, several)
+                _store_in_crawl(part.folder, labels)
             else:
                 with edit_label_file(label_file(part.path)) as known:
-                    known.update((label.pair, label) for label in several)
+                    known.update((label.pair, label) for label in labels)
         except _FAULTS as error:
             raise _complaint(part, error) from None
 
 
-def remove_label(source: PageSource, first: bytes, second: bytes) -> bool:
-    """Take back what was said of two texts, in either order.
+def remove_label(sources: Sources, first: bytes, second: bytes) -> bool:
+    """Take back the label of two texts, in either order.
 
     Returns:
         Whether there was a label.
@@ -85,9 +79,9 @@ def remove_label(source: PageSource, first: bytes, second: bytes) -> bool:
     Raises:
         SourceError: It cannot be written.
     """
-    pair = (min(first, second), max(first, second))
+    pair = pair_of(first, second)
     # Each of them is asked, whatever the others said.
-    return any([_remove(part, pair) for part in source.parts])  # noqa: C419
+    return any([_remove(part, pair) for part in sources.parts])  # noqa: C419
 
 
 def _remove(part: PageSource, pair: tuple[bytes, bytes]) -> bool:
@@ -109,40 +103,19 @@ def _read(part: PageSource) -> Iterable[Label]:
         if part.folder is None:
             return read_label_file(label_file(part.path)).values()
         with closing(open_for_reading(part.folder)) as connection:
-            rows = connection.execute(
-                "SELECT first, second, label, first_url, second_url, labelled_at FROM labels"
-            ).fetchall()
+            rows = connection.execute(_LABELS).fetchall()
     except _FAULTS as error:
         raise _complaint(part, error) from None
-    return [
-        Label(
-            row["first"],
-            row["second"],
-            row["label"] == DUPLICATE,
-            row["first_url"],
-            row["second_url"],
-            row["labelled_at"],
-        )
-        for row in rows
-    ]
+    return [Label(**{**dict(row), "is_duplicate": bool(row["is_duplicate"])}) for row in rows]
 
 
 def _store_in_crawl(folder: Path, labels: Iterable[Label]) -> None:
+    rows = [
+        (*label.pair, label.name, label.first_url, label.second_url, label.labelled_at)
+        for label in labels
+    ]
     with beside(folder) as connection:
-        connection.executemany(
-            "INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    label.first,
-                    label.second,
-                    label.name,
-                    label.first_url,
-                    label.second_url,
-                    label.labelled_at,
-                )
-                for label in labels
-            ],
-        )
+        connection.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
 def _complaint(part: PageSource, error: Exception) -> SourceError:

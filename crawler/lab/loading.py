@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawler.lab.session import Session
-from crawler.lab.sources.open_source import open_sources
+from crawler.lab.sources.several import open_sources
 from crawler.lab.sources.source import SourceError
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawler.lab.lab_page import LabPage
+    from crawler.lab.sources.source import LabPage
 
 _NO_BYTES = payload_digest(b"")
 UNREAD = -2

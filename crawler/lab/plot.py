@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from crawler.lab.figures import Histogram, SweepLine
+    from crawler.lab.figures import SweepLine
     from neardup import Parameters
+    from neardup.evaluation.nearest import NearestCounts
 
 ENDINGS = (".png", ".svg", ".pdf")
 """The endings of files that can be drawn."""
@@ -54,7 +55,7 @@ def is_installed() -> bool:
 def draw_sweep(
     path: Path,
     name: str,
-    histogram: Histogram,
+    histogram: NearestCounts,
     lines: Sequence[SweepLine],
     holds: Parameters,
 ) -> None:
@@ -95,14 +96,14 @@ def _title(name: str, lines: Sequence[SweepLine]) -> str:
     return f"{printable}: {many}, {parameters.fingerprint_features}"
 
 
-def _draw_neighbours(axes: Any, histogram: Histogram, holds: Parameters) -> None:
+def _draw_neighbours(axes: Any, histogram: NearestCounts, holds: Parameters) -> None:
     """Draw texts by the distance to the nearest other one, on a log scale."""
     counts = histogram.counts
     farthest = max(_MIN_RANGE, int(np.flatnonzero(counts)[-1]) if counts.any() else 0)
     bits = np.arange(farthest + 1)
     colours = [_colour(bit, holds) for bit in bits.tolist()]
     axes.bar(bits, counts[: farthest + 1], width=0.86, color=colours)
-    sample = f", a sample of {histogram.texts:,} texts" if histogram.sampled else ""
+    sample = f", a sample of {histogram.asked:,} texts" if histogram.is_sampled else ""
     axes.set(
         title="Distance of each text to its nearest neighbour",
         xlabel="Hamming distance, bits",

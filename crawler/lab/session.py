@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from crawler.lab import pictures
+from crawler.lab import figures
 from crawler.lab.border_pairs import ranked_pairs, shown_pairs
 from crawler.lab.choice import EXACT, MINHASH, SIMHASH, Choice
-from crawler.lab.clusters import LabCluster, largest_clusters
-from crawler.lab.figures import Histogram, Scatter, SweepLine
+from crawler.lab.distance_evidence import weigh_jaccard, weigh_labels
+from crawler.lab.figures import Scatter, SweepLine, WeighedPairs
 from crawler.lab.judgement import Judgement
 from crawler.lab.page_columns import UNJUDGED, PageColumns
 from crawler.lab.prepared import Key, Prepared, key_of
-from crawler.lab.sources.source import SourceError
 from crawler.lab.text_shelf import TextShelf
-from crawler.lab.weighing import weigh_jaccard, weigh_labels
-from crawler.urls.canonical import Canonicalizer
-from crawler.urls.parts import MalformedUrl
 from neardup.evaluation.distinct_pairs import count_all
 from neardup.evaluation.judging import CANDIDATE, CHANGED, Bounds, judge_all
 from neardup.evaluation.judging import MINHASH as MINHASH_LAYER
@@ -31,15 +25,13 @@ from neardup.parameters import DEFAULTS, Parameters
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from crawler.lab.border_pairs import NearPair
     from crawler.lab.distance_evidence import DistanceEvidence
-    from crawler.lab.lab_page import LabPage
-    from crawler.lab.near_pair import LabelLike, NearPair
-    from crawler.lab.pictures import WeighedPairs
+    from crawler.lab.pair_label import Label
     from crawler.lab.prepared import Watch
+    from crawler.lab.sources.source import LabPage
     from crawler.lab.text_shelf import Texts
-
-_COMPARED = 5_000
-"""The number of URLs among which a similar one is looked for; more take seconds."""
+    from neardup.evaluation.nearest import NearestCounts
 
 R = TypeVar("R")
 
@@ -47,37 +39,6 @@ _MAX_PREPARED = 3
 _MAX_REMEMBERED, _MIN_REMEMBERED = 32, 6
 _PAGES_REMEMBERED = 6_000_000
 """The largest number of pages in all remembered answers; each takes some 16 bytes."""
-
-
-def place_of(pages: Sequence[LabPage], url: str) -> int:
-    """Return the place of the newest page of a URL, else of one of the same canonical URL.
-
-    Raises:
-        SourceError: There is none; a similar URL is proposed.
-
-    Complexity: O(pages).
-    """
-    places = [place for place, page in enumerate(pages) if page.url == url]
-    if places:
-        return places[-1]
-    key = _key(url)
-    for place in range(len(pages) - 1, -1, -1):
-        if key is not None and _key(pages[place].url) == key:
-            return place
-    urls = (page.url for page in islice(pages, _COMPARED))
-    close = difflib.get_close_matches(url, list(urls), n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    raise SourceError(f"{url}: no page with a text has this URL{hint}")
-
-
-_CANONICALIZER = Canonicalizer()
-
-
-def _key(url: str) -> bytes | None:
-    try:
-        return _CANONICALIZER.key(url)
-    except MalformedUrl:
-        return None
 
 
 class Session:
@@ -131,7 +92,7 @@ class Session:
         keys = sorted(self._keys(choice), key=lambda key: key.min_words)
         for done, key in enumerate(keys):
             prepared = self._serving(key) or self._begin(key)
-            # The last used last, so that what goes first was not used for longest.
+            # Used last comes last, so that the first to go was not used for longest.
             self._prepared[prepared.key] = self._prepared.pop(prepared.key)
             prepared.catch_up(_part_of(tell, done, len(keys)))
         tell(1.0, "ready")
@@ -175,20 +136,27 @@ class Session:
             0 if is_known.all() else simulated.unknown,
         )
 
-    def sweep(self, choice: Choice, distances: Sequence[int] = range(9)) -> list[SweepLine]:
-        """Return a line for each ``max_distance``: what ``choice.within(distance)`` does.
+    def sweep(
+        self,
+        choice: Choice,
+        distances: Sequence[int] = range(9),
+        candidate_distance: int | None = None,
+    ) -> list[SweepLine]:
+        """Return a line for each ``max_distance``; changes are told against ``stored``.
 
-        Candidates farther out are not looked at, whatever the choice says of them: confirmed, they
-        would be dropped at every ``max_distance`` alike. Changes are told against ``stored``.
+        Args:
+            choice: All other parameters that are tried.
+            distances: Values of ``max_distance``, 0 to 8.
+            candidate_distance: The largest distance of candidates, in bits; None: no farther than
+                that of the line. Confirmed, those farther out are dropped by all lines alike.
         """
-        stored = self.stored()
         counts = count_all(*self._judged(choice), choice.parameters.min_similarity)
         similar, different = np.cumsum(counts.similar), np.cumsum(counts.different)
         lines = []
         for bits in distances:
-            tried = choice.within(bits)
+            tried = choice.within(bits, candidate_distance)
             judgement = self.judge(tried)
-            changes = judgement.changes_from(stored)
+            changes = judgement.changes_from(self.stored())
             lines.append(
                 SweepLine(
                     max_distance=bits,
@@ -204,19 +172,19 @@ class Session:
             )
         return lines
 
-    def histogram(self, choice: Choice) -> Histogram:
+    def histogram(self, choice: Choice) -> NearestCounts:
         """Return the distances from each distinct text to the nearest one, earlier or later.
 
         It counts texts with a fingerprint, by the features of the choice, whatever its method. From
         10,000 texts on it counts a sample.
         """
         what = ("histogram", self._pairs_key(choice), choice.parameters.min_words)
-        return self._once(what, choice, lambda: pictures.histogram(self._judged(choice)))
+        return self._once(what, choice, lambda: figures.histogram(self._judged(choice)))
 
     def scatter(self, choice: Choice, most: int = 3000) -> Scatter:
         """Return pairs of distinct texts within 8 bits, of each distance an even sample."""
         what = ("scatter", self._pairs_key(choice), choice.parameters.min_words, most)
-        return self._once(what, choice, lambda: pictures.scatter(self._judged(choice), most))
+        return self._once(what, choice, lambda: figures.scatter(self._judged(choice), most))
 
     def pairs(
         self,
@@ -224,7 +192,7 @@ class Session:
         distances: Sequence[int],
         limit: int = 200,
         offset: int = 0,
-        labels: Collection[LabelLike] = (),
+        labels: Collection[Label] = (),
     ) -> list[NearPair]:
         """Return pairs of distinct texts, those first from which a label teaches most.
 
@@ -240,7 +208,7 @@ class Session:
         wanted = slice(offset, offset + limit)
         return shown_pairs(ranked, choice, self._pages, _by_digests(labels), wanted)
 
-    def evidence(self, choice: Choice, labels: Collection[LabelLike] = ()) -> DistanceEvidence:
+    def evidence(self, choice: Choice, labels: Collection[Label] = ()) -> DistanceEvidence:
         """Return precision and recall at each distance, from labels or else from Jaccard."""
         of, said = self._judged(choice), _by_digests(labels)
         if not said:
@@ -248,10 +216,6 @@ class Session:
         size = choice.parameters.verify_shingle_size
         numbers = self._pages.numbers
         return weigh_labels(of, choice, said, numbers, lambda texts: self._shelf.sets(texts, size))
-
-    def clusters(self, judgement: Judgement, limit: int = 50) -> list[LabCluster]:
-        """Return the kept pages that most others repeat, largest first, with why they do."""
-        return largest_clusters(judgement, limit)
 
     def _judge(self, choice: Choice) -> Judgement:
         parameters, is_minhash = choice.parameters, choice.method == MINHASH
@@ -275,7 +239,8 @@ class Session:
             self.prepare(choice)
         words = self._pages.columns().words
         near = self._ready(self._pairs_key(choice)).near()
-        return pictures.judged(near, words, choice.parameters.min_words)
+        is_long = words >= choice.parameters.min_words
+        return WeighedPairs(near, (near.members.classes >= 0) & is_long)
 
     def _once(self, what: tuple[object, ...], choice: Choice, make: Callable[[], R]) -> R:
         """Return the result that was made before of the same pages, or make it."""
@@ -285,7 +250,7 @@ class Session:
         if remembered.get(("pages",)) != len(self):
             remembered.clear()
             remembered["pages",] = len(self)
-        # The last asked for last, so that what goes first was not asked for for longest.
+        # Used last comes last, so that the first to go was not used for longest.
         remembered[what] = remembered.pop(what) if what in remembered else make()
         most = max(_MIN_REMEMBERED, _PAGES_REMEMBERED // max(1, len(self)))
         while len(remembered) > min(_MAX_REMEMBERED, most) + 1:
@@ -327,5 +292,5 @@ def _share(part: int, whole: int) -> float | None:
     return float(part / whole) if whole else None
 
 
-def _by_digests(labels: Collection[LabelLike]) -> dict[frozenset[bytes], bool]:
+def _by_digests(labels: Collection[Label]) -> dict[frozenset[bytes], bool]:
     return {frozenset((one.first, one.second)): one.is_duplicate for one in labels}

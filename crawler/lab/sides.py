@@ -1,22 +1,34 @@
-"""The two texts of a comparison, wherever they come from."""
+"""The two texts of a comparison: of stored pages, of HTML, of files."""
 
 from __future__ import annotations
 
+import difflib
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawler.lab.sources.source import SourceError
 from crawler.reading.content_types import why_not_html
 from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.worker_pool import ReadingError
+from crawler.urls.canonical import Canonicalizer
+from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from crawler.lab.session import Session
+    from crawler.lab.sources.several import Sources
+    from crawler.lab.sources.source import LabPage
+
 MAX_BYTES = 32 * 1024 * 1024
 """The largest size of a file, in bytes."""
+
+_CANONICALIZER = Canonicalizer()
+_COMPARED = 5_000
+"""The number of URLs among which a similar one is looked for; more take seconds."""
 
 _ENDINGS = (".html", ".htm", ".xhtml")
 
@@ -38,6 +50,47 @@ class TextSide:
     is_main: bool = True
 
 
+def place_of(pages: Sequence[LabPage], url: str) -> int:
+    """Return the place of the newest page of a URL, else of one of the same canonical URL.
+
+    Raises:
+        SourceError: There is none; a similar URL is proposed.
+
+    Complexity: O(pages).
+    """
+    places = [place for place, page in enumerate(pages) if page.url == url]
+    if places:
+        return places[-1]
+    key = _key(url)
+    for place in range(len(pages) - 1, -1, -1):
+        if key is not None and _key(pages[place].url) == key:
+            return place
+    urls = (page.url for page in islice(pages, _COMPARED))
+    close = difflib.get_close_matches(url, list(urls), n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise SourceError(f"{url}: no page with a text has this URL{hint}")
+
+
+def _key(url: str) -> bytes | None:
+    try:
+        return _CANONICALIZER.key(url)
+    except MalformedUrl:
+        return None
+
+
+def stored_side(session: Session, sources: Sources, url: str) -> TextSide:
+    """Return the text of a stored page.
+
+    Raises:
+        SourceError: No page has this URL, or its text is not stored.
+    """
+    page = session.pages[place_of(session.pages, url)]
+    (text,) = sources.texts([page.id])
+    if text is None:
+        raise SourceError(f"{url}: the text of this page is not held in {sources.name}")
+    return TextSide(page.url, page.title, text, page.is_main)
+
+
 def read_pages(pages: Sequence[Html]) -> list[TextSide]:
     """Read HTML as a crawl does.
 
@@ -51,10 +104,10 @@ def read_pages(pages: Sequence[Html]) -> list[TextSide]:
         raise SourceError(str(error)) from None
     sides = []
     for page, reading in zip(pages, readings, strict=True):
-        if reading.extract is None:
+        extract = reading.extract
+        if extract is None:
             why = reading.not_html or reading.failure or "nothing in it"
             raise SourceError(f"{page.url}: no page: {why}")
-        extract = reading.extract
         title = reading.metadata.title or ""
         sides.append(TextSide(page.url, title, extract.text, extract.is_main))
     return sides

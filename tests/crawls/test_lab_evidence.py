@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from crawler.lab.near_pair import NearPair
+    from crawler.lab.border_pairs import NearPair
     from tests.browsing.walk import Browsers
 
 LEAST, BITS = 0.7, 5

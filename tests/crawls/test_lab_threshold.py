@@ -9,6 +9,7 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from crawler.lab.app.outcome import LAYER_WORDS
 from tests.crawls.command import scrapy
 from tests.crawls.lab import Page, lab
 from tests.neardup.texts import changed, prose
@@ -131,11 +132,15 @@ def test_slider_shows_what_a_sweep_prints(page: Page, lines: Lines) -> None:
         page.wait(lambda within=within: within in key(page))  # type: ignore[misc]
         expected = {name: lines[bits][name] for name in FIGURES.values()}
         assert counts(page) == expected
-        layers = {row.get_attribute("data-layer"): tried(row) for row in page.all("[data-layer]")}
-        assert layers["new"] == lines[bits]["layers"]["new"]
+        layers = {words(row): tried(row) for row in page.all(".layers tbody tr")}
+        assert layers[LAYER_WORDS["new"]] == lines[bits]["layers"]["new"]
         # A line of a sweep calls match what is a candidate here: no page more or less is dropped.
-        near = layers.get("simhash", 0) + layers.get("candidate", 0)
+        near = sum(layers.get(LAYER_WORDS[layer], 0) for layer in ("simhash", "candidate"))
         assert near == lines[bits]["layers"]["simhash"]
+
+
+def words(row: WebElement) -> str:
+    return row.find_element("css selector", "td").text
 
 
 def tried(row: WebElement) -> int:

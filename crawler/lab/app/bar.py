@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
+from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.lab_state import StoppedError
-from crawler.lab.app.plain_text import plain
-from crawler.lab.app.words import clock
-from crawler.lab.choice import SIMHASH
+from crawler.lab.app.tables import FigureTable
+from crawler.lab.choice import SIMHASH, Choice
 from crawler.lab.sources.source import SourceError
+from crawler.lab.words import clock
 from crawler.pages.live_parameters import SETTINGS, TUNABLE, tune
 from crawler.storage.errors import JobError
 from neardup.errors import ParameterError
@@ -19,12 +20,13 @@ from neardup.errors import ParameterError
 if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
-    from crawler.lab.choice import Choice
     from crawler.lab.judgement import VerdictChanges
     from crawler.lab.snapshot import Snapshot
     from neardup import Parameters
 
 ORIGIN = "lab"
+_RUNNING = "The crawl is running: it takes this over within a second."
+_NOT_RUNNING = "No crawl is running: this holds from its next start on."
 
 
 def obstacle(lab: Lab, trial: Trial) -> str | None:
@@ -53,7 +55,7 @@ def changes_between(holds: Parameters, tried: Parameters) -> dict[str, object]:
     }
 
 
-class ApplyDialog:
+class _ApplyDialog:
     """Says what would follow, and asks."""
 
     def __init__(self, lab: Lab, trial: Trial) -> None:
@@ -73,16 +75,14 @@ class ApplyDialog:
             return
         with ui.dialog(value=True) as dialog, ui.card():
             ui.label("Judge pages to come by other parameters").classes("title")
-            with ui.element("table").classes("grid-table"):
-                for name, value in changes.items():
-                    with ui.element("tr"):
-                        for text in (name, str(getattr(self._holds, name)), "→", str(value)):
-                            with ui.element("td"):
-                                ui.label(text).classes("mono")
+            FigureTable([""] * 4, "mono").show(
+                (name, str(getattr(self._holds, name)), "→", str(value))
+                for name, value in changes.items()
+            )
             ui.label(_so_far(len(tried), tried.changes_from(stored))).classes("effect")
             folder = plain(str(self._crawl.folder), 300)
             ui.label(f"They keep their verdicts until: scrapy rejudge {folder}").classes("note")
-            ui.label(self._when()).classes("note")
+            ui.label(_RUNNING if self._lab.is_running else _NOT_RUNNING).classes("note")
             fault = ui.label().classes("fault").props("role=alert")
             with ui.element().classes("line"):
                 ui.element().classes("spacer")
@@ -92,11 +92,6 @@ class ApplyDialog:
                 apply = ui.button("Apply", color=None).props("flat").classes("main confirm")
         apply.on_click(lambda: self._apply(dialog, fault))
         dialog.on("hide", dialog.delete)
-
-    def _when(self) -> str:
-        if self._lab.is_running:
-            return "The crawl is running: it takes this over within a second."
-        return "No crawl is running: this holds from its next start on."
 
     async def _apply(self, dialog: ui.dialog, fault: ui.label) -> None:
         changes = changes_between(self._holds, self._choice.parameters)
@@ -119,14 +114,15 @@ def _so_far(pages: int, changes: VerdictChanges) -> str:
 
 
 class ParameterBar:
-    """One row: name, what holds, what is tried where that is something else."""
+    """One row: name, what holds, what is tried where that is something else.
+
+    It is filled by ``refresh``.
+    """
 
     def __init__(self, lab: Lab, trial: Trial) -> None:
         self._lab = lab
         self._trial = trial
 
-    def build(self) -> None:
-        """Put the bar where the page is being made."""
         self._cells = {}
         with ui.element().classes("bar"):
             for name in _values(self._trial.choice):
@@ -142,14 +138,12 @@ class ParameterBar:
                 self._apply = ui.button("Apply…", on_click=self._ask, color=None)
                 self._apply.props("flat dense").classes("main apply")
             self._note = ui.label().classes("note bar-note")
-        self.refresh()
 
     async def _ask(self) -> None:
-        await ApplyDialog(self._lab, self._trial).open()
+        await _ApplyDialog(self._lab, self._trial).open()
 
     def refresh(self) -> None:
-        """Show the current parameters."""
-        holds = _of_holding(self._trial)
+        holds = _values(Choice(self._trial.holds))
         for name, tried in _values(self._trial.choice).items():
             cell, shown, other = self._cells[name]
             shown.text, other.text = holds[name], tried
@@ -173,10 +167,6 @@ def _holding(seen: Snapshot) -> str:
     if first is not None:
         return f"{said}; the crawl took it over at {clock(first.fetched_at)}."
     return f"{said}; no page was judged by it yet."
-
-
-def _of_holding(trial: Trial) -> dict[str, str]:
-    return _values(type(trial.choice)(trial.holds))
 
 
 def _values(choice: Choice) -> dict[str, str]:

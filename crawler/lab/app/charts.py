@@ -10,7 +10,78 @@ from typing import Any
 
 from nicegui import ui
 
-from crawler.lab.app.drawings.axes import Options, frame
+Options = dict[str, Any]
+
+INK = "var(--ink)"
+SOFT = "var(--soft)"
+LINE = "var(--line)"
+KEPT = "var(--kept)"
+DROPPED = "var(--dropped)"
+MARK = "var(--accent)"
+
+_GROUPED = "value => value >= 1 ? value.toLocaleString('en-US') : ''"
+_FONT_PX = 12
+# By name: text is measured where the page's own font is not known.
+_FONT = "system-ui, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif"
+# Half of one text: a bar that stands for one has a height too where the axis is logarithmic.
+_FLOOR = 0.5
+SPLIT = {"show": True, "lineStyle": {"color": LINE}}
+
+
+def frame(*, top: int = 28, right: int = 16) -> Options:
+    """Return a chart without anything in it; lines appear at once, since they follow a slider."""
+    return {
+        "animation": False,
+        "textStyle": {"fontFamily": _FONT, "fontSize": _FONT_PX, "color": INK},
+        "grid": {"left": 56, "right": right, "top": top, "bottom": 44},
+        "tooltip": {"show": False},
+    }
+
+
+def axis(kind: str, name: str = "", *, gap: int = 26, **more: Any) -> Options:
+    """Return an axis (``value``, ``category``, ``time`` or ``log``), named beside its middle."""
+    return {
+        "type": kind,
+        "name": name,
+        "nameLocation": "middle",
+        "nameGap": gap,
+        "nameTextStyle": {"color": SOFT},
+        "axisLabel": {"color": SOFT, "hideOverlap": True},
+        "axisLine": {"show": True, "lineStyle": {"color": LINE}},
+        "axisTick": {"lineStyle": {"color": LINE}},
+        "splitLine": {"show": False},
+        **more,
+    }
+
+
+def bits_axis(name: str, last: int) -> Options:
+    """Return a horizontal axis from -1 to one more than the last bit; the ends have no label."""
+    every = next(step for step in (1, 2, 4, 8) if last <= 16 * step)
+    shown = f"bits => bits >= 0 && bits <= {int(last)} && bits % {every} === 0 ? bits : ''"
+    label = {"color": SOFT, "hideOverlap": True, ":formatter": shown}
+    return axis("value", name, min=-1, max=last + 1, interval=1, axisLabel=label)
+
+
+def name_axis(name: str, names: list[str]) -> Options:
+    """Return a horizontal axis of names."""
+    return axis("category", name, data=names, axisTick={"show": False})
+
+
+def share_axis(name: str) -> Options:
+    """Return a vertical axis from 0 to 1."""
+    return axis("value", name, gap=40, min=0, max=1, splitLine=SPLIT)
+
+
+def count_axis(name: str) -> Options:
+    """Return a vertical axis of counts, logarithmic: one and a million can both be seen."""
+    label = {"color": SOFT, "hideOverlap": True, ":formatter": _GROUPED}
+    bounds = {"min": _FLOOR, "startValue": _FLOOR}
+    return axis("log", name, gap=40, **bounds, axisLabel=label, splitLine=SPLIT)
+
+
+def lines(*data: Options) -> Options:
+    """Return straight lines across a chart, as the ``markLine`` of a series."""
+    return {"silent": True, "symbol": "none", "animation": False, "data": list(data)}
 
 
 def redraw(chart: ui.echart, options: Options) -> None:
@@ -32,6 +103,7 @@ def move(chart: ui.echart, part: Options) -> None:
     chart.run_chart_method("setOption", part)
 
 
-def chart(options: dict[str, Any], height_px: int = 220) -> ui.echart:
-    """Return a chart without animation; our margins and colours fill in for missing options."""
-    return ui.echart({**frame(), **options}, renderer="svg").style(f"height: {height_px}px; width: 100%")
+def chart(options: Options, height_px: int) -> ui.echart:
+    """Return a chart of these options, as wide as what it stands in."""
+    drawn = ui.echart({**frame(), **options}, renderer="svg")
+    return drawn.style(f"height: {height_px}px; width: 100%")

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlencode
 
 from nicegui import app, ui
 
 from crawler.lab.app.bar import ParameterBar
+from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.lab_state import StoppedError
-from crawler.lab.app.outcome_rows import choice_key
-from crawler.lab.app.parameter_trial import Trial
-from crawler.lab.app.plain_text import plain
+from crawler.lab.app.parameter_trial import Trial, choice_key, parsed_choice
 from crawler.lab.app.tabs.clusters_tab import ClustersTab
 from crawler.lab.app.tabs.compare_tab import CompareTab
 from crawler.lab.app.tabs.evidence_tab import EvidenceTab
-from crawler.lab.app.tabs.live_tab import LiveTab
+from crawler.lab.app.tabs.live_tab import live_tab
 from crawler.lab.app.tabs.pairs_tab import PairsTab
 from crawler.lab.app.tabs.threshold_tab import ThresholdTab
 from crawler.lab.choice import Choice
 from crawler.lab.sources.source import SourceError
-from neardup import Features
-from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crawler.lab.app.lab_state import Lab
     from neardup import Parameters
 
@@ -44,13 +42,10 @@ _SWITCH = """() => {
   setDark({dark: true, light: false}[chosen] ?? null);
 }"""
 
-_MAX_CHARACTERS = 200
-_VERIFY = {"verified": True, "alone": False}
-
 TICK_SECS = 1.0
 
-TABS: dict[str, type[Tab]] = {
-    "Live": LiveTab,
+TABS: dict[str, Callable[[Lab, Trial], Tab]] = {
+    "Live": live_tab,
     "Threshold": ThresholdTab,
     "Pairs": PairsTab,
     "Evidence": EvidenceTab,
@@ -86,36 +81,8 @@ def address_of(tab: str, choice: Choice, holds: Parameters) -> str:
     return f"?{urlencode(shown, safe='/')}"
 
 
-def read_tried(tried: str, holds: Parameters) -> Choice | None:
-    """Return the choice that a URL names; None where it names none that is valid."""
-    parts = tried.split("/")
-    if len(tried) > _MAX_CHARACTERS or len(parts) != 7 or parts[6] not in _VERIFY:
-        return None
-    method, features, nearest, farthest, similarity, words, verify = parts
-    try:
-        parameters = replace(
-            holds,
-            features=Features.parsed(features),
-            max_distance=int(nearest),
-            candidate_distance=int(farthest),
-            min_similarity=float(similarity),
-            min_words=int(words),
-            verify=_VERIFY[verify],
-        )
-        if parameters.features == holds.fingerprint_features and parameters.verify == holds.verify:
-            parameters = replace(parameters, features=holds.features)
-        return Choice(parameters, method)
-    except (ParameterError, ValueError):
-        return None
-
-
 class Tab(Protocol):
-    """One tab in one window."""
-
-    def __init__(self, lab: Lab, trial: Trial) -> None: ...
-
-    def build(self) -> None:
-        """Put the tab's elements into the panel that is open."""
+    """One tab in one window; it is made where the page is being made."""
 
     async def refresh(self) -> None:
         """Show the current state; called when the tab is shown, after changes, while pages come."""
@@ -132,17 +99,32 @@ class Frame:
 
     def __init__(self, lab: Lab, tab: str, tried: str) -> None:
         self._lab = lab
-        self._trial = Trial(lab.running)
-        self._trial.choice = read_tried(tried, lab.running) or self._trial.choice
-        self._bar = ParameterBar(lab, self._trial)
-        self._tabs = {name: kind(lab, self._trial) for name, kind in TABS.items()}
+        self._trial = Trial(lab.running, self._refresh)
+        self._trial.choice = parsed_choice(tried, lab.running) or self._trial.choice
+        self._tabs: dict[str, Tab] = {}
         self._shown = tab if tab in TABS else "Live"
         self._address = ""
         self._seen = -1
         self._is_refreshing = False
+        self._build_header()
+        tabs = ui.tabs().classes("tabs")
+        tabs.props("dense align=left no-caps outside-arrows mobile-arrows")
+        with tabs:
+            for name in TABS:
+                ui.tab(name)
+        self._bar = ParameterBar(lab, self._trial)
+        with ui.element("main").classes("page"):
+            self._fault = ui.label().classes("fault").props("role=alert")
+            panels = ui.tab_panels(tabs, value=self._shown, animated=False)
+            panels.on_value_change(lambda event: self._show(str(event.value)))
+            with panels:
+                for name, kind in TABS.items():
+                    with ui.tab_panel(name):
+                        self._tabs[name] = kind(lab, self._trial)
+        self._bar.refresh()
+        ui.timer(TICK_SECS, self._tick)
 
-    def build(self) -> None:
-        """Put everything into the page that is being made."""
+    def _build_header(self) -> None:
         with ui.element("header").classes("top"):
             ui.label("crawl lab").classes("name")
             ui.label(plain(self._lab.sources.name, 200)).classes("crawled one-line source mono")
@@ -153,23 +135,6 @@ class Frame:
                 ui.spinner(size="14px")
                 self._progress_words = ui.label()
             theme_switch()
-        tabs = (
-            ui.tabs().props("dense align=left no-caps outside-arrows mobile-arrows").classes("tabs")
-        )
-        with tabs:
-            for name in self._tabs:
-                ui.tab(name)
-        self._bar.build()
-        with ui.element("main").classes("page"):
-            self._fault = ui.label().classes("fault").props("role=alert")
-            panels = ui.tab_panels(tabs, value=self._shown, animated=False)
-            panels.on_value_change(lambda event: self._show(str(event.value)))
-            with panels:
-                for name, tab in self._tabs.items():
-                    with ui.tab_panel(name):
-                        tab.build()
-        self._trial.on_change(self._refresh)
-        ui.timer(TICK_SECS, self._tick)
 
     async def _show(self, name: str) -> None:
         self._shown = name

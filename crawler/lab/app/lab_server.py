@@ -148,7 +148,7 @@ def make_app(lab: Lab, bound: Bound, announce: Callable[[], None]) -> ASGIApp:
         if len(Client.instances) > MAX_WINDOWS:
             ui.context.client.delete()
             return PlainTextResponse("too many windows: close some, or wait a minute\n", 503)
-        Frame(lab, tab, tried).build()
+        Frame(lab, tab, tried)
         return None
 
     served = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)

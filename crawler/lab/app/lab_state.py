@@ -6,27 +6,35 @@ import asyncio
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from crawler.lab.app.effort import Effort
 from crawler.lab.choice import Choice
 from crawler.lab.labels import read_labels
 from crawler.lab.live import LiveCrawl
 from crawler.lab.session import Session
-from crawler.lab.sources.open_source import open_sources
+from crawler.lab.sources.several import open_sources
 from crawler.lab.sources.source import SourceError
 from crawler.storage.directory import is_in_use
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from crawler.lab.judgement import Judgement
     from crawler.lab.pair_label import Label
     from crawler.lab.sources.several import Sources
     from neardup import Parameters
+
+LITTLE_SECS = 5.0
+SHARE_OF_TIME = 5
+"""Pages that were replaced are read again at once if that takes at most LITTLE_SECS seconds.
+
+Otherwise they are read again after SHARE_OF_TIME times as long as it took. A crawl that fetches
+pages again replaces some each second, and prepared lists must be of use for a while.
+"""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,6 +43,30 @@ GROW_SECS = 1.0
 
 _SHARE_FOR_LABELS = 50
 """Labels are read again no sooner than this many times as long as the last reading took."""
+
+
+class Effort:
+    """The time that the open pages took since they were opened."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._secs = 0.0
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the time that the block takes, however it ends."""
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self._secs += time.monotonic() - started
+
+    @property
+    def may_be_repeated(self) -> bool:
+        """Whether the time was short, or enough has passed since to take it again."""
+        if self._secs <= LITTLE_SECS:
+            return True
+        return time.monotonic() >= self._began + SHARE_OF_TIME * self._secs
 
 
 class StoppedError(Exception):

@@ -2,47 +2,60 @@
 
 from __future__ import annotations
 
-import inspect
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from crawler.lab.choice import Choice
+from crawler.lab.choice import EXACT, MINHASH, SIMHASH, Choice
+from neardup import Features
+from neardup.errors import ParameterError
+from neardup.limits import MAX_SHINGLE_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from neardup import Parameters
 
+METHODS = {
+    SIMHASH: "SimHash, as in the crawl",
+    MINHASH: "MinHash LSH",
+    EXACT: "Exact: equal texts alone",
+}
+UNITS = {"word": "Words", "character": "Characters"}
+WEIGHTS = {"set": "Set", "log_count": "Log counts", "count": "Counts"}
+SIZES = range(1, MAX_SHINGLE_SIZE + 1)
+
+_MAX_CHARACTERS = 200
+_VERIFY = {"verified": True, "alone": False}
+
 
 class Trial:
-    """The choice that is tried, beside what holds; listeners are told of changes.
+    """The choice that is tried, beside what holds.
 
     Attributes:
         choice: The choice that is tried.
         holds: The parameters that hold in the crawl.
+
+    Args:
+        holds: The parameters that hold at first, which are tried too.
+        told: Called after each change.
     """
 
-    def __init__(self, holds: Parameters) -> None:
+    def __init__(self, holds: Parameters, told: Callable[[], Awaitable[None]]) -> None:
         self.holds = holds
         self.choice = Choice(holds)
-        self._listeners: list[Callable[[], Awaitable[None] | None]] = []
-
-    def on_change(self, listener: Callable[[], Awaitable[None] | None]) -> None:
-        """Call this after each change, and wait for it where it is a coroutine."""
-        self._listeners.append(listener)
+        self._told = told
 
     @property
     def is_what_holds(self) -> bool:
-        """Whether nothing else is tried."""
         return self.choice == Choice(self.holds)
 
     async def set(self, choice: Choice) -> None:
         """Try this from now on."""
         if choice != self.choice:
             self.choice = choice
-            await self._tell()
+            await self._told()
 
     async def reset(self) -> None:
-        """Try what holds."""
         await self.set(Choice(self.holds))
 
     async def hold(self, parameters: Parameters) -> None:
@@ -53,10 +66,126 @@ class Trial:
         self.holds = parameters
         if follows:
             self.choice = Choice(parameters)
-        await self._tell()
+        await self._told()
 
-    async def _tell(self) -> None:
-        for listener in self._listeners:
-            told = listener()
-            if inspect.isawaitable(told):
-                await told
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A number that can be chosen.
+
+    Attributes:
+        name: The name in ``Parameters``.
+        unit: The unit of the number, empty for none.
+        lowest: The smallest number that may be chosen.
+        highest: The largest number of the slider.
+        step: The step from one number to the next.
+        most: The largest number that may be typed, where the slider ends sooner.
+    """
+
+    name: str
+    unit: str
+    lowest: float
+    highest: float
+    step: float
+    most: float
+
+    def checked(self, value: float | None) -> float | None:
+        """Return the number as it may stand in ``Parameters``; None: it may not."""
+        if value is None or not self.lowest <= value <= self.most:
+            return None
+        return round(value, 4) if self.step < 1 else int(value)
+
+
+SCALES = (
+    Scale("max_distance", "bits", 0, 8, 1, 8),
+    Scale("candidate_distance", "bits", 0, 8, 1, 8),
+    Scale("min_similarity", "", 0, 1, 0.01, 1),
+    Scale("min_words", "", 1, 300, 1, 1_000_000),
+)
+
+
+def with_number(choice: Choice, name: str, value: float) -> Choice:
+    """Choose a number; the other distance goes along where it would lie on the wrong side."""
+    values = {name: value}
+    parameters = choice.parameters
+    if name == "max_distance":
+        values["candidate_distance"] = max(value, parameters.candidate_distance)
+    elif name == "candidate_distance":
+        values["max_distance"] = min(value, parameters.max_distance)
+    return replace(choice, parameters=replace(parameters, **values))  # type: ignore[arg-type]
+
+
+def with_verify(choice: Choice, *, verify: bool) -> Choice:
+    """Choose whether similarity confirms; what fingerprints are made of stays as it is."""
+    features = choice.parameters.fingerprint_features
+    parameters = replace(choice.parameters, verify=verify, features=features)
+    return replace(choice, parameters=parameters)
+
+
+def with_features(choice: Choice, holds: Parameters, **changes: str | int) -> Choice:
+    """Choose what fingerprints are made of.
+
+    Args:
+        choice: The choice to change.
+        holds: The parameters that hold in the crawl.
+        changes: ``unit``, ``size`` or ``weight``.
+    """
+    features = replace(choice.parameters.fingerprint_features, idf=None, **changes)  # type: ignore[arg-type]
+    parameters = replace(choice.parameters, features=features)
+    return replace(choice, parameters=_with_own_features(parameters, holds))
+
+
+def _with_own_features(parameters: Parameters, holds: Parameters) -> Parameters:
+    """Write the features as the crawl does, where they come to the same."""
+    if parameters.features == holds.fingerprint_features and parameters.verify == holds.verify:
+        return replace(parameters, features=holds.features)
+    return parameters
+
+
+def used_numbers(choice: Choice) -> frozenset[str]:
+    """Return the numbers that count for anything where all else is chosen so."""
+    if choice.method == EXACT:
+        return frozenset()
+    if choice.method == MINHASH:
+        return frozenset({"min_similarity", "min_words"})
+    if not choice.parameters.verify:
+        return frozenset({"max_distance", "min_words"})
+    return frozenset(scale.name for scale in SCALES)
+
+
+def choice_key(choice: Choice) -> str:
+    """Return a choice as one word, by which a window and its URL say what is tried."""
+    parameters = choice.parameters
+    features = parameters.fingerprint_features
+    return "/".join(
+        [
+            choice.method,
+            f"{features.unit}-{features.size}-{features.weight}",
+            str(parameters.max_distance),
+            str(parameters.candidate_distance),
+            f"{parameters.min_similarity:g}",
+            str(parameters.min_words),
+            "verified" if parameters.verify else "alone",
+        ]
+    )
+
+
+def parsed_choice(key: str, holds: Parameters) -> Choice | None:
+    """Return the choice of such a word; None where it names none that is valid."""
+    parts = key.split("/")
+    if len(key) > _MAX_CHARACTERS or len(parts) != 7 or parts[6] not in _VERIFY:
+        return None
+    method, features, nearest, farthest, similarity, words, verify = parts
+    try:
+        parameters = replace(
+            holds,
+            features=Features.parsed(features),
+            max_distance=int(nearest),
+            candidate_distance=int(farthest),
+            min_similarity=float(similarity),
+            min_words=int(words),
+            verify=_VERIFY[verify],
+        )
+        return Choice(_with_own_features(parameters, holds), method)
+    except (ParameterError, ValueError):
+        return None

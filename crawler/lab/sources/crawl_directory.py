@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
-from crawler.lab.lab_page import LabPage
-from crawler.lab.sources.source import SourceError
+from crawler.lab.sources.source import LabPage, PageSource, SourceError
 from crawler.pages.live_parameters import current
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.stored_texts import HeldTexts, unpack_judged
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from crawler.lab.sources.source import PageSource
     from neardup import Parameters
 
 _SLICE = 10_000
@@ -32,14 +30,14 @@ _VERDICTS = ", ".join(f"'{verdict}'" for verdict in sorted(OF_TEXTS))
 
 # Files that repeat a file have such a verdict too, and no text.
 _PAGES = f"""
-SELECT id, key, url, title, words, text_digest, visible_digest, payload_digest, fingerprint,
-       is_main, verdict, duplicate_of, distance, similarity, fetched_at, body_bytes, parameters
+SELECT key, parameters, id, url, title, words, text_digest, visible_digest, payload_digest,
+       fingerprint, is_main, verdict, duplicate_of, distance, similarity, fetched_at, body_bytes
 FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({_VERDICTS}) AND text_digest IS NOT NULL
 ORDER BY id LIMIT {_SLICE}
 """  # noqa: S608
 
 
-class CrawlSource:
+class CrawlSource(PageSource):
     """The newest captures that say something, in the order in which they were captured.
 
     Every call opens ``crawl.db`` and closes it: what is held open would keep the process that
@@ -52,11 +50,9 @@ class CrawlSource:
         SourceError: There is no crawl in it.
     """
 
-    notes: Sequence[str] = ()
-
     def __init__(self, folder: Path) -> None:
-        self.folder = self.path = folder
-        self.name = str(folder)
+        super().__init__(folder)
+        self.folder = folder
         self._last = 0
         self._ids: dict[bytes, int] = {}
         self._is_superseded = False
@@ -65,23 +61,15 @@ class CrawlSource:
             self._looked_at = self._highest = _highest(connection)
 
     @property
-    def parts(self) -> Sequence[PageSource]:
-        """See the protocol."""
-        return (self,)
-
-    @property
     def progress(self) -> float:
-        """See the protocol."""
         return min(1.0, self._last / self._highest) if self._highest else 1.0
 
     def parameters(self) -> Parameters:
-        """See the protocol."""
         with self._open() as connection:
             tuned = current(connection)
         return DEFAULTS if tuned is None else tuned.parameters
 
     def read_new(self) -> list[LabPage]:
-        """See the protocol."""
         with self._open() as connection:
             # In this order: what is committed in between is found by the next call.
             self._highest = _highest(connection)
@@ -95,7 +83,6 @@ class CrawlSource:
         return [_page_of(row) for row in rows]
 
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
-        """See the protocol."""
         with self._open() as connection:
             for start in range(0, len(ids), _TEXTS_AT_ONCE):
                 wanted = ids[start : start + _TEXTS_AT_ONCE]
@@ -104,7 +91,6 @@ class CrawlSource:
                     yield None if packed is None else self._unpacked(number, packed)
 
     def is_superseded(self) -> bool:
-        """See the protocol."""
         if not self._is_superseded:
             with self._open() as connection:
                 rows = connection.execute(
@@ -116,9 +102,6 @@ class CrawlSource:
                 self._looked_at = row["id"]
                 self._is_superseded |= self._ids.get(row["key"], row["id"]) != row["id"]
         return self._is_superseded
-
-    def close(self) -> None:
-        """See the protocol."""
 
     def _is_judged_again(self, connection: sqlite3.Connection) -> bool:
         """Whether ``scrapy rejudge`` changed verdicts, which names its parameters in every row."""
@@ -144,7 +127,7 @@ class CrawlSource:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            with closing(open_for_reading(self.folder)) as connection:
+            with closing(open_for_reading(self.path)) as connection:
                 yield connection
         except JobError as error:
             raise SourceError(str(error)) from None
@@ -157,21 +140,13 @@ def _highest(connection: sqlite3.Connection) -> int:
 
 
 def _page_of(row: sqlite3.Row) -> LabPage:
-    return LabPage(
-        id=row["id"],
-        url=row["url"],
-        title=row["title"] or "",
-        words=row["words"] or 0,
-        text_digest=row["text_digest"],
-        visible_digest=row["visible_digest"],
-        payload_digest=row["payload_digest"],
-        fingerprint=to_unsigned(row["fingerprint"]),
-        is_main=bool(row["is_main"]),
-        verdict=row["verdict"],
-        duplicate_of=row["duplicate_of"],
-        distance=row["distance"],
-        similarity=row["similarity"],
-        fetched_at=row["fetched_at"],
-        body_bytes=row["body_bytes"],
-        parameters=row["parameters"],
-    )
+    """Return the page of a row, whose columns are named as its attributes are."""
+    values = {
+        **dict(row),
+        "title": row["title"] or "",
+        "words": row["words"] or 0,
+        "fingerprint": to_unsigned(row["fingerprint"]),
+        "is_main": bool(row["is_main"]),
+    }
+    del values["key"], values["parameters"]
+    return LabPage(**values)

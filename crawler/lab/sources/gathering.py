@@ -1,37 +1,52 @@
-"""Pages of files: read, measured, and their texts held."""
+"""Sources that are files: their pages are read, measured, and their texts held."""
 
 from __future__ import annotations
 
 import sqlite3
+from abc import abstractmethod
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
-from crawler.lab.lab_page import LabPage
-from crawler.lab.sources.source import SourceError
+from crawler.lab.sources.source import LabPage, PageSource, SourceError
 from crawler.pages.stored_texts import unpack_judged
 from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.worker_pool import ReadingError
+from crawler.warc.errors import ArchiveError
 from neardup import analyse
+from neardup.command_line.errors import InputError
 from neardup.fingerprints.digest import payload_digest
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from crawler.reading.reading import Reading
 
 _TOGETHER = 32
 _TOGETHER_BYTES = 1 << 26
 _MAX_CAUSES = 20
-_NOT_TO_KEEP = {"noindex", "none"}
+NOT_TO_KEEP = frozenset({"noindex", "none"})
+"""Words of a page about robots that ask not to keep it."""
 
 _NOWHERE = "http://nowhere.invalid/"
 """The URL of a page without one, since its links must be resolved against some URL."""
 
 
-class TemporaryTexts:
+class LeftOut(Counter[str]):
+    """The numbers of what was left out, by cause; of many causes the later ones are one."""
+
+    def add(self, why: str) -> None:
+        known = why in self or len(self) < _MAX_CAUSES
+        self[why if known else "other causes"] += 1
+
+    def notes(self, what: str) -> list[str]:
+        return [f"{what} left out: {count:,}: {why}" for why, count in self.most_common()]
+
+
+class _TemporaryTexts:
     """Each text once, by its digest, on disk, so that memory does not grow with them.
 
     Files:
@@ -48,11 +63,7 @@ class TemporaryTexts:
         self._database.execute("BEGIN")
 
     def add(self, digest: bytes, text: str) -> None:
-        """Hold a text, which may hold halves of surrogate pairs.
-
-        Raises:
-            SourceError: The disk is full.
-        """
+        """Hold a text, which may hold halves of surrogate pairs."""
         self.add_packed(digest, self._compress(text.encode("utf-8", "replace")))
 
     def add_packed(self, digest: bytes, text: bytes) -> None:
@@ -74,7 +85,6 @@ class TemporaryTexts:
             yield None if row is None else unpack_judged(row[0])
 
     def close(self) -> None:
-        """Remove it."""
         self._database.close()
 
 
@@ -87,7 +97,6 @@ class Told(NamedTuple):
         text: The text to judge; None: it is read from ``body``.
         body: The HTML to read the text from.
         content_type: The content type of the body.
-        fetched_at: The time of the fetch in seconds since 1970; 0.0: not known.
     """
 
     url: str
@@ -95,7 +104,6 @@ class Told(NamedTuple):
     text: str | None
     body: bytes = b""
     content_type: str | None = None
-    fetched_at: float = 0.0
 
 
 class _Measured(NamedTuple):
@@ -113,16 +121,16 @@ class Gathering:
     """Makes a ``LabPage`` of each page in files, numbered from 1, and stores the texts on disk."""
 
     def __init__(self) -> None:
-        self._texts = TemporaryTexts()
+        self._texts = _TemporaryTexts()
         self._reader = HtmlReader()
         self._digests: list[bytes] = []
         self._by_payload: dict[bytes, _Measured] = {}
-        self._unread: Counter[str] = Counter()
+        self._unread = LeftOut()
 
     @property
     def notes(self) -> list[str]:
         """The number of pages that could not be read, a line for each cause."""
-        return [f"pages left out: {count:,}: {why}" for why, count in self._unread.most_common()]
+        return self._unread.notes("pages")
 
     def take(self, told: Iterable[Told]) -> list[LabPage]:
         """Read pages and hold what they say.
@@ -175,11 +183,10 @@ class Gathering:
 
     def _note(self, payload: bytes, reading: Reading) -> None:
         found = reading.extract
-        asks = not _NOT_TO_KEEP.isdisjoint(reading.metadata.robots)
+        asks = not NOT_TO_KEEP.isdisjoint(reading.metadata.robots)
         if found is None or asks:
             why = reading.not_html or reading.failure or "it asks not to be kept (noindex)"
-            known = why in self._unread or len(self._unread) < _MAX_CAUSES
-            self._unread[why if known else "other causes"] += 1
+            self._unread.add(why)
             return
         document = found.document(DEFAULTS.min_words)
         title = reading.metadata.title or ""
@@ -205,20 +212,14 @@ class Gathering:
             payload_digest=payload,
             fingerprint=measured.fingerprint,
             is_main=measured.is_main,
-            verdict="",
-            duplicate_of=None,
-            distance=None,
-            similarity=None,
-            fetched_at=told.fetched_at,
             body_bytes=len(
                 told.body if told.text is None else told.text.encode("utf-8", "replace")
             ),
-            parameters=None,
         )
 
 
 def _batches(told: Iterable[Told]) -> Iterator[list[Told]]:
-    """Bounded in number and in bytes, since what is in one is in memory at once."""
+    """Yield batches bounded in number and in bytes, since one is in memory at once."""
     batch: list[Told] = []
     size = 0
     for one in told:
@@ -229,3 +230,45 @@ def _batches(told: Iterable[Told]) -> Iterator[list[Told]]:
             batch, size = [], 0
     if batch:
         yield batch
+
+
+class FileSource(PageSource):
+    """Pages that a file describes, slice by slice; they have no verdicts and do not change."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._gathering = Gathering()
+        self._left_out = LeftOut()
+        self._progress = 0.0
+
+    @abstractmethod
+    def _next(self) -> Sequence[Told] | None:
+        """Describe the next pages, of which some may be left out; None at the end."""
+
+    @property
+    def progress(self) -> float:
+        return self._progress
+
+    def read_new(self) -> list[LabPage]:
+        try:
+            while (told := self._next()) is not None:
+                pages = self._gathering.take(told)
+                if pages:
+                    return pages
+        except (ArchiveError, InputError, OSError) as error:
+            raise complaint(self.path, error) from None
+        self._progress = 1.0
+        return []
+
+    def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
+        return self._gathering.texts(ids)
+
+    def close(self) -> None:
+        self._gathering.close()
+
+
+def complaint(path: Path, error: ArchiveError | InputError | OSError) -> SourceError:
+    """Return what is wrong with a file, in one line."""
+    if isinstance(error, OSError):
+        return SourceError(f"{path}: {error.strerror or error}")
+    return SourceError(str(error))

@@ -5,19 +5,13 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from crawler.lab.sources.gathering import Gathering, Told
-from crawler.lab.sources.source import SourceError
-from neardup.command_line.errors import InputError
+from crawler.lab.sources.gathering import FileSource, Told, complaint
 from neardup.command_line.rows.row_formats import JSON_LINES, open_rows
-from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
-    from crawler.lab.lab_page import LabPage
-    from crawler.lab.sources.source import PageSource
-    from neardup import Parameters
     from neardup.command_line.rows.row import Row
 
 _SLICE = 1_000
@@ -25,7 +19,7 @@ _SLICE = 1_000
 _TEXT, _HTML = "text", "html"
 
 
-class JsonLinesSource:
+class JsonLinesSource(FileSource):
     """A page a line: ``text``, or ``html`` to read it from, ``url`` and ``title``.
 
     Lines without a text are left out, such as the duplicates that ``scrapy pages`` names.
@@ -37,65 +31,24 @@ class JsonLinesSource:
         SourceError: It cannot be opened.
     """
 
-    folder: Path | None = None
-
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.name = str(path)
-        self._gathering = Gathering()
-        self._without_text = 0
-        self._progress = 0.0
-        self._told = self._tell()
         try:
             path.open("rb").close()
         except OSError as error:
-            self.close()
-            raise _complaint(path, error) from None
-
-    @property
-    def parts(self) -> Sequence[PageSource]:
-        """See the protocol."""
-        return (self,)
+            raise complaint(path, error) from None
+        super().__init__(path)
+        self._told = self._tell()
 
     @property
     def notes(self) -> Sequence[str]:
-        """See the protocol."""
-        own = [f"lines left out: {self._without_text:,}: without text or html"]
-        return (own if self._without_text else []) + self._gathering.notes
-
-    @property
-    def progress(self) -> float:
-        """See the protocol."""
-        return self._progress
-
-    def parameters(self) -> Parameters:
-        """See the protocol."""
-        return DEFAULTS
-
-    def read_new(self) -> list[LabPage]:
-        """See the protocol."""
-        try:
-            while told := list(islice(self._told, _SLICE)):
-                pages = self._gathering.take(told)
-                if pages:
-                    return pages
-        except (InputError, OSError) as error:
-            raise _complaint(self.path, error) from None
-        self._progress = 1.0
-        return []
-
-    def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
-        """See the protocol."""
-        return self._gathering.texts(ids)
-
-    def is_superseded(self) -> bool:
-        """See the protocol."""
-        return False
+        return self._left_out.notes("lines") + self._gathering.notes
 
     def close(self) -> None:
-        """See the protocol."""
         self._told.close()
-        self._gathering.close()
+        super().close()
+
+    def _next(self) -> list[Told] | None:
+        return list(islice(self._told, _SLICE)) or None
 
     def _tell(self) -> Generator[Told, None, None]:
         with open_rows(str(self.path), JSON_LINES) as source:
@@ -105,7 +58,7 @@ class JsonLinesSource:
                 self._progress = source.position() / (source.total or 1)
                 told = _told(row)
                 if told is None:
-                    self._without_text += 1
+                    self._left_out.add("without text or html")
                 else:
                     yield told
 
@@ -125,9 +78,3 @@ def _told(row: Row) -> Told | None:
         return Told(url, title, text)
     body = (html or "").encode("utf-8", "replace")
     return Told(url, title, None, body, "text/html; charset=utf-8")
-
-
-def _complaint(path: Path, error: InputError | OSError) -> SourceError:
-    if isinstance(error, OSError):
-        return SourceError(f"{path}: {error.strerror or error}")
-    return SourceError(str(error))

@@ -6,14 +6,16 @@ from array import array
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from crawler.lab.sources.crawl_directory import CrawlSource
+from crawler.lab.sources.json_lines import JsonLinesSource
 from crawler.lab.sources.source import SourceError
+from crawler.storage.database import FILE_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from crawler.lab.lab_page import LabPage
-    from crawler.lab.sources.source import PageSource
+    from crawler.lab.sources.source import LabPage, PageSource
     from neardup import Parameters
 
 
@@ -38,22 +40,10 @@ class Sources:
 
     @property
     def name(self) -> str:
-        """See the protocol."""
         return ", ".join(part.name for part in self.parts)
 
     @property
-    def path(self) -> Path:
-        """The path of the first source."""
-        return self.parts[0].path
-
-    @property
-    def folder(self) -> Path | None:
-        """The folder of the first source."""
-        return self.parts[0].folder
-
-    @property
     def notes(self) -> Sequence[str]:
-        """See the protocol."""
         is_one = len(self.parts) == 1
         return [
             note if is_one else f"{part.name}: {note}" for part in self.parts for note in part.notes
@@ -61,7 +51,6 @@ class Sources:
 
     @property
     def progress(self) -> float:
-        """See the protocol."""
         return sum(part.progress for part in self.parts) / len(self.parts)
 
     def parameters(self) -> Parameters:
@@ -69,7 +58,6 @@ class Sources:
         return self.parts[0].parameters()
 
     def read_new(self) -> list[LabPage]:
-        """See the protocol."""
         for place, part in enumerate(self.parts):
             pages = part.read_new()
             if pages:
@@ -77,24 +65,17 @@ class Sources:
         return []
 
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
-        """See the protocol."""
         wanted: list[list[int]] = [[] for _ in self.parts]
         for number in ids:
             wanted[self._part[number]].append(self._number[number])
         found = [part.texts(of) for part, of in zip(self.parts, wanted, strict=True)]
         return (next(found[self._part[number]]) for number in ids)
 
-    def of(self, number: int) -> tuple[PageSource, int]:
-        """Return the source of a page, and its id there."""
-        return self.parts[self._part[number]], self._number[number]
-
     def is_superseded(self) -> bool:
-        """See the protocol."""
         # Each of them is to look.
         return any([part.is_superseded() for part in self.parts])  # noqa: C419
 
     def close(self) -> None:
-        """See the protocol."""
         for part in self.parts:
             part.close()
 
@@ -116,3 +97,63 @@ class Sources:
                     f"{part.name}: fingerprints of {others}, and of {features} in {first.name}; "
                     "look at one after the other"
                 )
+
+
+_JSON_LINES = (".jsonl", ".ndjson", ".jl", ".jsonl.gz", ".ndjson.gz", ".jl.gz")
+_ARCHIVES = (".warc", ".warc.gz", ".warc.gz.open", ".wacz")
+
+_EXPECTED = "a crawl directory, a .jsonl or .jsonl.gz file, or WARC files"
+
+
+def open_source(path: Path) -> PageSource:
+    """Open a crawl directory, a file of texts, an archive, or a folder of archives.
+
+    Raises:
+        SourceError: It is none of these, or cannot be opened.
+    """
+    if not path.exists():
+        raise SourceError(f"{path}: no such file or directory")
+    name = path.name.lower()
+    if (path / FILE_NAME).is_file():
+        return CrawlSource(path)
+    if path.name == FILE_NAME:
+        return CrawlSource(path.parent)
+    if path.is_dir():
+        return _of_folder(path)
+    if name.endswith(_JSON_LINES):
+        return JsonLinesSource(path)
+    if name.endswith(_ARCHIVES):
+        return _archive(path)
+    raise SourceError(f"{path}: its ending says no format; {_EXPECTED} expected")
+
+
+def open_sources(paths: Iterable[Path]) -> Sources:
+    """Open several as one.
+
+    Raises:
+        SourceError: One of them cannot be opened, or they do not go together.
+    """
+    opened: list[PageSource] = []
+    try:
+        for path in paths:
+            opened.append(open_source(path))  # noqa: PERF401  (what was opened is to be closed)
+        return Sources(opened)
+    except BaseException:
+        for source in opened:
+            source.close()
+        raise
+
+
+def _of_folder(folder: Path) -> PageSource:
+    if any(file.name.lower().endswith(_ARCHIVES) for file in folder.iterdir()):
+        return _archive(folder)
+    raise SourceError(
+        f"{folder}: no crawl in it (no {FILE_NAME}), and no WARC files; {_EXPECTED} expected"
+    )
+
+
+def _archive(path: Path) -> PageSource:
+    # warcio takes a tenth of a second, and is rarely needed.
+    from crawler.lab.sources.warc_pages import WarcSource  # noqa: PLC0415
+
+    return WarcSource(path)

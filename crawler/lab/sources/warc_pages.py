@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from contextlib import contextmanager
 from http import HTTPStatus
 from itertools import accumulate
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawler.downloading.encodings import codings, open_body
 from crawler.downloading.errors import AnswerError
-from crawler.lab.sources.gathering import Gathering, Told
-from crawler.lab.sources.source import SourceError
+from crawler.lab.sources.gathering import NOT_TO_KEEP, FileSource, Told, complaint
 from crawler.reading.metadata import robots_words
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import MalformedUrl
@@ -20,30 +18,24 @@ from crawler.warc.captures import Captures
 from crawler.warc.errors import ArchiveError
 from crawler.warc.sources import find_sources
 from neardup.fingerprints.digest import payload_digest
-from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
-    from crawler.lab.lab_page import LabPage
-    from crawler.lab.sources.source import PageSource
     from crawler.warc.captures import Capture
     from crawler.warc.sources import WarcFile as File
-    from neardup import Parameters
 
 _SLICE = 128
 _SLICE_BYTES = 1 << 26
-_MAX_CAUSES = 20
 _MAX_COMPLAINTS = 20
-_NOT_TO_KEEP = frozenset({"noindex", "none"})
 _CANONICALIZER = Canonicalizer()
 
 MAX_BYTES = 32 * 1024 * 1024
 """The largest size of a body in bytes, also after decompression: the profile's DOWNLOAD_MAXSIZE."""
 
 
-class WarcSource:
+class WarcSource(FileSource):
     """The pages of an archive in the order in which they were fetched, of each URL the first.
 
     What was fetched again is the same page and no duplicate, so it is left out.
@@ -55,69 +47,30 @@ class WarcSource:
         SourceError: There is none, or it cannot be opened.
     """
 
-    folder: Path | None = None
-
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.name = str(path)
         try:
             self._files = find_sources(str(path))
             self._starts = list(accumulate(map(_size, self._files), initial=0))
         except (ArchiveError, OSError) as error:
-            raise SourceError(_in_words(path, error)) from None
-        self._gathering = Gathering()
+            raise complaint(path, error) from None
+        super().__init__(path)
         self._captures = Captures(self._files, MAX_BYTES)
         self._captured = self._capture()
         self._seen: set[bytes] = set()
-        self._left_out: Counter[str] = Counter()
         self._complaints: list[str] = []
-        self._read_bytes = 0
-
-    @property
-    def parts(self) -> Sequence[PageSource]:
-        """See the protocol."""
-        return (self,)
 
     @property
     def notes(self) -> Sequence[str]:
-        """See the protocol."""
-        own = [f"records left out: {count:,}: {why}" for why, count in self._left_out.items()]
-        return self._complaints + own + self._gathering.notes
-
-    @property
-    def progress(self) -> float:
-        """See the protocol."""
-        return self._read_bytes / self._starts[-1] if self._starts[-1] else 1.0
-
-    def parameters(self) -> Parameters:
-        """See the protocol."""
-        return DEFAULTS
-
-    def read_new(self) -> list[LabPage]:
-        """See the protocol."""
-        try:
-            while captures := self._next_captures():
-                pages = self._gathering.take(self._told(captures))
-                if pages:
-                    return pages
-        except (ArchiveError, OSError) as error:
-            raise SourceError(_in_words(self.path, error)) from None
-        self._read_bytes = self._starts[-1]
-        return []
-
-    def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
-        """See the protocol."""
-        return self._gathering.texts(ids)
-
-    def is_superseded(self) -> bool:
-        """See the protocol."""
-        return False
+        return self._complaints + self._left_out.notes("records") + self._gathering.notes
 
     def close(self) -> None:
-        """See the protocol."""
         self._captured.close()
         self._captures.close()
-        self._gathering.close()
+        super().close()
+
+    def _next(self) -> list[Told] | None:
+        captures = self._next_captures()
+        return list(self._told(captures)) if captures else None
 
     def _next_captures(self) -> list[Capture]:
         """Return the next captures, bounded in number and bytes; none at the end."""
@@ -128,7 +81,7 @@ class WarcSource:
                 found.append(capture)
                 size += len(capture.body)
                 start = self._starts[self._files.index(capture.source)]
-                self._read_bytes = start + capture.end
+                self._progress = (start + capture.end) / (self._starts[-1] or 1)
                 if len(found) == _SLICE or size >= _SLICE_BYTES:
                     break
         return found
@@ -143,31 +96,27 @@ class WarcSource:
             try:
                 told = self._tell(capture)
             except AnswerError as error:
-                self._leave_out(str(error))
+                self._left_out.add(str(error))
             else:
                 if told is not None:
                     yield told
 
     def _tell(self, capture: Capture) -> Told | None:
         if capture.status >= HTTPStatus.BAD_REQUEST:
-            self._leave_out("HTTP errors")
+            self._left_out.add("HTTP errors")
             return None
         key = _key(capture.url)
         if key in self._seen:
-            self._leave_out("URLs that were fetched again")
+            self._left_out.add("URLs that were fetched again")
             return None
         self._seen.add(key)
-        if _NOT_TO_KEEP & robots_words(_fields(capture, "x-robots-tag"), ""):
-            self._leave_out("they ask not to be kept (noindex)")
+        if NOT_TO_KEEP & robots_words(_fields(capture, "x-robots-tag"), ""):
+            self._left_out.add("they ask not to be kept (noindex)")
             return None
         layers = codings(_fields(capture, "content-encoding"))
         body = open_body(capture.body, layers, MAX_BYTES).body if layers else capture.body
         kind = next(iter(_fields(capture, "content-type")), None)
         return Told(capture.url, "", None, body, kind)
-
-    def _leave_out(self, why: str) -> None:
-        known = why in self._left_out or len(self._left_out) < _MAX_CAUSES
-        self._left_out[why if known else "other causes"] += 1
 
 
 def _size(file: File) -> int:
@@ -184,12 +133,6 @@ def _key(url: str) -> bytes:
 
 def _fields(capture: Capture, name: str) -> list[str]:
     return [value for field, value in capture.headers if field.lower() == name]
-
-
-def _in_words(path: Path, error: ArchiveError | OSError) -> str:
-    if isinstance(error, OSError):
-        return f"{path}: {error.strerror or error}"
-    return str(error)
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawler.lab.lab_page import LabPage
 from crawler.lab.session import Session
+from crawler.lab.sources.source import LabPage
 from neardup.document import Document, analyse
 from neardup.parameters import DEFAULTS, Parameters
 
@@ -84,10 +84,5 @@ class Book:
             fingerprint=document.fingerprint,
             is_main=made.is_main,
             verdict="changed" if made.is_changed else "",
-            duplicate_of=None,
-            distance=None,
-            similarity=None,
-            fetched_at=0.0,
             body_bytes=len(made.text),
-            parameters=None,
         )

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from crawler.lab.choice import Choice
-from crawler.lab.pictures import shares
+from crawler.lab.figures import shares
+from crawler.lab.pair_label import Label
 from neardup import Parameters, hamming, jaccard
 from neardup.fingerprints.digest import text_digest
 from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import changed, prose
-
-
-@dataclass
-class Said:
-    """A label."""
-
-    first: bytes
-    second: bytes
-    is_duplicate: bool
 
 
 def book() -> Book:
@@ -65,8 +57,8 @@ def test_what_has_a_label_comes_last() -> None:
     said = []
     for pair, is_duplicate in ((before[0], True), (before[2], False)):
         digests = [text_digest(made.made[place].text) for place in (pair.second, pair.first)]
-        said.append(Said(digests[0], digests[1], is_duplicate))
-    said.append(Said(b"a" * 16, b"b" * 16, is_duplicate=True))
+        said.append(Label(digests[0], digests[1], is_duplicate, "", "", 0.0))
+    said.append(Label(b"a" * 16, b"b" * 16, True, "", "", 0.0))
     after = session.pairs(Choice(), range(9), limit=1000, labels=said)
     assert after == [
         *(pair for pair in before if pair not in (before[0], before[2])),

@@ -130,7 +130,6 @@ class TestVerdictProperties:
             assert at.confirmed == judged(edited(*places), confirmed)
             assert at.alone == judged(edited(*places), alone)
 
-
     @pytest.mark.parametrize("verify", [True, False])
     def test_texts_of_next_to_nothing_are_judged_as_by_a_deduplicator(self, verify: bool) -> None:
         parameters = Parameters(min_words=1, verify=verify)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
+from crawler.lab.border_pairs import NearPair
 from crawler.lab.choice import Choice
 from crawler.lab.distance_evidence import (
     line,
@@ -15,21 +14,12 @@ from crawler.lab.distance_evidence import (
     suggest_from_labels,
     suggest_similarity,
 )
-from crawler.lab.near_pair import NearPair
+from crawler.lab.pair_label import Label
 from neardup import Parameters, hamming
 from neardup.evaluation.metrics import wilson
 from neardup.fingerprints.digest import text_digest
 from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import changed, prose
-
-
-@dataclass
-class Said:
-    """A label."""
-
-    first: bytes
-    second: bytes
-    is_duplicate: bool
 
 
 def book() -> Book:
@@ -40,10 +30,10 @@ def book() -> Book:
     )
 
 
-def label(made: Book, pair: NearPair, *, is_duplicate: bool, turned: bool = False) -> Said:
+def label(made: Book, pair: NearPair, *, is_duplicate: bool, turned: bool = False) -> Label:
     digests = [text_digest(made.made[place].text) for place in (pair.first, pair.second)]
     first, second = digests[::-1] if turned else digests
-    return Said(first, second, is_duplicate)
+    return Label(first, second, is_duplicate, "", "", 0.0)
 
 
 def far_apart(made: Book) -> tuple[int, int]:
@@ -62,7 +52,7 @@ def test_labels_are_counted_at_each_distance() -> None:
         for number, pair in enumerate(pairs)
     ]
     far = label(made, NearPair(*far_apart(made), 9, None, None, ""), is_duplicate=False)
-    elsewhere = Said(b"a" * 16, b"b" * 16, is_duplicate=True)
+    elsewhere = Label(b"a" * 16, b"b" * 16, True, "", "", 0.0)
     evidence = session.evidence(Choice(), [*said, far, elsewhere])
     assert evidence.basis == "labels"
     assert (evidence.pairs, evidence.beyond) == (len(pairs), 2)

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.lab.label_files import export_labels, import_labels
-from crawler.lab.labels import read_labels, remove_label, store_label, store_labels
-from crawler.lab.pair_label import Label, LabelError, label_of
-from crawler.lab.sources.open_source import open_source, open_sources
+from crawler.lab.labels import read_labels, remove_label, store_labels
+from crawler.lab.pair_label import Label, LabelError, export_labels, import_labels, label_of
+from crawler.lab.sources.several import open_sources
 from crawler.lab.sources.source import SourceError
 from tests.crawler.lab.sources.reading import read_all
 from tests.crawler.pages.test_capture import LONG, OTHER, html
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from crawler.lab.sources.source import PageSource
+    from crawler.lab.sources.several import Sources
 
 A, B, C = b"a" * 16, b"b" * 16, b"c" * 16
 
@@ -33,7 +32,7 @@ def label(first: bytes = A, second: bytes = B, *, is_duplicate: bool = True) -> 
 
 
 @pytest.fixture(params=["crawl", "file", "folder", "several"])
-def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PageSource]:
+def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sources]:
     """Each kind; the crawl is running."""
     visiting = Visiting(tmp_path / "job")
     visiting.get("/a", html(LONG))
@@ -53,24 +52,24 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PageSourc
 
 
 class TestLabels:
-    def test_what_was_said_is_there_for_whoever_comes_later(self, source: PageSource) -> None:
-        store_label(source, label())
+    def test_what_was_said_is_there_for_whoever_comes_later(self, source: Sources) -> None:
+        store_labels(source, [label()])
         for part in source.parts:
-            assert read_labels(open_source(part.path)) == [label()]
+            assert read_labels(open_sources([part.path])) == [label()]
         assert read_labels(source) == [label()]
 
-    def test_second_thoughts_take_the_place_of_first_ones(self, source: PageSource) -> None:
-        store_label(source, label())
-        store_label(source, label(is_duplicate=False))
+    def test_second_thoughts_take_the_place_of_first_ones(self, source: Sources) -> None:
+        store_labels(source, [label()])
+        store_labels(source, [label(is_duplicate=False)])
         assert read_labels(source) == [label(is_duplicate=False)]
 
-    def test_label_is_taken_back_in_either_order(self, source: PageSource) -> None:
+    def test_label_is_taken_back_in_either_order(self, source: Sources) -> None:
         store_labels(source, [label(), label(A, C)])
         assert remove_label(source, B, A)
         assert not remove_label(source, B, A)
         assert read_labels(source) == [label(A, C)]
 
-    def test_there_are_none_at_first(self, source: PageSource) -> None:
+    def test_there_are_none_at_first(self, source: Sources) -> None:
         assert read_labels(source) == []
         assert not remove_label(source, A, B)
 
@@ -78,11 +77,11 @@ class TestLabels:
 def test_of_several_sources_the_newest_word_counts(tmp_path: Path) -> None:
     for name in ("one", "other"):
         (tmp_path / f"{name}.jsonl").write_text('{"text": "a"}\n')
-    one, other = (open_source(tmp_path / f"{name}.jsonl") for name in ("one", "other"))
+    one, other = (open_sources([tmp_path / f"{name}.jsonl"]) for name in ("one", "other"))
     older = Label(A, B, True, "", "", 5.0)
     newer = Label(A, B, False, "", "", 6.0)
-    store_label(one, newer)
-    store_label(other, older)
+    store_labels(one, [newer])
+    store_labels(other, [older])
     both = open_sources([tmp_path / "one.jsonl", tmp_path / "other.jsonl"])
     assert read_labels(both) == [newer]
     for opened in (one, other, both):
@@ -92,7 +91,7 @@ def test_of_several_sources_the_newest_word_counts(tmp_path: Path) -> None:
 def test_pages_are_labelled_by_their_texts(tmp_path: Path) -> None:
     lines = [{"url": f"http://{name}/", "text": name} for name in ("one", "two", "ONE")]
     (tmp_path / "pages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    source = open_source(tmp_path / "pages.jsonl")
+    source = open_sources([tmp_path / "pages.jsonl"])
     one, two, again = read_all(source)
     said = label_of(one, two, is_duplicate=False)
     assert said.pair == label_of(two, one, is_duplicate=False).pair
@@ -108,8 +107,8 @@ def test_labels_that_cannot_be_kept_are_named(tmp_path: Path) -> None:
     path = tmp_path / "pages.jsonl"
     path.write_text('{"text": "a"}\n')
     (tmp_path / "pages.jsonl.labels.jsonl").write_text("[1]\n")
-    source = open_source(path)
-    for deed in (lambda: read_labels(source), lambda: store_label(source, label())):
+    source = open_sources([path])
+    for deed in (lambda: read_labels(source), lambda: store_labels(source, [label()])):
         with pytest.raises(SourceError, match=r"labels\.jsonl, line 1: no label: an object"):
             deed()
     assert (tmp_path / "pages.jsonl.labels.jsonl").read_text() == "[1]\n"

@@ -12,10 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawler.lab.choice import Choice
-from crawler.lab.distance_text import in_bits
+from crawler.lab.clusters import largest_clusters
 from crawler.lab.judgement import LAYERS
 from crawler.lab.page_columns import PageColumns
 from crawler.lab.session import Session
+from crawler.lab.words import in_bits
 from neardup import Deduplicator, Features, Parameters, hamming, jaccard, simhash
 from neardup.document import analyse
 from neardup.errors import ParameterError
@@ -169,23 +170,21 @@ def test_the_histogram_holds_the_nearest_of_each_distinct_text() -> None:
     np.fill_diagonal(distances, 99)
     histogram = MIXED.session().histogram(Choice())
     assert histogram.counts.tolist() == np.bincount(distances.min(axis=1), minlength=65).tolist()
-    assert (histogram.texts, histogram.sampled) == (len(texts), False)
+    assert (histogram.asked, histogram.is_sampled) == (len(texts), False)
 
 
 def test_a_scatter_shows_pairs_with_their_similarity() -> None:
     session = MIXED.session()
-    scatter = session.scatter(Choice())
-    assert len(scatter.distance) == scatter.pairs
-    for row in range(scatter.pairs):
-        one, other = (
-            MIXED.made[int(place[row])].text for place in (scatter.earlier, scatter.later)
-        )
-        assert scatter.distance[row] == hamming(simhash(one, FEATURES), simhash(other, FEATURES))
-        assert scatter.similarity[row] == pytest.approx(jaccard(one, other))
+    shown, count = session.scatter(Choice())
+    assert len(shown.distance) == count
+    for row in range(count):
+        one, other = (MIXED.made[int(place[row])].text for place in (shown.earlier, shown.later))
+        assert shown.distance[row] == hamming(simhash(one, FEATURES), simhash(other, FEATURES))
+        assert shown.similarity[row] == pytest.approx(jaccard(one, other))
     few = session.scatter(Choice(), most=20)
-    assert (len(few.distance), few.pairs) == (20, scatter.pairs)
+    assert (len(few.shown.distance), few.pairs) == (20, count)
     # The scarce distances are all there, the others have equal shares.
-    assert set(few.distance.tolist()) == set(scatter.distance.tolist())
+    assert set(few.shown.distance.tolist()) == set(shown.distance.tolist())
 
 
 def test_clusters_say_why_each_page_is_in_them() -> None:
@@ -194,7 +193,7 @@ def test_clusters_say_why_each_page_is_in_them() -> None:
     book.made[4].payload = book.made[3].payload = 7
     session = book.session()
     judgement = session.judge(Choice())
-    first, second = session.clusters(judgement)
+    first, second = largest_clusters(judgement, 50)
     assert (first.representative, first.size) == (0, 3)
     assert [member.place for member in first.members] == [1, 2]
     near, equal = first.members
@@ -206,7 +205,7 @@ def test_clusters_say_why_each_page_is_in_them() -> None:
     assert second.members[0].why == "the same bytes"
     assert judgement.cluster_sizes().tolist() == [3, 2]
     assert judgement.saved_bytes == sum(len(book.made[place].text) for place in (1, 2, 4))
-    assert session.clusters(judgement, limit=1) == [first]
+    assert largest_clusters(judgement, 1) == [first]
 
 
 def test_fewer_words_and_other_features_are_computed_from_texts() -> None:
@@ -366,10 +365,10 @@ def test_an_empty_session_answers() -> None:
     session = Book([]).session()
     judgement = session.judge(Choice())
     assert (len(judgement), judgement.dropped_count, judgement.saved_bytes) == (0, 0, 0)
-    assert session.histogram(Choice()).texts == 0
+    assert session.histogram(Choice()).asked == 0
     assert session.scatter(Choice()).pairs == 0
     assert session.pairs(Choice(), range(9)) == []
-    assert session.clusters(judgement) == []
+    assert largest_clusters(judgement, 50) == []
     assert session.sweep(Choice())[3].precision is None
     assert session.evidence(Choice()).suggestion is None
     assert session.judge(Choice(method="minhash")).kept_count == 0

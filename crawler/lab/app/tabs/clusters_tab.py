@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nicegui import ui
 
-from crawler.lab.app.parts.answers import Answers
-from crawler.lab.app.parts.cluster_card import ClusterCard
-from crawler.lab.clusters import read_rules, rules_taught_by
+from crawler.lab.app.answers import Answers
+from crawler.lab.app.crawled_text import inert_link, plain
+from crawler.lab.app.pair_view import open_pair
+from crawler.lab.clusters import largest_clusters, read_rules, rules_taught_by
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
@@ -17,15 +18,94 @@ if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.choice import Choice
-    from crawler.lab.clusters import LabCluster, Teaching
+    from crawler.lab.clusters import ClusterMember, LabCluster, Teaching
     from crawler.lab.judgement import Judgement
     from crawler.url_rules.rule_report import StoredRule
+
+_FIRST_MEMBERS = 5
+_MORE_MEMBERS = 50
+"""The number of members shown at first, and added whenever the reader asks for more."""
+
+_MAX_TITLE = 200
 
 AT_ONCE = 10
 """The number of clusters on a page."""
 
 MAX_COUNT = 200
 """The largest number of clusters that can be paged through."""
+
+
+class _ClusterCard:
+    """A kept page and its members, some at a time.
+
+    Args:
+        lab: The lab whose pages they are.
+        cluster: The cluster to show.
+        rules: The rules that it taught.
+        shingle_size: The words of a shingle when two of its pages are compared.
+    """
+
+    def __init__(
+        self, lab: Lab, cluster: LabCluster, rules: Sequence[StoredRule], shingle_size: int
+    ) -> None:
+        self._lab = lab
+        self._cluster = cluster
+        self._shingle_size = shingle_size
+        self._shown = 0
+        page = lab.session.pages[cluster.representative]
+        has_rules = "with-rules" if rules else ""
+        with ui.element().classes(f"card whole cluster {has_rules}"):
+            with ui.element().classes("stack-tight"):
+                with ui.element().classes("line cluster-head"):
+                    ui.label(f"{self._cluster.size:,} pages").classes("cluster-size")
+                    title = plain(page.title, _MAX_TITLE) or "(no title)"
+                    ui.label(title).classes("crawled one-line")
+                inert_link(page.url).classes("mono")
+                self._rows = ui.element().classes("members")
+                self._more = ui.button(on_click=lambda: self._show(_MORE_MEMBERS), color=None)
+                self._more.props("flat dense").classes("plain")
+                self._beyond = ui.label().classes("note")
+            if rules:
+                _show_rules(rules)
+        self._show(_FIRST_MEMBERS)
+
+    def _show(self, count: int) -> None:
+        members = self._cluster.members
+        end = min(self._shown + count, len(members))
+        with self._rows:
+            for member in members[self._shown : end]:
+                self._row(member)
+        self._shown = end
+        self._more.text = f"Show {min(_MORE_MEMBERS, len(members) - end):,} more"
+        self._more.set_visibility(end < len(members))
+        beyond = self._cluster.size - 1 - len(members)
+        is_whole = end == len(members)
+        self._beyond.text = f"and {beyond:,} more, not listed" if beyond and is_whole else ""
+
+    def _row(self, member: ClusterMember) -> None:
+        page = self._lab.session.pages[member.place]
+
+        async def compare() -> None:
+            first = self._cluster.representative
+            with self._rows:
+                await open_pair(self._lab, member.why, first, member.place, self._shingle_size)
+
+        with ui.element().classes("member"):
+            inert_link(page.url).classes("mono")
+            ui.label(member.why).classes("soft")
+            button = ui.button("Compare", on_click=compare, color=None)
+            button.props("flat dense").classes("small")
+
+
+def _show_rules(rules: Sequence[StoredRule]) -> None:
+    with ui.element().classes("rules"):
+        ui.label("Learned from such addresses").classes("title")
+        for rule in rules:
+            with ui.element().classes("rule"):
+                ui.label(plain(rule.what, 300)).classes("crawled")
+                ui.label(plain(rule.where, 300)).classes("crawled soft mono")
+                saved = f"{rule.saved:,} requests saved" if rule.state == "holds" else rule.state
+                ui.label(f"{rule.texts:,} texts for it, {saved}").classes("soft")
 
 
 class _Question(NamedTuple):
@@ -40,15 +120,11 @@ class ClustersTab:
     def __init__(self, lab: Lab, trial: Trial) -> None:
         self._lab = lab
         self._trial = trial
-        self._answers = Answers(lab, trial, self._ask, self._answer)
         self._clusters: list[LabCluster] = []
         self._rules: Sequence[Teaching] = ()
         self._answered: _Question | None = None
-
-    def build(self) -> None:
-        """Put the tab's elements into the panel that is open."""
         with ui.element().classes("stack"):
-            self._answers.build()
+            self._answers = Answers(lab, trial, self._ask, self._answer)
             with ui.element().classes("line"):
                 self._words = ui.label("Looking.").classes("soft")
                 ui.element().classes("spacer")
@@ -77,7 +153,7 @@ class ClustersTab:
 
     async def _answer(self, asked: _Question) -> None:
         judgement = await self._lab.judge(asked.choice)
-        self._clusters = await self._lab.run(self._lab.session.clusters, judgement, MAX_COUNT)
+        self._clusters = await self._lab.run(largest_clusters, judgement, MAX_COUNT)
         self._rules = await self._lab.run(self._read_rules)
         self._answered = asked
         self._again.set_visibility(False)
@@ -106,7 +182,7 @@ class ClustersTab:
         self._body.clear()
         with self._body:
             for cluster in self._clusters[start : start + AT_ONCE]:
-                ClusterCard(self._lab, cluster, self._taught(cluster), size).build()
+                _ClusterCard(self._lab, cluster, self._taught(cluster), size)
 
     def _taught(self, cluster: LabCluster) -> list[StoredRule]:
         pages = self._lab.session.pages

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from crawler.lab.app.figure_rows import FigureTable
-from crawler.lab.app.parts.pair_view import MAX_CHARACTERS, PairTexts, pair_texts
-from crawler.lab.app.parts.side_rows import SideRows
-from crawler.lab.app.plain_text import plain
-from crawler.lab.app.words import NOTHING, count, share, spaced
+from crawler.lab.app.crawled_text import plain
+from crawler.lab.app.pair_view import MAX_CHARACTERS, PairTexts, pair_texts
+from crawler.lab.app.side_views import SideRows
+from crawler.lab.app.tables import FigureTable
 from crawler.lab.comparison import Comparison, compare
-from crawler.lab.distance_text import in_bits
-from crawler.lab.session import place_of
+from crawler.lab.sides import TextSide, stored_side
 from crawler.lab.sources.source import SourceError
+from crawler.lab.words import NOTHING, count, in_bits, share, spaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.comparison import Side
-    from crawler.lab.lab_page import LabPage
     from crawler.lab.session import Session
     from crawler.lab.sources.several import Sources
     from neardup import Parameters
@@ -89,48 +86,24 @@ def bit_cells(found: Comparison) -> list[tuple[str, str]]:
     return cells
 
 
-class NotFoundError(Exception):
-    """Raised when nothing can be compared; the message says why, in words that may be shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class EnteredText:
-    """A text and what it is.
-
-    Attributes:
-        text: The text to compare.
-        is_main: Whether a fingerprint may stand for it.
-        page: The page that it comes from; None: it was put in.
-    """
-
-    text: str
-    is_main: bool = True
-    page: LabPage | None = None
-
-
-def find(given: str, session: Session, sources: Sources) -> EnteredText:
+def find(given: str, session: Session, sources: Sources) -> TextSide:
     """Return the text that the reader entered, or that of the page whose URL it is.
 
     Raises:
-        NotFoundError: There is nothing, or a URL is that of no page, or of one without a text.
+        SourceError: There is nothing, or a URL is that of no page, or of one without a text.
 
     Complexity: O(pages) for a URL.
     """
     written = given.strip()
     if not written:
-        raise NotFoundError("two texts, or two URLs of pages, are needed")
+        raise SourceError("two texts, or two URLs of pages, are needed")
     if not is_url(written):
-        return EnteredText(given)
+        return TextSide("", "", given)
     try:
-        page = session.pages[place_of(session.pages, written)]
+        return stored_side(session, sources, written)
     except SourceError as error:
-        raise NotFoundError(
-            f"{plain(str(error), 500)} (the lab fetches nothing: put in the text itself)"
-        ) from None
-    (text,) = sources.texts([page.id])
-    if text is None:
-        raise NotFoundError(f"{plain(written, 200)}: the text of this page is not held")
-    return EnteredText(text, page.is_main, page)
+        hint = "(the lab fetches nothing: put in the text itself)"
+        raise SourceError(f"{plain(str(error), 500)} {hint}") from None
 
 
 def is_url(written: str) -> bool:
@@ -146,9 +119,6 @@ class CompareTab:
         self._trial = trial
         self._given: tuple[str, str] | None = None
         self._shown: tuple[object, ...] | None = None
-
-    def build(self) -> None:
-        """Put the tab's elements into the panel that is open."""
         with ui.element().classes("stack"):
             ui.label(
                 "URLs are looked up among the pages that were crawled; the lab fetches nothing."
@@ -187,7 +157,6 @@ class CompareTab:
                 self._sides = FigureTable(["", "#first", "#second"])
         self._changes = ui.label().classes("title")
         self._texts = SideRows()
-        self._texts.build()
 
     async def _compare(self) -> None:
         self._given = str(self._first.value or ""), str(self._second.value or "")
@@ -199,9 +168,9 @@ class CompareTab:
         if self._given is None or self._shown == (self._given, parameters):
             return
         try:
-            first, second = [await self._find(given) for given in self._given]
-        except (NotFoundError, SourceError) as fault:
-            self._fault.text = str(fault)
+            first, second = await self._lab.run(self._find, self._given)
+        except SourceError as fault:
+            self._fault.text = plain(str(fault), 1_000)
             self._result.set_visibility(False)
             self._shown = None
             return
@@ -210,12 +179,10 @@ class CompareTab:
         found, texts = await self._lab.run(_measure, first, second, parameters)
         self._show(found, texts, first, second)
 
-    async def _find(self, given: str) -> EnteredText:
-        return await self._lab.run(find, given, self._lab.session, self._lab.sources)
+    def _find(self, given: tuple[str, str]) -> list[TextSide]:
+        return [find(one, self._lab.session, self._lab.sources) for one in given]
 
-    def _show(
-        self, found: Comparison, texts: PairTexts, first: EnteredText, second: EnteredText
-    ) -> None:
+    def _show(self, found: Comparison, texts: PairTexts, first: TextSide, second: TextSide) -> None:
         self._verdict.text = _sentence(found, self._trial.choice.parameters)
         self._notes.text = " ".join(_notes(first, second, texts))
         self._pair.show(pair_lines(found))
@@ -233,7 +200,7 @@ class CompareTab:
 
 
 def _measure(
-    first: EnteredText, second: EnteredText, parameters: Parameters
+    first: TextSide, second: TextSide, parameters: Parameters
 ) -> tuple[Comparison, PairTexts]:
     ours, theirs = first.text[:MAX_CHARACTERS], second.text[:MAX_CHARACTERS]
     are_main = first.is_main and second.is_main
@@ -252,11 +219,11 @@ def _sentence(found: Comparison, parameters: Parameters) -> str:
     return f"{spaced(found.verdict).capitalize()}: {reach}{confirmed}"
 
 
-def _notes(first: EnteredText, second: EnteredText, texts: PairTexts) -> list[str]:
+def _notes(first: TextSide, second: TextSide, texts: PairTexts) -> list[str]:
     notes = []
     for name, one in (("First", first), ("Second", second)):
-        if one.page is not None:
-            notes.append(f"{name}: {plain(one.page.title, 120) or 'a page without a title'}.")
+        if one.name:
+            notes.append(f"{name}: {plain(one.title, 120) or 'a page without a title'}.")
             if not one.is_main:
                 notes.append("Its main text may not stand for it, so only equality counts.")
     if texts.is_cut or max(len(first.text), len(second.text)) > MAX_CHARACTERS:

@@ -6,16 +6,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nicegui import ui
 
-from crawler.lab.app.charts import chart, redraw
-from crawler.lab.app.choices import with_number
-from crawler.lab.app.drawings.curves import Curve, evidence_curves
-from crawler.lab.app.parts.answers import Answers
-from crawler.lab.app.plain_text import plain
+from crawler.lab.app.answers import Answers
+from crawler.lab.app.charts import (
+    DROPPED,
+    INK,
+    KEPT,
+    MARK,
+    Options,
+    chart,
+    frame,
+    lines,
+    name_axis,
+    redraw,
+    share_axis,
+)
+from crawler.lab.app.crawled_text import plain
+from crawler.lab.app.parameter_trial import with_number
+from crawler.lab.app.tables import FigureTable
 from crawler.lab.distance_evidence import LABELS
-from crawler.lab.distance_text import in_pairs
+from crawler.lab.words import NOTHING, in_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
@@ -24,7 +36,7 @@ if TYPE_CHECKING:
     from crawler.lab.pair_label import Label
     from neardup.evaluation.metrics import Interval
 
-HEADS = ("Found", "Right", "Precision", "95 %", "Recall", "95 %")
+HEADS = ("#Found", "#Right", "#Precision", "#95 %", "#Recall", "#95 %")
 
 
 def basis_words(evidence: DistanceEvidence, least: float) -> str:
@@ -34,12 +46,13 @@ def basis_words(evidence: DistanceEvidence, least: float) -> str:
         evidence: The evidence that is shown.
         least: The similarity from which Jaccard counts a pair as a duplicate.
     """
+    # No pairs farther apart were looked at.
+    recall = f"Recall is a share of the {evidence.population}."
     if evidence.basis != LABELS:
         return (
             f"Nothing is labelled yet, so exact similarity stands in for labels: of "
             f"{in_pairs(evidence.pairs)}, {evidence.duplicates:,} have a Jaccard similarity of "
-            f"{least:g} or more. Label some under Pairs, and they count instead. "
-            f"{_recall(evidence)}"
+            f"{least:g} or more. Label some under Pairs, and they count instead. {recall}"
         )
     different = evidence.pairs - evidence.duplicates
     beyond = (
@@ -47,27 +60,8 @@ def basis_words(evidence: DistanceEvidence, least: float) -> str:
     )
     return (
         f"{in_pairs(evidence.pairs, 'labelled')}: {evidence.duplicates:,} duplicate, "
-        f"{different:,} different.{beyond} {_recall(evidence)}"
+        f"{different:,} different.{beyond} {recall}"
     )
-
-
-def _recall(evidence: DistanceEvidence) -> str:
-    """Say which pairs recall is a share of: no pairs farther apart were looked at."""
-    return f"Recall is a share of the {evidence.population}."
-
-
-def curves(lines: Sequence[EvidenceLine]) -> tuple[Curve, Curve]:
-    """Return the curves of precision and recall."""
-    return (
-        _curve("precision", [line.precision for line in lines]),
-        _curve("recall", [line.recall for line in lines]),
-    )
-
-
-def _curve(name: str, intervals: Iterable[Interval | None]) -> Curve:
-    known = [(None, None, None) if one is None else tuple(map(_rounded, one)) for one in intervals]
-    low, shares, high = ([one[part] for one in known] for part in range(3))
-    return Curve(name, shares, low, high)
 
 
 def cells(line: EvidenceLine) -> list[str]:
@@ -82,12 +76,69 @@ def cells(line: EvidenceLine) -> list[str]:
 
 def _cells(interval: Interval | None) -> list[str]:
     if interval is None:
-        return ["\u2013", ""]
+        return [NOTHING, ""]
     return [f"{interval.share:.3f}", f"{interval.low:.3f}\u2013{interval.high:.3f}"]
 
 
-def _rounded(share: float) -> float:
-    return round(share, 4)
+def evidence_curves(
+    axis: str, evidence: Sequence[EvidenceLine], suggested: str | None = None
+) -> Options:
+    """Draw precision and recall over a bound, each in the band of its interval.
+
+    Args:
+        axis: The name of the axis.
+        evidence: A line for each bound.
+        suggested: The bound at which a line is drawn, as it is written.
+    """
+    names = [f"{line.bound:g}" for line in evidence]
+    # Dashes let a line be seen that lies under the other one.
+    series = [
+        *_curve("precision", [line.precision for line in evidence], KEPT, "solid"),
+        *_curve("recall", [line.recall for line in evidence], DROPPED, "dashed"),
+    ]
+    series[-1]["markLine"] = _suggestion(suggested, names)
+    legend = {"data": ["precision", "recall"], "left": 52, "top": 0, "selectedMode": False}
+    sizes = {"itemWidth": 14, "itemHeight": 8, "itemGap": 18, "icon": "rect"}
+    return {
+        **frame(top=44),
+        "legend": {**legend, **sizes, "textStyle": {"color": INK}},
+        "xAxis": {**name_axis(axis, names), "boundaryGap": False},
+        "yAxis": share_axis("share"),
+        "series": series,
+    }
+
+
+def _curve(name: str, intervals: list[Interval | None], colour: str, kind: str) -> list[Options]:
+    """Return a line above the area between two lines: one stacked on another that is not seen."""
+    line = {"type": "line", "emphasis": {"disabled": True}}
+    hidden = {"stack": name, "symbol": "none", "silent": True, "lineStyle": {"width": 0}}
+    seen = {
+        "name": name,
+        "symbol": "circle",
+        "symbolSize": 6,
+        "itemStyle": {"color": colour},
+        "lineStyle": {"color": colour, "width": 2, "type": kind},
+    }
+    low = [None if one is None else round(one.low, 4) for one in intervals]
+    height = [None if one is None else round(one.high - one.low, 4) for one in intervals]
+    share = [None if one is None else round(one.share, 4) for one in intervals]
+    area = {"color": colour, "opacity": 0.16}
+    return [
+        {**line, **hidden, "data": low},
+        {**line, **hidden, "data": height, "areaStyle": area},
+        {**line, **seen, "data": share},
+    ]
+
+
+def _suggestion(name: str | None, names: list[str]) -> Options:
+    if name is None:
+        # Without ``data`` ECharts would go on showing the last one.
+        return lines()
+    # At the edges it is written inwards, where nothing else is.
+    align = {names[0]: "left", names[-1]: "right"}.get(name, "center")
+    looks = {"color": MARK, "type": "solid", "width": 1.5}
+    label = {"formatter": f"suggested {name}", "color": INK, "align": align}
+    return {**lines({"xAxis": name}), "lineStyle": looks, "label": label}
 
 
 class _Question(NamedTuple):
@@ -103,22 +154,14 @@ class EvidenceTab:
     def __init__(self, lab: Lab, trial: Trial) -> None:
         self._lab = lab
         self._trial = trial
-        self._answers = Answers(lab, trial, self._ask, self._answer)
-        self._distances = _Lines("By max_distance", "max_distance, bits")
-        self._similarities = _Lines("By min_similarity", "min_similarity")
-        self._distance = _Suggestion(self._try_distance)
-        self._similarity = _Suggestion(self._try_similarity)
-
-    def build(self) -> None:
-        """Put the tab's elements into the panel that is open."""
         with ui.element().classes("stack"):
-            self._answers.build()
+            self._answers = Answers(lab, trial, self._ask, self._answer)
             with ui.element().classes("card whole"):
-                self._distance.build()
-                self._similarity.build()
+                self._distance = _Suggestion(self._try_distance)
+                self._similarity = _Suggestion(self._try_similarity)
                 self._basis = ui.label().classes("note basis")
-            self._distances.build()
-            self._similarities.build()
+            self._distances = _Lines("By max_distance", "max_distance, bits")
+            self._similarities = _Lines("By min_similarity", "min_similarity")
 
     async def refresh(self) -> None:
         """Show the current evidence; the answer comes when it is there."""
@@ -132,12 +175,9 @@ class EvidenceTab:
         await self._lab.prepare(asked.choice)
         find = self._lab.session.evidence
         evidence = await self._lab.run(find, asked.choice, list(asked.labels))
-        self._show(evidence, asked.choice.parameters.min_similarity)
-
-    def _show(self, evidence: DistanceEvidence, least: float) -> None:
         self._distance.show("max_distance", evidence.suggestion, evidence.reason)
         self._similarity.show("min_similarity", evidence.similarity, evidence.similarity_reason)
-        self._basis.text = basis_words(evidence, least)
+        self._basis.text = basis_words(evidence, asked.choice.parameters.min_similarity)
         self._distances.show(evidence.by_distance, evidence.suggestion)
         self._similarities.show(evidence.by_similarity, evidence.similarity)
 
@@ -159,8 +199,6 @@ class _Suggestion:
     def __init__(self, use: Callable[[float], Awaitable[None]]) -> None:
         self._use = use
         self._bound: float | None = None
-
-    def build(self) -> None:
         with ui.element().classes("line") as self._line:
             self._words = ui.label("Looking.").classes("suggestion")
             ui.element().classes("spacer")
@@ -177,8 +215,8 @@ class _Suggestion:
         )
         self._button.set_visibility(bound is not None)
         self._button.text = "" if bound is None else f"Try {bound:g}"
-        said = "" if bound is None else f"{bound:g}: "  # in the line above
-        self._reason.text = plain(reason.removeprefix(said))
+        told = "" if bound is None else f"{bound:g}: "  # in the line above
+        self._reason.text = plain(reason.removeprefix(told))
 
     async def _try(self) -> None:
         if self._bound is not None:
@@ -189,33 +227,18 @@ class _Lines:
     """One curve of evidence, and the same as a table."""
 
     def __init__(self, title: str, axis: str) -> None:
-        self._title = title
         self._axis = axis
-
-    def build(self) -> None:
         with ui.element().classes("cards") as self._whole:
             with ui.element().classes("card"):
-                ui.label(self._title).classes("title")
+                ui.label(title).classes("title")
                 self._chart = chart({}, 300)
-            with (
-                ui.element().classes("card"),
-                ui.element("table").classes("grid-table evidence-table"),
-            ):
-                with ui.element("thead"), ui.element("tr"):
-                    for head in (self._axis.partition(",")[0], *HEADS):
-                        with ui.element("th").classes("number"):
-                            ui.label(head)
-                self._body = ui.element("tbody")
+            with ui.element().classes("card"):
+                heads = (f"#{axis.partition(',')[0]}", *HEADS)
+                self._table = FigureTable(heads, "evidence-table")
 
-    def show(self, lines: Sequence[EvidenceLine], suggested: float | None) -> None:
-        self._whole.set_visibility(bool(lines))
-        names = [f"{line.bound:g}" for line in lines]
+    def show(self, evidence: Sequence[EvidenceLine], suggested: float | None) -> None:
+        self._whole.set_visibility(bool(evidence))
         mark = None if suggested is None else f"{suggested:g}"
-        redraw(self._chart, evidence_curves(self._axis, names, curves(lines), mark))
-        self._body.clear()
-        with self._body:
-            for name, line in zip(names, lines, strict=True):
-                with ui.element("tr").classes("suggested" if name == mark else ""):
-                    for cell in (name, *cells(line)):
-                        with ui.element("td").classes("number"):
-                            ui.label(cell)
+        redraw(self._chart, evidence_curves(self._axis, evidence, mark))
+        rows = [(f"{line.bound:g}", *cells(line)) for line in evidence]
+        self._table.show(rows, lambda name: "suggested" if name == mark else "")

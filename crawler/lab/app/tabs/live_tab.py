@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 from rich.filesize import decimal
 
-from crawler.lab.app.charts import DROPPED, KEPT, axis, chart
-from crawler.lab.app.figure_rows import FigureRow, FigureTable
-from crawler.lab.app.page_table import MAX_ROWS, PageTable, Row, page_dialog
-from crawler.lab.app.plain_text import plain
-from crawler.lab.app.words import NOTHING, clock, count, share, spaced
-from crawler.lab.distance_text import in_bits
+from crawler.lab.app.charts import DROPPED, KEPT, SOFT, SPLIT, Options, axis, chart
+from crawler.lab.app.crawled_text import plain
+from crawler.lab.app.tables import MAX_ROWS, FigureRow, FigureTable, PageTable, Row, page_dialog
 from crawler.lab.judgement import LAYERS
-from crawler.lab.snapshot import RATE_SECS
+from crawler.lab.snapshot import RATE_SECS, LivePage
+from crawler.lab.words import NOTHING, clock, count, in_bits, share, spaced
 from crawler.pages.live_parameters import SETTINGS
 from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import (
@@ -36,9 +34,8 @@ if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.judgement import Judgement
-    from crawler.lab.snapshot import LivePage, Snapshot
+    from crawler.lab.snapshot import Snapshot
 
-_KEEPING = frozenset(LAYERS[:3])
 _VERDICTS = {
     "payload": EXACT_DUPLICATE,
     "text": TEXT_DUPLICATE,
@@ -50,6 +47,30 @@ _VERDICTS = {
 
 _ALL = ""
 _MAX_HOSTS = 200
+
+
+def _line(name: str, colour: str) -> Options:
+    looks = {"lineStyle": {"color": colour, "width": 1.5}, "color": colour, "symbol": "none"}
+    return {"type": "line", "name": name, "showSymbol": False, **looks, "data": []}
+
+
+def _over_time() -> Options:
+    return {
+        "grid": {"left": 56, "right": 16, "top": 28, "bottom": 24},
+        "legend": {
+            "top": 0,
+            "right": 0,
+            "itemHeight": 8,
+            "itemWidth": 14,
+            "textStyle": {"color": SOFT, "fontSize": 11},
+        },
+        "tooltip": {"trigger": "axis", "confine": True},
+        "xAxis": axis("time"),
+        "yAxis": axis("value", min=0, minInterval=1, splitLine=SPLIT),
+        "series": [_line("kept", KEPT), _line("dropped", DROPPED)],
+    }
+
+
 _FIGURES = {
     "fetched": "fetched",
     "kept": "kept",
@@ -62,7 +83,7 @@ _FIGURES = {
 }
 
 
-class FilesView:
+class _FilesView:
     """The pages of files in their order, judged by what is tried."""
 
     def __init__(self, lab: Lab, trial: Trial) -> None:
@@ -70,8 +91,6 @@ class FilesView:
         self._trial = trial
         self._judged: Judgement | None = None
 
-    def build(self) -> None:
-        """Put the elements where the page is being made."""
         with ui.element().classes("stack"):
             ui.label(
                 "Nothing is being crawled here: these pages were read from files, and the "
@@ -96,67 +115,47 @@ class FilesView:
             }
         )
         first = max(0, len(judged) - MAX_ROWS)
-        self._table.show([self._row(place) for place in range(len(judged) - 1, first - 1, -1)])
+        places = range(len(judged) - 1, first - 1, -1)
+        self._table.show([_row(self._page(place, judged)) for place in places])
         self._shown.text = f"The last {count(len(judged) - first)} pages"
         self._notes.text = plain("; ".join(self._lab.sources.notes), 1_000)
 
-    def _row(self, place: int) -> Row:
-        assert self._judged is not None
-        page, judged = self._lab.session.pages[place], self._judged
-        layer = LAYERS[judged.layer[place]]
+    def _page(self, place: int, judged: Judgement) -> LivePage:
+        """Return a page as if it had been crawled, with its place as id."""
+        page, layer = self._lab.session.pages[place], LAYERS[judged.layer[place]]
         bits = int(judged.distance[place])
-        return {
-            "id": place,
-            "time": clock(page.fetched_at),
-            "verdict": spaced(_VERDICTS.get(layer, layer)),
-            "kind": "is-kept" if layer in _KEEPING else "is-dropped",
-            "title": plain(page.title, 120),
-            "url": plain(page.url, 200),
-            "words": count(page.words),
-            "distance": NOTHING if bits < 0 else str(bits),
-            "similarity": share(float(judged.similarity[place])),
-        }
+        return LivePage(
+            id=place,
+            url=page.url,
+            title=page.title,
+            verdict=_VERDICTS.get(layer, layer),
+            reason=None,
+            words=page.words,
+            distance=None if bits < 0 else bits,
+            similarity=float(judged.similarity[place]),
+            fetched_at=page.fetched_at,
+            body_bytes=page.body_bytes,
+            duplicate_of=None,
+            parameters=None,
+        )
 
     async def _open(self, place: int) -> None:
-        if self._judged is None or not 0 <= place < len(self._judged):
+        judged = self._judged
+        if judged is None or not 0 <= place < len(judged):
             return
-        page = self._lab.session.pages[place]
-        of = int(self._judged.original[place])
-        facts = [
-            ("title", page.title or NOTHING),
-            ("layer", spaced(LAYERS[self._judged.layer[place]])),
-            ("fetched", clock(page.fetched_at)),
-            ("words", count(page.words)),
-            ("body", decimal(page.body_bytes)),
-        ]
-        page_dialog(page.url, facts, self._lab.session.pages[of].url if of >= 0 else None)
+        layer = ("layer", spaced(LAYERS[judged.layer[place]]))
+        facts = [*_facts(self._page(place, judged)), layer]
+        pages, original = self._lab.session.pages, int(judged.original[place])
+        page_dialog(pages[place].url, facts, pages[original].url if original >= 0 else None)
 
 
-class LiveTab:
-    """The tab Live: a crawl as it goes on, or the pages read from files."""
-
-    def __init__(self, lab: Lab, trial: Trial) -> None:
-        self._view = CrawlView(lab) if lab.crawls else FilesView(lab, trial)
-
-    def build(self) -> None:
-        """Put the tab's elements into the panel that is open."""
-        self._view.build()
-
-    async def refresh(self) -> None:
-        """Show the current pages."""
-        await self._view.refresh()
-
-
-class CrawlView:
+class _CrawlView:
     """One crawl directory, chosen among several."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self._crawl = lab.crawls[0]
         self._verdict = self._host = _ALL
-
-    def build(self) -> None:
-        """Put the elements where the page is being made."""
         with ui.element().classes("stack"):
             if len(self._lab.crawls) > 1:
                 self._choose_crawl()
@@ -165,7 +164,7 @@ class CrawlView:
             with ui.element().classes("cards"):
                 with ui.element().classes("card wide"):
                     ui.label("Kept and dropped over time").classes("title")
-                    self._chart = _chart()
+                    self._chart = chart(_over_time(), 200)
                     self._stages = ui.label().classes("note")
                 with ui.element().classes("card narrow"):
                     self._verdicts = FigureTable(["verdict", "#pages"])
@@ -277,26 +276,6 @@ def _holding(seen: Snapshot) -> str:
     return f"{said}; the first page judged by them came {when} {clock(first.fetched_at)}."
 
 
-def _chart() -> ui.echart:
-    line = {"type": "line", "showSymbol": False, "symbol": "none", "data": []}
-    return chart(
-        {
-            "grid": {"left": 56, "right": 16, "top": 28, "bottom": 24},
-            "legend": {"top": 0, "right": 0, "itemHeight": 8, "itemWidth": 14,
-                       "textStyle": {"color": "var(--soft)", "fontSize": 11}},
-            "tooltip": {"trigger": "axis", "confine": True},
-            "xAxis": axis("time", splitLine={"show": False}),
-            "yAxis": axis("value", min=0, minInterval=1),
-            "series": [
-                {**line, "name": "kept", "lineStyle": {"color": KEPT, "width": 1.5}, "color": KEPT},
-                {**line, "name": "dropped", "lineStyle": {"color": DROPPED, "width": 1.5},
-                 "color": DROPPED},
-            ],
-        },
-        height_px=200,
-    )  # fmt: skip
-
-
 def _draw(drawn: ui.echart, seen: Snapshot) -> None:
     steps = seen.steps
     kept = [[round(step.at * 1000), step.kept] for step in steps]
@@ -350,3 +329,8 @@ def _facts(page: LivePage) -> list[tuple[str, str]]:
         ("similarity", share(page.similarity)),
         ("parameters", NOTHING if page.parameters is None else f"#{page.parameters}"),
     ]
+
+
+def live_tab(lab: Lab, trial: Trial) -> _CrawlView | _FilesView:
+    """Make the tab Live: a crawl as it goes on, or the pages read from files."""
+    return _CrawlView(lab) if lab.crawls else _FilesView(lab, trial)

@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nicegui import ui
 
-from crawler.lab.app.parts.answers import Answers
-from crawler.lab.app.parts.controls import DistanceRange
-from crawler.lab.app.parts.pair_view import PairKeys, PairView
-from crawler.lab.app.plain_text import plain
-from crawler.lab.distance_text import measures_of
-from crawler.lab.labels import remove_label, store_label
+from crawler.lab.app.answers import Answers
+from crawler.lab.app.controls import DistanceRange
+from crawler.lab.app.crawled_text import plain
+from crawler.lab.app.pair_view import PairView
+from crawler.lab.labels import remove_label, store_labels
 from crawler.lab.pair_label import label_of, pair_of
 from crawler.lab.sources.source import SourceError
+from crawler.lab.words import measures_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
+    from nicegui.events import KeyEventArguments
+
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
+    from crawler.lab.border_pairs import NearPair
     from crawler.lab.choice import Choice
-    from crawler.lab.near_pair import NearPair
     from crawler.lab.pair_label import Label
 
 AT_ONCE = 200
@@ -89,13 +91,6 @@ class PairWalk:
         return False
 
 
-class LabelCounts(NamedTuple):
-    """The numbers of pairs with each label."""
-
-    duplicate: int
-    different: int
-
-
 class WindowLabels:
     """Labels of one lab, and the order in which one window made some of them."""
 
@@ -120,12 +115,6 @@ class WindowLabels:
             self._made.pop()
         return self._made[-1] if self._made else None
 
-    def counts(self) -> LabelCounts:
-        """Count all labels of the lab."""
-        labels = self._lab.labels.values()
-        duplicate = sum(label.is_duplicate for label in labels)
-        return LabelCounts(duplicate, len(labels) - duplicate)
-
     async def say(self, pair: NearPair, *, is_duplicate: bool) -> None:
         """Store a label, durably when this returns.
 
@@ -134,7 +123,7 @@ class WindowLabels:
         """
         pages = self._lab.session.pages
         label = label_of(pages[pair.first], pages[pair.second], is_duplicate=is_duplicate)
-        await self._lab.run(store_label, self._lab.sources, label)
+        await self._lab.run(store_labels, self._lab.sources, [label])
         self._lab.labels[label.pair] = label
         self._forget_places()
         self._made.append(pair)
@@ -175,39 +164,21 @@ class PairsTab:
         self._trial = trial
         self._labelling = WindowLabels(lab)
         self._walk = PairWalk()
-        self._range = DistanceRange(self.refresh)
-        self._view = PairView(lab)
-        self._answers = Answers(lab, trial, self._ask, self._answer)
         self._pages = self._reading = 0
         self._shown: NearPair | None = None
         self._is_busy = False
-
-    def build(self) -> None:
-        """Put the tab's elements into the panel that is open."""
-        deeds: dict[str, Callable[[], Awaitable[None]]] = {
-            "ArrowLeft": self._back,
-            "ArrowRight": self._on,
-            "d": self._duplicate,
-            "n": self._different,
-            "u": self._undo,
-        }
         with ui.element().classes("stack pairs").props("tabindex=-1") as self._whole:
             # The tab that was clicked on keeps the focus, and takes arrow keys for itself.
             self._whole.on(
                 "vnodeMounted", js_handler="(node) => node.el.focus({preventScroll: true})"
             )
-            PairKeys(deeds).build()
-            self._answers.build()
+            # A button keeps the focus after it was clicked on; keys are to go on working then.
+            ui.keyboard(self._pressed, ignore=["input", "select", "textarea"])
+            self._answers = Answers(lab, trial, self._ask, self._answer)
             with ui.element().classes("line tools"):
-                self._range.build()
+                self._range = DistanceRange(self.refresh)
                 with ui.element().classes("line deeds"):
-                    self._buttons = [
-                        _button("Back", "\u2190", self._back),
-                        _button("Duplicate", "D", self._duplicate),
-                        _button("Different", "N", self._different),
-                        _button("Undo", "U", self._undo),
-                        _button("Next", "\u2192", self._on),
-                    ]
+                    self._buttons = [_button(*deed) for deed in self._deeds().values()]
                 self._place = ui.label().classes("soft").props("data-place")
                 ui.element().classes("spacer")
                 self._counter = ui.label().classes("soft").props("data-labelled")
@@ -217,7 +188,28 @@ class PairsTab:
                 self._numbers = ui.label().classes("numbers")
                 self._why = ui.label().classes("soft")
             self._empty = ui.label("Looking for pairs.").classes("empty")
-            self._view.build()
+            self._view = PairView(lab)
+
+    def _deeds(self) -> dict[str, tuple[str, str, Callable[[], Awaitable[None]]]]:
+        """Return words, shown key and action by the key's name, as browsers have it."""
+        return {
+            "ArrowLeft": ("Back", "\u2190", self._back),
+            "d": ("Duplicate", "D", lambda: self._say(is_duplicate=True)),
+            "n": ("Different", "N", lambda: self._say(is_duplicate=False)),
+            "u": ("Undo", "U", self._undo),
+            "ArrowRight": ("Next", "\u2192", self._on),
+        }
+
+    def _pressed(self, event: KeyEventArguments) -> Awaitable[None] | None:
+        with_others = event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta
+        if not event.action.keydown or with_others:
+            return None
+        name = event.key.name if len(event.key.name) > 1 else event.key.name.lower()
+        deeds = self._deeds()
+        # Who holds a letter down has labelled one pair, not all of them.
+        if name not in deeds or (event.action.repeat and len(name) == 1):
+            return None
+        return deeds[name][2]()
 
     async def refresh(self) -> None:
         """Look for pairs where others are meant now; new ones do not disturb a reader."""
@@ -262,10 +254,11 @@ class PairsTab:
             self._shown = pair
 
     def _count(self) -> None:
-        counts = self._labelling.counts()
+        labels = self._lab.labels.values()
+        duplicate = sum(label.is_duplicate for label in labels)
         self._counter.text = (
-            f"{sum(counts):,} labelled: {counts.duplicate:,} duplicate, "
-            f"{counts.different:,} different"
+            f"{len(labels):,} labelled: {duplicate:,} duplicate, "
+            f"{len(labels) - duplicate:,} different"
         )
         count = len(self._walk.pairs)
         more = "+" if count and count % AT_ONCE == 0 else ""
@@ -297,12 +290,6 @@ class PairsTab:
     async def _find_more(self) -> None:
         if len(self._walk.pairs) % AT_ONCE == 0:
             self._walk.add(await self._find(self._ask(), len(self._walk.pairs) + AT_ONCE))
-
-    async def _duplicate(self) -> None:
-        await self._say(is_duplicate=True)
-
-    async def _different(self) -> None:
-        await self._say(is_duplicate=False)
 
     async def _say(self, *, is_duplicate: bool) -> None:
         """Label what is read, not what comes when a key is pressed once more."""

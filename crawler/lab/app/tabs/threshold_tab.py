@@ -5,117 +5,124 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 from nicegui import ui
 
-from crawler.lab.app.choices import drawing
-from crawler.lab.app.deep_links import inert_link
-from crawler.lab.app.parts.answers import Answers
-from crawler.lab.app.parts.controls import Controls
-from crawler.lab.app.parts.figure_charts import FigureCharts
-from crawler.lab.app.parts.outcome import OutcomeFigures
-from crawler.lab.app.parts.pair_view import open_pair
-from crawler.lab.app.plain_text import plain
-from crawler.lab.distance_text import measures_of
+from crawler.lab.app.answers import Answers
+from crawler.lab.app.charts import chart, move, redraw
+from crawler.lab.app.controls import Controls
+from crawler.lab.app.near_charts import (
+    distance_histogram,
+    moved_area,
+    moved_bounds,
+    similarity_scatter,
+    size_bars,
+)
+from crawler.lab.app.outcome import OutcomeFigures, PageList
+from crawler.lab.app.pair_view import open_pair
+from crawler.lab.words import measures_of
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from nicegui.events import EChartPointClickEventArguments
+
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.choice import Choice
-    from crawler.lab.figures import Histogram, Scatter
+    from crawler.lab.figures import Scatter
+    from crawler.lab.judgement import Judgement
     from neardup import Parameters
+    from neardup.evaluation.nearest import NearestCounts
 
 _PATIENCE = 10
 """Charts of a growing crawl take one part in this many of the time; the slider has the rest."""
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from crawler.lab.app.lab_state import Lab
-    from crawler.lab.judgement import Judgement
-
-    Places = NDArray[np.int64]
-
-AT_ONCE = 20
-
-_MAX_TITLE = 160
+_LEGEND = {
+    "dropped": "match",
+    "looked-at": "candidate",
+    "kept": "too far to be compared",
+}
 
 
-class PageList:
-    """Pages that a choice treats otherwise, folded at first.
+class _FigureCharts:
+    """The three charts of a choice.
 
     Args:
-        lab: The lab whose pages they are.
-        name: The name of the list, by which tests find it.
-        words: The heading of the list.
-        repeats: The verb that leads from a page to the one that is kept instead.
+        open_pair: Called with the places of two pages whose point was clicked on, and their
+            measures.
     """
 
-    def __init__(self, lab: Lab, name: str, words: str, repeats: str) -> None:
-        self._lab = lab
-        self._name = name
-        self._words = words
-        self._repeats = repeats
-        self._places: Places = np.empty(0, np.int64)
-        self._judgement: Judgement | None = None
-        self._shown = self._reading = 0
+    def __init__(self, open_pair: Callable[[int, int, str], Awaitable[None]]) -> None:
+        self._open_pair = open_pair
+        self._nearest: NearestCounts | None = None
+        self._scatter: Scatter | None = None
+        with ui.element().classes("card"):
+            ui.label("Cluster sizes").classes("title")
+            self._sizes = chart({}, 200)
+            self._sizes_note = ui.label().classes("note")
+        with ui.element().classes("card"):
+            ui.label("Distance to the nearest other text").classes("title")
+            self._bars = chart({}, 250)
+            with ui.element().classes("line legend") as self._legend:
+                for fate, words in _LEGEND.items():
+                    ui.label(words).classes(f"fate {fate}")
+            self._bars_note = ui.label().classes("note")
+        with ui.element().classes("card"):
+            ui.label("Similarity of near pairs").classes("title")
+            self._points = chart({}, 250)
+            self._points.on_point_click(self._clicked)
+            self._points_note = ui.label().classes("note")
 
-    def build(self) -> None:
-        """Put it where the page is being made."""
-        self._fold = ui.expansion(self._words, on_value_change=self._start).classes("fold")
-        self._fold.props(f"dense data-list={self._name}")
-        with self._fold:
-            self._rows = ui.element().classes("page-list")
-            self._more = ui.button("Show more", on_click=self._show_more, color=None)
-            self._more.props("flat dense").classes("plain")
+    def draw(self, nearest: NearestCounts, scatter: Scatter, parameters: Parameters) -> None:
+        """Draw what the pages and their fingerprints say, whatever the bounds are."""
+        self._nearest, self._scatter = nearest, scatter
+        for element in (self._bars, self._legend):
+            element.set_visibility(bool(nearest.asked))
+        redraw(self._bars, distance_histogram(nearest.counts.tolist(), parameters))
+        sampled = ", a sample of all" if nearest.is_sampled else ""
+        self._bars_note.text = (
+            f"{nearest.asked:,} distinct texts{sampled}"
+            if nearest.asked
+            else "No text is compared by its fingerprint."
+        )
+        pairs = scatter.shown
+        self._points.set_visibility(len(pairs.distance) > 0)
+        distances, similarities = pairs.distance.tolist(), pairs.similarity.tolist()
+        redraw(self._points, similarity_scatter(distances, similarities, parameters))
+        self._points_note.text = _words_of(scatter)
 
-    def show(self, places: Places, judgement: Judgement) -> None:
-        """Take other pages; an open list goes on showing its beginning.
+    def move(self, parameters: Parameters) -> None:
+        """Draw bounds where they are now."""
+        if self._nearest is not None:
+            move(self._bars, moved_bounds(self._nearest.counts.tolist(), parameters))
+            move(self._points, moved_area(parameters))
 
-        Args:
-            places: The places of the pages, in crawl order.
-            judgement: The judgement in which they repeat others, tried or running.
-        """
-        is_same = np.array_equal(places, self._places) and self._reading == self._lab.reading
-        self._reading = self._lab.reading
-        self._places, self._judgement = places, judgement
-        self._fold.text = f"{self._words}: {len(places):,}"
-        self._fold.set_enabled(bool(len(places)))
-        if not is_same:
-            self._start()
+    def draw_sizes(self, judgement: Judgement) -> None:
+        sizes = judgement.cluster_sizes()
+        self._sizes.set_visibility(len(sizes) > 0)
+        redraw(self._sizes, size_bars(sizes.tolist()))
+        self._sizes_note.text = (
+            f"{len(sizes):,} clusters, the largest of {int(sizes[0]):,} pages"
+            if len(sizes)
+            else "No page repeats another."
+        )
 
-    def _start(self) -> None:
-        self._rows.clear()
-        self._shown = 0
-        if self._fold.value:
-            self._show_more()
+    def _clicked(self, event: EChartPointClickEventArguments) -> Awaitable[None] | None:
+        place = event.data_index
+        if self._scatter is None or not 0 <= place < len(self._scatter.shown.earlier):
+            return None
+        pairs = self._scatter.shown
+        measures = measures_of(int(pairs.distance[place]), float(pairs.similarity[place]))
+        return self._open_pair(int(pairs.earlier[place]), int(pairs.later[place]), measures)
 
-    def _show_more(self) -> None:
-        end = min(self._shown + AT_ONCE, len(self._places))
-        with self._rows:
-            for place in self._places[self._shown : end].tolist():
-                self._row(place)
-        self._shown = end
-        self._more.set_visibility(end < len(self._places))
 
-    def _row(self, place: int) -> None:
-        pages, judgement = self._lab.session.pages, self._judgement
-        assert judgement is not None
-        page = pages[place]
-        with ui.element().classes("page-row"):
-            ui.label(plain(page.title, _MAX_TITLE) or "(no title)").classes("crawled one-line")
-            inert_link(page.url).classes("mono")
-            with ui.element().classes("line"):
-                distance, similarity = judgement.distance[place], judgement.similarity[place]
-                measures = measures_of(int(distance), float(similarity))
-                original = int(judgement.original[place])
-                if original < 0:
-                    ui.label(f"{self._repeats}, {measures}, of a page not read here").classes(
-                        "soft"
-                    )
-                    return
-                ui.label(f"{self._repeats}, {measures}:").classes("soft")
-                inert_link(pages[original].url).classes("mono")
+def _words_of(scatter: Scatter) -> str:
+    shown = len(scatter.shown.distance)
+    if not shown:
+        return "No two texts lie within 8 bits of each other."
+    if shown < scatter.pairs:
+        return f"{shown:,} of {scatter.pairs:,} pairs, of each distance its share; click one"
+    return f"{shown:,} pairs within 8 bits; click one to read it"
 
 
 class _Question(NamedTuple):
@@ -124,6 +131,13 @@ class _Question(NamedTuple):
     reading: int
     pages: int
 
+    @property
+    def drawing(self) -> tuple[object, ...]:
+        """The key of the charts of near texts: while it stays the same, only bounds move."""
+        tried = self.choice.parameters
+        features = tried.fingerprint_features
+        return self.reading, features, tried.verify_shingle_size, tried.min_words
+
 
 class ThresholdTab:
     """The tab Threshold: counts come first, then the charts, where usually only the bounds move."""
@@ -131,30 +145,22 @@ class ThresholdTab:
     def __init__(self, lab: Lab, trial: Trial) -> None:
         self._lab = lab
         self._trial = trial
-        self._controls = Controls(trial)
-        self._outcome = OutcomeFigures()
-        self._figures = FigureCharts(self._open_pair)
-        self._now_dropped = PageList(
-            lab, "now-dropped", "Kept by the crawl, would be dropped", "would repeat"
-        )
-        self._now_kept = PageList(
-            lab, "now-kept", "Dropped by the crawl, would be kept", "counts as a repetition"
-        )
-        self._answers = Answers(lab, trial, self._ask, self._answer)
         self._drawn: tuple[object, int] | None = None
         self._next_drawing = 0.0
-
-    def build(self) -> None:
-        """Put the tab's elements into the panel that is open."""
         with ui.element().classes("bench") as self._whole:
             with ui.element().classes("card controls"):
-                self._controls.build()
+                self._controls = Controls(trial)
             with ui.element().classes("stack"):
-                self._answers.build()
-                self._outcome.build()
-                self._figures.build(self._outcome)
-                self._now_dropped.build()
-                self._now_kept.build()
+                self._answers = Answers(lab, trial, self._ask, self._answer)
+                self._outcome = OutcomeFigures()
+                with ui.element().classes("cards"):
+                    with ui.element().classes("card"):
+                        self._outcome.build_table()
+                    self._figures = _FigureCharts(self._open_pair)
+                dropped = "now-dropped", "Kept by the crawl, would be dropped", "would repeat"
+                self._now_dropped = PageList(lab, *dropped)
+                kept = "now-kept", "Dropped by the crawl, would be kept", "counts as a repetition"
+                self._now_kept = PageList(lab, *kept)
 
     async def refresh(self) -> None:
         """Show the current outcome; the answer comes when it is there."""
@@ -180,26 +186,22 @@ class ThresholdTab:
 
     def _is_drawn(self, asked: _Question) -> bool:
         """Whether the charts need no more than other bounds, for now."""
-        if self._drawn is None or self._drawn[0] != _drawing(asked):
+        if self._drawn is None or self._drawn[0] != asked.drawing:
             return False
         return self._drawn[1] == asked.pages or time.monotonic() < self._next_drawing
 
     async def _draw(self, asked: _Question) -> None:
         start = time.monotonic()
-        histogram, scatter = await self._lab.run(self._compute, asked.choice)
-        self._figures.draw(histogram, scatter, asked.choice.parameters)
-        self._drawn = (_drawing(asked), asked.pages)
+        nearest, scatter = await self._lab.run(self._compute, asked.choice)
+        self._figures.draw(nearest, scatter, asked.choice.parameters)
+        self._drawn = (asked.drawing, asked.pages)
         now = time.monotonic()
         self._next_drawing = now + _PATIENCE * (now - start)
 
-    def _compute(self, choice: Choice) -> tuple[Histogram, Scatter]:
+    def _compute(self, choice: Choice) -> tuple[NearestCounts, Scatter]:
         return self._lab.session.histogram(choice), self._lab.session.scatter(choice)
 
     async def _open_pair(self, first: int, second: int, measures: str) -> None:
         with self._whole:
             size = self._trial.choice.parameters.verify_shingle_size
             await open_pair(self._lab, measures, first, second, size)
-
-
-def _drawing(asked: _Question) -> tuple[object, ...]:
-    return asked.reading, *drawing(asked.choice)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nicegui import Client, ui
 
+from crawler.lab.app.answers import Answers
 from crawler.lab.app.lab_state import Lab
 from crawler.lab.app.parameter_trial import Trial
-from crawler.lab.app.parts.answers import Answers
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
@@ -28,17 +28,20 @@ def test_what_a_closed_lab_does_not_answer_is_not_asked_again(tmp_path: Path) ->
     file = tmp_path / "texts.jsonl"
     file.write_text(json.dumps({"url": "http://a.example/", "text": prose("text", 100)}))
     lab = Lab([file])
-    trial = Trial(lab.running)
     asked = []
+
+    async def told() -> None:
+        raise AssertionError
+
+    trial = Trial(lab.running, told)
 
     async def answer(question: _Question) -> None:
         asked.append(question)
         assert len(asked) < 10
         await lab.judge(question.choice)
 
-    answers = Answers(lab, trial, lambda: _Question(trial.choice), answer)
     with closing(lab), Client(ui.page("/"), request=None):
-        answers.build()
+        answers = Answers(lab, trial, lambda: _Question(trial.choice), answer)
         lab.close()
         asyncio.run(answers._work())
     assert asked == [_Question(trial.choice)]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.lab.app.frame import address_of, read_tried
-from crawler.lab.app.outcome_rows import choice_key
+from crawler.lab.app.frame import address_of
+from crawler.lab.app.parameter_trial import choice_key, parsed_choice
 from crawler.lab.choice import METHODS, Choice
 from neardup import Features, Parameters
 
@@ -45,14 +45,14 @@ def test_what_is_tried_comes_back(choice: Choice) -> None:
     if choice == Choice(HOLDS):
         assert "tried" not in said
         return
-    again = read_tried(said["tried"][0], HOLDS)
+    again = parsed_choice(said["tried"][0], HOLDS)
     assert again is not None
     assert choice_key(again) == choice_key(choice)
 
 
 def test_features_of_the_crawl_are_its_own_again() -> None:
     tried = Choice(replace(HOLDS, max_distance=5))
-    assert read_tried(choice_key(tried), HOLDS) == tried
+    assert parsed_choice(choice_key(tried), HOLDS) == tried
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,18 @@ def test_features_of_the_crawl_are_its_own_again() -> None:
     ],
 )
 def test_what_makes_no_sense_is_passed_over(tried: str) -> None:
-    assert read_tried(tried, HOLDS) is None
+    assert parsed_choice(tried, HOLDS) is None
+
+
+def test_every_part_of_a_choice_is_in_its_key() -> None:
+    base = Parameters()
+    others = [
+        Parameters(max_distance=2),
+        Parameters(candidate_distance=7),
+        Parameters(min_similarity=0.81),
+        Parameters(min_words=51),
+        Parameters(verify=False, features=base.fingerprint_features),
+    ]
+    choices = [Choice(base), Choice(base, "minhash"), *map(Choice, others)]
+    assert len({choice_key(choice) for choice in choices}) == len(choices)
+    assert not any(set(choice_key(choice)) & set(" \"'=") for choice in choices)

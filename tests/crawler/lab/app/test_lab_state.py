@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -11,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.lab.app import effort
-from crawler.lab.app.lab_state import Lab, StoppedError
+from crawler.lab.app import lab_state
+from crawler.lab.app.lab_state import Effort, Lab, StoppedError
 from crawler.lab.app.parameter_trial import Trial
 from crawler.lab.app.tabs.pairs_tab import WindowLabels
+from crawler.lab.border_pairs import NearPair
 from crawler.lab.choice import Choice
-from crawler.lab.labels import remove_label, store_label
-from crawler.lab.near_pair import NearPair
+from crawler.lab.labels import remove_label, store_labels
 from crawler.lab.pair_label import label_of
-from crawler.lab.sources.open_source import open_source
+from crawler.lab.sources.several import open_sources
 from crawler.lab.sources.source import SourceError
 from neardup import Parameters
 from tests.crawler.pages.test_capture import html
@@ -107,8 +108,8 @@ class TestLabBesideOthers:
     def test_what_took_long_to_prepare_is_not_thrown_away_at_once(
         self, visiting: Visiting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(effort, "LITTLE_SECS", -1.0)
-        monkeypatch.setattr(effort, "SHARE_OF_TIME", 1e9)
+        monkeypatch.setattr(lab_state, "LITTLE_SECS", -1.0)
+        monkeypatch.setattr(lab_state, "SHARE_OF_TIME", 1e9)
         with closing(Lab([tmp_path / "crawl"])) as lab:
             grown(lab)
             before = lab.session, [page.url for page in lab.session.pages]
@@ -116,7 +117,7 @@ class TestLabBesideOthers:
             assert grown(lab) == 0
             assert lab.is_outdated
             assert (lab.session, [page.url for page in lab.session.pages]) == before
-            monkeypatch.setattr(effort, "SHARE_OF_TIME", 0)
+            monkeypatch.setattr(lab_state, "SHARE_OF_TIME", 0)
             assert grown(lab) == len(PAGES)
             assert not lab.is_outdated
 
@@ -145,8 +146,8 @@ class TestLabBesideOthers:
             await lab.grow()
             first, second = lab.session.pages[0], lab.session.pages[2]
             label = label_of(first, second, is_duplicate=True)
-            with closing(open_source(file)) as other:
-                store_label(other, label)
+            with closing(open_sources([file])) as other:
+                store_labels(other, [label])
                 await eventually(partial(has_labels, [label.pair]))
                 remove_label(other, *label.pair)
                 await eventually(partial(has_labels, []))
@@ -157,12 +158,12 @@ class TestLabBesideOthers:
     def test_of_several_sources_the_newest_label_counts(self, file: Path, tmp_path: Path) -> None:
         other = tmp_path / "other.jsonl"
         other.write_bytes(file.read_bytes())
-        with closing(open_source(file)) as one, closing(open_source(other)) as two:
+        with closing(open_sources([file])) as one, closing(open_sources([other])) as two:
             pages = one.read_new()
             old = label_of(pages[0], pages[2], is_duplicate=False)
             new = replace(old, is_duplicate=True, labelled_at=old.labelled_at + 1)
-            store_label(one, new)
-            store_label(two, old)
+            store_labels(one, [new])
+            store_labels(two, [old])
         with closing(Lab([file, other])) as lab:
             assert [one.is_duplicate for one in lab.labels.values()] == [True]
 
@@ -212,16 +213,23 @@ class TestTrial:
     HELD = Parameters()
     OTHER = replace(HELD, max_distance=5)
 
-    def test_who_tries_nothing_goes_with_what_holds(self) -> None:
-        trial = Trial(self.HELD)
+    def trial(self) -> tuple[Trial, list[Choice]]:
         told: list[Choice] = []
-        trial.on_change(lambda: told.append(trial.choice))
+
+        async def tell() -> None:
+            told.append(trial.choice)
+
+        trial = Trial(self.HELD, tell)
+        return trial, told
+
+    def test_who_tries_nothing_goes_with_what_holds(self) -> None:
+        trial, told = self.trial()
         asyncio.run(trial.hold(self.OTHER))
         assert trial.is_what_holds
         assert told == [Choice(self.OTHER)]
 
     def test_who_tries_something_goes_on_trying_it(self) -> None:
-        trial = Trial(self.HELD)
+        trial, _ = self.trial()
         tried = Choice(replace(self.HELD, min_words=10))
 
         async def use() -> None:
@@ -234,9 +242,28 @@ class TestTrial:
         assert trial.choice == Choice(self.OTHER)
 
     def test_nobody_is_told_of_what_did_not_change(self) -> None:
-        trial = Trial(self.HELD)
-        told: list[Choice] = []
-        trial.on_change(lambda: told.append(trial.choice))
+        trial, told = self.trial()
         asyncio.run(trial.set(Choice(self.HELD)))
         asyncio.run(trial.hold(self.HELD))
         assert told == []
+
+
+class TestEffort:
+    def test_little_may_be_done_again_at_once(self) -> None:
+        made = Effort()
+        assert made.may_be_repeated
+        with made.counted():
+            pass
+        assert made.may_be_repeated
+
+    def test_what_took_long_is_of_use_for_a_while(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        now = 100.0
+        monkeypatch.setattr(time, "monotonic", lambda: now)
+        made = Effort()
+        with made.counted():
+            now += 10
+        assert not made.may_be_repeated
+        now += 39
+        assert not made.may_be_repeated
+        now += 1
+        assert made.may_be_repeated

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.lab.sources.open_source import open_source, open_sources
+from crawler.lab.sources.several import open_source, open_sources
 from crawler.lab.sources.source import SourceError
 from neardup import Parameters, analyse
 from neardup.fingerprints.digest import payload_digest
@@ -159,8 +159,6 @@ class TestSeveral:
         pages = read_all(sources)
         assert [page.id for page in pages] == [0, 1, 2]
         assert list(sources.texts([2, 0, 1, 2])) == ["three", "one", "two", "three"]
-        assert [sources.of(page.id)[1] for page in pages] == [1, 2, 1]
-        assert sources.of(2)[0] is sources.parts[1]
         assert sources.name == f"{one}, {other}"
         sources.close()
 

@@ -1,4 +1,4 @@
-"""What is compared: a text, or a page that is held. Nothing else."""
+"""What is compared, a text or a stored page, and the comparison as lines and cells."""
 
 from __future__ import annotations
 
@@ -6,15 +6,27 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from crawler.lab.app.tabs.compare_tab import NotFoundError, find, is_url
+from crawler.lab.app.tabs.compare_tab import (
+    bit_cells,
+    find,
+    is_url,
+    pair_lines,
+    side_lines,
+    verdict_lines,
+)
+from crawler.lab.comparison import compare
 from crawler.lab.session import Session
-from crawler.lab.sources.open_source import open_sources
+from crawler.lab.sources.several import open_sources
+from crawler.lab.sources.source import SourceError
+from tests.sites.prose import prose
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.lab.app.tabs.compare_tab import EnteredText
+    from crawler.lab.sides import TextSide
 
 
 @pytest.fixture
@@ -28,7 +40,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def found(given: str, file: Path) -> EnteredText:
+def found(given: str, file: Path) -> TextSide:
     sources = open_sources([file])
     session = Session(sources.texts, sources.parameters())
     while pages := sources.read_new():
@@ -38,14 +50,13 @@ def found(given: str, file: Path) -> EnteredText:
 
 def test_a_text_is_what_it_is(file: Path) -> None:
     one = found("  some words\nand more ", file)
-    assert (one.text, one.page) == ("  some words\nand more ", None)
+    assert (one.text, one.name) == ("  some words\nand more ", "")
 
 
 def test_a_url_is_its_newest_page(file: Path) -> None:
     one = found(" http://a.example/1\n", file)
     assert one.text == "text 3 is here"
-    assert one.page is not None
-    assert one.page.url == "http://a.example/1"
+    assert one.name == "http://a.example/1"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +70,7 @@ def test_a_url_is_its_newest_page(file: Path) -> None:
     ],
 )
 def test_nothing_is_found_elsewhere(given: str, words: str, file: Path) -> None:
-    with pytest.raises(NotFoundError, match=words):
+    with pytest.raises(SourceError, match=words):
         found(given, file)
 
 
@@ -68,3 +79,40 @@ def test_a_text_that_begins_with_an_address_is_a_text() -> None:
     assert not is_url("http://a.example/ says so")
     assert not is_url("file:///etc/passwd")
     assert not is_url("a.example")
+
+
+WORDS = st.lists(st.sampled_from("a few words of which texts are made".split()), max_size=80)
+
+
+class TestLines:
+    def test_every_measure_has_a_line(self) -> None:
+        found = compare(prose("one", 100), prose("one", 100))
+        said = dict(pair_lines(found))
+        assert said["digests"] == "equal"
+        assert said["Hamming distance"] == "0 bits"
+        assert said["Jaccard, exact"] == "1.000"
+        assert said["Jaccard by MinHash"].startswith("1.000 ± ")
+        assert len(said) == 9
+        assert [bits for bits, _, _ in verdict_lines(found)] == list("012345678")
+
+    def test_texts_without_words_have_no_distance(self) -> None:
+        found = compare("", "!")
+        assert dict(pair_lines(found))["Hamming distance"] == "–"
+        assert bit_cells(found) == []
+        assert len(list(side_lines(found))) == 5
+
+
+class TestCellProperties:
+    @given(WORDS, WORDS)
+    def test_so_many_cells_differ_as_there_are_bits_of_distance(
+        self, first: list[str], second: list[str]
+    ) -> None:
+        found = compare(" ".join(first), " ".join(second))
+        cells = bit_cells(found)
+        if found.distance is None:
+            assert cells == []
+            return
+        assert len(cells) == 64
+        assert sum(kind == "bit differs" for kind, _ in cells) == found.distance
+        ours = int("".join(words.split(": ")[1][0] for _, words in cells), 2)
+        assert ours == found.first.fingerprint

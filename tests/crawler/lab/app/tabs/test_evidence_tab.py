@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from crawler.lab.app.tabs.evidence_tab import HEADS, basis_words, cells, curves
+from crawler.lab.app.tabs.evidence_tab import HEADS, basis_words, cells, evidence_curves
 from crawler.lab.distance_evidence import JACCARD, LABELS, DistanceEvidence, EvidenceLine
 from neardup.evaluation.metrics import wilson
 
@@ -17,15 +17,22 @@ def test_cells_stand_under_their_heads() -> None:
 
 def test_share_of_nothing_is_no_number() -> None:
     assert cells(NOTHING)[2:4] == ["\u2013", ""]
-    precision, recall = curves([NOTHING, SOME])
-    assert (precision.shares[0], precision.low[0], precision.high[0]) == (None, None, None)
-    assert recall.shares == [0.0, 0.9]
-    assert precision.low[1] is not None
-    assert precision.low[1] < 0.75 < (precision.high[1] or 0)
+    series = evidence_curves("bits", [NOTHING, SOME])["series"]
+    low, height, precision, _, _, recall = (one["data"] for one in series)
+    assert (precision[0], low[0], height[0]) == (None, None, None)
+    assert recall == [0.0, 0.9]
+    assert low[1] < 0.75 < low[1] + height[1]
 
 
 def test_no_lines_make_empty_curves() -> None:
-    assert [list(curve.shares) for curve in curves([])] == [[], []]
+    assert [one["data"] for one in evidence_curves("bits", [])["series"]] == [[]] * 6
+
+
+def test_suggestion_is_drawn_in_and_taken_away() -> None:
+    *_, line = evidence_curves("bits", [NOTHING, SOME], "1")["series"]
+    assert line["markLine"]["data"] == [{"xAxis": "1"}]
+    *_, line = evidence_curves("bits", [NOTHING, SOME])["series"]
+    assert line["markLine"]["data"] == []
 
 
 def test_basis_is_said() -> None:

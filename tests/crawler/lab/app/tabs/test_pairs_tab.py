@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.lab.app.tabs.pairs_tab import PairWalk
-from crawler.lab.near_pair import NearPair
+from crawler.lab.border_pairs import NearPair
 
 
 def pair(number: int) -> NearPair:

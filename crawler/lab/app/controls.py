@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from crawler.lab.app.choices import (
+from crawler.lab.app.parameter_trial import (
     METHODS,
     SCALES,
     SIZES,
@@ -14,7 +15,6 @@ from crawler.lab.app.choices import (
     WEIGHTS,
     used_numbers,
     with_features,
-    with_method,
     with_number,
     with_verify,
 )
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from nicegui.events import ValueChangeEventArguments
 
-    from crawler.lab.app.parameter_trial import Trial
+    from crawler.lab.app.parameter_trial import Scale, Trial
 
 FARTHEST = 8
 
@@ -42,9 +42,6 @@ class DistanceRange:
     def __init__(self, changed: Callable[[], Awaitable[None]]) -> None:
         self._changed = changed
         self._is_following = False
-
-    def build(self) -> None:
-        """Put it where the page is being made."""
         bits = {bits: str(bits) for bits in range(FARTHEST + 1)}
         self._low = ui.select(bits, label="From", value=0, on_change=self._chose_low)
         self._high = ui.select(bits, label="To", value=FARTHEST, on_change=self._chose_high)
@@ -76,16 +73,6 @@ class DistanceRange:
         return self._changed()
 
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from nicegui.events import ValueChangeEventArguments
-
-    from crawler.lab.app.choices import Scale
-
-    Choose = Callable[[str, float], Awaitable[None]]
-
-
 class _Slider(ui.slider):
     """Moves in the browser at once; else what the server heard late would pull it back."""
 
@@ -100,16 +87,13 @@ class ScaleField:
         choose: Called with the name and the number when the reader chose one that is allowed.
     """
 
-    def __init__(self, scale: Scale, choose: Choose) -> None:
+    def __init__(self, scale: Scale, choose: Callable[[str, float], Awaitable[None]]) -> None:
         self._scale = scale
         self._choose = choose
         self._is_showing = False
-
-    def build(self) -> None:
-        """Put it where the page is being made."""
-        scale = self._scale
         with ui.element().classes("scale"):
-            ui.label(scale.words).classes("scale-name")
+            unit = f" ({scale.unit})" if scale.unit else ""
+            ui.label(f"{scale.name}{unit}").classes("scale-name")
             self._number = ui.number(
                 min=scale.lowest,
                 max=scale.most,
@@ -147,22 +131,20 @@ class Controls:
     def __init__(self, trial: Trial) -> None:
         self._trial = trial
         self._is_showing = False
-        self._scales = {scale.name: ScaleField(scale, self._set_number) for scale in SCALES}
-
-    def build(self) -> None:
-        """Put them where the page is being made."""
         self._method = self._list("Method", METHODS, self._set_method)
-        for scale in self._scales.values():
-            scale.build()
+        self._scales = {scale.name: ScaleField(scale, self._set_number) for scale in SCALES}
         self._verify = ui.switch(
             "verify: similarity confirms", on_change=self._told(self._set_verify)
         ).props("dense")
         ui.separator()
         ui.label("Fingerprints are made of").classes("title")
         with ui.element().classes("features"):
-            self._unit = self._list("Unit", UNITS, self._set_unit)
-            self._size = self._list("Size", {size: str(size) for size in SIZES}, self._set_size)
-            self._weight = self._list("Weighed as", WEIGHTS, self._set_weight)
+            sizes = {size: str(size) for size in SIZES}
+            self._unit = self._list("Unit", UNITS, lambda unit: self._set_features(unit=unit))
+            self._size = self._list("Size", sizes, lambda size: self._set_features(size=size))
+            self._weight = self._list(
+                "Weighed as", WEIGHTS, lambda weight: self._set_features(weight=weight)
+            )
         self.show()
 
     def show(self) -> None:
@@ -206,19 +188,10 @@ class Controls:
         await self._trial.set(with_number(self._trial.choice, name, value))
 
     async def _set_method(self, method: str) -> None:
-        await self._trial.set(with_method(self._trial.choice, method))
+        await self._trial.set(replace(self._trial.choice, method=method))
 
     async def _set_verify(self, verify: bool) -> None:
         await self._trial.set(with_verify(self._trial.choice, verify=verify))
-
-    async def _set_unit(self, unit: str) -> None:
-        await self._set_features(unit=unit)
-
-    async def _set_size(self, size: int) -> None:
-        await self._set_features(size=size)
-
-    async def _set_weight(self, weight: str) -> None:
-        await self._set_features(weight=weight)
 
     async def _set_features(self, **changes: str | int) -> None:
         await self._trial.set(with_features(self._trial.choice, self._trial.holds, **changes))

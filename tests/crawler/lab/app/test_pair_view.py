@@ -1,4 +1,4 @@
-from crawler.lab.app.parts.pair_view import MAX_CHARACTERS, pair_texts
+from crawler.lab.app.pair_view import MAX_CHARACTERS, pair_texts
 from crawler.lab.app.side_views import Folded
 from tests.neardup.texts import NEAR, PAGE
 

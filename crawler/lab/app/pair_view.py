@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 from nicegui import run, ui
 
-from crawler.lab.app.deep_links import inert_link
+from crawler.lab.app.crawled_text import inert_link, plain
 from crawler.lab.app.lab_state import StoppedError
-from crawler.lab.app.parts.side_rows import SideRows
-from crawler.lab.app.plain_text import plain
-from crawler.lab.app.side_views import count_changes, side_by_side
-from crawler.lab.shared_shingles import own_shingles
+from crawler.lab.app.side_views import SideRows, count_changes, side_by_side
+from crawler.lab.pair_details import own_shingles
 from crawler.lab.sources.source import SourceError
 from neardup.comparison.diff import diff
 from neardup.whole import readable
@@ -20,48 +18,13 @@ from neardup.whole import readable
 if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.side_views import Row
-    from crawler.lab.lab_page import LabPage
-    from crawler.lab.shared_shingles import OwnShingles
+    from crawler.lab.pair_details import OwnShingles
+    from crawler.lab.sources.source import LabPage
 
 MAX_CHARACTERS = 400_000
 """The largest number of characters of a text that is compared, which takes a second or two."""
 
 _MAX_TITLE = 200
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
-    from nicegui.events import KeyEventArguments
-
-    Deeds = Mapping[str, Callable[[], Awaitable[None]]]
-
-_MAY_REPEAT = frozenset({"ArrowLeft", "ArrowRight"})
-
-
-class PairKeys:
-    """Listens as long as what it stands in is shown.
-
-    Args:
-        deeds: The action of each key, by its name as browsers have it, letters in lower case.
-    """
-
-    def __init__(self, deeds: Deeds) -> None:
-        self._deeds = deeds
-
-    def build(self) -> None:
-        """Put it where the page is being made."""
-        # A button keeps the focus after it was clicked on; keys are to go on working then.
-        ui.keyboard(self._pressed, ignore=["input", "select", "textarea"])
-
-    def _pressed(self, event: KeyEventArguments) -> Awaitable[None] | None:
-        with_others = event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta
-        if not event.action.keydown or with_others:
-            return None
-        name = event.key.name if len(event.key.name) > 1 else event.key.name.lower()
-        # Who holds a letter down has labelled one pair, not all of them.
-        if name not in self._deeds or (event.action.repeat and name not in _MAY_REPEAT):
-            return None
-        return self._deeds[name]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +71,10 @@ class PairView:
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self._asked = 0
-
-    def build(self) -> None:
-        """Put it where the page is being made."""
         with ui.element().classes("pair-view") as self._whole:
             self._heads = ui.element().classes("sides heads")
             self._note = ui.label().classes("note")
             self._rows = SideRows()
-            self._rows.build()
             self._shingles = ui.element().classes("sides shingles")
 
     async def show(self, first: int, second: int, shingle_size: int) -> None:
@@ -141,7 +100,6 @@ class PairView:
             self._show(one, other, found, shingle_size)
 
     def clear(self) -> None:
-        """Show nothing."""
         self._asked += 1
         for part in (self._heads, self._shingles):
             part.clear()
@@ -193,13 +151,12 @@ def _shingles(title: str, own: OwnShingles, size: int) -> None:
 
 async def open_pair(lab: Lab, title: str, first: int, second: int, shingle_size: int) -> None:
     """Show two pages by their places until the reader has seen them."""
-    view = PairView(lab)
     with ui.dialog(value=True) as dialog, ui.card().classes("wide"):
         with ui.element().classes("line"):
             ui.label(title).classes("title")
             ui.element().classes("spacer")
             ui.button("Close", on_click=dialog.close, color=None).props("flat").classes("plain")
         with ui.element().classes("scrolled"):
-            view.build()
+            view = PairView(lab)
     dialog.on("hide", dialog.delete)
     await view.show(first, second, shingle_size)

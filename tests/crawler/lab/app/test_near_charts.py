@@ -5,19 +5,22 @@ import re
 
 import pytest
 
-from crawler.lab.app.drawings.axes import DROPPED, KEPT, Options
-from crawler.lab.app.drawings.curves import Curve, evidence_curves
-from crawler.lab.app.drawings.histogram import (
+from crawler.lab.app.charts import DROPPED, KEPT, Options
+from crawler.lab.app.near_charts import (
     distance_histogram,
     doublings,
+    moved_area,
     moved_bounds,
+    similarity_scatter,
     size_bars,
 )
-from crawler.lab.app.drawings.scatter import moved_area, similarity_scatter
+from crawler.lab.app.tabs.evidence_tab import evidence_curves
+from crawler.lab.distance_evidence import EvidenceLine
 from neardup import Parameters
+from neardup.evaluation.metrics import wilson
 
 COUNTS = [3, 0, 1, 5, 0, 7, 0, 0, 1, 2] + [0] * 54 + [4]
-CURVE = Curve("precision", [1.0, 0.5, None], [0.6, 0.3, None], [1.0, 0.7, None])
+LINES = [EvidenceLine(bits, 3, bits, 2, wilson(bits, 3), None) for bits in range(3)]
 ALL = [
     distance_histogram(COUNTS, Parameters()),
     distance_histogram([0] * 65, Parameters(verify=False)),
@@ -25,8 +28,8 @@ ALL = [
     similarity_scatter([], [], Parameters()),
     size_bars([2, 3, 9]),
     size_bars([]),
-    evidence_curves("bits", ["0", "1", "2"], [CURVE], "1"),
-    evidence_curves("bits", [], [], None),
+    evidence_curves("bits", LINES, "1"),
+    evidence_curves("bits", []),
 ]
 
 
@@ -98,15 +101,3 @@ class TestSizes:
         options = size_bars([2, 9])
         assert options["xAxis"]["data"] == ["2", "3–4", "5–8", "9–16"]
         assert options["series"][0]["data"] == [1, None, None, 1]
-
-
-class TestCurves:
-    def test_band_lies_between_low_and_high(self) -> None:
-        low, height, line = evidence_curves("bits", ["0", "1", "2"], [CURVE], None)["series"]
-        assert low["data"] == [0.6, 0.3, None]
-        assert height["data"] == [0.4, 0.4, None]
-        assert line["data"] == [1.0, 0.5, None]
-
-    def test_suggestion_is_drawn_in(self) -> None:
-        *_, line = evidence_curves("bits", ["0", "1", "2"], [CURVE], "1")["series"]
-        assert line["markLine"]["data"] == [{"xAxis": "1"}]

@@ -2,13 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.lab.app.choices import (
+from crawler.lab.app.parameter_trial import (
     SCALES,
     Scale,
-    drawing,
     used_numbers,
     with_features,
-    with_method,
     with_number,
     with_verify,
 )
@@ -64,7 +62,8 @@ def test_only_what_is_allowed_is_taken_from_a_field(
 
 def test_fingerprints_stay_when_confirmation_is_switched() -> None:
     alone = with_verify(Choice(), verify=False)
-    assert drawing(alone) == drawing(Choice())
+    held = Choice().parameters
+    assert alone.parameters.fingerprint_features == held.fingerprint_features
     assert not alone.parameters.verify
 
 
@@ -83,10 +82,10 @@ def test_features_of_a_crawl_without_confirmation_are_not_those_of_one_with_it()
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_says_which_numbers_it_uses(method: str) -> None:
-    assert used_numbers(with_method(Choice(), method)) <= BY_NAME.keys()
+    assert used_numbers(Choice(method=method)) <= BY_NAME.keys()
 
 
 def test_numbers_without_effect_are_named_as_such() -> None:
     assert used_numbers(Choice()) == BY_NAME.keys()
     assert "min_similarity" not in used_numbers(with_verify(Choice(), verify=False))
-    assert "max_distance" not in used_numbers(with_method(Choice(), "minhash"))
+    assert "max_distance" not in used_numbers(Choice(method="minhash"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.lab.distance_text import in_pairs, measures_of
+from crawler.lab.words import in_pairs, measures_of
 
 
 @pytest.mark.parametrize(

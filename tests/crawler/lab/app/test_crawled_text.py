@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.lab.app.plain_text import plain
+from crawler.lab.app.crawled_text import plain
 
 JOINERS = "\u200c\u200d"
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from nicegui import background_tasks, ui
 
+from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.lab_state import StoppedError
-from crawler.lab.app.plain_text import plain
 from crawler.lab.choice import Choice
-from crawler.lab.prepared import Key, key_of
+from crawler.lab.prepared import key_of
 from crawler.lab.sources.source import SourceError
 
 if TYPE_CHECKING:
@@ -21,28 +21,18 @@ if TYPE_CHECKING:
     from crawler.lab.app.parameter_trial import Trial
 
 _SOON_SECS = 0.4
-"""Progress is shown after this many seconds: shorter waits are not worth a line that comes and
-goes.
-"""
+"""Progress is shown after this many seconds, so that no line comes and goes for a short wait."""
 
 _LOOK_SECS = 0.2
 
 
-class Waiting:
-    """The progress of the answer to a question.
-
-    Args:
-        lab: The lab that answers.
-        leave: Called when the reader does not want it any more.
-    """
+class _Waiting:
+    """The progress of an answer, and a button with which the reader leaves it."""
 
     def __init__(self, lab: Lab, leave: Callable[[], None]) -> None:
         self._lab = lab
         self._leave = leave
         self._since: float | None = None
-
-    def build(self) -> None:
-        """Put it where the page is being made."""
         with ui.element().classes("waiting card") as self._line:
             self._bar = ui.linear_progress(show_value=False, size="4px")
             with ui.element().classes("line"):
@@ -107,14 +97,10 @@ class Answers(Generic[Asked]):
         self._trial = trial
         self._ask = ask
         self._answer = answer
-        self._waiting = Waiting(lab, self._leave)
         self._shown: Asked | None = None
         self._answering: Asked | None = None
-
-    def build(self) -> None:
-        """Put the line that says how far it is where the page is being made."""
         with ui.element().classes("unboxed") as self._place:
-            self._waiting.build()
+            self._waiting = _Waiting(lab, self._leave)
             self._fault = ui.label().classes("fault").props("role=alert")
 
     def wake(self) -> None:
@@ -123,12 +109,8 @@ class Answers(Generic[Asked]):
         if self._answering is None:
             self._answering = asked
             background_tasks.create(self._work(), name="answers", context=self._place)
-        elif self._key(self._answering) != self._key(asked):
+        elif key_of(self._answering.choice) != key_of(asked.choice):
             self._leave()
-
-    def _key(self, asked: Asked) -> Key:
-        """Return the kind of near lists that a question needs."""
-        return key_of(asked.choice)
 
     async def _work(self) -> None:
         try:
@@ -163,6 +145,5 @@ class Answers(Generic[Asked]):
         return last != asked.choice
 
     def _leave(self) -> None:
-        """Stop the preparation for the question that is being answered."""
         if self._answering is not None:
             self._lab.stop(self._answering.choice)

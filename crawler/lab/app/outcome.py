@@ -1,0 +1,157 @@
+"""What a choice would keep and drop: how many pages, by which layer, and which otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from nicegui import ui
+from rich.filesize import decimal
+
+from crawler.lab.app.crawled_text import inert_link, plain
+from crawler.lab.app.parameter_trial import choice_key
+from crawler.lab.app.tables import FigureRow, FigureTable
+from crawler.lab.judgement import KEEPING
+from crawler.lab.words import measures_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crawler.lab.app.lab_state import Lab
+    from crawler.lab.choice import Choice
+    from crawler.lab.judgement import Judgement, VerdictChanges
+
+LAYER_WORDS = {
+    "new": "New text",
+    "too_short": "Too short to be near another",
+    "changed": "Changed since the visit before",
+    "payload": "Same bytes",
+    "text": "Same text",
+    "simhash": "Near: a match",
+    "candidate": "Near: a candidate, confirmed",
+    "minhash": "Near: by MinHash, confirmed",
+}
+_KEEPING = frozenset(LAYER_WORDS[layer] for layer in KEEPING)
+
+_FIGURES = {
+    "kept": "Kept",
+    "dropped": "Dropped",
+    "now-kept": "Kept that the crawl dropped",
+    "now-dropped": "Dropped that the crawl kept",
+    "saved": "Bytes of what is dropped",
+}
+
+_AT_ONCE = 20
+_MAX_TITLE = 160
+
+
+class OutcomeFigures:
+    """Large figures where it is made, and a table of layers where ``build_table`` is called."""
+
+    def __init__(self) -> None:
+        self._figures = FigureRow(_FIGURES)
+
+    def build_table(self) -> None:
+        ui.label("Pages by layer").classes("title")
+        self._layers = FigureTable(("Layer", "#Crawl", "#Tried", "#Change"), "layers")
+
+    def show(
+        self, choice: Choice, tried: Judgement, holds: Judgement, changes: VerdictChanges
+    ) -> None:
+        """Show the outcome of a choice beside that of the crawl."""
+        self._figures.show(
+            {
+                "kept": f"{tried.kept_count:,}",
+                "dropped": f"{tried.dropped_count:,}",
+                "now-kept": f"{len(changes.now_kept):,}",
+                "now-dropped": f"{len(changes.now_dropped):,}",
+                "saved": decimal(tried.saved_bytes),
+            }
+        )
+        rows = layer_rows(tried.counts(), holds.counts())
+        self._layers.show(rows, lambda words: "kept" if words in _KEEPING else "dropped")
+        key = choice_key(choice)
+        self._figures.element.props(f'data-choice="{key}" data-pages={len(tried)}')
+
+
+def layer_rows(tried: dict[str, int], holds: dict[str, int]) -> list[tuple[str, ...]]:
+    """Return the cells of each layer that a page came to; ``new`` is always there."""
+    return [
+        (words, f"{holds[layer]:,}", f"{tried[layer]:,}", signed(tried[layer] - holds[layer]))
+        for layer, words in LAYER_WORDS.items()
+        if holds[layer] or tried[layer] or layer == "new"
+    ]
+
+
+def signed(number: int) -> str:
+    """Return a difference as people write it; nothing for none."""
+    return f"{number:+,}".replace("-", "\u2212") if number else ""
+
+
+class PageList:
+    """Pages that a choice treats otherwise, folded at first.
+
+    Args:
+        lab: The lab whose pages they are.
+        name: The name of the list, by which tests find it.
+        words: The heading of the list.
+        repeats: The verb that leads from a page to the one that is kept instead.
+    """
+
+    def __init__(self, lab: Lab, name: str, words: str, repeats: str) -> None:
+        self._lab = lab
+        self._words = words
+        self._repeats = repeats
+        self._places: NDArray[np.int64] = np.empty(0, np.int64)
+        self._judgement: Judgement | None = None
+        self._shown = self._reading = 0
+        self._fold = ui.expansion(words, on_value_change=self._start).classes("fold")
+        self._fold.props(f"dense data-list={name}")
+        with self._fold:
+            self._rows = ui.element().classes("page-list")
+            self._more = ui.button("Show more", on_click=self._show_more, color=None)
+            self._more.props("flat dense").classes("plain")
+
+    def show(self, places: NDArray[np.int64], judgement: Judgement) -> None:
+        """Take other pages; an open list goes on showing its beginning.
+
+        Args:
+            places: The places of the pages, in crawl order.
+            judgement: The judgement in which they repeat others, tried or running.
+        """
+        is_same = np.array_equal(places, self._places) and self._reading == self._lab.reading
+        self._reading = self._lab.reading
+        self._places, self._judgement = places, judgement
+        self._fold.text = f"{self._words}: {len(places):,}"
+        self._fold.set_enabled(bool(len(places)))
+        if not is_same:
+            self._start()
+
+    def _start(self) -> None:
+        self._rows.clear()
+        self._shown = 0
+        if self._fold.value:
+            self._show_more()
+
+    def _show_more(self) -> None:
+        end = min(self._shown + _AT_ONCE, len(self._places))
+        with self._rows:
+            for place in self._places[self._shown : end].tolist():
+                self._row(place)
+        self._shown = end
+        self._more.set_visibility(end < len(self._places))
+
+    def _row(self, place: int) -> None:
+        pages, judgement = self._lab.session.pages, self._judgement
+        assert judgement is not None
+        measures = measures_of(int(judgement.distance[place]), float(judgement.similarity[place]))
+        original = int(judgement.original[place])
+        beyond = ":" if original >= 0 else ", of a page not read here"
+        with ui.element().classes("page-row"):
+            title = plain(pages[place].title, _MAX_TITLE) or "(no title)"
+            ui.label(title).classes("crawled one-line")
+            inert_link(pages[place].url).classes("mono")
+            with ui.element().classes("line"):
+                ui.label(f"{self._repeats}, {measures}{beyond}").classes("soft")
+                if original >= 0:
+                    inert_link(pages[original].url).classes("mono")

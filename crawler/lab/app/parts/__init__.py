@@ -1,1 +1,0 @@
-"""Parts that tabs are made of."""

@@ -1,0 +1,158 @@
+"""Figures in rows, small tables, and the table of pages; all that stands in them is text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from crawler.lab.app.crawled_text import inert_link, plain
+from crawler.lab.words import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from nicegui.events import GenericEventArguments
+
+MAX_ROWS = 200
+
+Row = dict[str, str | int]
+
+_VERDICT = """
+<q-td :props="props"><span :class="'verdict ' + props.row.kind">{{ props.value }}</span></q-td>
+"""
+
+
+class FigureRow:
+    """Numbers in a row, each above its name.
+
+    Args:
+        names: The name under each number, by a key.
+    """
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._values: dict[str, ui.label] = {}
+        with ui.element().classes("figures") as self.element:
+            for key, name in names.items():
+                with ui.element().classes("figure"):
+                    value = ui.label(NOTHING).classes("value").props(f"data-figure={key}")
+                    ui.label(name).classes("name")
+                self._values[key] = value
+
+    def show(self, values: Mapping[str, str]) -> None:
+        for key, value in values.items():
+            self._values[key].text = value
+
+
+class FigureTable:
+    """A table whose rows come and go.
+
+    Args:
+        heads: The heads of the columns; those that begin with ``#`` hold numbers.
+        look: The classes of the table.
+    """
+
+    def __init__(self, heads: Sequence[str], look: str = "") -> None:
+        self._numbers = [head.startswith("#") for head in heads]
+        self._looks: list[str] = []
+        self._labels: list[list[ui.label]] = []
+        with ui.element("table").classes(f"grid-table {look}"):
+            if any(head.strip("#") for head in heads):
+                with ui.element("thead"), ui.element("tr"):
+                    self._cells([head.removeprefix("#") for head in heads], "th")
+            self._body = ui.element("tbody")
+
+    def show(
+        self, rows: Iterable[Sequence[str]], looks: Callable[[str], str] = lambda _: ""
+    ) -> None:
+        """Show these rows and no others.
+
+        Args:
+            rows: The texts of their cells.
+            looks: Returns the classes of a row by the text of its first cell.
+        """
+        wanted = [tuple(row) for row in rows]
+        kinds = [looks(row[0]) for row in wanted]
+        if kinds == self._looks:
+            for labels, row in zip(self._labels, wanted, strict=True):
+                for label, text in zip(labels, row, strict=True):
+                    label.text = text
+            return
+        self._looks, self._labels = kinds, []
+        self._body.clear()
+        with self._body:
+            for kind, row in zip(kinds, wanted, strict=True):
+                with ui.element("tr").classes(kind):
+                    self._labels.append(self._cells(row, "td"))
+
+    def _cells(self, texts: Sequence[str], tag: str) -> list[ui.label]:
+        labels = []
+        for text, is_number in zip(texts, self._numbers, strict=True):
+            with ui.element(tag).classes("number" if is_number else ""):
+                labels.append(ui.label(text).classes("crawled"))
+        return labels
+
+
+def _column(name: str, label: str, style: str, *, is_number: bool = False) -> dict[str, Any]:
+    return {
+        "name": name,
+        "label": label,
+        "field": name,
+        "align": "right" if is_number else "left",
+        "headerStyle": style,
+        "classes": f"column-{name} crawled",
+        "headerClasses": f"column-{name}",
+    }
+
+
+_COLUMNS = [
+    _column("time", "time", "width: 8.5em"),
+    _column("verdict", "verdict", "width: 10em"),
+    _column("title", "title", "width: 32%"),
+    _column("url", "URL", "width: auto"),
+    _column("words", "words", "width: 5.5em", is_number=True),
+    _column("distance", "bits", "width: 4em", is_number=True),
+    _column("similarity", "similarity", "width: 6em", is_number=True),
+]
+
+
+class PageTable:
+    """Pages, some hundred rows at most; what is not shown is not sent.
+
+    Args:
+        on_click: Called with the id of the row that was clicked.
+    """
+
+    def __init__(self, on_click: Callable[[int], Any]) -> None:
+        self._table = ui.table(rows=[], columns=_COLUMNS, row_key="id")
+        self._table.props("flat dense separator=horizontal").classes("plain-table pages")
+        self._table.add_slot("body-cell-verdict", _VERDICT)
+        self._table.add_slot("no-data", '<div class="empty">No page yet.</div>')
+
+        def clicked(event: GenericEventArguments) -> Any:
+            row = event.args[1] if isinstance(event.args, list) and len(event.args) > 1 else None
+            number = row.get("id") if isinstance(row, dict) else None
+            return on_click(number) if isinstance(number, int) else None
+
+        self._table.on("rowClick", clicked, [[], ["id"], []])
+
+    def show(self, rows: Sequence[Row]) -> None:
+        if rows != self._table.rows:
+            self._table.rows = list(rows)
+
+
+def page_dialog(url: str, facts: Sequence[tuple[str, str]], original: str | None) -> None:
+    """Show all that is known of a page; its URLs are opened only after another question."""
+    with ui.dialog(value=True) as dialog, ui.card():
+        with ui.element().classes("line"):
+            ui.label("Page").classes("title")
+            ui.element().classes("spacer")
+            close = ui.button("Close", on_click=dialog.close, color=None)
+            close.props("flat dense").classes("plain")
+        inert_link(url).classes(remove="one-line", add="mono")
+        known = [(name, plain(value, 2_000)) for name, value in facts if value != NOTHING]
+        FigureTable(["", ""], "facts").show(known)
+        if original is not None:
+            ui.label("repeats").classes("soft")
+            inert_link(original).classes(remove="one-line", add="mono")
+    dialog.on("hide", dialog.delete)
