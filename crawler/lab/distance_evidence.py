@@ -94,7 +94,6 @@ def line(bound: float, found: int, right: int, duplicates: int) -> EvidenceLine:
 def lines_by_distance(
     distances: NDArray[np.uint8], is_duplicate: NDArray[np.bool_]
 ) -> tuple[EvidenceLine, ...]:
-    """Return a line for each distance 0 to 8."""
     found = np.cumsum(np.bincount(distances, minlength=9)[:9]).tolist()
     right = np.cumsum(np.bincount(distances[is_duplicate], minlength=9)[:9]).tolist()
     return tuple(line(bits, found[bits], right[bits], right[8]) for bits in range(9))
@@ -292,7 +291,6 @@ def _labelled(
     numbers: Mapping[bytes, int],
     load: Load,
 ) -> LabelledPairs:
-    """Return those labelled pairs that are within 8 bits."""
     near, rows, texts = of.near, [], []
     for digests, is_duplicate in labels.items():
         both = [numbers.get(digest, -1) for digest in digests]

@@ -68,7 +68,6 @@ class Judgement:
 
     @cached_property
     def saved_bytes(self) -> int:
-        """Bytes of the bodies of dropped pages."""
         return int(self.body_bytes[~self.kept].sum())
 
     def counts(self) -> dict[str, int]:

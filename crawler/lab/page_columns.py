@@ -113,7 +113,6 @@ class PageColumns:
         )
 
     def extend(self, pages: Sequence[LabPage]) -> None:
-        """Take more pages, in crawl order."""
         first = len(self.pages)
         self.pages.extend(pages)
         self._places.update((page.id, first + place) for place, page in enumerate(pages))
@@ -134,7 +133,6 @@ class PageColumns:
         self.body_bytes.extend([page.body_bytes for page in pages])
 
     def ids_of(self, texts: NDArray[np.int64]) -> list[int]:
-        """Return the ids of the pages to ask for some texts."""
         return [self.pages[self.holders[number]].id for number in texts.tolist()]
 
     def _original(self, page: LabPage) -> int:

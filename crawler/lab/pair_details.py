@@ -48,7 +48,6 @@ def own_shingles(first: str, second: str, size: int) -> tuple[OwnShingles, OwnSh
 
 
 def _shingles(words: Sequence[bytes], size: int) -> dict[tuple[bytes, ...], None]:
-    """Return the distinct shingles, in order."""
     if len(words) < size:
         return {tuple(words): None}
     return dict.fromkeys(zip(*(words[place:] for place in range(size)), strict=False))

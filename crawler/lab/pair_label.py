@@ -53,12 +53,10 @@ class Label:
 
     @property
     def pair(self) -> tuple[bytes, bytes]:
-        """The key of the label: both digests."""
         return self.first, self.second
 
     @property
     def name(self) -> str:
-        """The written name of the label."""
         return DUPLICATE if self.is_duplicate else DIFFERENT
 
 

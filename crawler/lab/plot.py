@@ -48,7 +48,6 @@ _STYLE: dict[Any, Any] = {
 
 
 def is_installed() -> bool:
-    """Whether matplotlib is there."""
     return find_spec("matplotlib") is not None
 
 
@@ -97,7 +96,6 @@ def _title(name: str, lines: Sequence[SweepLine]) -> str:
 
 
 def _draw_neighbours(axes: Any, histogram: NearestCounts, holds: Parameters) -> None:
-    """Draw texts by the distance to the nearest other one, on a log scale."""
     counts = histogram.counts
     farthest = max(_MIN_RANGE, int(np.flatnonzero(counts)[-1]) if counts.any() else 0)
     bits = np.arange(farthest + 1)
@@ -152,7 +150,6 @@ def _draw_bounds(axes: Any, holds: Parameters) -> None:
 def _draw_counts(
     axes: Any, lines: Sequence[SweepLine], what: str, colour: str, holds: Parameters
 ) -> None:
-    """Draw the pages that are kept, or dropped, at each distance."""
     from matplotlib.patheffects import withStroke  # noqa: PLC0415
 
     bits = [line.max_distance for line in lines]

@@ -87,7 +87,6 @@ class Prepared:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of memory that are set aside."""
         return self._near.size_bytes
 
     def near(self) -> Near:

@@ -234,7 +234,6 @@ class Session:
         return Judgement(*verdicts, self._pages.body_bytes.values, unknown)
 
     def _judged(self, choice: Choice) -> WeighedPairs:
-        """Return the near fingerprints of a choice, whatever its method."""
         if not self.is_ready(choice):
             self.prepare(choice)
         words = self._pages.columns().words

@@ -92,7 +92,6 @@ class LivePage:
 
     @property
     def host(self) -> str:
-        """The host of its URL; empty where that has none."""
         try:
             return urlsplit(self.url).netloc
         except ValueError:
@@ -138,17 +137,14 @@ class Snapshot:
 
     @property
     def failed(self) -> int:
-        """Pages for which none came."""
         return self.verdicts.get(FAILED, 0)
 
     @property
     def kept(self) -> int:
-        """Pages whose text was stored."""
         return sum(count for name, count in self.verdicts.items() if name in KEPT)
 
     @property
     def dropped(self) -> int:
-        """Pages that repeat a kept one."""
         return sum(count for name, count in self.verdicts.items() if name in DUPLICATES)
 
     @property

@@ -42,7 +42,6 @@ class TextShelf:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of memory that shingle sets take."""
         return sum(sets.size_bytes for sets in self._sets.values())
 
     def sets(self, texts: NDArray[np.int64], shingle_size: int) -> SetArrays:

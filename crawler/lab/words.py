@@ -54,5 +54,4 @@ def clock(at: float) -> str:
 
 
 def spaced(name: str) -> str:
-    """Return a verdict's name with spaces."""
     return name.replace("_", " ")

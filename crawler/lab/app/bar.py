@@ -47,7 +47,6 @@ def obstacle(lab: Lab, trial: Trial) -> str | None:
 
 
 def changes_between(holds: Parameters, tried: Parameters) -> dict[str, object]:
-    """Return the parameters that a crawl has to change, with their new values."""
     return {
         name: getattr(tried, name)
         for name in TUNABLE
@@ -56,8 +55,6 @@ def changes_between(holds: Parameters, tried: Parameters) -> dict[str, object]:
 
 
 class _ApplyDialog:
-    """Says what would follow, and asks."""
-
     def __init__(self, lab: Lab, trial: Trial) -> None:
         self._lab = lab
         self._holds = trial.holds
@@ -170,7 +167,6 @@ def _holding(seen: Snapshot) -> str:
 
 
 def _values(choice: Choice) -> dict[str, str]:
-    """Return every value as people read it."""
     values = {name: _words(getattr(choice.parameters, name)) for name in TUNABLE}
     features = str(choice.parameters.fingerprint_features)
     return {**values, "features": features, "method": choice.method}

@@ -63,12 +63,10 @@ def bits_axis(name: str, last: int) -> Options:
 
 
 def name_axis(name: str, names: list[str]) -> Options:
-    """Return a horizontal axis of names."""
     return axis("category", name, data=names, axisTick={"show": False})
 
 
 def share_axis(name: str) -> Options:
-    """Return a vertical axis from 0 to 1."""
     return axis("value", name, gap=40, min=0, max=1, splitLine=SPLIT)
 
 

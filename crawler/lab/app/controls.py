@@ -51,7 +51,6 @@ class DistanceRange:
 
     @property
     def distances(self) -> range:
-        """The distances that the reader chose."""
         return range(int(self._low.value or 0), int(self._high.value or 0) + 1)
 
     def _chose_low(self, _: ValueChangeEventArguments[Any]) -> Awaitable[None] | None:
@@ -126,8 +125,6 @@ class ScaleField:
 
 
 class Controls:
-    """Sliders, fields and lists of one window, which change its trial."""
-
     def __init__(self, trial: Trial) -> None:
         self._trial = trial
         self._is_showing = False

@@ -39,7 +39,6 @@ class Door:
 
     @classmethod
     def of(cls, bound: Bound) -> Door:
-        """Return the door of a socket that listens."""
         address = bound.listening.getsockname()[0]
         number = ipaddress.ip_address(address)
         named = [f"[{name}]" if ":" in name else name for name in (bound.host, address)]
@@ -95,7 +94,6 @@ class Guard:
         self._door = door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -169,7 +167,6 @@ class _Headers:
 
     @property
     def is_navigation(self) -> bool:
-        """Whether the request is a person's navigation to the page itself."""
         return self.one("sec-fetch-mode") == "navigate" and self.one("sec-fetch-dest") == "document"
 
 

@@ -72,7 +72,6 @@ class SecurityHeaders:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and the answer back with the headers."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

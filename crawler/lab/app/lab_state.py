@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from crawler.lab.choice import Choice
@@ -54,7 +55,6 @@ class Effort:
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """Count the time that the block takes, however it ends."""
         started = time.monotonic()
         try:
             yield
@@ -168,42 +168,41 @@ class Lab:
         Raises:
             StoppedError: The lab is closed.
         """
+        return await self._run_in(self._thread, partial(function, *args, **kwargs))
+
+    async def look(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run something about the crawls themselves, however busy the session is.
+
+        Raises:
+            StoppedError: The lab is closed.
+        """
+        return await self._run_in(self._lookout, partial(function, *args, **kwargs))
+
+    async def _run_in(self, thread: ThreadPoolExecutor, function: Callable[[], R]) -> R:
         if self._is_stopping:
             raise StoppedError
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, lambda: function(*args, **kwargs))
+        return await asyncio.get_running_loop().run_in_executor(thread, function)
+
+    async def ask(self, choice: Choice, question: Callable[[Session], R]) -> R:
+        """Prepare a choice, while :attr:`progress` says how far that is, and ask the session.
+
+        Raises:
+            StoppedError: The preparation was stopped, or the lab is closed.
+        """
+
+        def asked() -> R:
+            self._prepare(choice)
+            return question(self.session)
+
+        return await self.run(asked)
 
     async def judge(self, choice: Choice) -> Judgement:
-        """Judge the pages read so far; the session remembers the last answers.
-
-        Raises:
-            StoppedError: Its preparation was stopped.
-        """
-        return await self.run(self._judge, choice)
-
-    def _judge(self, choice: Choice) -> Judgement:
-        self._prepare(choice)
-        return self.session.judge(choice)
+        """Judge the pages read so far; the session remembers the last answers."""
+        return await self.ask(choice, lambda session: session.judge(choice))
 
     async def stored(self) -> Judgement:
-        """Return the crawl's own judgement of the pages read so far.
-
-        Raises:
-            StoppedError: Its preparation was stopped.
-        """
-        return await self.run(self._stored)
-
-    def _stored(self) -> Judgement:
-        self._prepare(Choice(self.session.running))
-        return self.session.stored()
-
-    async def prepare(self, choice: Choice) -> None:
-        """Compute what is slow about a choice; :attr:`progress` says how far it is.
-
-        Raises:
-            StoppedError: It was stopped.
-        """
-        await self.run(self._prepare, choice)
+        """Return the crawl's own judgement of the pages read so far."""
+        return await self.ask(Choice(self.session.running), Session.stored)
 
     def _prepare(self, choice: Choice) -> None:
         if self.session.is_ready(choice):
@@ -258,11 +257,10 @@ class Lab:
         return count
 
     async def texts(self, places: Sequence[int]) -> list[str | None]:
-        """Return the texts of pages by their places; None for one that is not stored."""
-        return await self.run(self._texts, places)
+        def texts() -> list[str | None]:
+            return list(self.sources.texts([self.session.pages[place].id for place in places]))
 
-    def _texts(self, places: Sequence[int]) -> list[str | None]:
-        return list(self.sources.texts([self.session.pages[place].id for place in places]))
+        return await self.run(texts)
 
     async def keep_growing(self) -> None:
         """Read new pages, once a second, until the lab is closed."""
@@ -272,41 +270,32 @@ class Lab:
 
     async def _grow_once(self) -> None:
         """Look at the crawls and read their pages; none of both waits for the other."""
-        known = self.reading, self.is_outdated, self.labels, self.is_running, self.fault
+        known = self._state()
         looked, grew = await asyncio.gather(
             self.look(self._look), self.grow(), return_exceptions=True
         )
         if self._is_stopping:
             return
-        fault, is_new, is_running = None, False, False
+        self.fault, is_new, self.is_running = None, False, False
         for result in (looked, grew):
             if isinstance(result, (SourceError, JobError, OSError, sqlite3.Error)):
-                fault = str(result)
+                self.fault = str(result)
             elif isinstance(result, BaseException):
                 raise result
         if isinstance(looked, tuple):
-            is_new, is_running = looked
-        has_grown = isinstance(grew, int) and grew > 0
-        self.is_running, self.fault = is_running, fault
-        now = self.reading, self.is_outdated, self.labels, is_running, fault
-        if is_new or has_grown or now != known:
+            is_new, self.is_running = looked
+        if is_new or self._state() != known:
             self.growth += 1
+
+    def _state(self) -> tuple[object, ...]:
+        """Return what windows show besides the crawls; another one has them show it again."""
+        pages = self.reading, len(self.session), self.is_outdated
+        return *pages, self.labels, self.is_running, self.fault
 
     def _look(self) -> tuple[bool, bool]:
         """Whether a crawl has something new, and whether one is running."""
         news = [crawl.look() for crawl in self.crawls]
         return any(news), any(is_in_use(crawl.folder) for crawl in self.crawls)
-
-    async def look(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run something about the crawls themselves, however busy the session is.
-
-        Raises:
-            StoppedError: The lab is closed.
-        """
-        if self._is_stopping:
-            raise StoppedError
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._lookout, lambda: function(*args, **kwargs))
 
     def close(self) -> None:
         """Stop what is running and close the sources; closing twice is allowed."""

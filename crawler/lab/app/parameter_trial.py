@@ -50,7 +50,6 @@ class Trial:
         return self.choice == Choice(self.holds)
 
     async def set(self, choice: Choice) -> None:
-        """Try this from now on."""
         if choice != self.choice:
             self.choice = choice
             await self._told()

@@ -63,7 +63,6 @@ class _TemporaryTexts:
         self._database.execute("BEGIN")
 
     def add(self, digest: bytes, text: str) -> None:
-        """Hold a text, which may hold halves of surrogate pairs."""
         self.add_packed(digest, self._compress(text.encode("utf-8", "replace")))
 
     def add_packed(self, digest: bytes, text: bytes) -> None:
@@ -78,7 +77,6 @@ class _TemporaryTexts:
             raise SourceError(f"temporary files: {error}; TMPDIR may name a larger disk") from None
 
     def texts(self, digests: Sequence[bytes]) -> Iterator[str | None]:
-        """Yield the texts with these digests; None for one that is not stored."""
         for digest in digests:
             sql = "SELECT text FROM texts WHERE digest = ?"
             row = self._database.execute(sql, (digest,)).fetchone()
@@ -107,8 +105,6 @@ class Told(NamedTuple):
 
 
 class _Measured(NamedTuple):
-    """The measures of a text that the lab needs."""
-
     digest: bytes
     shown: bytes | None
     words: int
@@ -144,11 +140,9 @@ class Gathering:
         return [page for batch in _batches(told) for page in self._take(batch)]
 
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
-        """Yield the texts of pages by their ids."""
         return self._texts.texts([self._digests[number - 1] for number in ids])
 
     def close(self) -> None:
-        """End the workers and remove the texts."""
         self._reader.close()
         self._texts.close()
 
@@ -167,7 +161,6 @@ class Gathering:
         return _Measured(document.digest, None, document.words, document.fingerprint, is_main=True)
 
     def _read(self, batch: Sequence[Told], payloads: Sequence[bytes | None]) -> None:
-        """Read the pages that are HTML, the same bytes once."""
         wanted: dict[bytes, Html] = {}
         for one, payload in zip(batch, payloads, strict=True):
             if payload is not None and payload not in self._by_payload:

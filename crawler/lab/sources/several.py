@@ -54,7 +54,6 @@ class Sources:
         return sum(part.progress for part in self.parts) / len(self.parts)
 
     def parameters(self) -> Parameters:
-        """Return the parameters of the first source."""
         return self.parts[0].parameters()
 
     def read_new(self) -> list[LabPage]:

@@ -136,7 +136,6 @@ class ClustersTab:
             self._body = ui.element().classes("stack")
 
     async def refresh(self) -> None:
-        """Show the current clusters; the answer comes when it is there."""
         answered = self._answered
         now = self._ask()
         if answered is not None and self._clusters and answered[:2] == now[:2]:

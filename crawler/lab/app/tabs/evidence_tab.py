@@ -164,7 +164,6 @@ class EvidenceTab:
             self._similarities = _Lines("By min_similarity", "min_similarity")
 
     async def refresh(self) -> None:
-        """Show the current evidence; the answer comes when it is there."""
         self._answers.wake()
 
     def _ask(self) -> _Question:
@@ -172,12 +171,11 @@ class EvidenceTab:
         return _Question(self._trial.choice, labels, self._lab.reading, len(self._lab.session))
 
     async def _answer(self, asked: _Question) -> None:
-        await self._lab.prepare(asked.choice)
-        find = self._lab.session.evidence
-        evidence = await self._lab.run(find, asked.choice, list(asked.labels))
+        choice, labels = asked.choice, asked.labels
+        evidence = await self._lab.ask(choice, lambda session: session.evidence(choice, labels))
         self._distance.show("max_distance", evidence.suggestion, evidence.reason)
         self._similarity.show("min_similarity", evidence.similarity, evidence.similarity_reason)
-        self._basis.text = basis_words(evidence, asked.choice.parameters.min_similarity)
+        self._basis.text = basis_words(evidence, choice.parameters.min_similarity)
         self._distances.show(evidence.by_distance, evidence.suggestion)
         self._similarities.show(evidence.by_similarity, evidence.similarity)
 

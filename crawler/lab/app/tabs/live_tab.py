@@ -104,7 +104,6 @@ class _FilesView:
             self._table = PageTable(self._open)
 
     async def refresh(self) -> None:
-        """Show the current pages."""
         judged = self._judged = await self._lab.judge(self._trial.choice)
         self._figures.show(
             {
@@ -202,7 +201,6 @@ class _CrawlView:
         self._show_pages()
 
     async def refresh(self) -> None:
-        """Show the current pages."""
         seen = self._crawl.seen
         self._figures.show(_figures(seen))
         self._holds.text = _holding(seen)

@@ -222,15 +222,16 @@ class PairsTab:
 
     async def _answer(self, asked: _Question) -> None:
         """Begin to walk through the pairs that are asked for."""
-        await self._lab.prepare(asked.choice)
+        pairs = await self._find(asked, AT_ONCE)
         self._pages, self._reading = asked.pages, asked.reading
-        self._walk.begin(await self._find(asked, AT_ONCE), self._labelling.is_labelled)
+        self._walk.begin(pairs, self._labelling.is_labelled)
         await self._show()
 
     async def _find(self, asked: _Question, limit: int) -> list[NearPair]:
         labels = list(self._lab.labels.values())
-        return await self._lab.run(
-            self._lab.session.pairs, asked.choice, asked.distances, limit=limit, labels=labels
+        choice, distances = asked.choice, asked.distances
+        return await self._lab.ask(
+            choice, lambda session: session.pairs(choice, distances, limit, labels=labels)
         )
 
     async def _show(self) -> None:

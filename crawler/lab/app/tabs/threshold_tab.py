@@ -163,7 +163,6 @@ class ThresholdTab:
                 self._now_kept = PageList(lab, *kept)
 
     async def refresh(self) -> None:
-        """Show the current outcome; the answer comes when it is there."""
         self._controls.show()
         self._answers.wake()
 
@@ -192,14 +191,14 @@ class ThresholdTab:
 
     async def _draw(self, asked: _Question) -> None:
         start = time.monotonic()
-        nearest, scatter = await self._lab.run(self._compute, asked.choice)
-        self._figures.draw(nearest, scatter, asked.choice.parameters)
+        choice = asked.choice
+        nearest, scatter = await self._lab.ask(
+            choice, lambda session: (session.histogram(choice), session.scatter(choice))
+        )
+        self._figures.draw(nearest, scatter, choice.parameters)
         self._drawn = (asked.drawing, asked.pages)
         now = time.monotonic()
         self._next_drawing = now + _PATIENCE * (now - start)
-
-    def _compute(self, choice: Choice) -> tuple[NearestCounts, Scatter]:
-        return self._lab.session.histogram(choice), self._lab.session.scatter(choice)
 
     async def _open_pair(self, first: int, second: int, measures: str) -> None:
         with self._whole:
