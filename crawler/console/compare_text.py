@@ -34,8 +34,8 @@ def comparison_lines(
     yield from _measures(found)
     yield ""
     yield from _verdicts(found, parameters)
-    yield from _shingles("A", found.own_of_first)
-    yield from _shingles("B", found.own_of_second)
+    yield from _shingles("A", found.first.own)
+    yield from _shingles("B", found.second.own)
 
 
 def diff_text(runs: Sequence[WordRun], context: int | None, *, coloured: bool = False) -> str:

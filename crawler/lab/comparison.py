@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crawler.lab.pair_details import OwnShingles, own_shingles
-from neardup import Features, hamming, minhash, simhash, similarity
+from neardup import Features, minhash, simhash, similarity
 from neardup.cascade import Evidence, NearText, decide
 from neardup.comparison.edit_distance import edit_ratio
 from neardup.errors import DocumentError, FingerprintError
@@ -39,11 +39,23 @@ class Side:
         digest: The digest of the text, 16 bytes.
         fingerprint: The fingerprint, by the features of the parameters; None for a text that has
             none of them.
+        own: Shingles that the other text has not.
     """
 
     words: int
     digest: bytes
     fingerprint: int | None
+    own: OwnShingles
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "words": self.words,
+            "text_digest": self.digest.hex(),
+            "fingerprint": None if self.fingerprint is None else f"{self.fingerprint:016x}",
+            "shingles": self.own.of,
+            "own_shingles": self.own.count,
+            "own_shingles_first": list(self.own.first),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +93,6 @@ class Comparison:
         cosine: The cosine of counted words.
         log_cosine: The cosine of words that weigh 1 + ln(count).
         edit_ratio: The share of characters that stay; None for texts too long for it.
-        own_of_first: Shingles that the first text alone has.
-        own_of_second: Shingles that the second text alone has.
         verdict: The verdict on the second text by the parameters.
         verdicts: The verdicts by each ``max_distance``, with all else as in the parameters.
     """
@@ -101,26 +111,22 @@ class Comparison:
     cosine: float
     log_cosine: float
     edit_ratio: float | None
-    own_of_first: OwnShingles
-    own_of_second: OwnShingles
     verdict: str
     verdicts: tuple[VerdictAt, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as a dict that JSON can hold."""
         return {
-            "first": _side_dict(self.first, self.own_of_first),
-            "second": _side_dict(self.second, self.own_of_second),
+            "first": self.first.to_dict(),
+            "second": self.second.to_dict(),
             "equal": self.is_equal,
             "features": self.features,
             "distance": self.distance,
             "differing_bits": list(self.bits),
             "jaccard": self.jaccard,
             "shingle_size": self.shingle_size,
-            "jaccard_estimate": None if self.estimate is None else self.estimate.similarity,
-            "jaccard_standard_error": None
-            if self.estimate is None
-            else self.estimate.standard_error,
+            "jaccard_estimate": self.estimate and self.estimate.similarity,
+            "jaccard_standard_error": self.estimate and self.estimate.standard_error,
             "containment": {
                 "first_in_second": self.first_in_second,
                 "second_in_first": self.second_in_first,
@@ -129,10 +135,7 @@ class Comparison:
             "log_cosine": self.log_cosine,
             "edit_ratio": self.edit_ratio,
             "verdict": self.verdict,
-            "verdicts": [
-                {"max_distance": at.max_distance, "confirmed": at.confirmed, "alone": at.alone}
-                for at in self.verdicts
-            ],
+            "verdicts": [asdict(at) for at in self.verdicts],
         }
 
 
@@ -152,20 +155,23 @@ def compare(
     half a second.
     """
     features = parameters.fingerprint_features
-    ours, theirs = _side(first, features), _side(second, features)
     size = parameters.verify_shingle_size
     shared = compared_with(JaccardVerifier(size), first, min_similarity=0)(second)
+    digests = text_digest(first), text_digest(second)
     first, second = part_of(first), part_of(second)
-    distance = _distance(ours, theirs)
-    own_of_first, own_of_second = own_shingles(first, second, size)
-    judge = _Judge(ours, theirs, distance, shared, are_main)
+    own = own_shingles(first, second, size)
+    ours, theirs = (_side(*of, features) for of in zip((first, second), digests, own, strict=True))
+    bits = _differing(ours, theirs)
+    distance = None if bits is None else len(bits)
+    near = [NearText(0, distance, shared)] if are_main and distance is not None else []
+    judge = _Judge(ours, theirs, near)
     return Comparison(
         first=ours,
         second=theirs,
         is_equal=ours.digest == theirs.digest,
         features=str(features),
         distance=distance,
-        bits=_differing(ours, theirs),
+        bits=bits or (),
         jaccard=shared,
         shingle_size=size,
         estimate=_estimate(first, second, size),
@@ -174,8 +180,6 @@ def compare(
         cosine=cosine(first, second, "count"),
         log_cosine=cosine(first, second, "log_count"),
         edit_ratio=_edit_ratio(first, second),
-        own_of_first=own_of_first,
-        own_of_second=own_of_second,
         verdict=judge.verdict(parameters),
         verdicts=tuple(judge.at(bits, parameters) for bits in DISTANCES),
     )
@@ -204,9 +208,7 @@ class _Judge:
 
     first: Side
     second: Side
-    distance: int | None
-    similarity: float
-    are_main: bool
+    near: list[NearText]
 
     def at(self, bits: int, parameters: Parameters) -> VerdictAt:
         candidates = max(bits, parameters.candidate_distance)
@@ -221,31 +223,22 @@ class _Judge:
 
     def verdict(self, parameters: Parameters) -> str:
         is_equal = self.first.digest == self.second.digest != EMPTY_DIGEST
-        near = []
-        if self.are_main and self.first.words >= parameters.min_words and self.distance is not None:
-            near.append(NearText(0, self.distance, self.similarity))
-        evidence = Evidence(text=0 if is_equal else None, near=near)
+        is_long = self.first.words >= parameters.min_words
+        evidence = Evidence(text=0 if is_equal else None, near=self.near if is_long else [])
         return decide(self.second.words, evidence, parameters).kind
 
 
-def _side(text: str, features: Features) -> Side:
-    part = part_of(text)
+def _side(part: str, digest: bytes, own: OwnShingles, features: Features) -> Side:
     try:
         fingerprint = simhash(part, features)
     except FingerprintError:
         fingerprint = None
-    return Side(count_words(word_bytes(folded_bytes(part))), text_digest(text), fingerprint)
+    return Side(count_words(word_bytes(folded_bytes(part))), digest, fingerprint, own)
 
 
-def _distance(first: Side, second: Side) -> int | None:
+def _differing(first: Side, second: Side) -> tuple[int, ...] | None:
     if first.fingerprint is None or second.fingerprint is None:
         return None
-    return hamming(first.fingerprint, second.fingerprint)
-
-
-def _differing(first: Side, second: Side) -> tuple[int, ...]:
-    if first.fingerprint is None or second.fingerprint is None:
-        return ()
     different = first.fingerprint ^ second.fingerprint
     return tuple(place for place in range(_BITS) if different >> place & 1)
 
@@ -262,14 +255,3 @@ def _edit_ratio(first: str, second: str) -> float | None:
         return edit_ratio(first, second)
     except DocumentError:
         return None
-
-
-def _side_dict(side: Side, own: OwnShingles) -> dict[str, Any]:
-    return {
-        "words": side.words,
-        "text_digest": side.digest.hex(),
-        "fingerprint": None if side.fingerprint is None else f"{side.fingerprint:016x}",
-        "shingles": own.of,
-        "own_shingles": own.count,
-        "own_shingles_first": list(own.first),
-    }

@@ -36,13 +36,13 @@ def test_measures_are_those_of_the_library() -> None:
 
 def test_shingles_that_only_one_has_are_named() -> None:
     found = compare(TEXT, edited(70))
-    assert found.own_of_first.count == found.own_of_second.count == 5
-    assert found.own_of_first.of == len({*zip(*(WORDS[n:] for n in range(5)), strict=False)})
-    assert all("changed" in shingle.split() for shingle in found.own_of_second.first)
-    assert not any("changed" in shingle for shingle in found.own_of_first.first)
-    both = found.own_of_first.of - found.own_of_first.count
-    assert found.jaccard == pytest.approx(both / (found.own_of_first.of + 5))
-    assert len(compare(TEXT, prose("else")).own_of_first.first) == 20
+    assert found.first.own.count == found.second.own.count == 5
+    assert found.first.own.of == len({*zip(*(WORDS[n:] for n in range(5)), strict=False)})
+    assert all("changed" in shingle.split() for shingle in found.second.own.first)
+    assert not any("changed" in shingle for shingle in found.first.own.first)
+    both = found.first.own.of - found.first.own.count
+    assert found.jaccard == pytest.approx(both / (found.first.own.of + 5))
+    assert len(compare(TEXT, prose("else")).first.own.first) == 20
 
 
 def test_part_of_a_text_is_contained_in_it() -> None:

@@ -35,7 +35,7 @@ _HINT = "the URL of a page of this crawl, or a text"
 def side_lines(found: Comparison) -> Iterator[Line]:
     """Yield the measures of each text for itself: name, first, second."""
     first, second = found.first, found.second
-    ours, theirs = found.own_of_first, found.own_of_second
+    ours, theirs = first.own, second.own
     yield "words", count(first.words), count(second.words)
     yield f"{found.shingle_size}-word shingles", count(ours.of), count(theirs.of)
     yield "shingles of this text alone", count(ours.count), count(theirs.count)
