@@ -149,7 +149,7 @@ def _export(paths: list[Path], name: str) -> None:
 def _import(paths: list[Path], name: str) -> None:
     from crawler.lab.labels import store_labels  # noqa: PLC0415
     from crawler.lab.pair_label import import_labels  # noqa: PLC0415
-    from crawler.lab.sources.open_source import open_sources  # noqa: PLC0415
+    from crawler.lab.sources.several import open_sources  # noqa: PLC0415
 
     try:
         if name == "-":
@@ -169,7 +169,7 @@ def _import(paths: list[Path], name: str) -> None:
 
 def _labels(paths: list[Path]) -> list[Label]:
     from crawler.lab.labels import read_labels  # noqa: PLC0415
-    from crawler.lab.sources.open_source import open_sources  # noqa: PLC0415
+    from crawler.lab.sources.several import open_sources  # noqa: PLC0415
 
     sources = open_sources(paths)
     try:
