@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine
 
     from neardup import Document
-    from neardup.storage.redis import verdict_records as verdicts
+    from neardup.storage.redis import shared_evidence as verdicts
 
 T = TypeVar("T")
 

@@ -5,14 +5,15 @@ import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from neardup.document import Document
 from neardup.errors import ClosedError, DocumentsFileError, DuplicateIdError
 from neardup.indexes.arrays import checked_id
-from neardup.parameters import DEFAULTS
-from neardup.storage.compressed_texts import compress, decompress
+from neardup.indexes.hamming import HammingIndex
+from neardup.parameters import DEFAULTS, Parameters
+from neardup.storage.catch_up import open_index
+from neardup.storage.documents import compress, decompress
 from neardup.storage.sqlite_format import PromisedCount, count_documents, open_database
 
 # A run that never flushes loses at most this many documents and ids that were dropped.
@@ -71,12 +72,7 @@ class SqliteDocuments:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __len__(self) -> int:
@@ -220,3 +216,35 @@ def _errors(path: Path) -> Iterator[None]:
             f"{path}: damaged or no file of neardup ({error}); restore it from a copy, or choose "
             "another path"
         ) from error
+
+
+def open_directory(
+    path: str | os.PathLike[str], parameters: Parameters
+) -> tuple[SqliteDocuments, HammingIndex]:
+    """Open the texts and the index of a directory, in step; make both where there is nothing.
+
+    Files:
+        ``path/documents.sqlite``: the texts, the truth.
+        ``path/index/``: their fingerprints; rebuilt from the texts where they disagree.
+
+    Raises:
+        DocumentsFileError: The file of texts is damaged, foreign, of other features or
+            open in another process.
+        IndexLockedError: The index is open in another process.
+        IndexFileError: ``path/index`` holds files that are none of an index.
+    """
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise DocumentsFileError(f"{folder}: a file; choose the path of a folder") from error
+    features = str(parameters.fingerprint_features)
+    documents = SqliteDocuments(
+        folder / "documents.sqlite", features=features, min_words=parameters.min_words
+    )
+    try:
+        index = open_index(folder / "index", documents, radius=parameters.radius)
+    except BaseException:
+        documents.close()
+        raise
+    return documents, index

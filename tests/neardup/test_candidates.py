@@ -11,7 +11,7 @@ import pytest
 from neardup import Deduplicator, Document, Parameters, Verdict, analyse, jaccard
 from neardup.candidates import Bitmaps
 from neardup.features.bitmaps import Bitmap
-from neardup.storage.memory import MemoryDocuments
+from neardup.storage.documents import MemoryDocuments
 from neardup.whole import with_whole
 from tests.neardup.texts import PAGE, changed, prose
 from tests.neardup.verdicts import NEW

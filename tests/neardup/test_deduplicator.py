@@ -26,7 +26,7 @@ from neardup.errors import (
     ParameterError,
 )
 from neardup.features.idf_table import IdfTable
-from neardup.storage.memory import MemoryDocuments
+from neardup.storage.documents import MemoryDocuments
 from tests.neardup.texts import FAR, NEAR, PAGE, SHORT, changed, prose
 from tests.neardup.verdicts import FEATURES, NEW, TOO_SHORT, equal, fingerprint_of
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from neardup import Deduplicator, Document, Features, HammingIndex, Parameters, Verdict, analyse
 from neardup.errors import ClosedError, ParameterError
-from neardup.storage.memory import MemoryDocuments
+from neardup.storage.documents import MemoryDocuments
 from tests.neardup.indexes.generated import unhurried
 from tests.neardup.texts import NEAR, PAGE, changed, prose
 

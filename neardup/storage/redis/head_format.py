@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from neardup.document import Document
 from neardup.errors import ServerError
-from neardup.storage.compressed_texts import compress, decompress
+from neardup.storage.documents import compress, decompress
 
 _HEAD = struct.Struct(">16s16sB16sQ")
 _REST = struct.Struct(">II")

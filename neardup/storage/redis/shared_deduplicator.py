@@ -12,9 +12,14 @@ from neardup.parameters import Parameters
 from neardup.storage.redis.commit_log import Look
 from neardup.storage.redis.head_format import OWNER_BYTES, Record, recorded
 from neardup.storage.redis.server import Server
-from neardup.storage.redis.shared_evidence import SharedEvidenceSource, original_of
+from neardup.storage.redis.shared_evidence import (
+    KeptText,
+    Original,
+    SharedEvidenceSource,
+    SharedVerdict,
+    original_of,
+)
 from neardup.storage.redis.shelf import Findings, Shelf
-from neardup.storage.redis.verdict_records import KeptText, Original, SharedVerdict
 from neardup.verdict import TOO_SHORT, Verdict
 from neardup.verification import JaccardVerifier
 from neardup.verifier import Verifier

@@ -1,7 +1,7 @@
 """Find what is known of the kept texts of many processes, for ``cascade.decide``."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from neardup.candidates import Candidates
@@ -12,10 +12,59 @@ from neardup.parameters import Parameters
 from neardup.storage.redis.head_format import Head, Record
 from neardup.storage.redis.kept_documents import DigestOwner, mark_of
 from neardup.storage.redis.shelf import Findings, Shelf
-from neardup.storage.redis.verdict_records import Original
+from neardup.verdict import Verdict
 from neardup.verifier import Verifier
 
 _READ_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A kept text, wherever its page is.
+
+    Attributes:
+        number: The position among the kept texts of the fleet; -1 for a file that is no page.
+        owner: The key of its page, 16 bytes.
+        about: The bytes that its owner stored with it.
+        text_digest: 16 bytes; of a file that is no page, empty.
+    """
+
+    number: int
+    owner: bytes
+    about: bytes
+    text_digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SharedVerdict:
+    """A verdict with what the text repeats.
+
+    Attributes:
+        verdict: Its ``duplicate_of`` is the original's number.
+        original: None where the text repeats none.
+    """
+
+    verdict: Verdict
+    original: Original | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptText:
+    """A kept text with all that is known of it.
+
+    Attributes:
+        original: The page and the number of the text.
+        text: The text, as it came.
+        words: The number of its tokens.
+        fingerprint: The fingerprint; None for a short text.
+        payload: The digest of the bytes that it was taken from, 16 bytes, or None.
+    """
+
+    original: Original
+    text: str = field(repr=False)
+    words: int
+    fingerprint: int | None
+    payload: bytes | None
 
 
 class SharedEvidence(NamedTuple):

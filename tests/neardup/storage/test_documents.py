@@ -6,7 +6,7 @@ import pytest
 
 from neardup import Document, analyse
 from neardup.errors import DocumentError, DuplicateIdError
-from neardup.storage.memory import MemoryDocuments
+from neardup.storage.documents import MemoryDocuments
 from neardup.storage.sqlite import SqliteDocuments
 from tests.neardup.texts import prose
 

@@ -24,7 +24,7 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from neardup.storage.redis.verdict_records import KeptText
+    from neardup.storage.redis.shared_evidence import KeptText
     from tests.servers.redis import RedisServer
 
 pytestmark = pytest.mark.slow

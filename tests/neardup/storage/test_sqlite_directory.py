@@ -10,8 +10,7 @@ import pytest
 
 from neardup import Features, HammingIndex, Parameters, analyse, simhash
 from neardup.errors import DocumentsFileError, IndexFileError, IndexLockedError
-from neardup.storage.sqlite import SqliteDocuments
-from neardup.storage.text_directory import open_directory
+from neardup.storage.sqlite import SqliteDocuments, open_directory
 from tests.neardup.texts import prose
 
 pytestmark = pytest.mark.slow
@@ -22,7 +21,7 @@ IDS = [number * 7 % 41 for number in range(COUNT)]  # in no order
 KILLED = """
 import os, signal, sys
 from neardup import Parameters, analyse
-from neardup.storage.text_directory import open_directory
+from neardup.storage.sqlite import open_directory
 from tests.neardup.texts import prose
 documents, index = open_directory(sys.argv[1], Parameters())
 steps = sys.argv[2:]
