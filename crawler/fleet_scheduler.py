@@ -151,7 +151,6 @@ class FleetScheduler(FrontierScheduler):
             self._fleet.buffer.put_back(queued.id)
 
     def has_pending_requests(self) -> bool:
-        """Return whether there is more to do, here or at any worker."""
         if self._job.failure is not None or self._is_at_limit():
             return False
         is_busy = len(self._queue) > 0 or self._rules.is_regrouping or self._rules.is_examining
@@ -165,7 +164,6 @@ class FleetScheduler(FrontierScheduler):
 
     @property
     def wants_more(self) -> bool:
-        """Whether further requests are welcome."""
         return not self._is_ending and not self._is_at_limit()
 
     @property
@@ -174,29 +172,24 @@ class FleetScheduler(FrontierScheduler):
         return slot is None or slot.closing is not None or self._job.failure is not None
 
     def watch(self) -> None:
-        """Stop waiting for a Redis that is away, where the crawl is ending."""
         if self._is_ending and self._fleet.is_away:
             self._job.result.stop(f"no Redis at {self._fleet.where}")
             self._fleet.give_up()
 
     def note_through(self) -> None:
-        """Tell the buffer which requests are through."""
         self._acknowledge()
 
     def save(self) -> bool:
-        """Make fetched pages durable; return False where that failed."""
         self._job.save()
         return self._job.failure is None
 
     def is_fixed(self, leased: Leased) -> bool:
-        """Return whether a request is made whatever was learned of its URL."""
         try:
             return leased.key is None or FIXED in decode_parts(leased.request)
         except ValueError:
             return True  # who is to make it will say what is wrong with it
 
     def note_known(self, note: Request) -> None:
-        """Note a redirect to a URL that the fleet had already."""
         self._note_redirect(note, seen=True)
 
     def most_of_a_host(self, host: int) -> int:
@@ -214,21 +207,17 @@ class FleetScheduler(FrontierScheduler):
         return max(delay * (1 + jitter), self._frontier.pauses.left_secs(host))
 
     def is_resting(self, host: int) -> bool:
-        """Return whether a host is paused, because it refused or did not answer."""
         return self._frontier.pauses.left_secs(host) > 0
 
     def changed_pauses(self) -> dict[int, SharedPause | None]:
-        """Return the pauses to send to the fleet, None for a host that has answered well since."""
         self._told_pauses |= self._changed_pauses
         self._changed_pauses.clear()
         return {host: self._frontier.pauses.shared(host) for host in self._told_pauses}
 
     def forget_changed(self, pauses: dict[int, SharedPause | None]) -> None:
-        """Forget the pauses that the fleet was told of."""
         self._told_pauses.difference_update(pauses)
 
     def take_over(self, host: int, pause: SharedPause | None) -> None:
-        """Adopt the pause of a host that this worker owns from now on."""
         self._changed_pauses.discard(host)
         self._told_pauses.discard(host)
         self._frontier.pauses.take_over(host, pause)
@@ -245,7 +234,6 @@ class FleetScheduler(FrontierScheduler):
         return float(pace.get("delay", delay)), self._fleet.options.jitter
 
     def wake(self) -> None:
-        """Wake the engine, which then asks for the next request."""
         self._alarm.wake()
 
     @property
@@ -253,7 +241,6 @@ class FleetScheduler(FrontierScheduler):
         return self._crawler.engine._slot
 
     def lose_all(self) -> None:
-        """Forget all requests: this worker was taken for dead, and others have them now."""
         self._rules.begin_visit(self._job.visits.number)
         for request, lease in self._leases.items():
             self._loads.remove(lease.host, request)
@@ -264,13 +251,11 @@ class FleetScheduler(FrontierScheduler):
         self._told_pauses.clear()
 
     def fail(self, reason: str) -> None:
-        """End the crawl, because the fleet cannot continue."""
         self._job.result.stop(reason)
         self._fleet.give_up()
         self.wake()
 
 
 def _sources(request: Request) -> list[str]:
-    """Return the URLs that led to a request by redirects."""
     found: list[str] = request.meta.get("redirect_urls", [])
     return found

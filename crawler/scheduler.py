@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from crawler.frontier.order import ShorterWay, host_number
+from crawler.frontier.order import NewRequest, ShorterWay, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_records import MalformedRequestError
 from crawler.host_loads import (
@@ -83,7 +83,6 @@ class FrontierScheduler(BaseScheduler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FrontierScheduler:
-        """Build with the project's dupe filter."""
         dupefilter = load_object(crawler.settings["DUPEFILTER_CLASS"])
         return cls(crawler, build_from_crawler(dupefilter, crawler))
 
@@ -103,7 +102,6 @@ class FrontierScheduler(BaseScheduler):
         return self._dupefilter.open()
 
     def close(self, reason: str) -> Deferred[None] | None:
-        """Acknowledge finished requests and commit."""
         self._alarm.set(math.inf)
         with suppress(CrawlStorageError):
             self._acknowledge()
@@ -161,15 +159,10 @@ class FrontierScheduler(BaseScheduler):
     def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
         """Queue a request, or store it as one that a learned rule skips."""
         is_fixed = is_made_anyway(request) or (key is not None and self._job.visits.is_known(key))
-        is_queued = self._rules.push(
-            host,
-            request.url,
-            request.priority,
-            stored,
-            key,
-            depth=depth_of(request.meta),
-            is_fixed=is_fixed,
+        new = NewRequest(
+            host, request.url, request.priority, stored, key, depth_of(request.meta), is_fixed
         )
+        is_queued = self._rules.push(new)
         outcome = "enqueued" if is_queued else "skipped"
         self._crawler.stats.inc_value(f"scheduler/{outcome}")
         return is_queued
@@ -211,7 +204,6 @@ class FrontierScheduler(BaseScheduler):
                     self._job.result.note_dead_seed(url, in_words(reason) or "")
 
     def next_request(self) -> Request | None:
-        """Return the next request of a host that the downloader has room for."""
         try:
             return self._next()
         except CrawlStorageError:
@@ -284,7 +276,6 @@ class FrontierScheduler(BaseScheduler):
         return request
 
     def _finish(self, ids: list[int], *, failed: bool) -> None:
-        """End the leases of requests that are through, or that broke."""
         self._queue.finish(ids, failed=failed)
 
     def host_of(self, request: Request) -> int | None:
@@ -343,7 +334,6 @@ class FrontierScheduler(BaseScheduler):
         self._later.pop(request)()
 
     def _return(self, queued: QueuedRequest, *, is_changed: bool) -> None:
-        """Let a leased request wait again."""
         self._queue.put_back(queued, is_changed=is_changed)
 
     def has_pending_requests(self) -> bool:

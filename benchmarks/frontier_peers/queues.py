@@ -19,7 +19,7 @@ from scrapy.squeues import LifoMemoryQueue, PickleFifoSQLiteQueue, PickleLifoDis
 from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import NewRequest, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import SeenSet
 from crawler.request_codec import decode_request, encode_request
@@ -77,7 +77,9 @@ class Ours:
             host_number(request.meta["download_slot"]),
             encode_request(request, self.spider),
         )
-        self._queue.push(host, request.url, request.priority, packed, self._seen.take(key))
+        self._queue.push(
+            NewRequest(host, request.url, request.priority, packed, self._seen.take(key))
+        )
         self._database.commit_if_due()
 
     def pop(self) -> Request | None:

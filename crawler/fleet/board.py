@@ -60,7 +60,6 @@ class SharedRule:
 
     @property
     def holds(self) -> bool:
-        """Whether requests are skipped by it."""
         return self.status == HOLDS
 
     def to_json(self) -> str:
@@ -147,7 +146,6 @@ class Board:
         return {seed.decode(): target.decode() for seed, target in _pairs(found)}
 
     async def count_pages(self, process: str, pages: int) -> None:
-        """Publish the number of pages that a process has fetched."""
         await self._server.run("HSET", self._pages, process, pages)
 
 

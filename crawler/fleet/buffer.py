@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
-from crawler.frontier.order import QueuedRequest
+from crawler.frontier.order import NewRequest, QueuedRequest
 from crawler.frontier.request_records import Leased, record_of, unpack
 from crawler.storage.states import SKIPPED, TODO
 
@@ -63,7 +63,6 @@ class Buffer:
 
     @property
     def waiting(self) -> int:
-        """The number of requests that wait for the downloader."""
         return len(self._waiting)
 
     @property
@@ -87,15 +86,16 @@ class Buffer:
         if leased.key is not None:
             # The row of a lease that ended here and was leased again, or of a link to it.
             self._database.write(_OF_KEY, (leased.key,))
-        is_queued = self._rules.push(
+        new = NewRequest(
             leased.host,
             leased.url,
             leased.priority,
             record_of(leased),
             leased.key,
-            depth=leased.depth,
-            is_fixed=is_fixed,
+            leased.depth,
+            is_fixed,
         )
+        is_queued = self._rules.push(new)
         if not is_queued:
             self.moves.append((True, leased))
             return
@@ -135,7 +135,6 @@ class Buffer:
         return leased
 
     def end(self, rows: Iterable[int], *, failed: bool) -> None:
-        """Record that requests are finished."""
         for row in rows:
             leased = self._under_way.pop(row, None)
             if leased is not None:
@@ -183,7 +182,6 @@ class Buffer:
             self._ended[is_failed] = _without(self._ended[is_failed], told)
 
     def forget_moves(self, told: Collection[tuple[bool, Leased]]) -> None:
-        """Forget moves that the frontier has recorded."""
         self.moves = _without(self.moves, told)
 
     def compare(self) -> None:

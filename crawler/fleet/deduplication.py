@@ -41,7 +41,6 @@ class FleetVerdicts:
         self._is_over = False
 
     def tune(self, parameters: Parameters) -> None:
-        """Judge by other parameters from now on."""
         self._shared.tune(parameters)
 
     async def find_payload(self, digest: bytes, owner: bytes) -> PageVerdict | None:
@@ -58,7 +57,6 @@ class FleetVerdicts:
     async def judge(
         self, owner: bytes, document: Document, page: OriginalPage, *, keeps: bool = False
     ) -> PageVerdict:
-        """Judge a text, and keep it if it repeats none."""
         about = to_json(page)
         found = await self._ask(self._shared.judge(owner, document, about, keeps=keeps))
         verdict = _verdict(found)

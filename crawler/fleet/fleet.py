@@ -123,10 +123,10 @@ class Fleet:
             frontier = self._frontier_of(server)
             await frontier.open(self._plan, self._identity)
             await self._deduplicator_of(server).open()
-            beat = await frontier.beat()
+            heartbeat = await frontier.heartbeat()
             counts = await frontier.counts()
             await frontier.close()
-            return Welcome(counts, beat.alive - 1, server.warnings)
+            return Welcome(counts, heartbeat.alive - 1, server.warnings)
         finally:
             await server.close()
 
@@ -185,7 +185,6 @@ class Fleet:
 
     @property
     def _identity(self) -> dict[str, str]:
-        """The settings that all workers of a fleet must share."""
         features = self._job.archivist.tuned.parameters.fingerprint_features
         return {
             "URLS_DISABLED_RULES": self._job.canonicalizer.version,
@@ -243,7 +242,6 @@ class Fleet:
 
     @property
     def is_finished(self) -> bool:
-        """Whether no work is left, here or anywhere."""
         return self.worker is not None and self.worker.is_finished
 
     @property
@@ -253,5 +251,4 @@ class Fleet:
 
     @property
     def pages(self) -> int:
-        """Pages that all workers fetched."""
         return self._job.result.pages if self.news is None else self.news.pages

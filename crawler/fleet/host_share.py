@@ -36,7 +36,6 @@ class HostShare:
         return len(self._active)
 
     def reckon(self, hosts: int, workers: int) -> None:
-        """Compute the number of hosts that each worker should have."""
         self.share = max(1, min(self._most, math.ceil(hosts / max(workers, 1))))
 
     def note(self, host: int, now: float) -> None:
@@ -86,12 +85,10 @@ class HostShare:
         ]
 
     def forget(self, hosts: Iterable[int]) -> None:
-        """Remove hosts that are no longer owned."""
         for host in list(hosts):
             self._active.pop(host, None)
             self._leaving.discard(host)
 
     def clear(self) -> None:
-        """Remove all hosts."""
         self._active.clear()
         self._leaving.clear()

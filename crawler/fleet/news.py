@@ -59,7 +59,6 @@ class SharedRules:
         self._told: dict[str, bool] = {}
 
     async def tell(self) -> None:
-        """Publish the rules that this worker learned, narrowed or revoked."""
         rows = [] if self._rules is None else self._database.read(_ALL).fetchall()
         news = self._news(rows)
         if news:
@@ -159,7 +158,6 @@ class SharedParameters:
         await self._board.write_parameters(chosen, tuned.origin, tuned.since, is_first=True)
 
     async def tell(self) -> None:
-        """Publish the parameters that this worker was tuned to."""
         tuned = self._archivist.tuned
         if tuned.id != self._told:
             chosen = to_json(tuned.parameters)
@@ -167,7 +165,6 @@ class SharedParameters:
             self._told = tuned.id
 
     def hear(self, notices: Notices) -> None:
-        """Adopt the parameters of the fleet."""
         held = self._archivist.tuned
         # Parameters tuned here and not published yet are newer than those of the board.
         if notices.parameters_version == self._version or held.id != self._told:
@@ -201,14 +198,12 @@ class MovedSeeds:
         self._known: dict[str, str] = {}
 
     async def tell(self) -> None:
-        """Publish the redirected seeds that this worker met."""
         for seed, target in self._notes.moved_seeds().items():
             if seed not in self._known:
                 await self._board.write_moved(seed, target)
                 self._known[seed] = target
 
     async def hear(self, notices: Notices) -> None:
-        """Adopt the redirected seeds that other workers met."""
         if notices.moved_version == self._version:
             return
         for seed, target in (await self._board.moved()).items():
@@ -256,7 +251,6 @@ class News:
         return self._notices.pages - self._notices.own_pages + self._result.pages
 
     async def tell(self, *, is_last: bool = False) -> None:
-        """Publish the news of this worker."""
         await self._moved.tell()
         # Before their requests are through: where the fleet is finished, all pages are counted.
         if self._result.pages != self._told_pages:
@@ -269,13 +263,11 @@ class News:
         await self._rules.tell()
 
     async def count_pages(self) -> None:
-        """Publish the number of pages that this process fetched."""
         pages = self._result.pages
         await self.board.count_pages(self._process, pages)
         self._told_pages = pages
 
     async def hear(self) -> None:
-        """Adopt the news of the other workers."""
         notices = await self.board.read(self._process)
         if notices.id != self.id:
             self.is_lost = True

@@ -42,7 +42,6 @@ class RecentKeys(RecentDepths[bytes]):
         return True
 
     def lower(self, key: bytes, depth: int) -> None:
-        """Note a smaller depth of a page that the fleet has."""
         self._remember(key, depth)
 
     def take(self, key: bytes) -> bytes | None:
@@ -58,7 +57,6 @@ class RecentKeys(RecentDepths[bytes]):
             self._forget(key)
 
     def clear(self) -> None:
-        """Forget every key."""
         super().clear()
         self._untaken.clear()
 
@@ -88,7 +86,6 @@ class RecentSpellings:
         return True
 
     def clear(self) -> None:
-        """Forget the spellings that were sent."""
         self._recent.clear()
 
 

@@ -34,7 +34,7 @@ ASK_AGAIN_SECS = 0.5
 A hundred workers that ask in each tick would keep Redis busy.
 """
 WATCH_SECS = 0.5
-BEATS = 6
+HEARTBEATS = 6
 """Send this many heartbeats within the time after which a silent worker is taken for dead."""
 
 
@@ -128,11 +128,10 @@ class Worker:
         self.is_dry = False
 
     def start(self) -> None:
-        """Start the tasks of the worker."""
-        beat_secs = self._options.lease_secs / BEATS
+        heartbeat_secs = self._options.lease_secs / HEARTBEATS
         for act, secs in (
             (self._tick, TICK_SECS),
-            (self._beat, beat_secs),
+            (self._heartbeat, heartbeat_secs),
             (self._count, COUNT_SECS),
             (self._watch, WATCH_SECS),
         ):
@@ -190,7 +189,6 @@ class Worker:
         self._buffer.forget_moves(moves)
 
     async def _refill(self) -> None:
-        """Lease as many requests as there is room for."""
         if not self._crawl.wants_more or self._frontier.is_overdue:
             await self._give_back(self._buffer.take_out())
             return
@@ -243,8 +241,8 @@ class Worker:
             await self._frontier.release({host: self._crawl.rest_secs(host) for host in idle})
             self._hosts.forget(idle)
 
-    async def _beat(self) -> None:
-        await self._frontier.beat()
+    async def _heartbeat(self) -> None:
+        await self._frontier.heartbeat()
 
     def _lose_all(self) -> None:
         self._buffer.clear()

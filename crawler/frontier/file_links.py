@@ -128,7 +128,6 @@ class FileLinks:
         return True
 
     def note(self, kind: Kind, *, is_page: bool) -> None:
-        """Count an answer, which is a page or a file."""
         row = (kind.name, kind.host, kind.ending, 0, int(not is_page), int(is_page))
         self._database.write(_COUNT, row)
         if is_page:
@@ -154,7 +153,6 @@ class FileLinks:
         return self._database.read(_KNOWN, (key,)).fetchone() is not None
 
     def _count(self, kind: Kind) -> int:
-        """Return how many links of a kind were requested."""
         found = self._asked.get(kind.name)
         if found is None:
             sql = "SELECT asked FROM file_kinds WHERE name = ?"

@@ -71,7 +71,6 @@ class Redirects:
         return None if row is None else str(row[0])
 
     def clear(self) -> None:
-        """Remove every redirect, for another visit."""
         self._database.empty("redirects")
 
 
@@ -88,7 +87,6 @@ class LeasedRequests:
 
     @property
     def is_half_done(self) -> bool:
-        """Whether any request is half done."""
         return bool(self._half_done)
 
     def note_replaced(self, response: Any, request: Any) -> None:
@@ -100,13 +98,11 @@ class LeasedRequests:
         return self._by_response.get(response) or getattr(response, "request", None)
 
     def note_stored(self, response: Any) -> None:
-        """Note that the page of a response is stored."""
         leased = self.request_of(response)
         if leased is not None:
             self._half_done.add(leased)
 
     def note_through(self, requests: Iterable[Hashable]) -> None:
-        """Note that requests are acknowledged."""
         self._half_done.difference_update(requests)
 
 
@@ -140,7 +136,6 @@ class Frontier:
         self.seen, self.spellings = seen, spellings
 
     def begin_visit(self) -> None:
-        """Remove everything that belongs to the last visit."""
         self.queue.clear()
         self.seen.clear()
         self.redirects.clear()
@@ -158,9 +153,5 @@ def open_frontier(database: Database, queue: Queue, seen: SeenSet, policy: Pause
         policy: Bounds of the pauses of hosts.
     """
     return Frontier(
-        queue,
-        seen,
-        StoredSpellings(database),
-        Redirects(database),
-        HostPauses(database, policy),
+        queue, seen, StoredSpellings(database), Redirects(database), HostPauses(database, policy)
     )

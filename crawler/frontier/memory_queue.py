@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import heapq
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawler.frontier.order import QueuedRequest, next_in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from crawler.frontier.order import Load, ShorterWay
+    from crawler.frontier.order import Load, NewRequest, ShorterWay
 
 
 class MemoryQueue:
@@ -31,19 +31,12 @@ class MemoryQueue:
         self._replaced: set[tuple[int, int]] = set()
         self.is_untouched = True
 
-    def push(  # noqa: PLR0913  # what a request consists of
-        self,
-        host: int,
-        url: str,
-        priority: int,
-        request: Any,
-        key: bytes | None = None,
-        *,
-        depth: int = 0,
-        is_fixed: bool = False,
-    ) -> None:
+    def push(self, new: NewRequest) -> None:
         """Queue a request, seen or not. Complexity: O(log n of its host)."""
-        self._push(QueuedRequest(next(self._ids), host, url, priority, request, depth), key)
+        queued = QueuedRequest(
+            next(self._ids), new.host, new.url, new.priority, new.request, new.depth
+        )
+        self._push(queued, new.key)
 
     def _push(self, queued: QueuedRequest, key: bytes | None) -> None:
         self.is_untouched = False
@@ -61,7 +54,6 @@ class MemoryQueue:
         self._waiting += 1
 
     def lease(self, load: Load) -> QueuedRequest | None:
-        """Lease the next request of a host with room, None where there is none."""
         host = next_in_turn(self._in_line(), load)
         if host is None:
             return None
@@ -138,11 +130,9 @@ class MemoryQueue:
         return is_replaced
 
     def __len__(self) -> int:
-        """Return the number of requests that wait."""
         return self._waiting
 
     def clear(self) -> None:
-        """Remove every request."""
         self._by_key.clear()
         self._under_way.clear()
         self._again.clear()

@@ -30,6 +30,28 @@ MAX_DEPTH = 2**16 - 1
 _SIGNED_BITS = 63
 
 
+class NewRequest(NamedTuple):
+    """A request that is to be queued.
+
+    Attributes:
+        host: The number of its host.
+        url: Its URL.
+        priority: Its priority; the higher, the sooner.
+        request: The rest of it, in the form of the queue.
+        key: Its key in the seen set; None where others may have it too.
+        depth: Number of links that lead to it from a seed.
+        is_fixed: Whether no rule may skip it.
+    """
+
+    host: int
+    url: str
+    priority: int
+    request: Any
+    key: bytes | None = None
+    depth: int = 0
+    is_fixed: bool = False
+
+
 class QueuedRequest(NamedTuple):
     """One request of a queue.
 
@@ -90,28 +112,8 @@ class Queue(Protocol):
     def is_untouched(self) -> bool:
         """Whether nothing was queued in this visit yet."""
 
-    def push(  # noqa: PLR0913  # what a request consists of
-        self,
-        host: int,
-        url: str,
-        priority: int,
-        request: Any,
-        key: bytes | None = None,
-        *,
-        depth: int = 0,
-        is_fixed: bool = False,
-    ) -> None:
-        """Queue a request.
-
-        Args:
-            host: The number of its host.
-            url: Its URL.
-            priority: Its priority; the higher, the sooner.
-            request: The request in the form of this queue.
-            key: Its key in the seen set; None where it has none.
-            depth: Number of links that lead to it from a seed.
-            is_fixed: Whether no rule may skip it.
-        """
+    def push(self, new: NewRequest) -> None:
+        """Queue a request."""
 
     def lease(self, load: Load) -> QueuedRequest | None:
         """Lease the next request of a host with room; None where there is none."""

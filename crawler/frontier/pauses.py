@@ -234,7 +234,6 @@ class HostPauses:
             act(host)
 
     def shared(self, host: int) -> SharedPause | None:
-        """Return the pause of a host, to be handed to another worker."""
         pause = self._hosts.get(host)
         if pause is None:
             return None

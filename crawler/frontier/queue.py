@@ -5,15 +5,14 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.host_line import HostLine
 from crawler.frontier.order import QueuedRequest, next_in_turn
-from crawler.frontier.read_ahead import MAX_OF_A_HOST, Heads
+from crawler.frontier.read_ahead import MAX_OF_A_HOST, Heads, HostLine
 from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, TODO, UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from crawler.frontier.order import Load, ShorterWay, Skip
+    from crawler.frontier.order import Load, NewRequest, ShorterWay, Skip
     from crawler.storage.database import Database
 
 MAX_TRIES = 2
@@ -100,51 +99,22 @@ class RequestQueue:
 
     @property
     def is_untouched(self) -> bool:
-        """Whether nothing was queued in this visit yet."""
         # A key that was seen without a request of its own has no URL.
         sql = "SELECT 1 FROM requests WHERE url != '' LIMIT 1"
         return self._database.read(sql).fetchone() is None
 
-    def push(  # noqa: PLR0913  # what a request consists of
-        self,
-        host: int,
-        url: str,
-        priority: int,
-        request: bytes,
-        key: bytes | None = None,
-        *,
-        depth: int = 0,
-        is_fixed: bool = False,
-    ) -> None:
-        """Queue a request; no other one can be queued under its key. Complexity: O(log n).
-
-        Args:
-            host: The number of its host.
-            url: Its URL.
-            priority: Its priority; the higher, the sooner.
-            request: The rest of it, encoded.
-            key: Its request fingerprint; None where others may have it too.
-            depth: Number of links that lead to it from a seed.
-            is_fixed: Whether no rule may skip it.
-        """
+    def push(self, new: NewRequest) -> None:
+        """Queue a request; no other one can be queued under its key. Complexity: O(log n)."""
+        host, url, priority, request, key, depth, is_fixed = new
         row = (priority, depth, host, url, key, is_fixed, request)
         found = self._database.write(_PUSH, row)
         self._line.stand(host, priority)
         self._heads.offer(host, (-priority, depth, found.lastrowid or 0, url, request))
         self._todo += 1
 
-    def push_skipped(  # noqa: PLR0913  # what a request consists of
-        self,
-        host: int,
-        url: str,
-        priority: int,
-        request: bytes,
-        key: bytes | None,
-        skip: Skip,
-        *,
-        depth: int = 0,
-    ) -> None:
+    def push_skipped(self, new: NewRequest, skip: Skip) -> None:
         """Store a request that is not made because another one stands for its page."""
+        host, url, priority, request, key, depth, _ = new
         row = (priority, depth, host, url, key, request, skip.rule, skip.group)
         self._database.write(_PUSH_SKIPPED, row)
 
@@ -169,7 +139,6 @@ class RequestQueue:
         return QueuedRequest(request_id, host, url, -less, request, depth)
 
     def has_urgent(self, priority: int) -> bool:
-        """Return whether a request of this priority or a higher one waits."""
         return any(found >= priority for _, found in islice(self._line, 1))
 
     @property
@@ -285,11 +254,9 @@ class RequestQueue:
         self._line = HostLine(self._database)
 
     def __len__(self) -> int:
-        """Return the number of requests that wait."""
         return self._todo
 
     def clear(self) -> None:
-        """Remove every request, for another visit."""
         self.write()
         self._todo = 0
         self._again.clear()

@@ -138,7 +138,6 @@ def pack_host(host: int) -> bytes:
 
 
 def unpack_host(packed: bytes) -> int:
-    """Return the number of a packed host; the inverse of ``pack_host``."""
     return int.from_bytes(packed, "big")
 
 
@@ -198,7 +197,6 @@ def record_of(leased: Leased) -> bytes:
 
 
 def unpack(record: bytes) -> Leased:
-    """Return the request of a record."""
     host, urgency, depth = _HEAD.unpack_from(record)
     tries, key_bytes = _TRIES_AND_KEY.unpack_from(record, ID_BYTES)
     start = ID_BYTES + _TRIES_AND_KEY.size

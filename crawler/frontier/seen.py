@@ -92,7 +92,6 @@ class RecentDepths(Generic[K]):
         self._old.pop(key, None)
 
     def clear(self) -> None:
-        """Forget every key."""
         self._young.clear()
         self._old.clear()
 
@@ -187,7 +186,6 @@ class SeenSet(RecentDepths[bytes]):
         return depth
 
     def add(self, key: bytes, depth: int = 0) -> bool:
-        """Add a key with its depth; return whether it is new."""
         if key in self:
             return False
         if len(self._unwritten) >= MAX_UNWRITTEN:

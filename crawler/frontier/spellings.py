@@ -76,7 +76,6 @@ class StoredSpellings:
         return first is not None and _form(first[0]) == form
 
     def note_asked(self, key: bytes, url: str) -> bool:
-        """See ``Spellings``."""
         known, form = self._of(key), _form(url)
         for one in known:
             if _form(one.url) == form:
@@ -130,7 +129,6 @@ class StoredSpellings:
         return spelling._replace(state=state)
 
     def clear(self) -> None:
-        """See ``Spellings``."""
         self._database.write("DELETE FROM spellings")
         self._recent.clear()
 

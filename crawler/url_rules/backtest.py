@@ -43,7 +43,7 @@ class _Page(NamedTuple):
     """A page at its address after the rules that hold."""
 
     place: AddressInContext
-    said: PageContent
+    content: PageContent
 
 
 class History:
@@ -72,9 +72,9 @@ class History:
             other = first.setdefault(hypothesis.applied(page.place), page)
             if other.place.address == page.place.address:
                 continue  # they are one without it
-            if agreement(other.said, page.said) is False:
+            if agreement(other.content, page.content) is False:
                 changed = page if hypothesis.changes(page.place) else other
-                example = CounterExample(page.said.page, other.said.page)
+                example = CounterExample(page.content.page, other.content.page)
                 hypothesis.object(self._kind(hypothesis, changed.place), example)
                 return True
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawler.frontier.queue import RequestQueue
 from crawler.url_rules.engine import UrlRules
@@ -10,7 +10,7 @@ from crawler.url_rules.engine import UrlRules
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawler.frontier.order import Load, Queue, QueuedRequest
+    from crawler.frontier.order import Load, NewRequest, Queue, QueuedRequest
     from crawler.pages.page_row import PageRow
     from crawler.storage.database import Database
     from crawler.url_rules.learning.hypothesis import LearningPolicy
@@ -46,43 +46,27 @@ class NoUrlRules:
         """
         raise ValueError(f"{origin}: URL rules can only be used with {self._why}")
 
-    def push(  # noqa: PLR0913  # what a request consists of
-        self,
-        host: int,
-        url: str,
-        priority: int,
-        request: Any,
-        key: bytes | None,
-        *,
-        depth: int = 0,
-        is_fixed: bool,
-    ) -> bool:
-        """Queue a request."""
-        self._queue.push(host, url, priority, request, key, depth=depth, is_fixed=is_fixed)
+    def push(self, new: NewRequest) -> bool:
+        self._queue.push(new)
         return True
 
     def lease(self, load: Load) -> QueuedRequest | None:
-        """Lease the next request."""
         return self._queue.lease(load)
 
     def take_shorter(self) -> list[tuple[str, int]]:
-        """Return nothing, since nothing is skipped."""
         return []
 
     def regroup_some(self) -> None:
         """Do nothing, since the queue always agrees with no rules."""
 
     def regroup_all(self) -> bool:
-        """Return False, since the queue always agrees with no rules."""
         return False
 
     @property
     def is_examining(self) -> bool:
-        """Whether there are requests to examine: never."""
         return False
 
     def try_more(self) -> bool:
-        """Return False, since there is no rule to try."""
         return False
 
     def observe(

@@ -14,14 +14,14 @@ from crawler.url_rules.rule_state import RuleState
 from crawler.url_rules.rule_trial import RuleTrial
 from crawler.url_rules.skipped import TRY
 from crawler.url_rules.traps import CLOSED, UrlTraps
-from crawler.url_rules.url_groups import said_of
+from crawler.url_rules.url_groups import content_of
 from crawler.url_rules.validation import Validation
 from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from crawler.frontier.order import Load, QueuedRequest
+    from crawler.frontier.order import Load, NewRequest, QueuedRequest
     from crawler.frontier.queue import RequestQueue
     from crawler.pages.page_row import PageRow
     from crawler.storage.database import Database
@@ -164,65 +164,35 @@ class UrlRules:
         self.traps.clear()
 
     def take(self, proposals: Iterable[Proposal], origin: str) -> int:
-        """Adopt rules of another crawl; return how many are new.
-
-        A rule that held here once, and was revoked or forgotten, is not adopted again.
-
-        Args:
-            proposals: The rules.
-            origin: Their source, as people read it.
-        """
+        """Adopt rules of another crawl; return how many are new; see ``RuleTrial``."""
         return self.trial.take(proposals, origin)
 
     def let_go(self, proposal: Proposal, status: RuleStatus, reason: str) -> None:
-        """Revoke a rule that ended in another crawl of the fleet, if it holds here.
-
-        Args:
-            proposal: The rule.
-            status: Its state there.
-            reason: Why it ended there, in words.
-        """
+        """Revoke a rule that ended in another crawl of the fleet, if it holds here."""
         self.trial.let_go(proposal, status, reason)
 
-    def push(  # noqa: PLR0913  # what a request consists of
-        self,
-        host: int,
-        url: str,
-        priority: int,
-        request: bytes,
-        key: bytes | None,
-        *,
-        depth: int = 0,
-        is_fixed: bool,
-    ) -> bool:
+    def push(self, new: NewRequest) -> bool:
         """Queue a request, or note it as one that is skipped; return whether it is queued.
 
-        Args:
-            host: The number of its line in the queue.
-            url: The URL as it would be requested.
-            priority: The wanted priority; lowered where pages of its kind are hardly new any more.
-            request: The encoded request.
-            key: Its request fingerprint; None for a request that nothing skips.
-            depth: Number of links that lead to it from a seed.
-            is_fixed: Whether it is made whatever was learned.
+        Its priority is lowered where pages of its kind are hardly new any more. Nothing skips a
+        request without a key.
 
         Complexity: O(rules of its host).
         """
+        is_fixed, key, admitted = new.is_fixed, new.key, None
         if not is_fixed:
-            priority = self._late.priority(url, priority)
-        admitted = None
+            new = new._replace(priority=self._late.priority(new.url, new.priority))
         if key is not None:
-            admitted = self._admission.admit(url, key, host, is_fixed=is_fixed)
+            admitted = self._admission.admit(new.url, key, new.host, is_fixed=is_fixed)
         if not is_fixed and (not isinstance(admitted, Skip) or admitted.rule < 0):
-            self._late.note_met(url)
+            self._late.note_met(new.url)
         if isinstance(admitted, Skip):
             self._validation.note_change()
-            self._state.queue.push_skipped(host, url, priority, request, key, admitted, depth=depth)
+            self._state.queue.push_skipped(new, admitted)
             if admitted.rule > 0:
-                self._shorter += self._state.skipped.standing_deeper(admitted.group, depth)
+                self._shorter += self._state.skipped.standing_deeper(admitted.group, new.depth)
             return False
-        is_fixed = is_fixed or admitted == TRY
-        self._state.queue.push(host, url, priority, request, key, depth=depth, is_fixed=is_fixed)
+        self._state.queue.push(new._replace(is_fixed=is_fixed or admitted == TRY))
         return True
 
     def lease(self, load: Load) -> QueuedRequest | None:
@@ -259,7 +229,6 @@ class UrlRules:
 
     @property
     def is_comparing_depths(self) -> bool:
-        """Whether ``take_shorter`` has more requests to compare."""
         return self._compared is not None
 
     def take_shorter(self) -> list[tuple[str, int]]:
@@ -275,7 +244,6 @@ class UrlRules:
         return taken
 
     def regroup_all(self) -> bool:
-        """Bring the queue into agreement with the rules; return whether that was needed."""
         if not self.regrouping.is_pending:
             return False
         self.regrouping.finish()
@@ -312,46 +280,46 @@ class UrlRules:
         Complexity: O(hypotheses about its host).
         """
         address = self._state.addresses.parsed(row.canonical_url)
-        said = said_of(row, kept_url)
+        content = content_of(row, kept_url)
         if address is not None and not address.is_learnable:
             self._note_newness(address, row.verdict)
-        if said is None:
+        if content is None:
             self._substitutes.replace_each([*redirected, row.canonical_url])
         elif address is None or not address.is_learnable:
             self._substitutes.note_redirected(redirected, None)
         else:
-            self._note_page(address, said, row, redirected)
-            self._learn(address, said, row, kept_url, redirected)
+            self._note_page(address, content, row, redirected)
+            self._learn(address, content, row, kept_url, redirected)
 
     def _note_page(
-        self, address: Address, said: PageContent, row: PageRow, redirected: Sequence[str]
+        self, address: Address, content: PageContent, row: PageRow, redirected: Sequence[str]
     ) -> None:
-        self.trial.meet(address, said, row, self._state.visit)
+        self.trial.meet(address, content, row, self._state.visit)
         after_rules = self.rules.apply(address)
         number = host_number(address.hostname)
-        self._state.groups.note(after_rules.digest(), number, row.key, said, self._state.visit)
-        if not said.is_file:
+        self._state.groups.note(after_rules.digest(), number, row.key, content, self._state.visit)
+        if not content.is_file:
             self._note_newness(after_rules, row.verdict)
         self._substitutes.note_redirected(redirected, after_rules)
 
     def _learn(
         self,
         address: Address,
-        said: PageContent,
+        content: PageContent,
         row: PageRow,
         kept_url: str | None,
         redirected: Sequence[str],
     ) -> None:
-        if row.verdict == TOO_SHORT or not (row.words or said.is_file):
+        if row.verdict == TOO_SHORT or not (row.words or content.is_file):
             return
         if self.trial.is_given_up(address.host):
             return
         aliases = [*redirected, *filter(None, [row.declared_url])]
         believed = self._state.learner.observe(
             row.canonical_url,
-            said,
+            content,
             same_as=None if kept_url is None else self._state.canonical(kept_url),
-            same_links=self._links_of(said.kept),
+            same_links=self._links_of(content.kept),
             suggests=list(self._canonicals(aliases)),
             lookup=self._look_up,
         )
@@ -364,7 +332,6 @@ class UrlRules:
             self._state.skipped.put_back_rule(-self.traps.cluster(after_rules).id)
 
     def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
-        """Note that URLs were redirected to one that was requested already."""
         self.trial.meet_redirect(sources, target)
         self._substitutes.note_filtered_redirect(sources, target)
 
@@ -383,13 +350,12 @@ class UrlRules:
 
     def _look_up(self, address: Address) -> PageContent | None:
         known = self._state.groups.get(address.digest())
-        return None if known is None or known.visit != self._state.visit else known.said
+        return None if known is None or known.visit != self._state.visit else known.content
 
     def _links_of(self, page: int) -> int | None:
         row = self._state.database.read("SELECT links FROM pages WHERE id = ?", (page,)).fetchone()
         return None if row is None else int(row[0])
 
     def save_refuted(self) -> None:
-        """Store the evidence for and against rules that do not hold, for ``scrapy rules``."""
         self._validation.note_proven()
         self.trial.save_refuted()

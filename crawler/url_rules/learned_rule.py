@@ -144,7 +144,6 @@ class LearnedRule:
 
     @property
     def drops(self) -> bool:
-        """Whether it drops arguments, whatever their values."""
         return isinstance(self.transform, DropArguments)
 
     @property
@@ -172,7 +171,6 @@ class LearnedRule:
         return is_open(self.transform) and len(values) >= _MAX_VALUES and 2 * few < len(values)
 
     def known_values(self, thing: int) -> int:
-        """Return how many values of a part were met."""
         return len(self.values[thing] - {""}) if thing < len(self.values) else 0
 
     def proofs(self, address: Address) -> list[Proof]:
@@ -195,7 +193,6 @@ class LearnedRule:
         return value if value in seen or len(seen) < _MAX_VALUES else OTHER_VALUES
 
     def note_proof(self, proof: Proof) -> None:
-        """Remember that a value is being tried."""
         thing, value = proof
         if is_open(self.transform) and value not in {"", OTHER_VALUES}:
             self.values.extend(set() for _ in range(thing + 1 - len(self.values)))
@@ -208,7 +205,6 @@ class LearnedRule:
         self.examined = NOT_EXAMINED
 
     def apply(self, place: AddressInContext) -> Address:
-        """Return the address that replaces another one."""
         if not self.context.holds(place, about(self.transform)):
             return place.address
         return self.transform(place.address)
@@ -236,7 +232,6 @@ class LearnedRule:
         return zip(map(shown_value, form), self.values, strict=False)
 
     def __str__(self) -> str:
-        """Return the rule as people read it."""
         return f"{self.context}: {self.transform}"
 
 

@@ -91,7 +91,6 @@ class LateRequests:
         return is_closed and not self._skipped.is_fixed(queued.id)
 
     def _pass_over(self, requests: list[QueuedRequest]) -> None:
-        """Postpone leased requests, or give them up."""
         hosts: dict[int, tuple[list[int], list[tuple[int, Skip]]]] = {}
         for queued in requests:
             waiting, given_up = hosts.setdefault(queued.host, ([], []))

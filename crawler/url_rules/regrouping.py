@@ -13,7 +13,7 @@ from crawler.storage import meta_names
 from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, TODO, RequestState
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.skipped import TRY
-from crawler.url_rules.url_groups import said_of
+from crawler.url_rules.url_groups import content_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -80,7 +80,6 @@ class Regrouping:
 
     @property
     def is_pending(self) -> bool:
-        """Whether there are hosts left to regroup."""
         return bool(self._work)
 
     def begin(self, hosts: Iterable[str]) -> None:
@@ -99,7 +98,6 @@ class Regrouping:
         self._is_noted = False
 
     def step(self) -> None:
-        """Check a slice of the requests."""
         work = next(iter(self._work.values()), None)
         if work is None or next(work.steps, _END) is not _END:
             return
@@ -109,7 +107,6 @@ class Regrouping:
         self._is_noted = False
 
     def finish(self) -> None:
-        """Check all requests that are left."""
         while self._work:
             self.step()
 
@@ -167,12 +164,12 @@ class Regrouping:
             self._groups.mark_explored(group)
         self._groups.claim(group, host, key)
         page = self._store.previous(key)
-        said = None if page is None else said_of(page, self._elsewhere.kept_url(page))
-        if page is not None and said is not None:
+        content = None if page is None else content_of(page, self._elsewhere.kept_url(page))
+        if page is not None and content is not None:
             visit = max(page.visit, page.seen_visit)
-            self._trial.meet_again(address, said, page, visit)
+            self._trial.meet_again(address, content, page, visit)
             group = self._rules.apply(address).digest()  # another one where that revoked a rule
-            self._groups.note(group, host, key, said, visit)
+            self._groups.note(group, host, key, content, visit)
         elif is_through:
             known = self._groups.get(group)
             if known is not None and known.wants_another:  # and this was it

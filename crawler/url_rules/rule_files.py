@@ -126,7 +126,6 @@ class RuleFileError(ValueError):
 
 
 def stored(context: Context, transform: Transform) -> dict[str, Any]:
-    """Return a rule as a dict for JSON."""
     return {"context": _place(context), "transform": to_json(transform)}
 
 

@@ -35,13 +35,11 @@ class RuleSet:
     _ways: dict[Address, _Way] = field(default_factory=dict)
 
     def add(self, rule: LearnedRule) -> None:
-        """Add a rule."""
         self._ways.clear()
         for host in rule.hosts:
             self._by_host.setdefault(host, []).append(rule)
 
     def remove(self, rule: LearnedRule) -> None:
-        """Remove a rule."""
         self._ways.clear()
         for host in rule.hosts:
             rules = self._by_host[host]
@@ -65,7 +63,6 @@ class RuleSet:
         )
 
     def __iter__(self) -> Iterator[LearnedRule]:
-        """Yield each rule once."""
         return iter({rule.id: rule for rules in self._by_host.values() for rule in rules}.values())
 
     def of(self, host: str) -> Sequence[LearnedRule]:
@@ -81,7 +78,6 @@ class RuleSet:
         return found
 
     def __contains__(self, host: object) -> bool:
-        """Return whether any rule holds for a host."""
         return host in self._by_host
 
     def apply(self, address: Address, without: Collection[LearnedRule] = ()) -> Address:

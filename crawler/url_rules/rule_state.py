@@ -49,7 +49,6 @@ class RuledAddresses:
         return self._rules.apply(address) if address.is_learnable else address
 
     def standing(self, known: UrlGroup) -> Address | None:
-        """Return the address of the request that stands for others."""
         url = self._skipped.url(known.key)
         return None if url is None else self.learnable(url)
 
@@ -90,7 +89,6 @@ class RuleState:
         queue: RequestQueue,
         policy: LearningPolicy,
     ) -> RuleState:
-        """Restore the state that the last process left."""
         skipped, store, rules = SkippedRequests(database, queue), RuleStore(database), RuleSet()
         for rule in store:
             rules.add(rule)

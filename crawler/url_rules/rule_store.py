@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 from crawler.frontier.queue import RequestQueue
 from crawler.storage.database import Database, open_for_reading
 from crawler.storage.errors import JobError, JobInUseError
-from crawler.storage.states import FORGOTTEN, HOLDS, REVOKED, RuleStatus
+from crawler.storage.states import FORGOTTEN, HOLDS, RuleStatus
 from crawler.url_rules.learned_rule import NOT_EXAMINED, LearnedRule
 from crawler.url_rules.regrouping import note_pending
 from crawler.url_rules.rule_files import restored, stored
@@ -62,7 +62,6 @@ class RuleStore:
             yield found
 
     def add(self, context: Context, transform: Transform, origin: str) -> LearnedRule:
-        """Store a rule that holds from now on."""
         cursor = self._database.write(
             "INSERT INTO url_rules (state, rule, positives, explored, saved, tried, origin, since)"
             " VALUES (?, ?, 0, 0, 0, '{}', ?, ?)",
@@ -71,7 +70,6 @@ class RuleStore:
         return LearnedRule(int(cursor.lastrowid or 0), context, transform, origin=origin)
 
     def change(self, rule: LearnedRule) -> None:
-        """Store the narrower context of a rule."""
         text = json.dumps(stored(rule.context, rule.transform))
         self._database.write("UPDATE url_rules SET rule = ? WHERE id = ?", (text, rule.id))
 
@@ -104,7 +102,6 @@ class RuleStore:
         )
 
     def end(self, rule: LearnedRule, state: RuleStatus, reason: str) -> None:
-        """Store that a rule does not hold any more, and why."""
         self._changed.pop(rule.id, None)
         self._save(rule)
         self._database.write(
@@ -112,21 +109,14 @@ class RuleStore:
         )
 
     def known(self) -> set[Proposal]:
-        """Return every rule that ever held here."""
         rows = self._database.read("SELECT rule FROM url_rules").fetchall()
         return {restored(json.loads(rule)) for (rule,) in rows}
 
-    def ended(self) -> list[Proposal]:
-        """Return the rules that were revoked, or that the user forgot; none is learned again."""
-        return self._in_states(REVOKED, FORGOTTEN)
-
-    def forgotten(self) -> list[Proposal]:
-        """Return the rules that the user forgot: no rule that overlaps one of them is learned."""
-        return self._in_states(FORGOTTEN, FORGOTTEN)
-
-    def _in_states(self, *states: RuleStatus) -> list[Proposal]:
-        rows = self._database.read("SELECT rule FROM url_rules WHERE state IN (?, ?)", states)
-        return [restored(json.loads(rule)) for (rule,) in rows.fetchall()]
+    def ended(self, *states: RuleStatus) -> list[Proposal]:
+        """Return the rules that ended in one of some states."""
+        marks = ", ".join("?" * len(states))
+        sql = f"SELECT rule FROM url_rules WHERE state IN ({marks})"  # noqa: S608
+        return [restored(json.loads(rule)) for (rule,) in self._database.read(sql, states)]
 
 
 def forget_rule(folder: Path, number: int) -> int:

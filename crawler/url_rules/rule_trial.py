@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.storage import meta_names
-from crawler.storage.states import COVERED, REVOKED, RuleStatus
+from crawler.storage.states import COVERED, FORGOTTEN, REVOKED, RuleStatus
 from crawler.url_rules.backtest import History
 from crawler.url_rules.learned_rule import LearnedRule, gained, overlap, proved, shown_value
 from crawler.url_rules.learning.context import AddressInContext, Context
@@ -67,9 +67,9 @@ class RuleTrial:
         self._regroup = regroup
         self._history = History(state)
         self._matters: list[tuple[frozenset[str], Context, CounterExample]] = []
-        self._forgotten = self._store.forgotten()
+        self._forgotten = self._store.ended(FORGOTTEN)
         self._wrong: dict[str, set[tuple[str | None, tuple[str, ...]]]] = {}
-        for proposal in self._store.ended():
+        for proposal in self._store.ended(REVOKED, FORGOTTEN):
             ended, is_wrong = LearnedRule(0, *proposal), proposal not in self._forgotten
             ended.positives = MIN_TEXTS * is_wrong  # at least: it was believed
             self._learner.refute(ended, CounterExample(0, 0))
@@ -110,7 +110,6 @@ class RuleTrial:
         return taken
 
     def adopt(self, believed: list[Proposal]) -> None:
-        """Adopt a rule, and those that are believed because of it."""
         while believed:
             believed = self._adopt(believed[0])
 
@@ -149,12 +148,12 @@ class RuleTrial:
         self._history.recall(hypothesis)
         return not self._learner.is_believed(proposal)
 
-    def meet(self, address: Address, said: PageContent, row: PageRow, visit: int) -> None:
+    def meet(self, address: Address, content: PageContent, row: PageRow, visit: int) -> None:
         """Compare a page that comes in with the one that is known under the same address.
 
         Each rule that makes them one is right once more, or proved wrong.
         """
-        met = self._met(address, said, row, visit)
+        met = self._met(address, content, row, visit)
         if met is None:
             return
         if met.agrees:
@@ -163,27 +162,27 @@ class RuleTrial:
         else:
             self._contradict(address, met, row)
 
-    def meet_again(self, address: Address, said: PageContent, row: PageRow, visit: int) -> None:
+    def meet_again(self, address: Address, content: PageContent, row: PageRow, visit: int) -> None:
         """Compare a page that was stored before the rules; if it agrees, it was evidence before."""
-        met = self._met(address, said, row, visit)
+        met = self._met(address, content, row, visit)
         if met is not None and met.agrees:
             self._note_form(address, met.address, is_trial=False)
         elif met is not None:
             self._contradict(address, met, row)
 
-    def _met(self, address: Address, said: PageContent, row: PageRow, visit: int) -> _Met | None:
+    def _met(self, address: Address, content: PageContent, row: PageRow, visit: int) -> _Met | None:
         """Return the page that is known under the same address, if the two can be compared."""
         known = self._state.groups.get(self._rules.apply(address).digest())
-        if known is None or known.said is None or known.said.page == row.id:
+        if known is None or known.content is None or known.content.page == row.id:
             return None
         if known.visit != visit:  # it may have changed since
             return None
-        agrees = agreement(known.said, said)
-        url = None if agrees is None else self._url_of(known.said.page)
+        agrees = agreement(known.content, content)
+        url = None if agrees is None else self._url_of(known.content.page)
         other = None if url is None else self._state.addresses.learnable(url)
         if agrees is None or url is None or other is None or other == address:
             return None
-        return _Met(other, url, known.said.page, agrees)
+        return _Met(other, url, known.content.page, agrees)
 
     def meet_redirect(self, sources: Iterable[str], target: str) -> None:
         """Compare the URLs that were redirected with a URL that was requested before."""
@@ -265,7 +264,6 @@ class RuleTrial:
         ]
 
     def _may_speak_of(self, rule: LearnedRule, address: Address) -> bool:
-        """Return whether a rule holds for some pages of the kind of an address."""
         place = AddressInContext.of(self._rules.seen_by(rule, address))
         return replace(rule.context, where=None).holds(place, about(rule.transform))
 

@@ -37,7 +37,6 @@ class StandingRequest(NamedTuple):
 
     @property
     def skip(self) -> Skip | None:
-        """The reason why it is not made."""
         return None if self.rule is None or self.group is None else Skip(self.rule, self.group)
 
 
@@ -136,11 +135,9 @@ class SkippedRequests:
         return [StandingRequest(*row) for row in rows]
 
     def counts(self) -> dict[int, int]:
-        """Return how many requests each rule skips."""
         return dict(self._database.read(COUNTS).fetchall())
 
     def url(self, key: bytes) -> str | None:
-        """Return the URL of the request with a fingerprint."""
         row = self._database.read("SELECT url FROM requests WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
 
@@ -149,31 +146,22 @@ class SkippedRequests:
         if not skips:
             return
         changed = self._queue.change(
-            host,
-            _SET_ASIDE,
-            [(skip.rule, skip.group, number) for number, skip in skips],
+            host, _SET_ASIDE, [(skip.rule, skip.group, number) for number, skip in skips]
         )
         self._queue.count(-changed)
 
     def postpone(self, host: int, ids: Sequence[int], priority: int) -> None:
         """Let leased requests of a host wait again, with another priority."""
-        changed = self._queue.change(
-            host,
-            _POSTPONE,
-            [(priority, number) for number in ids],
-        )
+        changed = self._queue.change(host, _POSTPONE, [(priority, number) for number in ids])
         self._queue.count(changed)
 
     def give_up(self, host: int, skips: Sequence[tuple[int, Skip]]) -> None:
         """Set leased requests of a host aside, so that they are not made."""
         self._queue.change(
-            host,
-            _GIVE_UP,
-            [(skip.rule, skip.group, number) for number, skip in skips],
+            host, _GIVE_UP, [(skip.rule, skip.group, number) for number, skip in skips]
         )
 
     def is_fixed(self, number: int) -> bool:
-        """Return whether no rule may skip a request."""
         row = self._database.read("SELECT fixed FROM requests WHERE id = ?", (number,)).fetchone()
         return bool(row[0])
 
@@ -185,19 +173,13 @@ class SkippedRequests:
     def explain(self, skips: Sequence[tuple[int, Skip]]) -> None:
         """Update the reasons why requests are not made, after the rules changed."""
         self._database.write_many(
-            _EXPLAIN,
-            [(skip.rule, skip.group, number) for number, skip in skips],
+            _EXPLAIN, [(skip.rule, skip.group, number) for number, skip in skips]
         )
 
     def put_back(self, host: int, ids: Sequence[int]) -> None:
-        """Let requests of a host wait again."""
         if not ids:
             return
-        changed = self._queue.change(
-            host,
-            _PUT_BACK,
-            [(number,) for number in ids],
-        )
+        changed = self._queue.change(host, _PUT_BACK, [(number,) for number in ids])
         self._queue.count(changed)
 
     def of_group(self, group: bytes) -> list[tuple[int, int, str]]:

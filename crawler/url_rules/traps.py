@@ -223,7 +223,6 @@ class UrlTraps:
         return [number for (number,) in rows]
 
     def __bool__(self) -> bool:
-        """Return whether any cluster is not open."""
         return bool(self._hosts)
 
     def __contains__(self, host: object) -> bool:

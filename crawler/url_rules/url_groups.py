@@ -27,7 +27,7 @@ class UrlGroup(NamedTuple):
 
     Attributes:
         key: Request fingerprint of the request that stands for it.
-        said: The content of its page; None before a page with a text was fetched.
+        content: The content of its page; None before a page with a text was fetched.
         visit: The visit of that fetch; without content, of the last request that gave no page.
         tries: Number of further URLs that were fetched because the first gave no page.
         is_explored: Whether a second URL was fetched on purpose.
@@ -36,7 +36,7 @@ class UrlGroup(NamedTuple):
     """
 
     key: bytes
-    said: PageContent | None
+    content: PageContent | None
     visit: int | None
     tries: int
     is_explored: bool
@@ -45,7 +45,7 @@ class UrlGroup(NamedTuple):
     @property
     def wants_another(self) -> bool:
         """Whether the request gave no page, and another URL of the address may."""
-        return self.said is None and self.visit is not None and self.tries < MAX_TRIES
+        return self.content is None and self.visit is not None and self.tries < MAX_TRIES
 
 
 class UrlGroups:
@@ -64,8 +64,8 @@ class UrlGroups:
         ).fetchone()
         if row is None:
             return None
-        said = None if row[1] is None else PageContent(*row[1:6])
-        return UrlGroup(row[0], said, row[6], row[7], bool(row[8]), row[9])
+        content = None if row[1] is None else PageContent(*row[1:6])
+        return UrlGroup(row[0], content, row[6], row[7], bool(row[8]), row[9])
 
     def claim(self, group: bytes, host: int, key: bytes) -> None:
         """Let a request stand for an address that has none yet."""
@@ -76,17 +76,16 @@ class UrlGroups:
         )
 
     def stand(self, group: bytes, key: bytes) -> None:
-        """Let another request stand for an address."""
         self._database.write("UPDATE url_groups SET key = ? WHERE group_digest = ?", (key, group))
 
-    def note(self, group: bytes, host: int, key: bytes, said: PageContent, visit: int) -> None:
+    def note(self, group: bytes, host: int, key: bytes, content: PageContent, visit: int) -> None:
         """Store the content found at an address; the request that stands for it stays."""
         self._database.write(
             "INSERT INTO url_groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')"
             " ON CONFLICT (group_digest) DO UPDATE"
             " SET words = excluded.words, kept = excluded.kept, similarity = excluded.similarity,"
             " page = excluded.page, links = excluded.links, visit = excluded.visit",
-            (group, host, key, *said[:5], visit),
+            (group, host, key, *content[:5], visit),
         )
 
     def note_failure(self, group: bytes, visit: int) -> None:
@@ -115,7 +114,6 @@ class UrlGroups:
         )
 
     def clear(self) -> None:
-        """Remove all addresses, for another visit."""
         self._database.empty("url_groups")
 
     def forget(self, host: int) -> None:
@@ -124,7 +122,6 @@ class UrlGroups:
 
 
 def forms_json(forms: Iterable[Form]) -> str:
-    """Return forms of URLs as JSON."""
     return json.dumps(sorted(map(sorted, forms)))
 
 
@@ -133,7 +130,7 @@ def forms_of(tested: str) -> set[Form]:
     return {frozenset(map(tuple, form)) for form in json.loads(tested)} if tested else set()
 
 
-def said_of(row: PageRow, kept_url: str | None = None) -> PageContent | None:
+def content_of(row: PageRow, kept_url: str | None = None) -> PageContent | None:
     """Return the content of a stored page; None where it has no text, and repeats none.
 
     The content of a file is its bytes. The same holds for a page without words: its text is the
@@ -144,11 +141,11 @@ def said_of(row: PageRow, kept_url: str | None = None) -> PageContent | None:
         kept_url: URL of the page that it repeats, the key of one that another crawl has.
     """
     if is_file(row):
-        return None if not row.body_bytes else _said(row, kept_url, row.payload_digest, None)
+        return None if not row.body_bytes else _content(row, kept_url, row.payload_digest, None)
     if row.words_digest is None or (row.text is None and row.verdict not in DUPLICATES):
         return None
     digest = row.words_digest if row.words else row.text_digest
-    return _said(row, kept_url, digest, row.links)
+    return _content(row, kept_url, digest, row.links)
 
 
 def number_of(url: str) -> int:
@@ -162,7 +159,7 @@ def is_file(row: PageRow) -> bool:
     return row.verdict == NOT_HTML or repeats
 
 
-def _said(
+def _content(
     row: PageRow, kept_url: str | None, digest: bytes | None, links: int | None
 ) -> PageContent | None:
     if digest is None:

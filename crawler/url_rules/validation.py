@@ -212,7 +212,6 @@ class Validation:
         return rule.has_ids(proof[0]) or rule.tried[proof] >= self._wanted(rule, proof)
 
     def _lacks(self, rule: LearnedRule, proof: Proof) -> int:
-        """Return on how many more pages a value is to be tried."""
         wanted = self._wanted(rule, proof)
         if rule.has_ids(proof[0]) or rule.asked[proof] >= MAX_ASKED * wanted:
             return 0
@@ -229,7 +228,6 @@ class Validation:
         return pages_wanted(max(1, values + is_new))
 
     def _about_the_same(self, rule: LearnedRule) -> Iterable[LearnedRule]:
-        """Yield the rules about values of the same argument."""
         for other in self._rules.of(rule.context.host):
             if isinstance(other.transform, ReplaceValues) and about(other.transform) == about(
                 rule.transform

@@ -84,7 +84,6 @@ def to_ascii(host: str) -> str:
 
 
 def lower(host: str) -> str:
-    """Lower the case: DNS and addresses have none."""
     return host.lower()
 
 

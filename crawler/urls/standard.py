@@ -60,8 +60,6 @@ class Rule(Generic[T]):
 
 
 def on_host(change: Callable[[str], str]) -> Callable[[Parts], Parts]:
-    """Make a function of the host one of the parts."""
-
     def apply(parts: Parts) -> Parts:
         host = change(parts.host)
         return parts if host == parts.host else parts._replace(host=host)
@@ -70,8 +68,6 @@ def on_host(change: Callable[[str], str]) -> Callable[[Parts], Parts]:
 
 
 def on_path(change: Callable[[str], str]) -> Callable[[Parts], Parts]:
-    """Make a function of the path one of the parts."""
-
     def apply(parts: Parts) -> Parts:
         path = change(parts.path)
         return parts if path == parts.path else parts._replace(path=path)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from crawler.frontier.file_links import MIN_FILES, FileLinks
-from crawler.frontier.order import host_number
+from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
 from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
@@ -28,7 +28,7 @@ HOST = host_number("h.org")
 
 def meet(job: Job, url: str) -> None:
     """A link is met."""
-    job.url_rules.push(HOST, url, 0, b"", job.canonicalizer.key(url), is_fixed=False)
+    job.url_rules.push(NewRequest(HOST, url, 0, b"", job.canonicalizer.key(url), is_fixed=False))
 
 
 def ended_with_an_empty_queue(folder: Path) -> Job:

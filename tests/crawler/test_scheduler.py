@@ -19,7 +19,7 @@ from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.project import get_project_settings
 from scrapy.utils.test import get_crawler
 
-from crawler.frontier.order import QueuedRequest, host_number
+from crawler.frontier.order import NewRequest, QueuedRequest, host_number
 from crawler.frontier.request_records import encode_parts
 from crawler.job import Job
 from crawler.request_codec import encode_request
@@ -217,7 +217,7 @@ class TestDirectoryOfAStranger:
             job.begin_visit()
             for name, stored in (("trap", trap), ("plain", encode_parts({"flags": ["x"]}))):
                 job.frontier.queue.push(
-                    host_number("x"), f"{hosts.fast}/fast/{name}", 0, stored, None
+                    NewRequest(host_number("x"), f"{hosts.fast}/fast/{name}", 0, stored, None)
                 )
         (folder / "spider.state").write_bytes(trap)
         result, errors = run("yield from ()", {"JOBDIR": str(folder)})

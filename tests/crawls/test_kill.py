@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.verify.finding import NoWatch
@@ -154,12 +154,12 @@ def test_a_lock_that_does_not_end_ends_the_crawl_and_loses_nothing(tmp_path: Pat
     job.begin_visit()
     host = host_number("example.com")
     for number in range(3):
-        job.frontier.queue.push(host, f"http://example.com/{number}", 0, b"")
+        job.frontier.queue.push(NewRequest(host, f"http://example.com/{number}", 0, b""))
     job.commit()
     job.database.read("PRAGMA busy_timeout = 100")
     with locked(tmp_path / "crawl.db", 60) as process:
         with pytest.raises(CrawlStorageError, match="locked"):
-            job.frontier.queue.push(host, "http://example.com/more", 0, b"")
+            job.frontier.queue.push(NewRequest(host, "http://example.com/more", 0, b""))
         assert "locked" in str(job.failure)
         job.close()
         process.kill()

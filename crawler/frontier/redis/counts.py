@@ -33,7 +33,6 @@ class ShardCounts:
 
     @classmethod
     def read(cls, answer: Sequence[Any]) -> ShardCounts:
-        """Parse the answer of ``counts.lua``."""
         workers = {
             answer[at].decode(): WorkerCounts(*map(int, answer[at + 1 : at + _OF_A_WORKER]))
             for at in range(6, len(answer), _OF_A_WORKER)
@@ -74,7 +73,6 @@ class Counts:
 
 
 def summed(shards: Sequence[ShardCounts], workers: int, *, is_finished: bool) -> Counts:
-    """Return the counts of all shards together."""
     own = total(each for shard in shards for each in shard.workers.values())
     return Counts(
         waiting=sum(shard.waiting for shard in shards),
@@ -90,5 +88,4 @@ def summed(shards: Sequence[ShardCounts], workers: int, *, is_finished: bool) ->
 
 
 def total(each: Iterable[WorkerCounts]) -> WorkerCounts:
-    """Return the sum of the requests and hosts that workers hold."""
     return WorkerCounts(*map(sum, zip(WorkerCounts(0, 0, 0), *each, strict=True)))

@@ -34,7 +34,7 @@ COUNTS = _script("shard", "counts", flags=_READS)
 
 BEGIN = _script("begin")
 ENROL = _script("enrol", flags=_FREES)
-BEAT = _script("beat", flags=_FREES)
+HEARTBEAT = _script("heartbeat", flags=_FREES)
 ROLL = _script("roll", flags=_READS)
 REAP = _script("reap", flags=_FREES)
 FORGET = _script("forget", flags=_FREES)

@@ -54,11 +54,9 @@ class Journal:
         self._pushed: deque[tuple[float, Sequence[QueuedLink]]] = deque()
 
     def __bool__(self) -> bool:
-        """Return whether there are any links."""
         return bool(self._pushed)
 
     def note(self, links: Sequence[QueuedLink], now: float) -> None:
-        """Add links that the server has."""
         self._pushed.append((now, links))
 
     def forget(self, now: float) -> None:
@@ -67,7 +65,6 @@ class Journal:
             self._pushed.popleft()
 
     def take(self) -> list[QueuedLink]:
-        """Remove and return all links."""
         links = [link for _, some in self._pushed for link in some]
         self._pushed.clear()
         return links
@@ -87,7 +84,6 @@ class Calls:
         self.made = self.answered = 0
 
     def begin_anew(self) -> None:
-        """Restart the numbers from the first."""
         self.made = self.answered = 0
 
 
@@ -219,7 +215,6 @@ class Shard:
         return [unpack(record) for record in leased], dict(zip(hosts, records, strict=True))
 
     async def finish(self, done: Iterable[bytes], failed: Iterable[bytes]) -> None:
-        """End leases, by their ids."""
         outcomes: list[tuple[str, bytes]] = [("done", one) for one in done]
         outcomes += [("failed", one) for one in failed]
         for some in _parts(outcomes):
@@ -252,7 +247,6 @@ class Shard:
         await self._call(scripts.MOVE, "pause", *parts)
 
     async def counts(self) -> ShardCounts:
-        """Return the counts of the shard."""
         return ShardCounts.read(await self._server.call(scripts.COUNTS, self._keys, []))
 
 

@@ -27,7 +27,7 @@ FORMAT_VERSION = 3
 T = TypeVar("T")
 
 
-class Beat(NamedTuple):
+class Heartbeat(NamedTuple):
     """The result of a worker's heartbeat.
 
     Attributes:
@@ -79,7 +79,7 @@ class RedisFrontier:
         self._worker = worker
         self._lease_secs = lease_secs
         self._rest_secs = rest_secs
-        self._beaten = time.monotonic()
+        self._last_heartbeat = time.monotonic()
         self._first = 0
         self.owned: set[int] = set()
         self.before_return: list[Callable[[], None]] = []
@@ -103,7 +103,7 @@ class RedisFrontier:
 
     async def _enter(self) -> None:
         self._incarnation, self._is_entering = secrets.token_hex(8), True
-        self._beaten = time.monotonic()
+        self._last_heartbeat = time.monotonic()
         # First, so that an incarnation that is found in a shard is always found here too.
         await self._members.enrol(self._incarnation)
         await _all(shard.enter(self._incarnation, self._rest_secs) for shard in self._shards)
@@ -242,13 +242,13 @@ class RedisFrontier:
         await _all(self._shards[number].release(dict(some)) for number, some in placed.items())
         self.owned.difference_update(hosts)
 
-    async def beat(self) -> Beat:
+    async def heartbeat(self) -> Heartbeat:
         """Send a heartbeat, and return the requests of dead workers to the queue.
 
         Call it at least three times in the time-out; below twice, no worker is ever taken for dead.
         """
         began = time.monotonic()
-        roll = await self._members.beat(self._incarnation)
+        roll = await self._members.heartbeat(self._incarnation)
         await _all(shard.check() for shard in self._shards)
         lost = not roll.is_known or any(shard.is_lost for shard in self._shards)
         if lost:
@@ -256,10 +256,10 @@ class RedisFrontier:
                 act()
             await self._enter()
         else:
-            self._beaten = began
+            self._last_heartbeat = began
         for name, incarnation in roll.dead.items():
             await self._reap(name, incarnation)
-        return Beat(lost, len(roll.alive), tuple(sorted(roll.dead)))
+        return Heartbeat(lost, len(roll.alive), tuple(sorted(roll.dead)))
 
     async def _reap(self, worker: str, incarnation: str) -> None:
         await _all(shard.reap(worker, incarnation) for shard in self._shards)
@@ -268,7 +268,7 @@ class RedisFrontier:
     @property
     def is_overdue(self) -> bool:
         """Whether others may soon take this worker for dead: it should lease nothing more."""
-        return time.monotonic() - self._beaten > self._lease_secs * 2 / 3
+        return time.monotonic() - self._last_heartbeat > self._lease_secs * 2 / 3
 
     async def counts(self) -> Counts:
         """Return the counts of the fleet, read twice where it seems to be finished."""
@@ -309,5 +309,4 @@ class RedisFrontier:
 
 
 async def _all(calls: Iterable[Awaitable[T]]) -> list[T]:
-    """Make calls at one time; return their results."""
     return await asyncio.gather(*calls)

@@ -35,22 +35,24 @@ class HeartbeatWatch:
         self._looked: float | None = None
         self._seen: dict[str, tuple[bytes, float]] = {}
 
-    def dead(self, beats: Mapping[str, bytes], now: float) -> list[str]:
+    def dead(self, heartbeats: Mapping[str, bytes], now: float) -> list[str]:
         """Return the workers whose last heartbeat is as old as the time-out.
 
         Args:
-            beats: The last heartbeat of each worker.
+            heartbeats: The last heartbeat of each worker.
             now: Seconds, monotonic.
         """
         if self._looked is None or now - self._looked > self._lease_secs / 2:
             self._seen.clear()
         self._looked = now
-        self._seen = {name: self._since(name, beat, now) for name, beat in beats.items()}
+        self._seen = {
+            name: self._since(name, heartbeat, now) for name, heartbeat in heartbeats.items()
+        }
         return [name for name, (_, since) in self._seen.items() if now - since >= self._lease_secs]
 
-    def _since(self, name: str, beat: bytes, now: float) -> tuple[bytes, float]:
+    def _since(self, name: str, heartbeat: bytes, now: float) -> tuple[bytes, float]:
         before = self._seen.get(name)
-        return before if before is not None and before[0] == beat else (beat, now)
+        return before if before is not None and before[0] == heartbeat else (heartbeat, now)
 
 
 class Roll(NamedTuple):
@@ -105,34 +107,31 @@ class FleetMembers:
                 )
 
     async def enrol(self, incarnation: str) -> None:
-        """Add this worker to the members."""
         await self._call(scripts.ENROL, self._worker, incarnation)
 
-    async def beat(self, incarnation: str) -> Roll:
+    async def heartbeat(self, incarnation: str) -> Roll:
         """Send a heartbeat, and mark workers without one as dead; return the membership."""
-        known, found, reaped = await self._call(scripts.BEAT, self._worker, incarnation)
-        beats, dead = _beats(found), _texts(reaped)
-        for name in self._watch.dead(beats, time.monotonic()):
-            if name != self._worker and await self._call(scripts.REAP, name, beats[name]):
-                dead[name] = _incarnation_of(beats.pop(name))
-        return Roll(bool(known), frozenset(beats), dead)
+        known, found, reaped = await self._call(scripts.HEARTBEAT, self._worker, incarnation)
+        heartbeats, dead = _heartbeats(found), _texts(reaped)
+        for name in self._watch.dead(heartbeats, time.monotonic()):
+            if name != self._worker and await self._call(scripts.REAP, name, heartbeats[name]):
+                dead[name] = _incarnation_of(heartbeats.pop(name))
+        return Roll(bool(known), frozenset(heartbeats), dead)
 
     async def alive(self) -> frozenset[str]:
-        """Return the names of the members."""
-        return frozenset(_beats(await self._call(scripts.ROLL)))
+        return frozenset(_heartbeats(await self._call(scripts.ROLL)))
 
     async def forget(self, worker: str, incarnation: str) -> None:
         """Remove a worker that has nothing left to return."""
         await self._call(scripts.FORGET, worker, incarnation)
 
 
-def _incarnation_of(beat: bytes) -> str:
-    """Return the incarnation of a heartbeat."""
-    return beat.split()[0].decode()
+def _incarnation_of(heartbeat: bytes) -> str:
+    return heartbeat.split()[0].decode()
 
 
-def _beats(flat: list[bytes]) -> dict[str, bytes]:
-    return {name.decode(): beat for name, beat in _pairs(flat)}
+def _heartbeats(flat: list[bytes]) -> dict[str, bytes]:
+    return {name.decode(): heartbeat for name, heartbeat in _pairs(flat)}
 
 
 def _pairs(flat: list[bytes]) -> list[tuple[bytes, bytes]]:

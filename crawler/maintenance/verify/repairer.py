@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import NewRequest, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_records import encode_parts
 from crawler.pages.page_store import PageStore
@@ -51,7 +51,7 @@ class QueueAgain:
     def push_encoded(self, url: str, encoded: bytes, key: bytes | None, depth: int) -> None:
         """Queue a request that is encoded already."""
         host = host_number(urlsplit(url).hostname or "")
-        self.requests.push(host, url, 0, encoded, key, depth=depth)
+        self.requests.push(NewRequest(host, url, 0, encoded, key, depth=depth))
 
 
 def encoded_request(depth: int) -> bytes:

@@ -44,7 +44,6 @@ class Address(NamedTuple):
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of all arguments."""
         return frozenset(name for name, _ in self.arguments)
 
     def values(self, name: str) -> tuple[str | None, ...]:
@@ -56,7 +55,6 @@ class Address(NamedTuple):
         return xxhash.xxh3_128_digest(repr(tuple(self)).encode("utf-8", "surrogatepass"))
 
     def __str__(self) -> str:
-        """Return the URL as people read it."""
         path = "/".join(self.segments)
         query = "&".join(n if v is None else f"{n}={v}" for n, v in self.arguments)
         return f"{self.scheme}://{self.host}/{path}" + (f"?{query}" if query else "")

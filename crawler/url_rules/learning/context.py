@@ -20,7 +20,6 @@ class AddressInContext(NamedTuple):
 
     @classmethod
     def of(cls, address: Address) -> AddressInContext:
-        """Compute the parts of an address."""
         return cls(address, "/" + "/".join(address.segments), address.names)
 
 
@@ -65,7 +64,6 @@ class Context:
         return Context(self.host, pattern, place.names.difference(about))
 
     def apart(self, other: Context) -> Context:
-        """Return the same context without a narrower one."""
         return replace(self, apart_from=(*self.apart_from, other))
 
     @property
@@ -84,7 +82,6 @@ class Context:
         )
 
     def __str__(self) -> str:
-        """Return the context as people read it."""
         where = f"{self.host}{self.pattern or ''}"
         if self.where is not None:
             where += f" with {self.where[0]}={self.where[1]}"

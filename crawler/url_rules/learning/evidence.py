@@ -97,12 +97,12 @@ class Sight(NamedTuple):
     Attributes:
         form: The parts that the rule drops or replaces in it.
         after_rules: Hash of the address after the rules that hold already.
-        said: The content of its page.
+        content: The content of its page.
     """
 
     form: Form
     after_rules: int
-    said: PageContent
+    content: PageContent
 
 
 @dataclass(slots=True)
@@ -164,7 +164,7 @@ class Evidence:
 
     def count(self, one: Sight, other: Sight, cluster: str) -> bool:
         """Count two addresses with one page that the rule makes one; return whether it is news."""
-        if not (one.said.counts and other.said.counts):
+        if not (one.content.counts and other.content.counts):
             return False
         if any(a == b for a, b in zip(one.form, other.form, strict=True)):
             return False  # nothing is known of what stayed the same
@@ -173,19 +173,19 @@ class Evidence:
         self._note_values(one.form)
         self._note_values(other.form)
         is_more = (self.is_useful, self.fewest_values) != before
-        content = other.said.kept
-        if content in self.contents or len(self.contents) >= _MAX_CONTENTS:
+        kept = other.content.kept
+        if kept in self.contents or len(self.contents) >= _MAX_CONTENTS:
             return is_more
-        self.contents.add(content)
-        self.files += other.said.is_file
+        self.contents.add(kept)
+        self.files += other.content.is_file
         self.clusters[cluster] = self.clusters.get(cluster, 0) + 1
         return True
 
     def count_links(self, source: Sight, target: Sight, *, is_pair: bool) -> None:
         """Note which of two addresses led to less; ``is_pair`` where one counts as the other."""
-        if source.said.leads_to_less_than(target.said):
+        if source.content.leads_to_less_than(target.content):
             self.poor[0] += 1
-        elif target.said.leads_to_less_than(source.said):
+        elif target.content.leads_to_less_than(source.content):
             self.poor[int(is_pair)] += 1
 
     def _note_values(self, form: Form) -> None:
@@ -202,7 +202,6 @@ class Evidence:
 
     @property
     def texts(self) -> int:
-        """Texts that speak for the rule."""
         return sum(self.clusters.values())
 
     @property

@@ -62,13 +62,13 @@ class Observation(NamedTuple):
         raw: Its address.
         place: The address after every rule that holds.
         pattern: Path pattern of ``place``.
-        said: The content of the page.
+        content: The content of the page.
     """
 
     raw: Address
     place: AddressInContext
     pattern: str
-    said: PageContent
+    content: PageContent
 
 
 Lookup = Callable[[Address], PageContent | None]
@@ -120,13 +120,13 @@ class Hypothesis:
     def _judge(self, one: Sight, other: Sight, seen: Observation) -> bool:
         if one.form == other.form:
             return False
-        agree = agreement(one.said, other.said)
+        agree = agreement(one.content, other.content)
         if agree is None:
             return False
         kind = self.context.at(seen.place, seen.pattern, about(self.transform))
         if agree:
             return self._agree(one, other, kind.cluster)
-        self.object(kind, CounterExample(other.said.page, one.said.page))
+        self.object(kind, CounterExample(other.content.page, one.content.page))
         return True
 
     def object(self, kind: Context, example: CounterExample) -> None:
@@ -157,7 +157,6 @@ class Hypothesis:
         return self.transform(place.address) if holds else place.address
 
     def changes(self, place: AddressInContext) -> bool:
-        """Return whether the rule would change an address."""
         return self.applied(place) != place.address
 
     def _agree(self, one: Sight, other: Sight, cluster: str) -> bool:
@@ -201,7 +200,7 @@ class Hypothesis:
         # A shape is matched against the address after the other rules, which drop what hides it.
         is_shape = isinstance(self.transform, Rewrite)
         form = self.transform.varying(seen.place.address if is_shape else seen.raw)
-        return Sight(form, hash(seen.place.address), seen.said)
+        return Sight(form, hash(seen.place.address), seen.content)
 
     def _speaks_of(self, seen: Observation) -> bool:
         return self.context.holds(seen.place, about(self.transform)) or self._spans(seen)

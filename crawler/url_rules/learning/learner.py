@@ -55,9 +55,9 @@ class _Host:
     def remember(self, seen: Observation) -> None:
         """Keep a page for later hypotheses; of copies of one page only the last few are kept."""
         self.window.append(seen)
-        copies = self.alike.pop(seen.said.kept, None) or deque(maxlen=_MAX_ALIKE)
+        copies = self.alike.pop(seen.content.kept, None) or deque(maxlen=_MAX_ALIKE)
         copies.append(seen)
-        self.alike[seen.said.kept] = copies
+        self.alike[seen.content.kept] = copies
         if len(self.alike) > _WINDOW:
             self.alike.popitem(last=False)
 
@@ -87,7 +87,7 @@ class RuleLearner:
     def observe(
         self,
         url: str,
-        said: PageContent,
+        content: PageContent,
         *,
         same_as: str | None = None,
         same_links: int | None = None,
@@ -98,7 +98,7 @@ class RuleLearner:
 
         Args:
             url: Its canonical URL.
-            said: Its content.
+            content: Its content.
             same_as: Canonical URL of the page that it repeats.
             same_links: Number of links of that page that are followed, if known.
             suggests: Canonical URLs that a redirect or rel=canonical declares to be the same page.
@@ -115,9 +115,9 @@ class RuleLearner:
         if not address.is_learnable:
             return []
         host = self._host(address.host)
-        if self._is_too_large(host, said.kept):
-            said = said._replace(counts=False)
-        seen = self._observation(host, address, said)
+        if self._is_too_large(host, content.kept):
+            content = content._replace(counts=False)
+        seen = self._observation(host, address, content)
         news = same_as is not None and self._compare(host, seen, same_as, same_links)
         for other in map(Address.parse, suggests):
             if other.is_learnable:
@@ -132,7 +132,7 @@ class RuleLearner:
         address = Address.parse(same_as)
         if not address.is_learnable or address == seen.raw:
             return False
-        kept = PageContent(b"", seen.said.kept, 1.0, seen.said.kept, links)
+        kept = PageContent(b"", seen.content.kept, 1.0, seen.content.kept, links)
         original = self._observation(host, address, kept)
         for proposal in propose(seen.place, original.place, seen.pattern):
             self._try(host, proposal)
@@ -141,7 +141,6 @@ class RuleLearner:
         )
 
     def pattern_of(self, address: Address) -> str:
-        """Return the path pattern of an address after the rules."""
         return self._host(address.host).patterns(address)
 
     def _host(self, name: str) -> _Host:
@@ -158,15 +157,15 @@ class RuleLearner:
             host.clusters.popitem(last=False)
         return count > self._policy.largest_cluster
 
-    def _observation(self, host: _Host, address: Address, said: PageContent) -> Observation:
+    def _observation(self, host: _Host, address: Address, content: PageContent) -> Observation:
         place = AddressInContext.of(self._rules.apply(address))
-        return Observation(address, place, host.patterns(place.address), said)
+        return Observation(address, place, host.patterns(place.address), content)
 
     def _proposals(self, host: _Host, seen: Observation) -> Iterator[Proposal]:
         same = [
             other
-            for other in reversed(host.alike.get(seen.said.kept, ()))
-            if agreement(other.said, seen.said) and other.place.address != seen.place.address
+            for other in reversed(host.alike.get(seen.content.kept, ()))
+            if agreement(other.content, seen.content) and other.place.address != seen.place.address
         ]
         for other in same[:_MAX_PAIRS]:
             for proposal in propose(seen.place, other.place, seen.pattern):
@@ -251,7 +250,6 @@ class RuleLearner:
         return next(host for host in self._hosts.values() if proposal in host.hypotheses)
 
     def hypothesis(self, proposal: Proposal) -> Hypothesis:
-        """Return the hypothesis of a rule that is believed."""
         return self._holder(proposal).hypotheses[proposal]
 
     def is_believed(self, proposal: Proposal) -> bool:
@@ -296,7 +294,7 @@ class RuleLearner:
         for hypothesis in host.hypotheses.values():
             hypothesis.evidence.start_over()
         for seen in window:
-            again = self._observation(host, seen.raw, seen.said)
+            again = self._observation(host, seen.raw, seen.content)
             self._try_some(host, again)
             host.remember(again)
             self._observe(host, again)

@@ -28,7 +28,6 @@ class Template:
 
     @property
     def variables(self) -> set[int]:
-        """The numbers of its variables."""
         parts = (*self.segments, *(part for _, part in self.arguments))
         return {piece for part in parts if part for piece in part if isinstance(piece, int)}
 
@@ -59,7 +58,6 @@ class Template:
         return address._replace(segments=segments, arguments=arguments)
 
     def __str__(self) -> str:
-        """Return the shape as people read it."""
         path = "/" + "/".join(map(_shown, self.segments))
         query = "&".join(n if v is None else f"{n}={_shown(v)}" for n, v in self.arguments)
         return path + (f"?{query}" if query else "")

@@ -1,4 +1,9 @@
-"""Changes that rules make to addresses: pure, and the identity where a rule does not apply."""
+"""Changes that rules make to addresses: pure, and the identity where a rule does not apply.
+
+A transform is called with an address and returns the changed one. Its ``varying`` returns the parts
+that it drops or replaces in an address, their form. One that replaces a form by another tells its
+own form (``is_source``), and can be ``reversed``. As text it is what people read.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +32,6 @@ class DropArguments:
     names: tuple[str, ...]
 
     def __call__(self, address: Address) -> Address:
-        """Return the address without the arguments."""
         kept = tuple(a for a in address.arguments if a[0] not in self.names)
         return address if len(kept) == len(address.arguments) else address._replace(arguments=kept)
 
@@ -36,7 +40,6 @@ class DropArguments:
         return tuple(address.values(name) for name in self.names)
 
     def __str__(self) -> str:
-        """Return the rule as people read it."""
         return "any " + ", ".join(f"{name}=" for name in self.names) + " is irrelevant"
 
 
@@ -57,11 +60,9 @@ class ReplaceValues:
     one_way: bool = False
 
     def is_source(self, form: Form) -> bool:
-        """Return whether an address with this form is one that the rule replaces."""
         return form == (self.old,)
 
     def reversed(self) -> ReplaceValues:
-        """Return the rule in the other direction."""
         return ReplaceValues(self.name, self.new, self.old)
 
     def __call__(self, address: Address) -> Address:
@@ -76,11 +77,9 @@ class ReplaceValues:
         return address._replace(arguments=tuple(kept))
 
     def varying(self, address: Address) -> Form:
-        """Return the values of the argument."""
         return (address.values(self.name),)
 
     def __str__(self) -> str:
-        """Return the rule as people read it."""
         return f"{self._written(self.old)} {_equals(self.one_way)} {self._written(self.new)}"
 
     def _written(self, values: tuple[str | None, ...]) -> str:
@@ -107,7 +106,6 @@ class ReplaceSegments:
     one_way: bool = False
 
     def is_source(self, form: Form) -> bool:
-        """Return whether an address with this form is one that the rule replaces."""
         return form != (None,)
 
     def reversed(self) -> ReplaceSegments:
@@ -150,7 +148,6 @@ class ReplaceSegments:
         return ANYTHING in self.old
 
     def __str__(self) -> str:
-        """Return the rule as people read it."""
         old = "/".join(ANY if segment is None else segment for segment in self.old)
         new = "/".join(self.new)
         equals = _equals(self.one_way)
@@ -168,16 +165,13 @@ class LowerPath:
     """Capital letters in the path that do not matter."""
 
     def __call__(self, address: Address) -> Address:
-        """Return the address with small letters in its path."""
         lowered = tuple(segment.lower() for segment in address.segments)
         return address if lowered == address.segments else address._replace(segments=lowered)
 
     def varying(self, address: Address) -> Form:
-        """Return the path as the address has it."""
         return (address.segments,)
 
     def __str__(self) -> str:
-        """Return the rule as people read it."""
         return "capital letters in the path equal small ones"
 
 
@@ -192,26 +186,21 @@ class ReplaceHost:
     one_way: bool = False
 
     def is_source(self, form: Form) -> bool:
-        """Return whether an address with this form is one that the rule replaces."""
         return form == ((self.scheme, self.host),)
 
     def reversed(self) -> ReplaceHost:
-        """Return the rule in the other direction."""
         return ReplaceHost(self.new_scheme, self.new_host, self.scheme, self.host)
 
     def __call__(self, address: Address) -> Address:
-        """Return the address at the other host."""
         old, new = (self.scheme, self.host), (self.new_scheme, self.new_host)
         if (address.scheme, address.host) != old or old == new:
             return address
         return address._replace(scheme=self.new_scheme, host=self.new_host)
 
     def varying(self, address: Address) -> Form:
-        """Return the scheme and host of an address."""
         return ((address.scheme, address.host),)
 
     def __str__(self) -> str:
-        """Return the rule as people read it."""
         new = f"{self.new_scheme}://{self.new_host}"
         return f"{self.scheme}://{self.host} {_equals(self.one_way)} {new}"
 
@@ -225,25 +214,20 @@ class Rewrite:
     one_way: bool = False
 
     def is_source(self, form: Form) -> bool:
-        """Return whether an address with this form is one that the rule replaces."""
         return form == (True,)
 
     def reversed(self) -> Rewrite:
-        """Return the rule in the other direction."""
         return Rewrite(self.target, self.source)
 
     def __call__(self, address: Address) -> Address:
-        """Return the address in the other shape."""
         variables = self.source.match(address)
         filled = address if variables is None else self.target.fill(address, variables)
         return address if filled == address else filled
 
     def varying(self, address: Address) -> Form:
-        """Return whether the address has the shape that is replaced."""
         return (self.source.match(address) is not None,)
 
     def __str__(self) -> str:
-        """Return the rule as people read it."""
         return f"{self.source} {_equals(self.one_way)} {self.target}"
 
 
@@ -296,7 +280,6 @@ def includes(wide: Transform, narrow: Transform) -> bool:
 
 
 def about(transform: Transform) -> tuple[str, ...]:
-    """Return the arguments that a rule is about."""
     if isinstance(transform, DropArguments):
         return transform.names
     return (transform.name,) if isinstance(transform, ReplaceValues) else ()

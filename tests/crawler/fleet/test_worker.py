@@ -89,6 +89,16 @@ async def crawl(url: str, folder: Path) -> AsyncIterator[Crawl]:
         job.close()
 
 
+@asynccontextmanager
+async def two_workers(url: str, folder: Path) -> AsyncIterator[tuple[Crawl, RedisFrontier]]:
+    """A worker that has joined, and the frontier of another one."""
+    async with (
+        crawl(url, folder / "one") as own,
+        worker(url, "other", prefix=PREFIX, shards=SHARDS) as other,
+    ):
+        yield own, other
+
+
 async def turn(own: Crawl) -> None:
     """Everything that the loop does once."""
     await own.worker._count()
@@ -185,10 +195,7 @@ def test_holds_what_the_frontier_says_after_it_was_taken_for_dead(
     redis_url: str, tmp_path: Path
 ) -> None:
     async def run() -> None:
-        async with (
-            crawl(redis_url, tmp_path / "one") as own,
-            worker(redis_url, "other", prefix=PREFIX, shards=SHARDS) as other,
-        ):
+        async with two_workers(redis_url, tmp_path) as (own, other):
             await other.push([*links(A, 20), *links(B, 20)])
             await turn(own)
             assert own.buffer.waiting
@@ -201,7 +208,7 @@ def test_holds_what_the_frontier_says_after_it_was_taken_for_dead(
                 await own.worker._tick()
 
             own.frontier._enter = enter_slowly  # type: ignore[method-assign]
-            await own.worker._beat()
+            await own.worker._heartbeat()
             assert own.fetcher.losses == 1
             await turn(own)
             counts = await own.frontier.counts()
@@ -214,10 +221,7 @@ def test_holds_what_the_frontier_says_after_it_was_taken_for_dead(
 
 def test_tells_what_ends_while_it_is_taken_for_dead(redis_url: str, tmp_path: Path) -> None:
     async def run() -> None:
-        async with (
-            crawl(redis_url, tmp_path / "one") as own,
-            worker(redis_url, "other", prefix=PREFIX, shards=SHARDS) as other,
-        ):
+        async with two_workers(redis_url, tmp_path) as (own, other):
             await other.push(links(A, 2))
             await turn(own)
             own.end_one()
@@ -227,7 +231,7 @@ def test_tells_what_ends_while_it_is_taken_for_dead(redis_url: str, tmp_path: Pa
                 own.frontier.finish = finish  # type: ignore[method-assign]
                 await finish(*ended)
                 await take_for_dead(own, "one")
-                await own.worker._beat()
+                await own.worker._heartbeat()
                 own.worker._ask_again = 0.0
                 await own.worker._refill()
                 own.end_one()
@@ -248,10 +252,7 @@ def test_hosts_rest_as_long_as_each_asks_for_where_a_worker_ends(
     redis_url: str, tmp_path: Path
 ) -> None:
     async def run() -> None:
-        async with (
-            crawl(redis_url, tmp_path / "one") as own,
-            worker(redis_url, "other", prefix=PREFIX, shards=SHARDS) as other,
-        ):
+        async with two_workers(redis_url, tmp_path) as (own, other):
             await other.push([*links(A, 20), *links(B, 20)])
             own.fetcher.rests[A] = 30.0
             own.worker._hosts.share = 2

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import xxhash
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import NewRequest, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.pages.page_row import PageRow
 from crawler.pages.page_store import PageStore
@@ -83,7 +83,7 @@ class RuledCrawl:
         sql = "SELECT 1 FROM requests WHERE key = ?"
         if self.database.read(sql, (key,)).fetchone() is not None:
             return
-        self.rules.push(host, url, 0, b"", key, depth=depth, is_fixed=is_fixed)
+        self.rules.push(NewRequest(host, url, 0, b"", key, depth=depth, is_fixed=is_fixed))
 
     def admit_all(self, urls: Iterable[str]) -> None:
         for url in urls:

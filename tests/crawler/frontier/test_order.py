@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from crawler.frontier.memory_queue import MemoryQueue
-from crawler.frontier.order import ShorterWay, host_number, next_in_turn
+from crawler.frontier.order import NewRequest, ShorterWay, host_number, next_in_turn
 from crawler.frontier.queue import RequestQueue
 from crawler.storage.database import Database
 from tests.crawler.frontier.model import ModelQueue
@@ -41,7 +41,7 @@ def queue(request: pytest.FixtureRequest) -> Iterator[Queue]:
 def push(queue: Queue, *hosts: int, priority: int = 0) -> None:
     """Queue a request a host, its URL being its number."""
     for host in hosts:
-        queue.push(host, f"http://{host}/", priority, b"")
+        queue.push(NewRequest(host, f"http://{host}/", priority, b""))
 
 
 def lease(queue: Queue, load: Callable[[int], int | None] = idle) -> QueuedRequest:
@@ -62,7 +62,7 @@ def hosts_of(queue: Queue) -> list[int]:
 class TestOrder:
     def test_one_host_is_served_in_the_order_of_arrival(self, queue: Queue) -> None:
         for n in range(200):
-            queue.push(A, str(n), 0, b"%d" % n)
+            queue.push(NewRequest(A, str(n), 0, b"%d" % n))
         leased = [lease(queue) for _ in range(200)]
         assert [(one.url, one.request) for one in leased] == [
             (str(n), b"%d" % n) for n in range(200)
@@ -71,12 +71,12 @@ class TestOrder:
 
     def test_what_is_less_deep_goes_first_whenever_it_came(self, queue: Queue) -> None:
         for depth in (2, 1, 3, 1, 0):
-            queue.push(A, str(depth), 0, b"", depth=depth)
+            queue.push(NewRequest(A, str(depth), 0, b"", depth=depth))
         assert [lease(queue).depth for _ in range(5)] == [0, 1, 1, 2, 3]
 
     def test_what_is_urgent_goes_first_however_deep(self, queue: Queue) -> None:
-        queue.push(A, "near", 0, b"", depth=1)
-        queue.push(A, "urgent", 1, b"", depth=9)
+        queue.push(NewRequest(A, "near", 0, b"", depth=1))
+        queue.push(NewRequest(A, "urgent", 1, b"", depth=9))
         assert [lease(queue).url for _ in range(2)] == ["urgent", "near"]
 
     def test_hosts_are_taken_in_turn(self, queue: Queue) -> None:
@@ -138,10 +138,10 @@ class TestOrder:
 
     def test_what_is_put_back_less_urgent_goes_behind_the_others(self, queue: Queue) -> None:
         for depth in (0, 1, 2):
-            queue.push(A, str(depth), 0, b"", depth=depth)
+            queue.push(NewRequest(A, str(depth), 0, b"", depth=depth))
         first = lease(queue)
         queue.put_back(first._replace(request=b"again", priority=-1), is_changed=True)
-        queue.push(A, "3", 0, b"", depth=3)
+        queue.push(NewRequest(A, "3", 0, b"", depth=3))
         leased = [lease(queue) for _ in range(4)]
         assert [one.url for one in leased] == ["1", "2", "3", "0"]
         assert leased[-1].request == b"again"
@@ -189,7 +189,7 @@ class TestMemoryQueueProperties:
                 case "push", host, priority, depth:
                     pushed += 1
                     key = pushed.to_bytes(16)
-                    queue.push(host, str(pushed), priority, pushed, key, depth=depth)
+                    queue.push(NewRequest(host, str(pushed), priority, pushed, key, depth=depth))
                     model.push(pushed, host, priority, depth)
                     hosts[pushed] = host, priority
                 case "lower", number, depth if number <= pushed:

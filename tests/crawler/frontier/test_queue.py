@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.frontier.order import Skip
+from crawler.frontier.order import NewRequest, Skip
 from crawler.frontier.queue import RequestQueue
 from crawler.storage.database import COMMIT_PAGES, MAX_PAGES, Database
 from crawler.url_rules.skipped import SkippedRequests
@@ -48,7 +48,7 @@ def test_leases_of_a_process_that_died_are_todo_again(tmp_path: Path) -> None:
     database = Database(tmp_path)
     queue = RequestQueue(database)
     for n in range(5):
-        queue.push(HOST, f"http://x/{n}", 0, b"")
+        queue.push(NewRequest(HOST, f"http://x/{n}", 0, b""))
     done, leased = queue.lease(idle), queue.lease(idle)
     assert done is not None
     assert leased is not None
@@ -65,7 +65,7 @@ def test_leases_of_a_process_that_died_are_todo_again(tmp_path: Path) -> None:
 def test_the_last_request_of_a_host_comes_back_after_a_kill(tmp_path: Path) -> None:
     database = Database(tmp_path)
     queue = RequestQueue(database)
-    queue.push(HOST, "http://x/", 0, b"whole")
+    queue.push(NewRequest(HOST, "http://x/", 0, b"whole"))
     queue.lease(idle)
     database.commit()
     killed(database)
@@ -83,12 +83,12 @@ def test_what_was_not_committed_is_as_if_it_had_not_been(tmp_path: Path) -> None
     database = Database(tmp_path)
     queue = RequestQueue(database)
     for n in range(3):
-        queue.push(HOST, f"http://x/{n}", 0, b"")
+        queue.push(NewRequest(HOST, f"http://x/{n}", 0, b""))
     database.commit()
     request = queue.lease(idle)
     assert request is not None
     queue.finish([request.id])
-    queue.push(HOST, "http://x/link", 0, b"")
+    queue.push(NewRequest(HOST, "http://x/link", 0, b""))
     killed(database)
 
     again = Database(tmp_path)
@@ -101,7 +101,7 @@ def test_broken_requests_come_back_once_and_in_the_next_process_only(tmp_path: P
     for process in range(3):
         queue = RequestQueue(database)
         if process == 0:
-            queue.push(HOST, "http://x/", 0, b"")
+            queue.push(NewRequest(HOST, "http://x/", 0, b""))
         assert len(queue) == (1 if process < 2 else 0)
         request = queue.lease(idle)
         if request is not None:
@@ -114,7 +114,7 @@ def test_broken_requests_come_back_once_and_in_the_next_process_only(tmp_path: P
 def test_what_is_through_is_emptied(tmp_path: Path) -> None:
     database = Database(tmp_path)
     queue = RequestQueue(database)
-    queue.push(HOST, "http://x/", 0, b"Authorization: secret")
+    queue.push(NewRequest(HOST, "http://x/", 0, b"Authorization: secret"))
     request = queue.lease(idle)
     assert request is not None
     queue.finish([request.id])
@@ -132,7 +132,7 @@ def test_a_commit_is_due_after_so_many_pages_however_fast_they_are(
     database = Database(tmp_path)
     queue = RequestQueue(database)
     for n in range(pages):
-        queue.push(HOST, f"http://x/{n}", 0, b"")
+        queue.push(NewRequest(HOST, f"http://x/{n}", 0, b""))
     database.commit()
     due = []
     for _ in range(pages):
@@ -151,9 +151,9 @@ def test_a_skipped_request_survives_a_kill_and_another_process_puts_it_back(
     database = Database(tmp_path)
     queue = RequestQueue(database)
     for n in range(3):
-        queue.push(HOST, f"http://x/{n}", 0, b"whole")
+        queue.push(NewRequest(HOST, f"http://x/{n}", 0, b"whole"))
     SkippedRequests(database, queue).set_aside(HOST, [(n, Skip(5, b"group")) for n in (1, 3)])
-    queue.push_skipped(HOST, "http://x/3", 0, b"whole", b"key", Skip(5, b"group"))
+    queue.push_skipped(NewRequest(HOST, "http://x/3", 0, b"whole", b"key"), Skip(5, b"group"))
     database.commit()
     killed(database)
     assert states(tmp_path) == {0: 1, 4: 3}
@@ -245,7 +245,7 @@ def test_a_visit_begins_without_a_copy_of_the_last_one_in_the_log(tmp_path: Path
     database = Database(tmp_path)
     queue = RequestQueue(database)
     for n in range(20_000):
-        queue.push(n % 7, f"http://x/{n}", 0, b"{}", n.to_bytes(16))
+        queue.push(NewRequest(n % 7, f"http://x/{n}", 0, b"{}", n.to_bytes(16)))
     database.commit()
     database.read("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     queue.clear()
@@ -254,6 +254,6 @@ def test_a_visit_begins_without_a_copy_of_the_last_one_in_the_log(tmp_path: Path
     assert log.stat().st_size < (tmp_path / "crawl.db").stat().st_size / 20
     assert database.read("SELECT count(*) FROM requests").fetchone() == (0,)
     assert database.read("PRAGMA integrity_check").fetchone() == ("ok",)
-    queue.push(1, "http://x/", 0, b"{}", bytes(16))
+    queue.push(NewRequest(1, "http://x/", 0, b"{}", bytes(16)))
     assert drain(queue) == ["http://x/"]
     database.close()

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from crawler.frontier.order import ShorterWay, Skip
+from crawler.frontier.order import NewRequest, ShorterWay, Skip
 from crawler.frontier.queue import RequestQueue
 from crawler.storage.database import Database
 from crawler.url_rules.skipped import SkippedRequests
@@ -73,7 +73,14 @@ class QueueMachine(RuleBasedStateMachine):
     def push(self, host: int, priority: int, depth: int) -> None:
         self.pushed += 1
         self.queue.push(
-            host, str(self.pushed), priority, b"%d" % self.pushed, key_of(self.pushed), depth=depth
+            NewRequest(
+                host,
+                str(self.pushed),
+                priority,
+                b"%d" % self.pushed,
+                key_of(self.pushed),
+                depth=depth,
+            )
         )
         self.model.push(self.pushed, host, priority, depth)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.host_line import MAX_CHANGES, MAX_HOSTS
+from crawler.frontier.order import NewRequest
 from crawler.frontier.queue import MAX_UNWRITTEN, RequestQueue
+from crawler.frontier.read_ahead import MAX_CHANGES, MAX_HOSTS
 from crawler.storage.database import Database
 from tests.crawler.frontier.test_queue import HOST, drain, idle
 
@@ -19,10 +20,10 @@ def test_a_request_more_urgent_than_what_was_read_ahead_goes_first(tmp_path: Pat
     database = Database(tmp_path)
     queue = RequestQueue(database)
     for n in range(500):
-        queue.push(HOST, f"http://x/{n}", 0, b"")
+        queue.push(NewRequest(HOST, f"http://x/{n}", 0, b""))
     queue.lease(idle)
-    queue.push(HOST, "http://x/urgent", 1, b"")
-    queue.push(HOST, "http://x/last", -1, b"")
+    queue.push(NewRequest(HOST, "http://x/urgent", 1, b""))
+    queue.push(NewRequest(HOST, "http://x/last", -1, b""))
     assert drain(queue) == ["http://x/urgent", *(f"http://x/{n}" for n in range(1, 500)),
                             "http://x/last"]  # fmt: skip
     database.close()
@@ -33,7 +34,7 @@ def test_huge_requests_are_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     database = Database(tmp_path)
     queue = RequestQueue(database)
     for n in range(90):
-        queue.push(n % 3, f"http://x/{n}", 0, bytes(30_000))
+        queue.push(NewRequest(n % 3, f"http://x/{n}", 0, bytes(30_000)))
     urls = []
     while (request := queue.lease(idle)) is not None:
         urls.append(request.url)
@@ -51,7 +52,7 @@ class TestMemory:
         queue = RequestQueue(database)
         held = []
         for n in range(self.REQUESTS):
-            queue.push(n % 50_000, f"http://x/{n}", 0, b"")
+            queue.push(NewRequest(n % 50_000, f"http://x/{n}", 0, b""))
             if n % 1000 == 0:
                 request = queue.lease(idle)
                 assert request is not None
@@ -69,8 +70,8 @@ class TestMemory:
         steps = []
         for hosts in (range(20), range(20, 20_000)):
             for n in hosts:
-                queue.push(n, "http://x/", 0, b"")
-                queue.push(n, "http://x/2", 1, b"")
+                queue.push(NewRequest(n, "http://x/", 0, b""))
+                queue.push(NewRequest(n, "http://x/2", 1, b""))
             steps.append(steps_of(database, queue))
         assert steps[1] <= 2 * steps[0]
         database.close()

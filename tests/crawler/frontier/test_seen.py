@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.frontier import seen as seen_module
+from crawler.frontier.order import NewRequest
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import RecentDepths, SeenSet
 from crawler.storage.database import Database
@@ -123,7 +124,7 @@ def rows(database: Database) -> list[tuple[int, str, bytes]]:
 def test_a_key_is_in_the_row_of_its_request(database: Database, tmp_path: Path) -> None:
     seen, queue = SeenSet(database, tmp_path / "seen.bloom"), RequestQueue(database)
     seen.add(key(1))
-    queue.push(7, "http://x/", 0, b"", seen.take(key(1)))
+    queue.push(NewRequest(7, "http://x/", 0, b"", seen.take(key(1))))
     assert key(1) in seen
     assert seen.take(key(1)) is None
     assert not seen.add(key(1))
@@ -158,7 +159,7 @@ def test_a_key_and_its_request_are_lost_together_or_not_at_all(tmp_path: Path) -
     for n in range(6):
         seen.add(key(n))
         if n % 2:
-            queue.push(7, f"http://x/{n}", 0, b"", seen.take(key(n)))
+            queue.push(NewRequest(7, f"http://x/{n}", 0, b"", seen.take(key(n))))
         if n == 3:
             database.commit()
     database.fail("killed")

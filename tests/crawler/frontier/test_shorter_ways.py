@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.frontier.memory_queue import MemoryQueue
-from crawler.frontier.order import Queue, QueuedRequest, ShorterWay
+from crawler.frontier.order import NewRequest, Queue, QueuedRequest, ShorterWay
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import SeenSet
 from crawler.storage.database import Database
@@ -38,7 +38,7 @@ class Crawl:
         key = page.encode().rjust(16)
         if self.seen.add(key, depth):
             self.seen.take(key)
-            self.queue.push(len(page), page, 0, b"fetch", key, depth=depth)
+            self.queue.push(NewRequest(len(page), page, 0, b"fetch", key, depth=depth))
         elif depth < (self.seen.depth(key) or 0):
             self.seen.lower(key, depth)
             self.queue.lower(ShorterWay(key, depth, len(page), page, 0, b"again"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.frontier.order import NewRequest
 from crawler.job import Job
 from crawler.maintenance.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, export_pages
@@ -284,7 +285,7 @@ def test_nothing_is_written_after_a_write_has_failed(tmp_path: Path) -> None:
         with pytest.raises(CrawlStorageError, match="disk is full"):
             await capture_all(job, answers)
         with pytest.raises(CrawlStorageError):
-            job.frontier.queue.push(1, "http://example.com/", 0, b"")
+            job.frontier.queue.push(NewRequest(1, "http://example.com/", 0, b""))
         await job.close_pool()
         job.close()
         return job

@@ -15,7 +15,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
 from crawler.maintenance.verify.repairer import encoded_request
 from crawler.pages.page_row import to_unsigned
@@ -213,7 +213,9 @@ class Visits(RuleBasedStateMachine):
         key = job.canonicalizer.key(url)
         job.frontier.seen.add(key)
         host = host_number("example.com")
-        job.frontier.queue.push(host, url, 0, encoded_request(0), job.frontier.seen.take(key))
+        job.frontier.queue.push(
+            NewRequest(host, url, 0, encoded_request(0), job.frontier.seen.take(key))
+        )
 
     @rule(path=PATHS, said=SAID)
     def say(self, path: str, said: Said) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.frontier.order import NewRequest
 from crawler.lab.live import LiveCrawl
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.crawl_report import PageCluster, make_report
@@ -19,7 +20,7 @@ from crawler.pages.export import export_pages
 from crawler.reading.reading import Metadata, Reading
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
-from crawler.url_rules.url_groups import number_of, said_of
+from crawler.url_rules.url_groups import content_of, number_of
 from neardup import Parameters
 from tests.crawler.maintenance.rejudge.captured import Said
 from tests.crawler.pages.sharing import OneMemory, fleet
@@ -215,7 +216,7 @@ def test_a_page_that_a_killed_process_stored_goes_on_its_way(tmp_path: Path) -> 
         asyncio.run(said(two, "/b", Said(NEAR)))
         for job in (one, two):
             job.frontier.queue.push(
-                1, "http://example.com/more", 0, b""
+                NewRequest(1, "http://example.com/more", 0, b"")
             )  # so that the visit goes on
     with fleet(at, OPTIONS, memory) as (one, two):
         again = [asyncio.run(said(one, "/a", Said(LONG))), asyncio.run(said(two, "/b", Said(NEAR)))]
@@ -249,7 +250,7 @@ def test_whoever_reads_a_crawl_of_a_fleet_knows_where_originals_are(tmp_path: Pa
         await said(one, "/a", Said(LONG))
         for number, page in enumerate([Said(LONG), Said(LONG, "around"), Said(NEAR)]):
             captured = await said(two, f"/{number}", page)
-            found = said_of(captured.row, captured.kept_url)
+            found = content_of(captured.row, captured.kept_url)
             assert found is not None
             assert found.kept == number_of("http://example.com/a") < 0
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.frontier.order import Skip, host_number
+from crawler.frontier.order import NewRequest, Skip, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.pages.verdicts import NEAR_DUPLICATE, NEW
 from crawler.storage.database import Database, open_for_reading
@@ -40,7 +40,9 @@ def note(traps: UrlTraps, name: str, verdict: str, pages: int) -> int:
 def skip(queue: RequestQueue, rule: int, count: int) -> None:
     for number in range(count):
         key = (rule * 1_000 + number).to_bytes(16, "big", signed=True)
-        queue.push_skipped(HOST, f"http://h.org/{rule}/{number}", 0, b"", key, Skip(rule, key))
+        queue.push_skipped(
+            NewRequest(HOST, f"http://h.org/{rule}/{number}", 0, b"", key), Skip(rule, key)
+        )
 
 
 def told(folder: Path) -> tuple[StoredCluster, ...]:

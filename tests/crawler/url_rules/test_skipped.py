@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.frontier.order import Skip
+from crawler.frontier.order import NewRequest, Skip
 from crawler.frontier.queue import RequestQueue
 from crawler.storage.database import Database
 from crawler.storage.states import SKIPPED, TODO
@@ -28,8 +28,8 @@ class Line:
         self.queue = RequestQueue(self.database)
         self.skipped = SkippedRequests(self.database, self.queue)
         for number in range(1, 5):
-            self.queue.push(HOST, f"http://a/{number}", 0, b"packed", b"%016d" % number)
-        self.queue.push(OTHER_HOST, "http://b/5", 0, b"packed", b"%016d" % 5)
+            self.queue.push(NewRequest(HOST, f"http://a/{number}", 0, b"packed", b"%016d" % number))
+        self.queue.push(NewRequest(OTHER_HOST, "http://b/5", 0, b"packed", b"%016d" % 5))
 
     def urls(self) -> list[str]:
         """Everything that is handed out."""
@@ -109,7 +109,9 @@ def test_the_reason_can_change(line: Line) -> None:
 
 
 def test_a_skipped_request_survives_the_process(line: Line, tmp_path: Path) -> None:
-    line.queue.push_skipped(HOST, "http://a/9", 0, b"packed", b"%016d" % 9, Skip(3, GROUP))
+    line.queue.push_skipped(
+        NewRequest(HOST, "http://a/9", 0, b"packed", b"%016d" % 9), Skip(3, GROUP)
+    )
     line.skipped.set_aside(HOST, [(1, Skip(1, GROUP))])
     line.database.close()
     database = Database(tmp_path)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import NewRequest, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.pages.verdicts import (
     CHANGED,
@@ -197,7 +197,7 @@ class TestQueue:
 
     def push(self, queue: RequestQueue, url: str, *, is_fixed: bool = False) -> None:
         key = Canonicalizer().key(url)
-        queue.push(host_number("h.org"), url, 0, b"", key, is_fixed=is_fixed)
+        queue.push(NewRequest(host_number("h.org"), url, 0, b"", key, is_fixed=is_fixed))
 
     def drain(self, rules: UrlRules) -> list[str]:
         found: list[QueuedRequest] = []
@@ -274,7 +274,9 @@ class TestQueue:
         keys = [number.to_bytes(16, "big") for number in range(400)]
         queued = [
             rules.push(
-                1, url + (f"&a0={n}" if "?" in path else f"b/{n}/"), 0, b"", key, is_fixed=False
+                NewRequest(
+                    1, url + (f"&a0={n}" if "?" in path else f"b/{n}/"), 0, b"", key, is_fixed=False
+                )
             )
             for n, key in enumerate(keys)
         ]

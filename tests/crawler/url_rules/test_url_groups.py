@@ -9,7 +9,7 @@ import pytest
 from crawler.pages.page_row import PageRow
 from crawler.storage.database import Database
 from crawler.url_rules.learning.evidence import PageContent
-from crawler.url_rules.url_groups import MAX_TRIES, UrlGroups, said_of
+from crawler.url_rules.url_groups import MAX_TRIES, UrlGroups, content_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ def test_the_first_request_stands(groups: UrlGroups) -> None:
     groups.claim(GROUP, 1, OTHER)
     known = groups.get(GROUP)
     assert known is not None
-    assert (known.key, known.said, known.wants_another) == (KEY, None, False)
+    assert (known.key, known.content, known.wants_another) == (KEY, None, False)
 
 
 def test_what_another_request_found_is_noted_beside_it(groups: UrlGroups) -> None:
@@ -43,7 +43,7 @@ def test_what_another_request_found_is_noted_beside_it(groups: UrlGroups) -> Non
     groups.note(GROUP, 1, OTHER, SAID, visit=2)
     known = groups.get(GROUP)
     assert known is not None
-    assert (known.key, known.said, known.visit) == (KEY, SAID, 2)
+    assert (known.key, known.content, known.visit) == (KEY, SAID, 2)
 
 
 def test_without_a_page_some_more_are_wanted_one_at_a_time(groups: UrlGroups) -> None:
@@ -68,7 +68,7 @@ def test_a_page_that_was_found_is_not_lost_by_a_later_failure(groups: UrlGroups)
     groups.note_try(GROUP)
     known = groups.get(GROUP)
     assert known is not None
-    assert (known.said, known.visit, known.tries, known.wants_another) == (SAID, 1, 0, False)
+    assert (known.content, known.visit, known.tries, known.wants_another) == (SAID, 1, 0, False)
 
 
 def test_hosts_are_forgotten_apart(groups: UrlGroups) -> None:
@@ -139,4 +139,4 @@ def row(**values: object) -> PageRow:
     ],
 )
 def test_what_a_page_said(page: PageRow, said: PageContent | None) -> None:
-    assert said_of(page) == said
+    assert content_of(page) == said

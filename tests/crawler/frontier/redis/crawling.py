@@ -47,7 +47,7 @@ class Crawl:
 
     async def run(self) -> None:
         """Crawl until the fleet has nothing any more."""
-        beating = asyncio.create_task(self._beat())
+        beating = asyncio.create_task(self._heartbeat())
         while not (await self._frontier.counts()).is_finished:
             rooms = dict.fromkeys(self._frontier.owned, 2)
             leased = await self._frontier.lease(8, rooms, most_hosts=MAX_HOSTS, room=2)
@@ -61,9 +61,9 @@ class Crawl:
             await beating
         await self._frontier.close()
 
-    async def _beat(self) -> None:
+    async def _heartbeat(self) -> None:
         while True:
-            await self._frontier.beat()
+            await self._frontier.heartbeat()
             await asyncio.sleep(LEASE_SECS / 12)
 
     async def _fetch(self, leased: list[Leased]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol
 
+from crawler.frontier.order import NewRequest
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redis.shared_frontier import RedisFrontier
 from crawler.frontier.seen import SeenSet
@@ -61,7 +62,9 @@ class SqliteDriver:
         assert key is not None
         if not self._seen.add(key):
             return False
-        self._queue.push(host, url, priority, request, self._seen.take(key), depth=depth)
+        self._queue.push(
+            NewRequest(host, url, priority, request, self._seen.take(key), depth=depth)
+        )
         return True
 
     def lease(self, busy: frozenset[int] = frozenset()) -> str | None:

@@ -14,7 +14,7 @@ from tests.crawler.frontier.redis.fleet import A, B, durable_server, link, links
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.frontier.redis.shared_frontier import Beat, RedisFrontier
+    from crawler.frontier.redis.shared_frontier import Heartbeat, RedisFrontier
     from tests.servers.redis import RedisServer
 
 pytestmark = pytest.mark.slow
@@ -22,13 +22,13 @@ pytestmark = pytest.mark.slow
 LEASE_SECS = 0.6
 
 
-async def beat_for(secs: float, *frontiers: RedisFrontier) -> list[Beat]:
+async def beat_for(secs: float, *frontiers: RedisFrontier) -> list[Heartbeat]:
     """Let workers beat for a time; tell what they were told."""
-    beats, end = [], time.monotonic() + secs
+    heartbeats, end = [], time.monotonic() + secs
     while time.monotonic() < end:
-        beats += await asyncio.gather(*(frontier.beat() for frontier in frontiers))
+        heartbeats += await asyncio.gather(*(frontier.heartbeat() for frontier in frontiers))
         await asyncio.sleep(0.05)
-    return beats
+    return heartbeats
 
 
 def test_what_a_dead_worker_had_waits_again(redis_url: str) -> None:
@@ -38,7 +38,7 @@ def test_what_a_dead_worker_had_waits_again(redis_url: str) -> None:
                 await one.push([*links(A, 2), *links(B, 2)])
                 held = await one.lease(4, {}, most_hosts=2)
                 await one.park(held[:1])
-            returned = [beat.returned for beat in await beat_for(3 * LEASE_SECS, two)]
+            returned = [heartbeat.returned for heartbeat in await beat_for(3 * LEASE_SECS, two)]
             assert [names for names in returned if names] == [("one",)]
             counts = await two.counts()
             assert (counts.waiting, counts.leased, counts.parked) == (4, 0, 0)
@@ -74,8 +74,8 @@ def test_who_was_taken_for_dead_is_told_so_and_begins_anew(redis_url: str) -> No
             assert await two.lease(1, {}, most_hosts=1) == held[:1]
             # It was fetched already, and still waits.
             await one.finish(held[1:], [])
-            assert (await one.beat()).lost
-            assert not (await one.beat()).lost
+            assert (await one.heartbeat()).lost
+            assert not (await one.heartbeat()).lost
             assert one.owned == set()
             counts = await one.counts()
             assert (counts.waiting, counts.leased, counts.done) == (1, 1, 1)
@@ -91,11 +91,11 @@ def test_a_server_that_stands_still_kills_nobody(own_redis: RedisServer) -> None
             held = await one.lease(2, {}, most_hosts=1)
             await beat_for(LEASE_SECS, one, two)
             own_redis.pause()
-            beats = asyncio.gather(one.beat(), two.beat())
+            heartbeats = asyncio.gather(one.heartbeat(), two.heartbeat())
             await asyncio.to_thread(own_redis.stand_still, 2 * LEASE_SECS)
-            assert not any(beat.lost or beat.returned for beat in await beats)
+            assert not any(heartbeat.lost or heartbeat.returned for heartbeat in await heartbeats)
             after = await beat_for(LEASE_SECS, one, two)
-            assert not any(beat.lost or beat.returned for beat in after)
+            assert not any(heartbeat.lost or heartbeat.returned for heartbeat in after)
             await one.finish(held, [])
             assert (await two.counts()).done == 2
 
@@ -115,7 +115,7 @@ def test_calls_that_a_killed_server_did_not_answer_are_carried_out_once() -> Non
                 server.start()
                 leased += await call
             assert [found.request for found in leased] == [b"%d" % n for n in range(20)]
-            assert not (await one.beat()).lost
+            assert not (await one.heartbeat()).lost
 
     with durable_server() as server:
         asyncio.run(test(server))
@@ -157,10 +157,10 @@ def test_what_a_killed_server_lost_is_pushed_again(tmp_path: Path) -> None:
             shutil.rmtree(files)
             shutil.copytree(kept, files)
             server.start()
-            assert (await one.beat()).lost
+            assert (await one.heartbeat()).lost
             counts = await one.counts()
             assert (counts.waiting, counts.leased, counts.done) == (3, 0, 0)
-            assert not (await one.beat()).lost
+            assert not (await one.heartbeat()).lost
 
     with durable_server("--dir", str(files)) as server:
         asyncio.run(test(server))
@@ -176,7 +176,7 @@ def test_a_full_server_takes_ends_and_beats_and_is_waited_for(own_redis: RedisSe
                 call = asyncio.create_task(one.push([link(A, "new")]))
                 answered, _ = await asyncio.wait([call], timeout=0.3)
                 assert not answered
-                assert not (await one.beat()).lost
+                assert not (await one.heartbeat()).lost
                 client.config_set("maxmemory", "0")
                 assert await call == [True]
                 client.config_set("maxmemory", "1mb")

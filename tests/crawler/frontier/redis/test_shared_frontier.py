@@ -285,3 +285,25 @@ def test_a_host_of_which_every_request_was_dropped_belongs_to_nobody(url: str) -
             assert later.url == "http://1/2"
 
     run(test())
+
+
+def test_one_lease_looks_at_no_more_hosts_than_it_may_own(url: str) -> None:
+    """Each has one request, for which a nearer one was made: it is dropped when its turn comes."""
+    hosts = range(10)
+
+    async def test() -> None:
+        async with worker(url, shards=1) as one, worker(url, "two", shards=1) as two:
+            for depth in (5, 1):
+                nearer = [link(host, "page", depth=depth) for host in hosts]
+                await one.push([each._replace(is_followed=depth == 1) for each in nearer])
+            near = await one.lease(10, {}, most_hosts=10, room=1)
+            assert [each.depth for each in near] == [1] * 10
+            await one.finish(near, ())
+            await one.release(dict.fromkeys(hosts, 0.0))
+            for left in (7, 4, 1, 0):
+                assert await two.lease(100, {}, most_hosts=3) == []
+                counts = await two.counts()
+                assert (counts.hosts, counts.waiting) == (left, left)
+                assert not two.owned
+
+    run(test())

@@ -40,10 +40,10 @@ class TestWatchProperties:
         self, looks: list[tuple[float, int]]
     ) -> None:
         watch, now, seen = HeartbeatWatch(SECS), 0.0, list[tuple[float, int]]()
-        for passed, beat in looks:
+        for passed, heartbeat in looks:
             now += passed
-            seen.append((now, beat))
-            is_dead = watch.dead({"a": b"%d" % beat}, now) == ["a"]
+            seen.append((now, heartbeat))
+            is_dead = watch.dead({"a": b"%d" % heartbeat}, now) == ["a"]
             same = _standing(seen)
             assert is_dead == (now - same[0] >= SECS)
 
@@ -51,8 +51,8 @@ class TestWatchProperties:
 def _standing(seen: list[tuple[float, int]]) -> list[float]:
     """The times of the last looks that found one beat, none of them far from the next."""
     times = [seen[-1][0]]
-    for at, beat in reversed(seen[:-1]):
-        if beat != seen[-1][1] or times[0] - at > SECS / 2:
+    for at, heartbeat in reversed(seen[:-1]):
+        if heartbeat != seen[-1][1] or times[0] - at > SECS / 2:
             break
         times.insert(0, at)
     return times

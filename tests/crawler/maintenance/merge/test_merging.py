@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.frontier.order import host_number
+from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
 from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.verify.finding import NoWatch
@@ -232,7 +232,7 @@ def test_what_waits_anywhere_waits_unless_it_was_fetched(tmp_path: Path) -> None
             asyncio.run(said(job, f"/{number}", Said(f"{LONG} {number}" * (number + 1))))
             for path in ("/0", "/1", "/waits"):
                 url = f"http://example.com{path}"
-                job.frontier.queue.push(HOST, url, 0, b"", job.canonicalizer.key(url))
+                job.frontier.queue.push(NewRequest(HOST, url, 0, b"", job.canonicalizer.key(url)))
             job.frontier.seen.add(bytes([number]) * 16)
     merged(tmp_path, *folders)
     waiting = rows(tmp_path / "out", "SELECT url FROM requests WHERE state = 0")

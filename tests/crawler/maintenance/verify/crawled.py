@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawler.frontier.order import Skip, host_number
+from crawler.frontier.order import NewRequest, Skip, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_records import encode_parts
 from crawler.job import Job
@@ -65,7 +65,7 @@ async def _visit(
             job.frontier.seen.add(key)
             packed = encode_parts({"errback": "failed"})
             host = host_number(url.split("/")[2])
-            job.frontier.queue.push(host, url, 0, packed, job.frontier.seen.take(key))
+            job.frontier.queue.push(NewRequest(host, url, 0, packed, job.frontier.seen.take(key)))
         if queued:
             _skip(job)
     finally:
@@ -87,7 +87,9 @@ def _skip(job: Job) -> None:
         if isinstance(skip, Skip):
             packed = encode_parts({"errback": "failed"})
             job.frontier.seen.add(key)
-            job.frontier.queue.push_skipped(host, url, 0, packed, job.frontier.seen.take(key), skip)
+            job.frontier.queue.push_skipped(
+                NewRequest(host, url, 0, packed, job.frontier.seen.take(key)), skip
+            )
     assert len(job.frontier.queue) == len(QUEUED)
 
 

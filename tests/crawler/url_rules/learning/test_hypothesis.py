@@ -103,7 +103,7 @@ class TestRefutation:
         some.observe(seen("/x?id=3&sid=a", 3))
         near = seen("/x?id=3&sid=b", 3)
         said = PageContent(b"other words", 3, 0.9, 2)
-        assert not some.observe(near._replace(said=said))
+        assert not some.observe(near._replace(content=said))
         assert (some.evidence.texts, some.refuted) == (0, None)
 
     def test_the_page_that_counts_instead_is_looked_up(self) -> None:
