@@ -183,6 +183,7 @@ def test_a_commit_waits_a_little_for_a_page_that_is_half_done(
 WORK = """
 import sys
 from pathlib import Path
+from crawler.frontier.order import NewRequest
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import SeenSet
 from crawler.storage.database import Database
@@ -197,7 +198,8 @@ while True:
         number += 1
         key = number.to_bytes(16, "big")
         if seen.add(key):
-            queue.push(number % 5, f"http://x/{number}", number % 3, b"", seen.take(key))
+            url = f"http://x/{number}"
+            queue.push(NewRequest(number % 5, url, number % 3, b"", seen.take(key)))
     if request is not None:
         queue.finish([request.id])
     if number % 7 == 0:

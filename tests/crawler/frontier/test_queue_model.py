@@ -32,9 +32,9 @@ HOSTS = 6
 RULES = st.integers(1, 2)
 LOADS = st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=HOSTS, max_size=HOSTS)
 SMALL = {
-    "host_line.READ_HOSTS": 2,
-    "host_line.MAX_HOSTS": 3,
-    "host_line.MAX_CHANGES": 3,
+    "read_ahead.READ_HOSTS": 2,
+    "read_ahead.MAX_HOSTS": 3,
+    "read_ahead.MAX_CHANGES": 3,
     "read_ahead.MAX_OF_A_HOST": 3,
     "read_ahead.MAX_BYTES": 1_000,
     "queue.MAX_OF_A_HOST": 3,
