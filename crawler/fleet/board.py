@@ -68,11 +68,7 @@ class SharedRule:
 
 
 class Board:
-    """Reads and writes the board of a fleet.
-
-    Args:
-        server: The fleet's Redis.
-    """
+    """Reads and writes the board of a fleet."""
 
     def __init__(self, server: Server) -> None:
         self._server = server

@@ -29,11 +29,7 @@ _FIELDS = OriginalPage.__dataclass_fields__.keys()
 
 
 class FleetVerdicts:
-    """Implements ``crawler.pages.shared_verdicts.SharedVerdicts`` with the fleet's deduplicator.
-
-    Args:
-        shared: Deduplicator that keeps the texts of all workers.
-    """
+    """Implements ``crawler.pages.shared_verdicts.SharedVerdicts`` with the fleet's deduplicator."""
 
     def __init__(self, shared: SharedDeduplicator) -> None:
         self._shared = shared

@@ -60,13 +60,7 @@ async def connect_again(url: str, prefix: str) -> Server:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """The state of the fleet that a joining worker reports.
-
-    Attributes:
-        counts: Counts of the fleet's frontier.
-        others: Number of other workers.
-        warnings: Warnings about the Redis.
-    """
+    """The state of the fleet that a joining worker reports."""
 
     counts: Counts
     others: int
@@ -78,7 +72,6 @@ class Fleet:
 
     Args:
         job: The crawl of this process, with a directory of its own.
-        options: Options of the worker.
 
     Raises:
         FleetError: The directory holds another crawl.

@@ -74,10 +74,6 @@ class Membership:
 
     A restarted worker keeps its name, so that its earlier leases are returned at once. The copy of
     a directory is another worker.
-
-    Args:
-        database: Database of the worker.
-        folder: Crawl directory of the worker.
     """
 
     def __init__(self, database: Database, folder: Path) -> None:

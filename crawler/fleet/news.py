@@ -45,9 +45,7 @@ class SharedRules:
     A rule that ended anywhere ends everywhere, and holds nowhere again.
 
     Args:
-        database: Database of the worker.
         url_rules: Rules of the worker; nothing is shared if it learns none.
-        board: Board of the fleet.
     """
 
     def __init__(self, database: Database, url_rules: UrlRules | NoUrlRules, board: Board) -> None:
@@ -139,9 +137,7 @@ class SharedParameters:
     """Carries parameters between ``crawl.db``, where they are tuned, and the fleet's board.
 
     Args:
-        database: Database of the worker.
         archivist: Archivist that judges by the parameters of the opened crawl.
-        board: Board of the fleet.
     """
 
     def __init__(self, database: Database, archivist: Archivist, board: Board) -> None:
@@ -215,10 +211,6 @@ class MovedSeeds:
 
 class News:
     """Exchanges the facts that workers share beside requests and texts.
-
-    Args:
-        job: Job of the worker.
-        server: The fleet's Redis.
 
     Attributes:
         counts: Counts of the fleet at the last query; None before the first one.

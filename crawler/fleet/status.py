@@ -28,11 +28,7 @@ class FleetStatus:
     """The status of a fleet.
 
     Attributes:
-        name: Name of the fleet.
         identity: Settings that all its workers share.
-        counts: Counts of requests and hosts.
-        workers: Counts of each worker, by name.
-        notices: Parameters and page counts.
         rules: Learned URL rules that hold.
         memory_bytes: Memory of the whole Redis, other data included; of one node in a cluster.
     """

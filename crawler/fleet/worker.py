@@ -92,14 +92,6 @@ class Worker:
     process is killed, requests that are not acknowledged are fetched again by another worker, and
     those that are have their links in the frontier.
 
-    Args:
-        frontier: Frontier of the fleet, opened.
-        buffer: Leases of this worker.
-        outbox: Links that the crawl found.
-        news: Facts that all workers share.
-        options: Options of the worker.
-        crawl: Crawl that fetches the requests.
-
     Attributes:
         is_dry: Whether the frontier had no request for this worker when it was last asked.
     """

@@ -15,8 +15,6 @@ class FleetOptions:
     """The options that a worker is given by its settings.
 
     Attributes:
-        url: URL of the Redis that the fleet shares.
-        name: Name of the fleet.
         lease_secs: Silence in seconds after which a worker is taken for dead.
         shards: Number of parts of the frontier, fixed when the fleet begins.
         max_hosts: Maximum number of hosts that one worker owns at a time.

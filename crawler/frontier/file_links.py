@@ -88,7 +88,6 @@ class FileLinks:
     """The tables ``file_kinds`` and ``file_links``.
 
     Args:
-        database: The crawl's database.
         endings: Endings of files, without the dot, in small letters; without any, no link looks
             like a file.
     """

@@ -108,16 +108,7 @@ class LeasedRequests:
 
 @dataclass(slots=True)
 class Frontier:
-    """The requests of a crawl: those that wait, are under way, or were met before.
-
-    Attributes:
-        queue: Requests that wait or are leased.
-        seen: Keys that were queued.
-        spellings: Other spellings of canonical URLs.
-        redirects: Redirects that were met.
-        pauses: Pauses of hosts.
-        leased: Leased requests of responses.
-    """
+    """The requests of a crawl: those that wait, are under way, or were met before."""
 
     queue: Queue
     seen: SeenKeys
@@ -144,14 +135,7 @@ class Frontier:
 
 
 def open_frontier(database: Database, queue: Queue, seen: SeenSet, policy: PausePolicy) -> Frontier:
-    """Open the frontier of a crawl that is alone.
-
-    Args:
-        database: The crawl's database.
-        queue: Its requests.
-        seen: Its keys.
-        policy: Bounds of the pauses of hosts.
-    """
+    """Open the frontier of a crawl that is alone."""
     return Frontier(
         queue, seen, StoredSpellings(database), Redirects(database), HostPauses(database, policy)
     )

@@ -53,16 +53,7 @@ class NewRequest(NamedTuple):
 
 
 class QueuedRequest(NamedTuple):
-    """One request of a queue.
-
-    Attributes:
-        id: Its number.
-        host: The number of its host.
-        url: Its URL.
-        priority: Its priority; the higher, the sooner.
-        request: The request in the form that was queued.
-        depth: Number of links that lead to it from a seed.
-    """
+    """A request of a queue, in the parts of ``NewRequest``."""
 
     id: int
     host: int
@@ -90,9 +81,6 @@ class ShorterWay(NamedTuple):
     Attributes:
         key: Request fingerprint of the page.
         depth: Number of links that lead to it now.
-        host: The number of its host.
-        url: Its URL.
-        priority: Its priority.
         again: The request that is queued to follow the page's links at their new depth, if the page
             was fetched already; None for a page whose links are not to be followed.
     """

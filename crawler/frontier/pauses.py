@@ -72,11 +72,9 @@ class HostPause:
     """The pause of a host, or its last one where it has not answered well since.
 
     Attributes:
-        name: The host.
         ends_at: Its end, by the monotonic clock.
         number: Its number in a row, from 1.
         waited_secs: Length of all pauses in a row, this one included.
-        reason: Why the host is paused.
         is_given_up: Whether the host is not requested again in this visit.
     """
 
@@ -107,10 +105,6 @@ class HostPauses:
     """Pauses hosts, in the table ``host_pauses``, so that a pause outlives the process.
 
     Memory holds the hosts that have not answered well since they refused.
-
-    Args:
-        database: The crawl's database.
-        policy: Bounds of the pauses.
 
     Attributes:
         after_change: Functions called with each host whose pauses began, grew longer or ended.

@@ -176,7 +176,6 @@ class Heads:
     """The first waiting requests of some hosts, bounded in number and bytes.
 
     Args:
-        database: The crawl's database.
         gone: Ids of requests that wait in the table only.
     """
 

@@ -107,17 +107,11 @@ class QueuedLink(NamedTuple):
 
 
 class Leased(NamedTuple):
-    """A request that was leased.
+    """A request that was leased, otherwise as ``QueuedLink``.
 
     Attributes:
         id: The id of its record.
-        host: The number of its host.
-        url: Its URL.
-        priority: Its priority.
-        key: Its request fingerprint, or None.
-        request: The rest of it, encoded.
         tries: Number of times that it broke before.
-        depth: Number of links that lead to it from a seed.
         is_again: Whether its page may have been fetched before, from further away.
     """
 

@@ -138,7 +138,6 @@ class SeenSet(RecentDepths[bytes]):
     is queued elsewhere or never, gets a row that is done from the start, without a URL.
 
     Args:
-        database: The crawl's database.
         bloom_path: Path of the filter's file, or None.
 
     Files:

@@ -44,11 +44,7 @@ class Spellings(Protocol):
 
 
 class StoredSpellings:
-    """The table ``spellings``: the canonical URL is tried next, then the others as they were met.
-
-    Args:
-        database: The crawl's database.
-    """
+    """The table ``spellings``: the canonical URL is tried next, then others as they were met."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

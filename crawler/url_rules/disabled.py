@@ -22,7 +22,6 @@ class NoUrlRules:
     """Queues every request and learns nothing; else as ``crawler.url_rules.engine.UrlRules``.
 
     Args:
-        queue: The queue of requests.
         why: The condition for learning rules, for the message of an error.
     """
 

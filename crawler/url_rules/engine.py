@@ -115,12 +115,6 @@ class UrlRules:
     Attributes:
         is_busy: Whether the last ``lease`` returned nothing only because it took long enough, so
             that the next one may return a request at once.
-
-    Args:
-        database: The crawl's database.
-        canonicalizer: The crawl's canonicalizer of URLs.
-        queue: The queue of requests.
-        policy: The conditions on which a rule is believed.
     """
 
     def __init__(

@@ -99,7 +99,6 @@ class LearnedRule:
     """A part of a host's addresses that does not matter.
 
     Attributes:
-        id: Number in the crawl's directory.
         context: The addresses for which it holds.
         transform: The change that it makes to such an address.
         positives: Number of texts that were met under two addresses which it makes one.

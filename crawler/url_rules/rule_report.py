@@ -41,10 +41,7 @@ class StoredCluster:
 
     Attributes:
         name: Host, path pattern and names of arguments.
-        fetched: Number of pages fetched in this visit.
-        new: Number of those whose text was new.
         state: "slow" or "closed".
-        reason: Why the cluster is not open.
         skipped: Number of requests that are not made because of it.
     """
 
@@ -73,7 +70,6 @@ class StoredRule:
     """A rule in the directory of a crawl.
 
     Attributes:
-        id: Its number.
         where: The addresses for which it holds.
         what: The part of them that does not matter.
         state: "holds", "revoked" or "forgotten".
@@ -82,7 +78,6 @@ class StoredRule:
         saved: Number of requests that were not made, in all visits.
         explored: Number of requests that were made all the same, to try it.
         origin: "learned", or the file that it came from.
-        reason: Why it does not hold any more.
         examined: State of its examination: "proven", "all" (tried on all of too few pages), "ids"
             (not tried), "undecided" (too many pages cannot be compared), "no" (not to the end).
         tried: Number of pages on which it was tried since it holds, for each of its values.

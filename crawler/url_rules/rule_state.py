@@ -58,16 +58,9 @@ class RuleState:
     """The rules, the pages that they were learned from, and the requests that they skip.
 
     Attributes:
-        database: The crawl's database.
-        canonical: The crawl's canonicalizer of URLs.
-        queue: The queue of requests that wait.
         skipped: The requests that are not made.
         groups: The pages that were found, by address after the rules.
         store: Every rule that ever held.
-        rules: The rules that hold.
-        learner: The learner that proposes rules.
-        addresses: The addresses of URLs.
-        visit: The number of this visit.
     """
 
     database: Database

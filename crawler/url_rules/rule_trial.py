@@ -55,7 +55,6 @@ class RuleTrial:
     """Tracks which rules hold, and revokes those that a page proves wrong.
 
     Args:
-        state: The rules, and the pages that they were learned from.
         regroup: Called with the hosts of a rule that begins or ceases to hold.
     """
 

@@ -61,15 +61,12 @@ class UrlCluster:
     """URLs of one kind: the same kinds of host, path and names of arguments.
 
     Attributes:
-        id: Number in the crawl's directory.
         name: As people read it.
-        fetched: Pages fetched.
         new: Those of them whose text was new.
         barren: Pages since the last new one.
         met: Its URLs that were found since then, while it was not open.
         recent: The last of them, a bit each, the newest last; 1 for a new one.
         state: "open"; "slow", after all others; or "closed".
-        reason: Why it is not open.
     """
 
     id: int
@@ -188,7 +185,6 @@ class UrlTraps:
     """The table ``url_clusters``, with the clusters that were met lately in memory.
 
     Args:
-        database: The crawl's database.
         budget: Pages that may be fetched of each cluster in a visit, 0 for any number.
 
     Attributes:

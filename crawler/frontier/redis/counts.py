@@ -51,13 +51,9 @@ class Counts:
 
     Attributes:
         waiting: Number of requests that no worker has.
-        leased: Number of requests under way.
         parked: Number of requests that their workers have, and do not make for now.
-        done: Number of requests that are through.
         failed: Number of requests that broke too often.
         hosts: Number of hosts that have requests, are owned or are paused.
-        seen: Number of keys that were ever queued.
-        workers: Number of workers that take part.
         is_finished: Whether at one moment nothing waited and nothing was under way, anywhere.
     """
 

@@ -14,7 +14,6 @@ class Wish(NamedTuple):
     """The requests that a worker wants from a shard.
 
     Attributes:
-        requests: Number of requests.
         more_hosts: Number of hosts that it may own in addition.
         hosts: The hosts that it owns, with how many more requests each may have.
     """

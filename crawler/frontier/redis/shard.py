@@ -94,11 +94,6 @@ class Shard:
     answer: a call that is sent twice, because its answer was lost, is carried out once.
     Pushes are numbered apart, since they may wait for long where the server is full.
 
-    Args:
-        server: The server of the shard.
-        number: The number of the shard.
-        worker: The name of the worker.
-
     Attributes:
         is_lost: Whether the worker was taken for dead, or may hold requests unknown to it: it
             must enter again.

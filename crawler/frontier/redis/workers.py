@@ -76,8 +76,6 @@ class FleetMembers:
     taken for dead, and is not, must begin a new one.
 
     Args:
-        server: The server of the fleet.
-        worker: The name of this worker.
         lease_secs: Seconds without a heartbeat after which a worker is dead.
     """
 

@@ -97,7 +97,6 @@ class Sight(NamedTuple):
     Attributes:
         form: The parts that the rule drops or replaces in it.
         after_rules: Hash of the address after the rules that hold already.
-        content: The content of its page.
     """
 
     form: Form

@@ -62,7 +62,6 @@ class Observation(NamedTuple):
         raw: Its address.
         place: The address after every rule that holds.
         pattern: Path pattern of ``place``.
-        content: The content of the page.
     """
 
     raw: Address

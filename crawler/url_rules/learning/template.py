@@ -19,7 +19,6 @@ class Template:
     """A shape of addresses.
 
     Attributes:
-        segments: The segments of the path.
         arguments: Names with their values, None for one without ``=``.
     """
 

@@ -48,7 +48,6 @@ class ReplaceValues:
     """Values of an argument that are equivalent to other values, or to none.
 
     Attributes:
-        name: The name of the argument.
         old: The values that are replaced, in their order.
         new: The values that replace them; empty for an argument that is not there.
         one_way: Whether only the old ones are ever skipped, since their pages lead to less.
@@ -95,7 +94,6 @@ class ReplaceSegments:
         at_end: Whether the place is counted from the end.
         offset: Number of segments before the stretch, or after it.
         old: The segments that are replaced, ``ANYTHING`` for one that may be anything.
-        new: The segments that replace them.
         one_way: Whether only the old ones are ever skipped, since their pages lead to less.
     """
 
