@@ -79,7 +79,7 @@ class PairsCommand(PlainCommand):
 
 
 def _show(found: PairDetails, number: int, opts: argparse.Namespace) -> None:
-    from crawler.console.pairs_text import pair_dict, pair_diff, pair_lines  # noqa: PLC0415
+    from crawler.console.compare_text import pair_dict, pair_diff, pair_lines  # noqa: PLC0415
 
     if opts.json:
         fields = pair_dict(found, _CONTEXT if opts.diff else None)

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from crawler.console.compare_text import pair_diff, pair_lines
 from crawler.console.escaping import say
-from crawler.console.pairs_text import pair_diff, pair_lines
 from crawler.lab.labels import remove_label, store_labels
 from crawler.lab.pair_details import details_of
 from crawler.lab.pair_label import NAMES, label_of

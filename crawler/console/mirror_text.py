@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
 
-from crawler.console.report_text import change_lines
+from crawler.console.report_text import change_lines, many
 from crawler.mirror.reports import CHANGES, DUPLICATES
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def mirror_lines(
     """Yield the lines of a report: the mirror's files, the missing ones, and the changes."""
     pages, others, linked, skipped = connection.execute(_COUNTS).fetchone()
     size = connection.execute(_ON_DISK).fetchone()[0] or 0
-    yield f"{_many(pages, 'page')} and {_many(others, 'other file')}, {decimal(size)}"
+    yield f"{many(pages, 'page')} and {many(others, 'other file')}, {decimal(size)}"
     if linked or skipped:
         yield (
             f"{linked + skipped:,} fetched without a file of their own, since they repeat others: "
@@ -43,8 +43,8 @@ def mirror_lines(
         )
     if report.url_rules:
         yield (
-            f"{_many(report.skipped, 'request')} not made, by "
-            f"{_many(report.url_rules, 'learned URL rule')}: scrapy rules {folder / '.mirror'}"
+            f"{many(report.skipped, 'request')} not made, by "
+            f"{many(report.url_rules, 'learned URL rule')}: scrapy rules {folder / '.mirror'}"
         )
     if report.missing:
         yield "not there:"
@@ -55,12 +55,12 @@ def mirror_lines(
     if finished.parts:
         are = "is only a part" if len(finished.parts) == 1 else "are only parts"
         yield (
-            f"{_many(len(finished.parts), 'file')} {are} of what the site has; "
+            f"{many(len(finished.parts), 'file')} {are} of what the site has; "
             "the same command asks again:"
         )
         yield from _first(finished.parts)
     if finished.damaged:
-        yield f"{_many(len(finished.damaged), 'file')} changed by somebody else, left as they are:"
+        yield f"{many(len(finished.damaged), 'file')} changed by somebody else, left as they are:"
         yield from _first(finished.damaged)
     if report.changes is not None:
         yield from change_lines(report.changes)
@@ -76,7 +76,7 @@ def _first(paths: Sequence[str]) -> Iterator[str]:
 def check_lines(found: Check, folder: Path) -> Iterator[str]:
     """Yield the lines of a check: that all is right, or the problems."""
     yield (
-        f"{folder}: {_many(found.files, 'file')}, {_many(found.links, 'link')} within it, "
+        f"{folder}: {many(found.files, 'file')}, {many(found.links, 'link')} within it, "
         f"{found.outward:,} to the network"
     )
     for kind, count in found.counts.items():
@@ -91,7 +91,3 @@ def check_lines(found: Check, folder: Path) -> Iterator[str]:
         yield "  ok       every link leads to a file, every file is linked, every digest is right"
     elif set(found.counts) - {"a file is not of the mirror"}:
         yield "           the command that made the mirror fetches again what is missing or changed"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

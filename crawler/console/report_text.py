@@ -85,7 +85,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     """Yield a report on the crawl in ``folder``, at most 100 characters wide without URLs."""
     yield (
         f"{report.fetched:,} fetched, {report.kept:,} kept, "
-        f"{_many(report.duplicates, 'duplicate')}, "
+        f"{many(report.duplicates, 'duplicate')}, "
         f"{report.failed:,} failed, {report.queued:,} queued"
         + (f" (visit {report.visit})" if report.visit > 1 else "")
     )
@@ -104,13 +104,13 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     yield ""
     yield (
         f"saved: {decimal(report.saved_bytes)} of {decimal(report.fetched_bytes)} "
-        f"fetched was not stored again, {_many(report.saved_extractions, 'page')} not read again"
+        f"fetched was not stored again, {many(report.saved_extractions, 'page')} not read again"
     )
     if report.url_rules:
         lacking = f" ({report.unexamined_rules:,} not examined)" if report.unexamined_rules else ""
         yield (
-            f"URLs: {_many(report.skipped, 'request')} not made, by "
-            f"{_many(report.url_rules, 'learned rule')}{lacking}: scrapy rules {folder}"
+            f"URLs: {many(report.skipped, 'request')} not made, by "
+            f"{many(report.url_rules, 'learned rule')}{lacking}: scrapy rules {folder}"
         )
     for reason, hosts in report.no_robots.items():
         others = f" and {len(hosts) - SHOWN_HOSTS:,} or more others" if hosts[SHOWN_HOSTS:] else ""
@@ -126,7 +126,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     yield from trap_lines(report.traps, SHOWN_TRAPS)
     if report.better_copies:
         yield (
-            f"better copies: {_many(report.better_copies, 'duplicate')} would have been the one to "
+            f"better copies: {many(report.better_copies, 'duplicate')} would have been the one to "
             "keep (nearer to a seed, https, a shorter URL), had it come first"
         )
     if report.stage_secs:
@@ -138,7 +138,7 @@ def _file_lines(counts: dict[str, int], state: str) -> Iterator[str]:
     """Yield a line about links that look like files, by their ending, and their state."""
     if counts:
         endings = ", ".join(f".{ending} {count:,}" for ending, count in counts.items())
-        total = _many(sum(counts.values()), "link")
+        total = many(sum(counts.values()), "link")
         yield f"files: {total} {state}: {endings}"
 
 
@@ -148,7 +148,7 @@ def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:
         return
     yield f"asked for last, or no longer, since their pages are not new ({len(traps):,} kinds):"
     for trap in traps[:most]:
-        skipped = f", {_many(trap.skipped, 'request')} not made" if trap.skipped else ""
+        skipped = f", {many(trap.skipped, 'request')} not made" if trap.skipped else ""
         yield f"  {trap.name}"
         yield f"     {trap.state}: {trap.reason}; {trap.new:,} new of {trap.fetched:,}{skipped}"
 
@@ -160,11 +160,12 @@ def _rested(hosts: Sequence[RestedHost]) -> Iterator[str]:
         yield "hosts that were left alone for a while:"
     for host in hosts:
         rests = f", rests {host.left_secs:.0f} s more" if host.left_secs else ""
-        times = _many(host.pauses, "time")
+        times = many(host.pauses, "time")
         yield f"  {host.name}: {times}, {host.secs:,.0f} s in all ({host.reason}){rests}"
 
 
-def _many(count: int, noun: str) -> str:
+def many(count: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it is not one."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 

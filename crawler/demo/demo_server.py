@@ -9,10 +9,9 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from crawler.demo.catalogue import CHAPTERS, LONE_ARTICLES, Chapter
 from crawler.demo.layout import Anchor, DemoPage, PageFrame, document, missing, page, read_text
 from crawler.demo.oddities import MONTHS, month_path, oddities
-from crawler.demo.planted import Planted, of_kind
+from crawler.demo.planted import CHAPTERS, LONE_ARTICLES, Chapter, Planted, of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

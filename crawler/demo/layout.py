@@ -11,7 +11,7 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from crawler.demo.catalogue import CHAPTERS, LONE_ARTICLES
+from crawler.demo.planted import CHAPTERS, LONE_ARTICLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

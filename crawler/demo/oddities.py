@@ -7,7 +7,6 @@ import math
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from crawler.demo.catalogue import language_of
 from crawler.demo.layout import (
     Anchor,
     DemoPage,
@@ -18,7 +17,7 @@ from crawler.demo.layout import (
     read_text,
     redirect,
 )
-from crawler.demo.planted import of_kind
+from crawler.demo.planted import language_of, of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.demo.catalogue import CHAPTERS, language_of
 from crawler.demo.layout import Text, read_text
+from crawler.demo.planted import CHAPTERS, language_of
 
 if TYPE_CHECKING:
-    from crawler.demo.catalogue import Chapter
+    from crawler.demo.planted import Chapter
 
 
 class TestReadText:

@@ -6,8 +6,8 @@ import re
 from functools import cache, lru_cache
 from random import Random
 
-from crawler.demo.catalogue import CHAPTERS
 from crawler.demo.layout import read_text
+from crawler.demo.planted import CHAPTERS
 
 _SHORTEST, _MAX_CHARACTERS = 6, 40  # words of a sentence that is used
 
