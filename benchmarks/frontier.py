@@ -21,7 +21,7 @@ from statistics import median
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
 
-from crawl_peers.tables import machine  # noqa: E402
+from crawl_peers.tables import machine, rewrite  # noqa: E402
 from frontier_peers import queues, seen  # noqa: E402
 from frontier_peers.processes import Figures, in_a_process  # noqa: E402
 from frontier_peers.whole import (  # noqa: E402
@@ -143,14 +143,8 @@ def _write(parts: list[str]) -> None:
     Raises:
         ValueError: The document has not both marks.
     """
-    text = DOCUMENT.read_text(encoding="utf-8")
-    before, begun, rest = text.partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not (begun and ended):
-        raise ValueError(f"{DOCUMENT}: the marks {BEGIN} and {END} are wanted")
     measured = f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}."
-    section = "\n\n".join([BEGIN, measured, *parts, END])
-    DOCUMENT.write_text(before + section + after, encoding="utf-8")
+    rewrite(DOCUMENT, "\n\n".join([BEGIN, measured, *parts, END]))
 
 
 def main() -> int:

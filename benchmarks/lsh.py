@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from crawl_peers.tables import machine
+from crawl_peers.tables import machine, rewrite
 
 from neardup import LshIndex
 from neardup.fingerprints.minhash import minhash_many
@@ -273,16 +273,6 @@ def figure(value: float | None) -> str:
     return "" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def rewrite(text: str) -> None:
-    """Replace the marked section of the documentation."""
-    document = DOCUMENT.read_text(encoding="utf-8")
-    before, begun, rest = document.partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not (begun and ended):
-        raise SystemExit(f"{DOCUMENT}: the marks {BEGIN} and {END} are wanted")
-    DOCUMENT.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
-
-
 def main() -> None:
     """Measure all that is installed and print it."""
     parser = argparse.ArgumentParser(description=f"{__doc__}".splitlines()[0])
@@ -305,7 +295,7 @@ def main() -> None:
     text += [table(title, rows) for title, rows in results.items()]
     print("\n\n".join(text))
     if arguments.write:
-        rewrite("\n\n".join(text))
+        rewrite(DOCUMENT, "\n\n".join([BEGIN, *text, END]))
 
 
 if __name__ == "__main__":

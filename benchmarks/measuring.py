@@ -18,7 +18,7 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawl_peers.tables import machine
+from crawl_peers.tables import machine, rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -189,11 +189,5 @@ def write(script: str, tables: Sequence[str], how: str = _TURNS) -> None:
         ValueError: The document has not both marks.
     """
     begin, end = (f"<!-- {one} benchmarks/{script} -->" for one in ("written by", "end of"))
-    text = DOCUMENT.read_text(encoding="utf-8")
-    before, begun, rest = text.partition(begin)
-    _, ended, after = rest.partition(end)
-    if not (begun and ended):
-        raise ValueError(f"{DOCUMENT}: the marks {begin} and {end} are wanted")
     measured = f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}; {how}"
-    section = "\n\n".join([begin, measured, *tables, end])
-    DOCUMENT.write_text(before + section + after, encoding="utf-8")
+    rewrite(DOCUMENT, "\n\n".join([begin, measured, *tables, end]))
