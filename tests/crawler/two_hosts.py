@@ -36,13 +36,13 @@ class TwoHosts:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 if is_slow:
-                    site._hold()
+                    site.hold()
                 self.send_response(404 if self.path == "/robots.txt" else 200)
                 self.send_header("Content-Type", "text/plain")
                 self.send_header("Content-Length", "0")
                 self.end_headers()
                 if self.path != "/robots.txt":
-                    site._note(self.path, is_slow=is_slow)
+                    site.note(self.path, is_slow=is_slow)
 
             def log_message(self, *_: object) -> None:
                 """Say nothing."""
@@ -51,11 +51,11 @@ class TwoHosts:
         server.daemon_threads = True
         return server
 
-    def _hold(self) -> None:
+    def hold(self) -> None:
         if not self._done.wait(PATIENCE_SECS):
             self.was_held_up = True
 
-    def _note(self, path: str, *, is_slow: bool) -> None:
+    def note(self, path: str, *, is_slow: bool) -> None:
         with self._lock:
             self.served.append(path)
             if sum("/fast/" in one for one in self.served) >= self.fast_pages and not is_slow:

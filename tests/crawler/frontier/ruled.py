@@ -109,7 +109,7 @@ class RuledCrawl:
         self.fetched.append(leased.url)
         said = self.site(leased.url)
         if said is None:
-            self.store.insert(self._row(leased.url, "failed"))
+            self.store.insert(self.row(leased.url, "failed"))
             self.rules.note_failure([leased.url])
         else:
             self._observe(leased.url, said)
@@ -118,7 +118,7 @@ class RuledCrawl:
     def _observe_file(self, url: str, said: str) -> None:
         digest = xxhash.xxh3_128_digest(said.encode())
         kept = self.store.find_file(digest)
-        row = self._row(url, "not_html" if kept is None else "exact_duplicate")
+        row = self.row(url, "not_html" if kept is None else "exact_duplicate")
         row.payload_digest, row.body_bytes = digest, len(said)
         if kept is not None:
             row.duplicate_of, row.similarity = kept.id, 1.0
@@ -131,7 +131,7 @@ class RuledCrawl:
             return
         digest = xxhash.xxh3_128_digest(said.encode())
         kept = self.store.find_said(digest)
-        row = self._row(url, "new" if kept is None else "text_duplicate")
+        row = self.row(url, "new" if kept is None else "text_duplicate")
         row.words, row.words_digest, row.text_digest = 100, digest, digest
         if kept is None:
             row.text = said.encode()
@@ -140,7 +140,7 @@ class RuledCrawl:
         self.store.insert(row)
         self.rules.observe(row, None if kept is None else kept.url)
 
-    def _row(self, url: str, verdict: str) -> PageRow:
+    def row(self, url: str, verdict: str) -> PageRow:
         now = time.time()
         return PageRow(
             id=self.store.new_id(), key=self.canonical.key(url), url=url,

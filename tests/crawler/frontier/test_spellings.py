@@ -62,11 +62,11 @@ class InSqlite:
     """The table of a crawl that is alone, opened anew at each step."""
 
     def __init__(self, folder: Path) -> None:
-        self._database = Database(folder)
+        self.database = Database(folder)
 
     @property
     def _spellings(self) -> StoredSpellings:
-        return StoredSpellings(self._database)
+        return StoredSpellings(self.database)
 
     def meet(self, url: str) -> str | None:
         if not self._spellings.is_wanted(KEY, url):
@@ -113,7 +113,7 @@ class InRedis:
 def stored(tmp_path: Path) -> Iterator[InSqlite]:
     store = InSqlite(tmp_path)
     yield store
-    store._database.close()
+    store.database.close()
 
 
 EVENTS = st.lists(st.tuples(st.booleans(), st.sampled_from(SPELLED)), max_size=25)
@@ -174,7 +174,7 @@ def test_a_key_is_asked_a_bounded_number_of_times(stored: InSqlite) -> None:
         asked += 1
         under_way = stored.fail(under_way) or ""
     assert asked == MAX_OTHERS + 2
-    assert stored._database.read("SELECT count(*) FROM spellings").fetchone() == (asked,)
+    assert stored.database.read("SELECT count(*) FROM spellings").fetchone() == (asked,)
 
 
 def test_a_failure_that_is_told_twice_asks_nothing_more(stored: InSqlite) -> None:

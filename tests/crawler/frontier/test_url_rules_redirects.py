@@ -52,7 +52,7 @@ def test_to_what_was_asked_for_already(between: list[str], target: str, tmp_path
 @pytest.mark.parametrize("target", [LOGIN, DEEP])
 def test_to_what_is_not_to_be_kept(target: str, tmp_path: Path) -> None:
     crawl = leased(tmp_path)
-    row = crawl._row(target, "noindex")
+    row = crawl.row(target, "noindex")
     crawl.store.insert(row)
     crawl.rules.observe(row, None, [CHOSEN, BETWEEN])
     crawl.drain()
@@ -68,7 +68,7 @@ def test_to_what_fails(tmp_path: Path) -> None:
 
 def test_to_a_page(tmp_path: Path) -> None:
     crawl = leased(tmp_path)
-    row = crawl._row(DEEP, "new")
+    row = crawl.row(DEEP, "new")
     row.words, row.words_digest, row.text = 100, b"0" * 16, b"what was moved there"
     crawl.store.insert(row)
     crawl.rules.observe(row, None, [CHOSEN])

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from crawler.storage.database import open_for_reading
 from crawler.storage.states import DONE, SKIPPED
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transforms import ANYTHING, DropArguments, ReplaceSegments
@@ -43,7 +44,9 @@ def urls(ids: range, sids: range) -> list[str]:
 def report(crawl: RuledCrawl) -> RuleReport:
     crawl.rules.save_refuted()
     crawl.database.commit()
-    return rule_report(crawl.database._connection)
+    assert crawl.database.path is not None
+    with closing(open_for_reading(crawl.database.path.parent)) as connection:
+        return rule_report(connection)
 
 
 def ready(folder: Path, *rules: Proposal, site: object = by_id) -> RuledCrawl:
