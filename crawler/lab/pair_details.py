@@ -37,7 +37,7 @@ class OwnShingles:
 
 
 def own_shingles(first: str, second: str, size: int) -> tuple[OwnShingles, OwnShingles]:
-    """Find them for both texts.
+    """Return the shingles of each text that the other one has not.
 
     As in ``neardup.jaccard``, a text of fewer words than ``size`` is one shingle.
 
@@ -67,8 +67,8 @@ class PairDetails:
         pair: As the session names it.
         first: The earlier page.
         second: The later page.
-        own_of_first: Shingles that it alone has; None where a text is not held.
-        own_of_second: Likewise.
+        own_of_first: Shingles that the first alone has; None where a text is not held.
+        own_of_second: Shingles that the second alone has; None where a text is not held.
         runs: The diff; None where a text is not held.
     """
 

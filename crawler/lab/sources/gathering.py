@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from abc import abstractmethod
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
@@ -104,15 +105,6 @@ class Told(NamedTuple):
     content_type: str | None = None
 
 
-class _Measured(NamedTuple):
-    digest: bytes
-    shown: bytes | None
-    words: int
-    fingerprint: int | None
-    is_main: bool
-    title: str = ""
-
-
 class Gathering:
     """Makes a ``LabPage`` of each page in files, numbered from 1, and stores the texts on disk."""
 
@@ -120,7 +112,8 @@ class Gathering:
         self._texts = _TemporaryTexts()
         self._reader = HtmlReader()
         self._digests: list[bytes] = []
-        self._by_payload: dict[bytes, _Measured] = {}
+        # Of pages with the same bytes all but id, URL and a title that the file names.
+        self._by_payload: dict[bytes, LabPage] = {}
         self._unread = LeftOut()
 
     @property
@@ -150,15 +143,28 @@ class Gathering:
         payloads = [payload_digest(one.body) if one.text is None else None for one in batch]
         self._read(batch, payloads)
         for one, payload in zip(batch, payloads, strict=True):
-            measured = self._of_text(one) if payload is None else self._by_payload.get(payload)
-            if measured is not None:
-                yield self._page(one, measured, payload)
+            page = self._of_text(one) if payload is None else self._by_payload.get(payload)
+            if page is not None:
+                self._digests.append(page.text_digest)
+                number, title = len(self._digests), one.title or page.title
+                yield replace(page, id=number, url=one.url, title=title)
 
-    def _of_text(self, told: Told) -> _Measured:
+    def _of_text(self, told: Told) -> LabPage:
         text = told.text or ""
         document = analyse(text, DEFAULTS)
         self._texts.add(document.digest, text)
-        return _Measured(document.digest, None, document.words, document.fingerprint, is_main=True)
+        return LabPage(
+            id=0,
+            url="",
+            title="",
+            words=document.words,
+            text_digest=document.digest,
+            visible_digest=None,
+            payload_digest=None,
+            fingerprint=document.fingerprint,
+            is_main=True,
+            body_bytes=len(text.encode("utf-8", "replace")),
+        )
 
     def _read(self, batch: Sequence[Told], payloads: Sequence[bytes | None]) -> None:
         wanted: dict[bytes, Html] = {}
@@ -171,10 +177,10 @@ class Gathering:
                 readings = self._reader.read(list(wanted.values()))
             except ReadingError as error:
                 raise SourceError(str(error)) from None
-            for payload, reading in zip(wanted, readings, strict=True):
-                self._note(payload, reading)
+            for (payload, html), reading in zip(wanted.items(), readings, strict=True):
+                self._note(payload, reading, len(html.body))
 
-    def _note(self, payload: bytes, reading: Reading) -> None:
+    def _note(self, payload: bytes, reading: Reading, body_bytes: int) -> None:
         found = reading.extract
         asks = not NOT_TO_KEEP.isdisjoint(reading.metadata.robots)
         if found is None or asks:
@@ -182,32 +188,18 @@ class Gathering:
             self._unread.add(why)
             return
         document = found.document(DEFAULTS.min_words)
-        title = reading.metadata.title or ""
         self._texts.add_packed(document.digest, found.text_zstd)
-        self._by_payload[payload] = _Measured(
-            document.digest,
-            found.visible_digest,
-            document.words,
-            document.fingerprint,
-            found.is_main,
-            title,
-        )
-
-    def _page(self, told: Told, measured: _Measured, payload: bytes | None) -> LabPage:
-        self._digests.append(measured.digest)
-        return LabPage(
-            id=len(self._digests),
-            url=told.url,
-            title=told.title or measured.title,
-            words=measured.words,
-            text_digest=measured.digest,
-            visible_digest=measured.shown,
+        self._by_payload[payload] = LabPage(
+            id=0,
+            url="",
+            title=reading.metadata.title or "",
+            words=document.words,
+            text_digest=document.digest,
+            visible_digest=found.visible_digest,
             payload_digest=payload,
-            fingerprint=measured.fingerprint,
-            is_main=measured.is_main,
-            body_bytes=len(
-                told.body if told.text is None else told.text.encode("utf-8", "replace")
-            ),
+            fingerprint=document.fingerprint,
+            is_main=found.is_main,
+            body_bytes=body_bytes,
         )
 
 
