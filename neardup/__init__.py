@@ -16,47 +16,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from neardup.bloom import BloomFilter
-    from neardup.clustering import clusters
-    from neardup.comparison.diff import diff
-    from neardup.deduplicator import Deduplicator
-    from neardup.document import Document, analyse
-    from neardup.errors import NearDupError
-    from neardup.features.features import Features
-    from neardup.features.tokens import tokens
-    from neardup.fingerprints.estimate import similarity
-    from neardup.fingerprints.minhash import minhash
-    from neardup.fingerprints.simhash import hamming, simhash
-    from neardup.indexes.hamming import HammingIndex
-    from neardup.indexes.lsh import LshIndex
-    from neardup.parameters import Parameters
-    from neardup.preparation import prepare
-    from neardup.verdict import Verdict
-    from neardup.verification import jaccard
-    from neardup.verifier import Verifier
-
-__all__ = [
-    "BloomFilter",
-    "Deduplicator",
-    "Document",
-    "Features",
-    "HammingIndex",
-    "LshIndex",
-    "NearDupError",
-    "Parameters",
-    "Verdict",
-    "Verifier",
-    "analyse",
-    "clusters",
-    "diff",
-    "hamming",
-    "jaccard",
-    "minhash",
-    "prepare",
-    "simhash",
-    "similarity",
-    "tokens",
-]
+    from neardup.bloom import BloomFilter as BloomFilter
+    from neardup.clustering import clusters as clusters
+    from neardup.comparison.diff import diff as diff
+    from neardup.deduplicator import Deduplicator as Deduplicator
+    from neardup.document import Document as Document
+    from neardup.document import analyse as analyse
+    from neardup.errors import NearDupError as NearDupError
+    from neardup.features.features import Features as Features
+    from neardup.features.tokens import tokens as tokens
+    from neardup.fingerprints.estimate import similarity as similarity
+    from neardup.fingerprints.minhash import minhash as minhash
+    from neardup.fingerprints.simhash import hamming as hamming
+    from neardup.fingerprints.simhash import simhash as simhash
+    from neardup.indexes.hamming import HammingIndex as HammingIndex
+    from neardup.indexes.lsh import LshIndex as LshIndex
+    from neardup.parameters import Parameters as Parameters
+    from neardup.preparation import prepare as prepare
+    from neardup.verdict import Verdict as Verdict
+    from neardup.verification import Verifier as Verifier
+    from neardup.verification import jaccard as jaccard
 
 _MODULES = {
     "BloomFilter": "bloom",
@@ -68,7 +47,7 @@ _MODULES = {
     "NearDupError": "errors",
     "Parameters": "parameters",
     "Verdict": "verdict",
-    "Verifier": "verifier",
+    "Verifier": "verification",
     "analyse": "document",
     "clusters": "clustering",
     "diff": "comparison.diff",
@@ -81,6 +60,7 @@ _MODULES = {
     "tokens": "features.tokens",
 }
 
+__all__ = list(_MODULES)
 
 if not TYPE_CHECKING:  # which would take any name for one of these
 

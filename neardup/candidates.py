@@ -7,8 +7,7 @@ from neardup.cascade import NearText, is_confirmed
 from neardup.features.bitmaps import Bitmap, bitmap_of, max_similarity
 from neardup.indexes.arrays import Match
 from neardup.parameters import Parameters
-from neardup.verification import JaccardComparison
-from neardup.verifier import Verifier
+from neardup.verification import JaccardComparison, Verifier
 from neardup.whole import split_whole
 
 MAX_CANDIDATES = 1000
@@ -132,7 +131,7 @@ class Candidates:
         """Measure a candidate that was read, unless one before it is confirmed.
 
         Of texts that stand with the whole that they were taken from, the similarity is the least of
-        both parts, as ``neardup.verifier.compared_with`` has it.
+        both parts, as ``neardup.verification.compared_with`` has it.
 
         Complexity: O(length of both), and no more than the budget allows.
         """

@@ -43,22 +43,30 @@ def clusters(
     Reference: Tarjan, van Leeuwen, Worst-case analysis of set union algorithms, JACM 1984 (union
     by size, path halving).
     """
-    numbers: dict[Id, int] = {}
-    forest = _Forest()
-    for first, second in pairs:
-        forest.join(_number(numbers, first, forest), _number(numbers, second, forest))
-    groups: defaultdict[int, list[Id]] = defaultdict(list)
+    parents: dict[Id, Id] = {}
+    sizes: dict[Id, int] = {}
+    for pair in pairs:
+        small, large = sorted(
+            (_root(parents, member) for member in pair), key=lambda root: sizes.get(root, 1)
+        )
+        if small != large:
+            parents[small] = large
+            sizes[large] = sizes.get(large, 1) + sizes.get(small, 1)
+    groups: defaultdict[Id, list[Id]] = defaultdict(list)
     # Sorted once, as a whole: groups and their members then come in order by themselves.
-    for member in _ordered(numbers, order):
-        groups[forest.root(numbers[member])].append(member)
+    for member in _ordered(parents, order):
+        groups[_root(parents, member)].append(member)
     return [Cluster(members[0], tuple(members)) for members in groups.values()]
 
 
-def _number(numbers: dict[Id, int], member: Id, forest: "_Forest") -> int:
-    number = numbers.get(member)
-    if number is None:
-        number = numbers[member] = forest.grow()
-    return number
+def _root(parents: dict[Id, Id], member: Id) -> Id:
+    """Return the member that stands for the whole set; an unknown one becomes a set of its own."""
+    above = parents.setdefault(member, member)
+    while above != member:
+        # Path halving: every second step leads to the grandparent from now on.
+        parents[member] = member = parents[above]
+        above = parents[member]
+    return member
 
 
 def _ordered(ids: Iterable[Any], order: Callable[[Any], Any] | None) -> list[Any]:
@@ -67,32 +75,3 @@ def _ordered(ids: Iterable[Any], order: Callable[[Any], Any] | None) -> list[Any
         # Stable, so equal keys stay ordered by id.
         by_id.sort(key=order)
     return by_id
-
-
-class _Forest:
-    """Disjoint sets of 0, 1, 2, ... as trees."""
-
-    def __init__(self) -> None:
-        self._parents: list[int] = []
-        self._sizes: list[int] = []
-
-    def grow(self) -> int:
-        """Add a set of one and return its number."""
-        self._parents.append(len(self._parents))
-        self._sizes.append(1)
-        return len(self._parents) - 1
-
-    def root(self, number: int) -> int:
-        """Return the number that stands for the whole set."""
-        parents = self._parents
-        while parents[number] != number:
-            # Path halving: every second step leads to the grandparent from now on.
-            parents[number] = number = parents[parents[number]]
-        return number
-
-    def join(self, first: int, second: int) -> None:
-        """Make one set of two, the smaller below the larger."""
-        small, large = sorted((self.root(first), self.root(second)), key=self._sizes.__getitem__)
-        if small != large:
-            self._parents[small] = large
-            self._sizes[large] += self._sizes[small]

@@ -16,8 +16,7 @@ from neardup.parameters import DEFAULTS, Parameters
 from neardup.storage.documents import Documents, MemoryDocuments
 from neardup.storage.sqlite import SqliteDocuments, open_directory
 from neardup.verdict import TOO_SHORT, Verdict
-from neardup.verification import JaccardVerifier
-from neardup.verifier import Verifier
+from neardup.verification import JaccardVerifier, Verifier
 
 
 @dataclass(frozen=True, slots=True)

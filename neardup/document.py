@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from neardup.errors import DocumentError
-from neardup.features.occurrences import count_words
-from neardup.features.texts import folded_bytes, word_bytes
+from neardup.features.shingles import count_words
+from neardup.features.tokens import folded_bytes, word_bytes
 from neardup.fingerprints.digest import DIGEST_BYTES, EMPTY_DIGEST, payload_digest
 from neardup.fingerprints.simhash import check_fingerprint, sketch
 from neardup.parameters import DEFAULTS, Parameters

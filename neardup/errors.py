@@ -8,6 +8,8 @@
     |-- DocumentError (ValueError)        an id or a document that cannot be judged or stored
     |   `-- DuplicateIdError              this id stands for another text
     |-- ClosedError                       used after close()
+    |-- InputError                        bad options or bad input of a command
+    |   `-- BadInputError                 input that cannot be read on
     `-- StorageError                      what stands on disk, or on a server
         |-- IndexFileError                a damaged or foreign index file
         |-- IndexLockedError              the index directory is in use by another process
@@ -41,6 +43,14 @@ class DuplicateIdError(DocumentError):
 
 class ClosedError(NearDupError):
     """An index, a store or a deduplicator that was used after ``close()``."""
+
+
+class InputError(NearDupError):
+    """Bad options or bad input; the message is the one line that the user sees."""
+
+
+class BadInputError(InputError):
+    """Input that cannot be read on from here; what came before it was read."""
 
 
 class StorageError(NearDupError):

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from neardup.checks import MAX_SHINGLE_SIZE, checked_whole
 from neardup.errors import ParameterError
 from neardup.features.features import Features
 from neardup.features.shingles import JACCARD_SIZE
-from neardup.limits import MAX_SHINGLE_SIZE, checked_whole
 
 ALONE = Features("word", 3, "set")
 CONFIRMED = Features("word", 1, "log_count")

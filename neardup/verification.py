@@ -2,18 +2,63 @@
 
 import secrets
 from collections.abc import Callable
-from functools import cache
+from typing import Protocol
 
 from neardup.errors import ParameterError
-from neardup.features.folding import normal_form
 from neardup.features.hashing import Hashes
 from neardup.features.shingles import JACCARD_SIZE, intersection_size, shingle_set
-from neardup.features.tokens import pack, packed_words
+from neardup.features.tokens import packed_words
+from neardup.whole import split_whole
 
 _COUNTED_FROM = 0.5
 
 # Authors of texts cannot know it (``counting_kernels.similarity``).
 _SALT = secrets.randbits(64) | 1
+
+
+class Verifier(Protocol):
+    """Measures how similar two texts are, for a deduplicator to compare with ``min_similarity``.
+
+    Attributes:
+        measure: The name of the measure, in a word or two, for reports: "jaccard", "tf-idf cosine".
+    """
+
+    measure: str
+
+    def compared_with(self, text: str) -> Callable[[str], float]:
+        """Return the function that gives another text's similarity with this one, 0 to 1.
+
+        So what a text needs (its words, its vector) is computed once for all its candidates.
+        """
+
+
+def compared_with(
+    verifier: Verifier, text: str, *, min_similarity: float
+) -> Callable[[str], float]:
+    """Return the function that gives another text's similarity with this one, 0 to 1.
+
+    Where one of them stands with the whole that it was taken from, it is the least similarity of
+    both parts; a text that was taken from nothing is its own whole.
+
+    Args:
+        verifier: The verifier that compares two parts.
+        text: Any text, as ``neardup.whole.with_whole`` makes them too.
+        min_similarity: Below it the wholes are not compared any more.
+    """
+    part, whole = split_whole(text)
+    of_part = verifier.compared_with(part)
+    of_whole: Callable[[str], float] | None = None
+
+    def compared(other: str) -> float:
+        nonlocal of_whole
+        their_part, their_whole = split_whole(other)
+        found = of_part(their_part)
+        if found < min_similarity or (whole is part and their_whole is their_part):
+            return found
+        of_whole = of_whole or verifier.compared_with(whole)
+        return min(found, of_whole(their_whole))
+
+    return compared
 
 
 class JaccardVerifier:
@@ -41,15 +86,7 @@ class JaccardVerifier:
 
 
 class JaccardComparison:
-    """Gives the similarity of other texts with one; called as ``JaccardVerifier`` says.
-
-    Args:
-        text: The one.
-        shingle_size: Words in a row that make one element of the sets.
-
-    Attributes:
-        shingles: Its ``shingle_set``.
-    """
+    """Gives the similarity of other texts with one, whose ``shingle_set`` it holds."""
 
     def __init__(self, text: str, shingle_size: int) -> None:
         self.shingles = shingle_set(text, size=shingle_size)
@@ -62,7 +99,6 @@ class JaccardComparison:
         return shared if shared < _COUNTED_FROM else self.by_words(other)
 
     def shingles_of(self, text: str) -> Hashes:
-        """Return the shingles that ``by_hashes`` compares."""
         return shingle_set(text, size=self._shingle_size)
 
     def by_hashes(self, shingles: Hashes) -> float:
@@ -70,8 +106,6 @@ class JaccardComparison:
 
         It is exact, unless a text was made on purpose so that its shingles have the hashes of
         others.
-
-        Complexity: O(shingles).
         """
         both = intersection_size(self.shingles, shingles)
         union = len(self.shingles) + len(shingles) - both
@@ -131,16 +165,11 @@ def _shingles(words: list[bytes], size: int) -> set[tuple[bytes, ...]]:
 
 def split(text: str) -> list[bytes]:
     """Return the tokens of a text as UTF-8."""
-    return pack(normal_form(text)).split()
+    return packed_words(text).split()
 
 
 def similarity(first: bytes, second: bytes, shingle_size: int) -> float:
     """Return the ``jaccard`` of two texts, given as ``packed_words`` returns them."""
-    return _similarity()(first + b" " + second, len(first) + 1, shingle_size, _SALT)
-
-
-@cache
-def _similarity() -> Callable[[bytes, int, int, int], float]:
     from neardup.features import counting_kernels  # noqa: PLC0415  (numba takes long)
 
-    return counting_kernels.similarity
+    return counting_kernels.similarity(first + b" " + second, len(first) + 1, shingle_size, _SALT)

@@ -10,14 +10,13 @@ import numpy as np
 from crawler.lab.pair_details import OwnShingles, own_shingles
 from neardup import Features, minhash, simhash, similarity
 from neardup.cascade import Evidence, NearText, decide
-from neardup.comparison.edit_distance import edit_ratio
+from neardup.comparison.diff import edit_ratio
 from neardup.errors import DocumentError, FingerprintError
-from neardup.features.occurrences import count_words
-from neardup.features.texts import folded_bytes, word_bytes
+from neardup.features.shingles import count_words
+from neardup.features.tokens import folded_bytes, word_bytes
 from neardup.fingerprints.digest import EMPTY_DIGEST, text_digest
 from neardup.parameters import DEFAULTS
-from neardup.verification import JaccardVerifier, containment
-from neardup.verifier import compared_with
+from neardup.verification import JaccardVerifier, compared_with, containment
 from neardup.whole import part_of
 
 if TYPE_CHECKING:

@@ -308,10 +308,10 @@ def _labelled(
 
 
 def _similarities(texts: NDArray[np.int64], load: Load) -> NDArray[np.float64]:
-    from neardup.evaluation import similarity_kernel  # noqa: PLC0415  (numba takes long)
+    from neardup.evaluation import near_kernels  # noqa: PLC0415  (numba takes long)
 
     if not len(texts):
         return np.zeros(0)
     ones, others = np.ascontiguousarray(texts.T)
-    found = similarity_kernel.similarities(load(texts.ravel()), ones, others)
+    found = near_kernels.similarities(load(texts.ravel()), ones, others)
     return np.where(found < 0, np.nan, found)

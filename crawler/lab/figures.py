@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from neardup.evaluation.distinct_pairs import Picked, count_all, pick
-from neardup.evaluation.nearest import NearestCounts, count_nearest
+from neardup.evaluation.distinct_pairs import NearestCounts, Picked, count_all, count_nearest, pick
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

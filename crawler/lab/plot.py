@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.figures import SweepLine
     from neardup import Parameters
-    from neardup.evaluation.nearest import NearestCounts
+    from neardup.evaluation.distinct_pairs import NearestCounts
 
 ENDINGS = (".png", ".svg", ".pdf")
 """The endings of files that can be drawn."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from crawler.lab.prepared import Watch
     from crawler.lab.sources.source import LabPage
     from crawler.lab.text_shelf import Texts
-    from neardup.evaluation.nearest import NearestCounts
+    from neardup.evaluation.distinct_pairs import NearestCounts
 
 R = TypeVar("R")
 

@@ -13,8 +13,7 @@ from crawler.pages.stored_texts import unpack_judged
 from crawler.pages.url_history import Outcome
 from neardup import Verdict, hamming
 from neardup.fingerprints.digest import EMPTY_DIGEST, words_digest
-from neardup.verification import JaccardVerifier
-from neardup.verifier import compared_with
+from neardup.verification import JaccardVerifier, compared_with
 
 if TYPE_CHECKING:
     from crawler.pages.page_context import PageContext

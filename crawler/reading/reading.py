@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import zstandard
 
 from neardup import Document, analyse
-from neardup.features.occurrences import count_words
-from neardup.features.texts import folded_bytes, word_bytes
+from neardup.features.shingles import count_words
+from neardup.features.tokens import folded_bytes, word_bytes
 from neardup.fingerprints.digest import text_digest
 from neardup.whole import part_of
 

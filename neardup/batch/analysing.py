@@ -3,21 +3,19 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 
 from neardup.batch.input_files import InputPart
-from neardup.batch.parsing import Fields, read_part
+from neardup.batch.parsing import Fields, WebPage, read_part
 from neardup.batch.sketches import PERMUTATIONS, WORDS, sketch_of
-from neardup.batch.web_page import WebPage
 from neardup.document import analyse
 from neardup.fingerprints.minhash import minhash
 from neardup.parameters import Parameters
 from neardup.whole import part_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 POSITION_BITS = 41
 
@@ -34,14 +32,13 @@ _ROWS_AT_ONCE = 512
 _CHARACTERS_AT_ONCE = 1 << 23
 _MAX_TASKS = 50_000
 """The largest number of tasks in a stage: a driver with a few gigabytes keeps account of it."""
-_SIGN = 1 << 63
 
 Row = dict[str, Any]
 
 
 def analysed(
-    spark: "SparkSession", parts: list[InputPart], fields: Fields, parameters: Parameters
-) -> "DataFrame":
+    spark: SparkSession, parts: list[InputPart], fields: Fields, parameters: Parameters
+) -> DataFrame:
     """Read parts of files, each in a task, and compute what verdicts on their texts rest on."""
     rows = [(p.number, p.path, p.format, p.start, p.end) for p in parts]
     tasks = spark.sparkContext.parallelize(rows, min(len(rows), _MAX_TASKS))
@@ -72,8 +69,6 @@ def _batches(rows: Iterator[Row]) -> Iterator[Any]:
 
 
 def _batch(rows: list[Row]) -> Any:
-    import pyarrow as pa  # noqa: PLC0415  (optional)
-
     kinds = {
         "long": pa.int64(), "string": pa.string(), "int": pa.int32(),
         "boolean": pa.bool_(), "binary": pa.binary(),
@@ -114,12 +109,10 @@ def row_of(page: WebPage, parameters: Parameters) -> Row:
     return {
         "name": page.name, "position": page.position, "title": page.title, "date": page.date,
         "words": document.words, "is_main": page.is_main, "digest": digest,
-        "fingerprint": _signed(fingerprint), **sketch,
+        "fingerprint": None if fingerprint is None else _signed(fingerprint), **sketch,
         "signature": None if signature is None else signature.tobytes(), "text": page.text,
     }  # fmt: skip
 
 
-def _signed(fingerprint: int | None) -> int | None:
-    if fingerprint is None or fingerprint < _SIGN:
-        return fingerprint
-    return fingerprint - (_SIGN << 1)
+def _signed(fingerprint: int) -> int:
+    return fingerprint - (fingerprint >> 63 << 64)

@@ -8,13 +8,13 @@ Reference: Kiveris et al., Connected Components in MapReduce and Beyond, SoCC 20
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from neardup.batch.expressions import expr
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import expr
+
 from neardup.clustering import clusters
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 FEW = 1 << 19
 """The largest number of pairs that one machine joins sooner than a cluster begins."""
@@ -30,22 +30,21 @@ class _State(NamedTuple):
 
 
 def components(
-    spark: "SparkSession",
-    pairs: "DataFrame",
-    keep: Callable[["DataFrame", str], "DataFrame"],
+    spark: SparkSession,
+    pairs: DataFrame,
+    keep: Callable[[DataFrame, str], DataFrame],
     *,
     few: int = FEW,
-) -> tuple["DataFrame", int]:
-    """Return the component of each node that has a pair, and how many rounds that took.
+) -> tuple[DataFrame, int]:
+    """Return ``id``, ``root`` of each node that has a pair, and how many rounds that took.
+
+    The root is the smallest id of the component, which has a row too.
 
     Args:
         spark: The session.
-        pairs: ``first``, ``second``, different ones, each pair in whatever order.
+        pairs: ``first``, ``second``, in whatever order.
         keep: Writes rows under a name and reads them back, so that no round is done twice.
         few: The largest number of pairs that the driver joins by itself, in no round.
-
-    Returns:
-        ``id``, ``root``: the smallest id of the component, which has a row too.
     """
     edges = keep(
         pairs.selectExpr("greatest(first, second) AS id", "least(first, second) AS root")
@@ -65,9 +64,7 @@ def components(
             return edges.unionByName(roots), rounds
 
 
-def _by_driver(spark: "SparkSession", edges: "DataFrame") -> "DataFrame":
-    import pyarrow as pa  # noqa: PLC0415  (optional)
-
+def _by_driver(spark: SparkSession, edges: DataFrame) -> DataFrame:
     table = edges.toArrow()
     pairs = zip(table["id"].to_pylist(), table["root"].to_pylist(), strict=True)
     rows = [(node, c.representative) for c in clusters(pairs) for node in c.members]
@@ -76,7 +73,7 @@ def _by_driver(spark: "SparkSession", edges: "DataFrame") -> "DataFrame":
     return spark.createDataFrame(pa.table(columns, schema=kinds))
 
 
-def _large_star(edges: "DataFrame") -> "DataFrame":
+def _large_star(edges: DataFrame) -> DataFrame:
     """Join the larger neighbours of each node to the smallest of it and its neighbours."""
     both = edges.selectExpr("id AS node", "root AS other").unionByName(
         edges.selectExpr("root AS node", "id AS other")
@@ -86,7 +83,7 @@ def _large_star(edges: "DataFrame") -> "DataFrame":
     return found.selectExpr("other AS id", "root").distinct()
 
 
-def _small_star(edges: "DataFrame") -> "DataFrame":
+def _small_star(edges: DataFrame) -> DataFrame:
     """Join each node and its smaller neighbours to the smallest of these."""
     least = "min(root) OVER (PARTITION BY id) AS least"
     found = edges.selectExpr("id", "root", least)
@@ -94,29 +91,24 @@ def _small_star(edges: "DataFrame") -> "DataFrame":
     return found.selectExpr("id", "least AS root").unionByName(others).distinct()
 
 
-def _state(edges: "DataFrame") -> _State:
+def _state(edges: DataFrame) -> _State:
     checksum = "CAST(sum(CAST(xxhash64(id, root) AS decimal(38, 0))) AS string) AS checksum"
     row = edges.selectExpr("count(*) AS edges", checksum).first()
     return _State(row["edges"], int(row["checksum"] or 0)) if row else _State(0, 0)
 
 
-def contracted(pairs: "DataFrame", clusters: "DataFrame") -> "DataFrame":
-    """Return pairs in which an older document gives way to what represents its cluster.
-
-    Args:
-        pairs: ``first``, ``second``; only the first may be of an earlier run.
-        clusters: ``id``, ``representative`` of earlier runs.
-    """
+def contracted(pairs: DataFrame, clusters: DataFrame) -> DataFrame:
+    """Return pairs in which an older ``first`` gives way to what represents its cluster."""
     sides = pairs.join(clusters.withColumnRenamed("id", "first"), "first", "left")
     return sides.selectExpr("coalesce(representative, first) AS first", "second")
 
 
-def cluster_rows(documents: "DataFrame", roots: "DataFrame", earlier: "DataFrame") -> "DataFrame":
+def cluster_rows(documents: DataFrame, roots: DataFrame, earlier: DataFrame) -> DataFrame:
     """Return ``id``, ``representative`` of all documents in clusters that hold a new one.
 
     Args:
         documents: ``id``, ``text_id`` of the new documents.
-        roots: ``id``, ``root``: the components of the contracted pairs.
+        roots: The components of the contracted pairs.
         earlier: ``id``, ``representative``: the clusters before.
     """
     old = earlier.selectExpr("id AS text_id", "representative AS older")

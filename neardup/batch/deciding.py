@@ -9,9 +9,12 @@ task, in one pass over its sorted pairs.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from neardup.batch.expressions import expr
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.functions import expr
+
 from neardup.parameters import Parameters
 from neardup.verdict import (
     CANDIDATE_TIER,
@@ -23,19 +26,16 @@ from neardup.verdict import (
     TOO_SHORT,
 )
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 _DROPPED = "id long"
 
 
-def verdicts(documents: "DataFrame", originals: "DataFrame", parameters: Parameters) -> "DataFrame":
+def verdicts(documents: DataFrame, originals: DataFrame, parameters: Parameters) -> DataFrame:
     """Return ``id``, ``text_id`` and what a ``neardup.Verdict`` says, each in a column.
 
     Args:
         documents: ``id``, ``text_id``, ``words``; ``text_id`` is null of an empty text.
         originals: The nearest kept text of each document whose text is dropped.
-        parameters: The parameters; ``min_words`` and ``max_distance`` count.
+        parameters: ``min_words`` and ``max_distance`` count.
     """
     found = documents.join(originals, "id", "left")
     is_near, is_copy = "duplicate_of IS NOT NULL", "text_id <> id"
@@ -55,11 +55,10 @@ def verdicts(documents: "DataFrame", originals: "DataFrame", parameters: Paramet
 
 
 def is_kept() -> str:
-    """Return the condition of documents whose text is kept."""
     return f"verdict IN ('{NEW}', '{TOO_SHORT}') AND text_id IS NOT NULL"
 
 
-def dropped(pairs: "DataFrame", roots: "DataFrame") -> "DataFrame":
+def dropped(pairs: DataFrame, roots: DataFrame) -> DataFrame:
     """Return the texts that repeat a kept text before them: ``id``.
 
     Args:
@@ -75,8 +74,6 @@ def dropped(pairs: "DataFrame", roots: "DataFrame") -> "DataFrame":
 
 
 def _decide(batches: Iterator[Any]) -> Iterator[Any]:
-    import pyarrow as pa  # noqa: PLC0415  (optional)
-
     root: int | None = None
     gone: set[int] = set()
     for batch in batches:
@@ -92,7 +89,7 @@ def _decide(batches: Iterator[Any]) -> Iterator[Any]:
         yield pa.RecordBatch.from_pydict({"id": pa.array(found, pa.int64())})
 
 
-def originals(pairs: "DataFrame", gone: "DataFrame", kept_from: "DataFrame") -> "DataFrame":
+def originals(pairs: DataFrame, gone: DataFrame, kept_from: DataFrame) -> DataFrame:
     """Return for each text that is dropped, and each copy of it, the nearest kept one before it.
 
     As online, where a later copy of a dropped text may be nearer to what was kept since.
@@ -103,7 +100,7 @@ def originals(pairs: "DataFrame", gone: "DataFrame", kept_from: "DataFrame") -> 
         kept_from: ``id``, ``text_id``: documents, with the text that they have.
 
     Returns:
-        ``id``, ``duplicate_of``, ``distance``, ``similarity``: of documents whose text is dropped.
+        ``id``, ``duplicate_of``, ``distance``, ``similarity``.
     """
     both = pairs.selectExpr("first AS text_id", "second AS other", "distance", "similarity")
     both = both.unionByName(
@@ -123,7 +120,7 @@ def originals(pairs: "DataFrame", gone: "DataFrame", kept_from: "DataFrame") -> 
     )
 
 
-def _ever_nearer(near: "DataFrame") -> "DataFrame":
+def _ever_nearer(near: DataFrame) -> DataFrame:
     """Leave out what is no nearer than a kept text before it: at most nine are left of a text."""
     before = (
         "min(distance) OVER (PARTITION BY text_id ORDER BY other "

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from neardup.command_line.errors import InputError
+from neardup.errors import InputError
 
 WARC, JSON_LINES, PARQUET = FORMATS = ("warc", "jsonl", "parquet")
 PART_BYTES = 64 << 20
@@ -25,13 +25,7 @@ _WILD = "*?["
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of the input.
-
-    Attributes:
-        path: As pyarrow opens it: a path, or a URI of a file system that it knows.
-        format: One of ``FORMATS``.
-        size: Bytes.
-    """
+    """A file of the input; its path may be a URI of a file system that pyarrow knows."""
 
     path: str
     format: str
@@ -40,15 +34,10 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class InputPart:
-    """The part of a file that one task reads at once.
+    """The bytes of a file, from ``start`` to before ``end``, that one task reads at once.
 
-    Attributes:
-        number: The number of the file among all files of all runs; it orders the ids.
-        path: The path of the file.
-        format: The format of the file.
-        start: The first byte; a line belongs to the part in which it begins. 0 for files that are
-            not cut.
-        end: The byte behind the last one.
+    A line belongs to the part in which it begins. ``number`` is that of the file among all files of
+    all runs; it orders the ids.
     """
 
     number: int
@@ -83,22 +72,13 @@ def find_files(word: str, format_name: str | None = None, prefix: str = "") -> l
 
 
 def check_count(files: int) -> None:
-    """Refuse more files, those of earlier runs too, than ids can be made for.
-
-    Raises:
-        InputError: There are more.
-    """
+    """Refuse more files, those of earlier runs too, than ids can be made for."""
     if files > MAX_FILES:
         raise InputError(f"at most {MAX_FILES:,} files in all runs, got {files:,}; begin anew")
 
 
 def parts_of(files: list[File], first: int) -> Iterator[InputPart]:
-    """Yield the parts of files; only lines that are not packed can be cut.
-
-    Args:
-        files: The files, in order.
-        first: The number of the first one.
-    """
+    """Yield the parts of files, numbered from ``first``; only lines not packed can be cut."""
     for number, file in enumerate(files, start=first):
         is_cut = file.format == JSON_LINES and not file.path.lower().endswith(".gz")
         step = PART_BYTES if is_cut else max(1, file.size)
@@ -138,7 +118,13 @@ def _named(word: str, format_name: str | None) -> list[File]:
         if not is_there:
             raise InputError(f"{word}: no such file or folder")
         if info.type == fs.FileType.File:
-            return [File(word, format_name or _format_of(word), info.size)]
+            kind = format_name or _kind(word)
+            if kind is None:
+                choices = ", ".join(FORMATS)
+                raise InputError(
+                    f"{word}: its ending says no format; choose with --format {choices}"
+                )
+            return [File(word, kind, info.size)]
         found = system.get_file_info(fs.FileSelector(inner, recursive=True))
     except OSError as error:
         raise InputError(f"{word}: {_why(error)}") from None
@@ -167,29 +153,19 @@ def _chosen(found: list[Any], word: str, inner: str, format_name: str | None) ->
     head = word.removesuffix(inner)  # the scheme, which pyarrow takes off
     files = []
     for info in found:
-        name = info.base_name.lower()
-        kind = format_name or next((k for e, k in _ENDINGS.items() if name.endswith(e)), None)
-        if info.is_file and kind is not None and not name.startswith(("_", ".")):
+        kind = format_name or _kind(info.base_name)
+        if info.is_file and kind is not None and not info.base_name.startswith(("_", ".")):
             files.append(File(head + info.path, kind, info.size))
     return sorted(files, key=lambda file: file.path)
 
 
-def _format_of(path: str) -> str:
+def _kind(path: str) -> str | None:
     name = path.lower()
-    for ending, kind in _ENDINGS.items():
-        if name.endswith(ending):
-            return kind
-    raise InputError(
-        f"{path}: its ending says no format; choose with --format {', '.join(FORMATS)}"
-    )
+    return next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), None)
 
 
 def file_system(path: str) -> tuple[Any, str]:
-    """Return pyarrow's file system of a path or URI, and the path in it.
-
-    Raises:
-        InputError: pyarrow knows no such file system.
-    """
+    """Return pyarrow's file system of a path or URI, and the path in it."""
     import pyarrow as pa  # noqa: PLC0415  (optional)
     from pyarrow import fs  # noqa: PLC0415
 

@@ -9,16 +9,18 @@ between them is not looked at, so at worst a duplicate is kept; no page is lost 
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+import pyarrow as pa
+from numba import types
 from numpy.typing import NDArray
+from pyspark.sql import DataFrame
 
 from neardup.batch.schemes import Blocks, Scheme
 from neardup.batch.sketches import WORDS
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from neardup.compiled import compiled
+from neardup.instructions import part, set_bits
 
 MAX_COMPARED = 1 << 16
 MAX_FOUND = 32
@@ -67,10 +69,20 @@ class Limits(NamedTuple):
     max_found: int
 
 
+_array: Any = types.Array
+_named: Any = types.NamedTuple
+_uniform: Any = types.NamedUniTuple
+_WORDS, _INTS = _array(types.uint64, 1, "C"), _array(types.int64, 1, "C")
+_ROWS = _named((_WORDS, _INTS, _WORDS, _WORDS, _WORDS, _WORDS, _WORDS), JoinRows)
+_LOWER = np.uint64(0x5555555555555555)
+"""The mask of the first bit of each two."""
+_LIMITS = _uniform(types.int64, 5, Limits)
+
+
 def candidates(
-    texts: "DataFrame", scheme: Scheme, radius: int, max_unequal: int, first_new: int
-) -> "DataFrame":
-    """Return the pairs of texts that are near by fingerprint and sketch.
+    texts: DataFrame, scheme: Scheme, radius: int, max_unequal: int, first_new: int
+) -> DataFrame:
+    """Return ``first``, ``second``, ``distance`` of texts that are near by fingerprint and sketch.
 
     Args:
         texts: ``id``, ``fingerprint``, the words of the sketch, and ``signature`` for bands.
@@ -79,9 +91,6 @@ def candidates(
         max_unequal: The largest number of values of sketches that may differ; 128 compares no
             sketches.
         first_new: The smallest id of this run: pairs of two older texts are left out.
-
-    Returns:
-        ``first``, ``second``, ``distance``; each pair once, the smaller id first.
     """
     is_exact = isinstance(scheme, Blocks)
     columns = ["id", *_TOLD, *(() if is_exact else ("signature",))]
@@ -95,8 +104,6 @@ def candidates(
 
 def _keyed(scheme: Scheme) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa  # noqa: PLC0415  (optional)
-
         for batch in batches:
             # So that its rows, a hundred times as many, do not fill memory.
             step = max(1, _ROWS_AT_ONCE // scheme.tables)
@@ -128,11 +135,9 @@ def _compared(
     masks: NDArray[np.uint64], limits: Limits
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa  # noqa: PLC0415  (optional)
-
-        for first, second, distance in _pairs(map(_rows, batches), masks, limits):
-            columns = {"first": first, "second": second, "distance": distance}
-            yield pa.RecordBatch.from_pydict({k: pa.array(v) for k, v in columns.items()})
+        for found in _pairs(map(_rows, batches), masks, limits):
+            names = ("first", "second", "distance")
+            yield pa.RecordBatch.from_arrays([pa.array(column) for column in found], names)
 
     return run
 
@@ -142,12 +147,84 @@ def _rows(batch: Any) -> JoinRows:
     return JoinRows._make([words(batch["key"]), ids, *(words(batch[name]) for name in _TOLD)])
 
 
+@part
+def _unequal(different: np.uint64) -> int:
+    """Return how many of 32 values of two bits differ."""
+    return int(set_bits((different | different >> np.uint64(1)) & _LOWER))
+
+
+@part
+def _is_near(rows: JoinRows, one: int, other: int, limits: Limits) -> bool:
+    if set_bits(rows.fingerprints[one] ^ rows.fingerprints[other]) > limits.radius:
+        return False
+    unequal = _unequal(rows.sketch0[one] ^ rows.sketch0[other])
+    unequal += _unequal(rows.sketch1[one] ^ rows.sketch1[other])
+    unequal += _unequal(rows.sketch2[one] ^ rows.sketch2[other])
+    unequal += _unequal(rows.sketch3[one] ^ rows.sketch3[other])
+    return unequal <= limits.unequal
+
+
+@part
+def _is_first(rows: JoinRows, one: int, other: int, masks: NDArray[np.uint64]) -> bool:
+    """Whether two do not meet in an earlier table."""
+    different = rows.fingerprints[one] ^ rows.fingerprints[other]
+    own = int(rows.keys[one] >> np.uint64(48))
+    for table in range(min(len(masks), own)):  # noqa: SIM110  (numba has no all)
+        if not different & masks[table]:
+            return False
+    return True
+
+
+@compiled(types.int64(_ROWS, types.int64, _WORDS, _LIMITS, _INTS, _INTS))
+def near_in_runs(
+    rows: JoinRows,
+    begin: int,
+    masks: NDArray[np.uint64],
+    limits: Limits,
+    earlier: NDArray[np.int64],
+    later: NDArray[np.int64],
+) -> int:
+    """Compare each row from ``begin`` on with those of its key before it; return how many are near.
+
+    Args:
+        rows: The rows, sorted by key, then by id.
+        begin: The first row that was not compared yet.
+        masks: The masks of the tables; only the first table in which a pair meets finds it.
+        limits: The limits of the search.
+        earlier: int64: takes the smaller place of each pair that is found.
+        later: int64: takes the larger one; both have room for 2 * max_found a row.
+
+    Complexity: O(min(length of run, 2 * max_compared)) a row.
+    """
+    found, start = 0, 0
+    for row in range(len(rows.keys)):
+        if row and rows.keys[row] != rows.keys[row - 1]:
+            start = row
+        if row < begin or rows.ids[row] < limits.first_new:
+            continue
+        other, taken = start, 0
+        stop = min(row, start + limits.max_compared)
+        while other < stop and taken < limits.max_found:
+            if _is_near(rows, other, row, limits) and _is_first(rows, other, row, masks):
+                earlier[found], later[found] = other, row
+                found += 1
+                taken += 1
+            other += 1
+        least, taken = max(other, row - limits.max_compared), 0
+        other = row - 1
+        while other >= least and taken < limits.max_found:
+            if _is_near(rows, other, row, limits) and _is_first(rows, other, row, masks):
+                earlier[found], later[found] = other, row
+                found += 1
+                taken += 1
+            other -= 1
+    return found
+
+
 def _pairs(
     batches: Iterator[JoinRows], masks: NDArray[np.uint64], limits: Limits
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int16]]]:
     """Yield pairs; a run of rows may go on in the next batch."""
-    from neardup.batch.join_kernels import near_in_runs  # noqa: PLC0415  (numba takes long)
-
     open_run: JoinRows | None = None
     for batch in batches:
         for start in range(0, len(batch.keys), _ROWS_AT_ONCE):
@@ -156,7 +233,8 @@ def _pairs(
             both = new if open_run is None else _joined(open_run, new)
             room = 2 * limits.max_found * len(new.keys)
             earlier, later = np.empty(room, np.int64), np.empty(room, np.int64)
-            count = near_in_runs(_in_one_piece(both), begin, masks, limits, earlier, later)
+            rows = JoinRows._make(np.require(column, requirements=["C", "W"]) for column in both)
+            count = near_in_runs(rows, begin, masks, limits, earlier, later)
             if count:
                 one, other = earlier[:count], later[:count]
                 different = both.fingerprints[one] ^ both.fingerprints[other]
@@ -167,10 +245,6 @@ def _pairs(
 
 def _joined(first: JoinRows, second: JoinRows) -> JoinRows:
     return JoinRows._make(np.concatenate(pair) for pair in zip(first, second, strict=True))
-
-
-def _in_one_piece(rows: JoinRows) -> JoinRows:
-    return JoinRows._make(np.require(column, requirements=["C", "W"]) for column in rows)
 
 
 def _last_run(rows: JoinRows, most: int) -> JoinRows:

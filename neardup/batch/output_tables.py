@@ -4,10 +4,11 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from neardup.command_line.errors import InputError
+from neardup.errors import InputError
 from neardup.features.features import Features
 from neardup.parameters import Parameters
 
@@ -23,18 +24,7 @@ _PATIENCE_SECS, _QUIET_SECS = 15.0, 1.0
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The description of a run.
-
-    Attributes:
-        run: A name that no other run has.
-        input: The input, as it was given.
-        parameters: The parameters by which its texts were judged.
-        first_file: The number of its first file.
-        end_file: The number after that of its last file.
-        against: Paths of the runs that it went on from, the first one first.
-        runs: The names of these runs.
-        counts: The counts of its results, by name.
-    """
+    """The description of a run: its own name, and paths and names of those that it went on from."""
 
     run: str
     input: str
@@ -46,18 +36,13 @@ class About:
     counts: dict[str, int | str]
 
     def to_json(self) -> str:
-        """Return the whole as one JSON object."""
         values = asdict(self)
         values["parameters"]["features"] = str(self.parameters.fingerprint_features)
         return json.dumps({"format": FORMAT, **values})
 
 
 def about_of(text: str) -> About:
-    """Undo ``About.to_json``.
-
-    Raises:
-        InputError: It is of another version.
-    """
+    """Undo ``About.to_json``, or raise InputError where it is of another version."""
     values: dict[str, Any] = json.loads(text)
     found = values.pop("format")
     if found != FORMAT:
@@ -69,12 +54,7 @@ def about_of(text: str) -> About:
 
 
 class Folder:
-    """A folder that Spark reads and writes, wherever that lies.
-
-    Args:
-        spark: The session.
-        path: As Hadoop understands it.
-    """
+    """A folder that Spark reads and writes, wherever that lies: its path is Hadoop's."""
 
     def __init__(self, spark: "SparkSession", path: str) -> None:
         self._spark = spark
@@ -96,19 +76,13 @@ class Folder:
         return bool(self._system.exists(self._inside(name)))
 
     def is_empty(self) -> bool:
-        """Whether nothing is in it."""
         return len(self._system.listStatus(self._inside(""))) == 0
 
     def remove(self, name: str = "") -> None:
-        """Remove it, or what is in it; nothing where there is none."""
         self._system.delete(self._inside(name), True)
 
     def move(self, target: "Folder") -> None:
-        """Give it another name, under which there must be nothing.
-
-        Raises:
-            InputError: It cannot be moved.
-        """
+        """Give it another name, under which there must be nothing."""
         if not self._system.rename(self._inside(""), target._inside("")):
             raise InputError(f"{target.path}: cannot be written; the result is in {self.path}")
 
@@ -118,7 +92,6 @@ class Folder:
         return self._spark.read.schema(rows.schema).parquet(f"{self.full_path}/{name}")
 
     def read(self, name: str) -> "DataFrame":
-        """Return the rows of a table, which are read when they are needed."""
         return self._spark.read.parquet(f"{self.full_path}/{name}")
 
     def write_about(self, about: About) -> None:
@@ -127,11 +100,7 @@ class Folder:
         rows.coalesce(1).write.parquet(f"{self.full_path}/{_ABOUT}", mode="overwrite")
 
     def read_about(self) -> About:
-        """Return the description of the run in it.
-
-        Raises:
-            InputError: There is no run, or one of another version.
-        """
+        """Return the description of the run in it, which must be of this version."""
         if not self.exists(_ABOUT):
             what = "no run of neardup.spark in it" if self.exists() else "no such folder"
             raise InputError(f"{self.path}: {what}")
@@ -149,13 +118,9 @@ class Folder:
 def new_folder(spark: "SparkSession", path: str, *, overwrite: bool) -> Iterator[Folder]:
     """Give a folder beside the wanted one, which takes its place when all went well.
 
-    Args:
-        spark: The session.
-        path: The path at which the tables are to be.
-        overwrite: Whether a run that is there goes, once the new one is whole.
-
     Raises:
-        InputError: There is something already, or since; then the result stays beside it.
+        InputError: There is something already, and no run that may be overwritten; where it came
+            since, the result stays beside it.
     """
     target = Folder(spark, path)
     _check_free(target, overwrite=overwrite)
@@ -196,3 +161,93 @@ def _check_free(target: Folder, *, overwrite: bool) -> None:
         raise InputError(f"{target.path}: holds something else; choose another folder")
     if not overwrite:
         raise InputError(f"{target.path}: exists; --overwrite replaces it")
+
+
+class Earlier:
+    """The runs that a run goes on from; each stores only the texts that were new to it.
+
+    Args:
+        spark: The session.
+        path: The last run, which names the paths of the others; None: there are none.
+        parameters: The parameters of the run that goes on, which must be those of the others.
+    """
+
+    def __init__(self, spark: "SparkSession", path: str | None, parameters: Parameters) -> None:
+        self._spark = spark
+        self.folders: list[Folder] = []
+        self.runs: tuple[str, ...] = ()
+        self.end_file = 0
+        if path is None:
+            return
+        last = Folder(spark, path)
+        about = last.read_about()
+        _check(path, about, parameters)
+        for place, run in zip(about.against, about.runs, strict=True):
+            folder = Folder(spark, place)
+            if not folder.exists() or folder.read_about().run != run:
+                raise InputError(
+                    f"{path}: goes on from a run that is no longer in {place}; move it back"
+                )
+            self.folders.append(folder)
+        self.folders.append(last)
+        self.runs = (*about.runs, about.run)
+        self.end_file = about.end_file
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(folder.full_path for folder in self.folders)
+
+    def documents(self) -> "DataFrame":
+        columns = (
+            "id long, text_id long, digest binary, fingerprint long, sketch0 long, sketch1 long, "
+            "sketch2 long, sketch3 long, verdict string"
+        )
+        return self._union("documents", columns)
+
+    def texts(self) -> "DataFrame":
+        """Return each text once: the columns of ``documents``, without ``text_id``."""
+        return self.documents().where("id = text_id").drop("text_id")
+
+    def signatures(self) -> "DataFrame":
+        """Return ``id`` and ``signature`` of the texts."""
+        return self._union("signatures", "id long, signature binary")
+
+    def contents(self) -> "DataFrame":
+        """Return ``id`` and ``text`` of every text."""
+        kept = self._union("kept", "id long, text string")
+        return kept.unionByName(self._union("near_texts", "id long, text string"))
+
+    def pairs(self) -> "DataFrame":
+        return self._union("pairs", "first long, second long, distance short, similarity double")
+
+    def clusters(self) -> "DataFrame":
+        """Return ``id`` and ``representative``, as the last run that touched a cluster has it."""
+        columns = "id long, representative long"
+        runs = [
+            folder.read("clusters").selectExpr("id", "representative", f"{number} AS run")
+            for number, folder in enumerate(self.folders)
+        ]
+        if not runs:
+            return self._spark.createDataFrame([], columns)
+        from pyspark.sql.functions import expr  # noqa: PLC0415  (optional)
+
+        every = reduce(lambda one, other: one.unionByName(other), runs)
+        return every.groupBy("id").agg(expr("max_by(representative, run) AS representative"))
+
+    def _union(self, table: str, columns: str) -> "DataFrame":
+        names = [column.split()[0] for column in columns.split(", ")]
+        found = [folder.read(table).select(names) for folder in self.folders]
+        if not found:
+            return self._spark.createDataFrame([], columns)
+        return reduce(lambda one, other: one.unionByName(other), found)
+
+
+def _check(path: str, about: About, parameters: Parameters) -> None:
+    names = [field.name for field in fields(Parameters) if field.name != "features"]
+    for name in ("fingerprint_features", *names):
+        stored, wanted = getattr(about.parameters, name), getattr(parameters, name)
+        if stored != wanted:
+            raise InputError(
+                f"{path}: made with {name} {stored}, now it is {wanted}; use the same, "
+                "or begin anew"
+            )

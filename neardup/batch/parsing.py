@@ -4,14 +4,14 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
 
 from neardup.batch.input_files import JSON_LINES, PARQUET, InputPart, file_system
-from neardup.batch.web_page import LeftOut, Reader, WebPage
-from neardup.command_line.errors import InputError
+from neardup.errors import InputError
 
 GROUP = "neardup.readers"
 """The group of entry points; each names a ``Reader`` for a format, such as ``warc``.
@@ -24,13 +24,45 @@ _MAX_LINE_BYTES = 1 << 28
 _PIECE_BYTES = 1 << 20
 
 
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """A text of a file, with what its page says of itself.
+
+    Attributes:
+        position: The place in its file; it ascends from page to page.
+        name: The name for people, such as its URL.
+        text: The text to judge and to store.
+        is_main: Whether a fingerprint may stand for it; else only equality counts.
+        visible_digest: ``text_digest`` of all that the page shows, which is what counts where no
+            fingerprint stands for the text; None: the text is all there is.
+        title: The title; None where the page has none.
+        date: The time at which it was fetched or published, as its source writes it; None where it
+            is not known.
+    """
+
+    position: int
+    name: str
+    text: str
+    is_main: bool = True
+    visible_digest: bytes | None = None
+    title: str | None = None
+    date: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A record that is no page to judge, or damage; the reason in a few words, without names."""
+
+    reason: str
+
+
+Reader: TypeAlias = Callable[[BinaryIO], Iterator[WebPage | LeftOut]]
+"""A function that reads a seekable file from its beginning to its end, in bounded memory."""
+
+
 @cache
 def reader_of(format_name: str) -> Reader:
-    """Return the reader that is installed for a format.
-
-    Raises:
-        InputError: There is none, or it cannot be imported.
-    """
+    """Return the reader that is installed for a format, or raise InputError."""
     for entry in entry_points(group=GROUP, name=format_name):
         try:
             found: Reader = entry.load()

@@ -4,29 +4,25 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import expr
 
 from neardup.batch.analysing import POSITION_BITS, analysed
 from neardup.batch.components import FEW, cluster_rows, components, contracted
 from neardup.batch.deciding import dropped, is_kept, originals, verdicts
-from neardup.batch.earlier import Earlier
-from neardup.batch.expressions import expr
 from neardup.batch.input_files import File, check_count, parts_of
 from neardup.batch.joining import candidates
-from neardup.batch.output_tables import About, Folder
+from neardup.batch.output_tables import About, Earlier, Folder
 from neardup.batch.parsing import Fields
-from neardup.batch.schemes import Bands, Blocks, bands_for, cheapest, cheapest_blocks
+from neardup.batch.schemes import AUTO, BANDS, BLOCKS, Scheme, bands_for, cheapest, cheapest_blocks
 from neardup.batch.sketches import PERMUTATIONS, WORDS, max_unequal
 from neardup.batch.verifying import verified
-from neardup.command_line.errors import InputError
+from neardup.errors import InputError
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.parameters import DEFAULTS, Parameters
 from neardup.verdict import NEAR_DUPLICATE
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-AUTO, BLOCKS, BANDS = JOINS = ("auto", "blocks", "bands")
 _WORK = "_work"
 _REASONS = 10
 
@@ -42,7 +38,7 @@ class Task:
         fields: The names of the fields of rows.
         against: The run that this one goes on from, if any.
         join: One of ``JOINS``.
-        few: The largest number of pairs whose components the driver finds by itself.
+        few: As of ``components``.
     """
 
     input: str
@@ -58,39 +54,34 @@ class Task:
 class _Judged:
     """The tables when all texts were compared."""
 
-    documents: "DataFrame"
-    pairs: "DataFrame"
-    roots: "DataFrame"
-    verdicts: "DataFrame"
+    documents: DataFrame
+    pairs: DataFrame
+    roots: DataFrame
+    verdicts: DataFrame
 
 
 class BatchRun:
     """Writes the tables of a task into a folder; each step is written, so none is done twice.
 
-    Args:
-        spark: The session.
-        task: The task to do.
-        folder: The folder of the tables; empty.
-        say: Called with a few words for what was done.
+    ``say`` is called with a few words for what was done.
     """
 
     def __init__(
-        self, spark: "SparkSession", task: Task, folder: Folder, say: Callable[[str], object]
+        self, spark: SparkSession, task: Task, folder: Folder, say: Callable[[str], object]
     ) -> None:
         self._spark, self._task, self._folder, self._say = spark, task, folder, say
         self._earlier = Earlier(spark, task.against, task.parameters)
-        _check_place(folder, self._earlier)
+        if folder.final_path in self._earlier.paths:
+            # It holds what the new run does not.
+            raise InputError(
+                f"{folder.final_path}: is gone on from; choose another folder for the new"
+            )
         check_count(self._earlier.end_file + len(task.files))
         self._parts = list(parts_of(task.files, self._earlier.end_file))
         self._counts: dict[str, int | str] = {}
         self._began = time.monotonic()
 
     def __call__(self) -> About:
-        """Do it.
-
-        Raises:
-            InputError: There is nothing to read in the files.
-        """
         read = self._read()
         documents = self._name_texts(read)
         pairs = self._join(read, documents)
@@ -110,7 +101,7 @@ class BatchRun:
         self._folder.write_about(about)
         return about
 
-    def _read(self) -> "DataFrame":
+    def _read(self) -> DataFrame:
         task = self._task
         rows = self._keep(analysed(self._spark, self._parts, task.fields, task.parameters), "read")
         left_out = rows.where("left_out IS NOT NULL")
@@ -127,7 +118,7 @@ class BatchRun:
             raise InputError(f"{task.input}: no text in it{why}")
         return documents
 
-    def _name_texts(self, read: "DataFrame") -> "DataFrame":
+    def _name_texts(self, read: DataFrame) -> DataFrame:
         """Give each document the first one that has its very text, of whatever run."""
         firsts = read.groupBy("digest").agg(expr("min(id) AS first"))
         older = self._earlier.texts().selectExpr("digest", "id AS older")
@@ -138,7 +129,7 @@ class BatchRun:
         self._count("texts", documents.where("id = text_id").count(), "different texts")
         return documents
 
-    def _join(self, read: "DataFrame", documents: "DataFrame") -> "DataFrame":
+    def _join(self, read: DataFrame, documents: DataFrame) -> DataFrame:
         parameters = self._task.parameters
         columns = ["id", "fingerprint", *WORDS, "signature"]
         firsts = documents.where("id = text_id").select("id")
@@ -157,7 +148,7 @@ class BatchRun:
         self._count("pairs", pairs.count(), "of them confirmed")
         return pairs
 
-    def _scheme(self, texts: int) -> Blocks | Bands:
+    def _scheme(self, texts: int) -> Scheme:
         parameters, join = self._task.parameters, self._task.join
         if join == BLOCKS:
             return cheapest_blocks(parameters.radius, texts)
@@ -166,7 +157,7 @@ class BatchRun:
         similarity = parameters.min_similarity if parameters.verify else None
         return cheapest(parameters.radius, similarity, texts)
 
-    def _judge(self, documents: "DataFrame", pairs: "DataFrame") -> _Judged:
+    def _judge(self, documents: DataFrame, pairs: DataFrame) -> _Judged:
         merged = contracted(pairs, self._earlier.clusters())
         roots, rounds = components(self._spark, merged, self._keep, few=self._task.few)
         roots = self._keep(roots, "roots")
@@ -180,7 +171,7 @@ class BatchRun:
         told = self._keep(verdicts(documents, found, self._task.parameters), "verdicts")
         return _Judged(documents, pairs, roots, told)
 
-    def _write(self, read: "DataFrame", judged: _Judged) -> None:
+    def _write(self, read: DataFrame, judged: _Judged) -> None:
         write = self._folder.write
         told = judged.verdicts
         dropped_columns = ("signature", "text", "left_out", "count")
@@ -202,15 +193,9 @@ class BatchRun:
         count = found.where("id = representative").count()
         self._count("clusters", count, "clusters of two and more")
 
-    def _keep(self, rows: "DataFrame", name: str) -> "DataFrame":
+    def _keep(self, rows: DataFrame, name: str) -> DataFrame:
         return self._folder.write(rows, f"{_WORK}/{name}")
 
     def _count(self, name: str, count: int, words: str) -> None:
         self._counts[name] = count
         self._say(f"{count:,} {words}, after {time.monotonic() - self._began:.1f} s")
-
-
-def _check_place(folder: Folder, earlier: Earlier) -> None:
-    """Let no run take the place of one that it goes on from, and that holds what it does not."""
-    if folder.final_path in earlier.paths:
-        raise InputError(f"{folder.final_path}: is gone on from; choose another folder for the new")

@@ -1,10 +1,13 @@
-"""Choose the keys by which texts meet: blocks of fingerprints, or bands of signatures."""
+"""Choose the keys by which texts meet: blocks of fingerprints, or bands of signatures.
+
+Each text has a key in each of several tables; texts with an equal key in one are compared.
+"""
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +15,8 @@ from numpy.typing import NDArray
 from neardup.batch.sketches import PERMUTATIONS
 from neardup.features.hashing import GOLDEN, Hashes, mix
 from neardup.indexes.banding import banding
+
+AUTO, BLOCKS, BANDS = JOINS = ("auto", "blocks", "bands")
 
 _BITS = 64
 _TABLE_SHIFT = np.uint64(48)
@@ -30,24 +35,6 @@ _MAX_TIMES = 4.0
 """Bands replace blocks where blocks take more than this many times as long: blocks find all pairs,
 bands nearly all.
 """
-
-
-class Scheme(Protocol):
-    """Tables of keys; texts with an equal key in one of them are compared."""
-
-    @property
-    def tables(self) -> int:
-        """Keys that each text has."""
-
-    @property
-    def masks(self) -> Hashes:
-        """The bits of a fingerprint that make the key of each table, uint64, (tables,).
-
-        Empty where they do not tell in which tables two texts meet.
-        """
-
-    def keys(self, fingerprints: Hashes, signatures: NDArray[np.uint32] | None) -> Hashes:
-        """Return the keys of texts, uint64, (texts, tables); the upper 16 bits are the table's."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +56,6 @@ class Blocks:
 
     @property
     def tables(self) -> int:
-        """Choices of blocks."""
         return math.comb(self.blocks, self.radius)
 
     @property
@@ -79,36 +65,30 @@ class Blocks:
 
     @cached_property
     def masks(self) -> Hashes:
-        """See the protocol."""
+        """The bits of a fingerprint that make the key of each table, uint64, (tables,)."""
         edges = [_BITS * block // self.blocks for block in range(self.blocks + 1)]
         ones = [(1 << high) - (1 << low) for low, high in pairwise(edges)]
         chosen = combinations(ones, self.blocks - self.radius)
         return np.array([sum(some) for some in chosen], np.uint64)
 
     def keys(self, fingerprints: Hashes, signatures: NDArray[np.uint32] | None) -> Hashes:
-        """See the protocol."""
+        """Return the keys of texts, uint64, (texts, tables); the upper 16 bits are the table's."""
         return _in_tables(mix(fingerprints[:, np.newaxis] & self.masks))
 
 
 @dataclass(frozen=True)
 class Bands:
-    """Bands of MinHash signatures: nearly all pairs of ``min_similarity`` meet.
-
-    Attributes:
-        tables: The number of bands.
-        rows: The number of values in each.
-    """
+    """Bands of MinHash signatures, of ``rows`` values: nearly all similar pairs meet."""
 
     tables: int
     rows: int
 
     @property
     def masks(self) -> Hashes:
-        """See the protocol."""
+        """Empty: bands do not tell in which tables two texts meet."""
         return np.zeros(0, np.uint64)
 
     def keys(self, fingerprints: Hashes, signatures: NDArray[np.uint32] | None) -> Hashes:
-        """See the protocol."""
         assert signatures is not None
         values = signatures[:, : self.tables * self.rows].astype(np.uint64)
         values = values.reshape(-1, self.tables, self.rows)
@@ -118,17 +98,16 @@ class Bands:
         return _in_tables(keys)
 
 
+Scheme: TypeAlias = Blocks | Bands
+
+
 def _in_tables(keys: Hashes) -> Hashes:
     tables = np.arange(keys.shape[1], dtype=np.uint64) << _TABLE_SHIFT
     return keys >> np.uint64(16) | tables
 
 
 def bands_for(min_similarity: float) -> Bands:
-    """Return the bands that find all but one in 10,000 of the pairs at that similarity.
-
-    Raises:
-        ParameterError: There are none for so low a similarity.
-    """
+    """Return the bands that find all but one in 10,000 of the pairs at that similarity."""
     found = banding(min_similarity, PERMUTATIONS, _MIN_RECALL)
     return Bands(found.bands, found.rows)
 
@@ -140,14 +119,10 @@ def cheapest_blocks(radius: int, texts: int) -> Blocks:
     return min(short or choices[-1:], key=lambda scheme: _secs(scheme, texts))
 
 
-def cheapest(radius: int, min_similarity: float | None, texts: int) -> Blocks | Bands:
+def cheapest(radius: int, min_similarity: float | None, texts: int) -> Scheme:
     """Return the cheapest blocks for a join, or bands where blocks cost several times as much.
 
-    Args:
-        radius: The largest distance to find, in bits.
-        min_similarity: The least similarity of pairs; None where distance alone decides, which only
-            blocks find.
-        texts: The number of texts to join.
+    Bands need a least similarity; None: distance alone decides.
     """
     blocks = cheapest_blocks(radius, texts)
     if min_similarity is None or min_similarity < 0.5:

@@ -1,25 +1,19 @@
 """Run the command from arguments to a status; errors of the user end in one line."""
 
 import logging
-import signal
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from types import FrameType
-from typing import Any
 
 from neardup.batch.input_files import FORMATS, find_files
 from neardup.batch.output_tables import new_folder
 from neardup.batch.parsing import Fields
-from neardup.batch.run import AUTO, BANDS, JOINS, BatchRun, Task
-from neardup.batch.spark_session import check_installed, session
-from neardup.command_line.arguments import add_parameters, parameters_of, parser_of
-from neardup.command_line.errors import InputError
-from neardup.errors import NearDupError
+from neardup.batch.schemes import AUTO, BANDS, JOINS
+from neardup.batch.spark_session import check_installed, reported, session
+from neardup.command_line.arguments import Parser, add_parameters, parameters_of
+from neardup.command_line.main import status_of
+from neardup.errors import InputError
 
-_BAD_INPUT = 2
-_INTERRUPTED = 128 + signal.SIGINT
-_TERMINATED = 128 + signal.SIGTERM
 _PROGRAM = "python -m neardup.spark"
 
 _DESCRIPTION = """\
@@ -34,21 +28,11 @@ shuffled rows lie in temporary folders (SPARK_LOCAL_DIRS says where)."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a corpus through.
-
-    Returns:
-        0; 2 for bad options and bad input, and where Spark gave up; 130 after Ctrl-C.
-    """
-    signal.signal(signal.SIGTERM, _leave)
+    """Run a corpus through, and return the status of ``status_of``; 2 also where Spark gave up."""
     # The gateway to the JVM logs what was interrupted in it, with its trace.
     logging.disable(logging.CRITICAL)
-    try:
-        _run(_options(arguments))
-    except (InputError, NearDupError) as error:
-        return _complain(str(error))
-    except KeyboardInterrupt:
-        return _complain("interrupted; nothing is left of it", _INTERRUPTED)
-    return 0
+    interrupted = "interrupted; nothing is left of it"
+    return status_of("neardup.spark", lambda: _run(_options(arguments)), interrupted=interrupted)
 
 
 def _run(options: Namespace) -> None:
@@ -58,26 +42,22 @@ def _run(options: Namespace) -> None:
             "--join bands finds similar texts, and --no-verify asks for none; use blocks"
         )
     check_installed()
+    from neardup.batch.run import BatchRun, Task  # noqa: PLC0415  (needs PySpark)
+
     files = find_files(options.input, options.format, options.prefix)
     names = Fields(options.text_field, options.id_field, options.title_field, options.date_field)
     task = Task(options.input, files, parameters, names, options.against, options.join)
     with (
         session(options.master, options.memory) as spark,
-        _reported(),
+        reported(),
         new_folder(spark, options.output, overwrite=options.overwrite) as folder,
     ):
         counts = BatchRun(spark, task, folder, _say)().counts
     _say(f"{options.output}: {counts['kept']:,} of {counts['documents']:,} kept")
 
 
-def _reported() -> Any:
-    from neardup.batch.spark_session import reported  # noqa: PLC0415  (needs PySpark)
-
-    return reported()
-
-
 def _options(arguments: Sequence[str]) -> Namespace:
-    parser = parser_of(_PROGRAM, _DESCRIPTION, _MORE)
+    parser = Parser(_PROGRAM, _DESCRIPTION, _MORE)
     add = parser.add_argument
     add("input", metavar="INPUT", help="file, folder, pattern or list of files")
     add("output", metavar="OUTPUT", help="folder, new or with --overwrite")
@@ -95,14 +75,5 @@ def _options(arguments: Sequence[str]) -> Namespace:
     return parser.parsed(arguments)
 
 
-def _complain(message: str, status: int = _BAD_INPUT) -> int:
-    print(f"neardup.spark: {' '.join(message.split())}", file=sys.stderr)
-    return status
-
-
 def _say(words: str) -> None:
     print(f"neardup.spark: {words}", file=sys.stderr, flush=True)
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    sys.exit(_TERMINATED)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.command_line.errors import InputError
+from neardup.errors import InputError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,11 +44,7 @@ _DEFAULTS = {
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Turn what Spark raises into the one line that helps.
-
-    Raises:
-        InputError: Instead of errors of Spark, its gateway and its workers.
-    """
+    """Turn errors of Spark, its gateway and its workers into the one line that helps."""
     from py4j.protocol import Py4JError  # noqa: PLC0415  (optional)
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
@@ -81,13 +77,9 @@ def session(master: str | None, memory: str | None) -> Iterator["SparkSession"]:
     """Give a session; one that spark-submit configured keeps what that was told.
 
     Args:
-        master: The master on which it runs; None: that of spark-submit, else all cores of this
-            machine.
+        master: None: that of spark-submit, else all cores of this machine.
         memory: The memory of the JVM, such as ``4g``; None: a quarter of this machine's, at least
             1g.
-
-    Raises:
-        InputError: Spark or Java is missing, or does not start.
     """
     if memory is not None and not _MEMORY.fullmatch(memory):
         raise InputError(f"--memory takes a number and m, g or t, such as 4g, got {memory}")
@@ -115,11 +107,7 @@ def session(master: str | None, memory: str | None) -> Iterator["SparkSession"]:
 
 
 def check_installed() -> None:
-    """Make sure of PySpark, pyarrow, pandas and Java.
-
-    Raises:
-        InputError: One is missing; the message says how to get it.
-    """
+    """Make sure of PySpark, pyarrow, pandas and Java, or raise an InputError that helps."""
     for name in ("pyspark", "pyarrow", "pandas"):
         try:
             __import__(name)

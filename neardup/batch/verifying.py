@@ -1,29 +1,22 @@
 """Candidates become pairs: their texts are fetched and compared as a deduplicator does it."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
 
 from neardup.parameters import Parameters
-from neardup.verification import JaccardVerifier
-from neardup.verifier import compared_with
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from neardup.verification import JaccardVerifier, compared_with
 
 _PAIRS = "first long, second long, distance short, similarity double"
 
 
-def verified(candidates: "DataFrame", texts: "DataFrame", parameters: Parameters) -> "DataFrame":
-    """Return the candidates whose similarity confirms them.
+def verified(candidates: DataFrame, texts: DataFrame, parameters: Parameters) -> DataFrame:
+    """Return the candidates whose similarity confirms them, with ``similarity``.
 
-    Args:
-        candidates: ``first``, ``second``, ``distance``.
-        texts: ``id``, ``text``.
-        parameters: The parameters; ``verify``, ``min_similarity`` and ``verify_shingle_size``
-            count.
-
-    Returns:
-        ``first``, ``second``, ``distance``, ``similarity``, which is null where distances decide.
+    That is null where distances decide. Texts are ``id``, ``text``.
     """
     if not parameters.verify:
         return candidates.selectExpr("*", "CAST(NULL AS double) AS similarity")
@@ -36,9 +29,6 @@ def verified(candidates: "DataFrame", texts: "DataFrame", parameters: Parameters
 
 def _compared(parameters: Parameters) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa  # noqa: PLC0415  (optional)
-        import pyarrow.compute as pc  # noqa: PLC0415
-
         similarity = _Similarity(parameters)
         for batch in batches:
             texts = zip(batch["first_text"], batch["second_text"], strict=True)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from neardup.command_line.errors import InputError
-from neardup.command_line.rows.row_formats import FORMATS
+from neardup.command_line.row_formats import FORMATS
+from neardup.errors import InputError
 from neardup.features.features import Features
 from neardup.parameters import DEFAULTS, Parameters
 
@@ -38,15 +38,21 @@ resembles it), precision and recall over all pairs; by the distance alone, then 
 class Parser(ArgumentParser):
     """Raises where argparse would print its usage and leave."""
 
+    def __init__(self, program: str, description: str, more: str = "") -> None:
+        super().__init__(
+            prog=program,
+            description=description,
+            epilog=more,
+            formatter_class=RawDescriptionHelpFormatter,
+            # An abbreviation means something else as soon as there is a new option.
+            allow_abbrev=False,
+        )
+
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message}; {self.prog} --help lists the options")
 
     def parsed(self, arguments: Sequence[str]) -> Namespace:
-        """Return the options.
-
-        Raises:
-            InputError: They are bad; a typo gets a proposal.
-        """
+        """Return the options, or raise an InputError, which proposes what a typo may mean."""
         options, rest = self.parse_known_args(arguments)
         if rest:
             # The option, where there is one: the words behind it may be its value.
@@ -63,8 +69,7 @@ class Parser(ArgumentParser):
 
 
 def find_options(arguments: Sequence[str]) -> Namespace:
-    """Read the options of the first command."""
-    parser = _parser("", _FIND, _FIND_MORE)
+    parser = Parser(_PROGRAM, _FIND, _FIND_MORE)
     parser.add_argument("file", metavar="FILE", help="jsonl, csv (or .gz), parquet; - is stdin")
     _add_fields(parser, None)
     parser.add_argument("--out", metavar="FILE", help="where the clusters go (standard output)")
@@ -84,8 +89,7 @@ def find_options(arguments: Sequence[str]) -> Namespace:
 
 
 def compare_options(arguments: Sequence[str]) -> Namespace:
-    """Read the options of ``compare``."""
-    parser = _parser("compare", _COMPARE)
+    parser = Parser(f"{_PROGRAM} compare", _COMPARE)
     parser.add_argument("first", metavar="A", help="a file of text, - is stdin")
     parser.add_argument("second", metavar="B", help="another one")
     parser.add_argument("--text", action="store_true", help="A and B are the texts themselves")
@@ -100,8 +104,7 @@ def compare_options(arguments: Sequence[str]) -> Namespace:
 
 
 def evaluate_options(arguments: Sequence[str]) -> Namespace:
-    """Read the options of ``evaluate``."""
-    parser = _parser("evaluate", _EVALUATE)
+    parser = Parser(f"{_PROGRAM} evaluate", _EVALUATE)
     parser.add_argument("texts", metavar="TEXTS", help="jsonl, csv (or .gz), parquet; - is stdin")
     parser.add_argument("pairs", metavar="PAIRS", help="csv with columns a, b and the measure")
     _add_fields(parser, "g")
@@ -111,12 +114,7 @@ def evaluate_options(arguments: Sequence[str]) -> Namespace:
 
 
 def parameters_of(options: Namespace) -> Parameters:
-    """Return the parameters of a command.
-
-    Raises:
-        InputError: Options contradict each other.
-        ParameterError: A value is out of range.
-    """
+    """Return the parameters of a command, or raise where options contradict each other."""
     given = vars(options)
     verify = not given.get("no_verify", False)
     if not verify and options.min_similarity is not None:
@@ -131,22 +129,6 @@ def parameters_of(options: Namespace) -> Parameters:
         min_words=options.min_words,
         verify=verify,
         min_similarity=DEFAULTS.min_similarity if similarity is None else similarity,
-    )
-
-
-def _parser(command: str, description: str, more: str = "") -> Parser:
-    return parser_of(f"{_PROGRAM} {command}".strip(), description, more)
-
-
-def parser_of(program: str, description: str, more: str = "") -> Parser:
-    """Return a parser that knows no option yet."""
-    return Parser(
-        prog=program,
-        description=description,
-        epilog=more,
-        formatter_class=RawDescriptionHelpFormatter,
-        # An abbreviation means something else as soon as there is a new option.
-        allow_abbrev=False,
     )
 
 

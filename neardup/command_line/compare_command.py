@@ -2,28 +2,20 @@
 
 from argparse import Namespace
 from collections.abc import Iterator
+from contextlib import suppress
 
 from neardup.command_line.arguments import parameters_of
-from neardup.command_line.errors import InputError
-from neardup.command_line.output import print_text
-from neardup.command_line.standard_streams import STANDARD_INPUT, open_stream
-from neardup.comparison.diff import EQUAL, diff, render_diff
-from neardup.comparison.edit_distance import edit_ratio
+from neardup.command_line.streams import STANDARD_INPUT, open_stream, print_text
+from neardup.comparison.diff import EQUAL, diff, edit_ratio, render_diff
 from neardup.deduplicator import Deduplicator
-from neardup.errors import DocumentError, FingerprintError
+from neardup.errors import DocumentError, FingerprintError, InputError
 from neardup.fingerprints.simhash import hamming, simhash
 from neardup.parameters import Parameters
 from neardup.verification import containment, jaccard
 
 
 def compare(options: Namespace) -> None:
-    """Print the measures of two texts, the verdict on the second, and how they differ.
-
-    Raises:
-        InputError: A file is not UTF-8, or standard input is named twice.
-        NearDupError: A parameter is out of range.
-        OSError: A file cannot be read.
-    """
+    """Print the measures of two texts, the verdict on the second, and how they differ."""
     parameters = parameters_of(options)
     if options.text:
         first, second = options.first, options.second
@@ -56,9 +48,9 @@ def _measures(first: str, second: str, parameters: Parameters) -> Iterator[tuple
     ours = containment(first, second, shingle_size=size)
     theirs = containment(second, first, shingle_size=size)
     yield "containment", f"{ours:.4f} of A in B, {theirs:.4f} of B in A"
-    ratio = _edit_ratio(first, second)
-    if ratio is not None:
-        yield "edit ratio", f"{ratio:.4f} (characters)"
+    # Texts that are too long for it have the other measures.
+    with suppress(DocumentError):
+        yield "edit ratio", f"{edit_ratio(first, second):.4f} (characters)"
     with Deduplicator(parameters) as deduplicator:
         deduplicator.judge(0, first)
         yield "verdict", deduplicator.judge(1, second).kind
@@ -71,11 +63,3 @@ def _distance(first: str, second: str, parameters: Parameters) -> str:
     except FingerprintError as error:
         return f"none: {error}"
     return f"{distance} of 64 bits ({features})"
-
-
-def _edit_ratio(first: str, second: str) -> float | None:
-    try:
-        return edit_ratio(first, second)
-    except DocumentError:
-        # Too long for it; the other measures are made for that.
-        return None

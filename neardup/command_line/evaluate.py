@@ -7,14 +7,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from neardup.command_line.arguments import parameters_of
-from neardup.command_line.errors import InputError
-from neardup.command_line.output import print_text
-from neardup.command_line.progress_bar import shown
-from neardup.command_line.rows.row import Row
-from neardup.command_line.rows.row_formats import open_rows
+from neardup.command_line.row import Row
+from neardup.command_line.row_formats import open_rows
+from neardup.command_line.streams import print_text
 from neardup.document import analyse
-from neardup.evaluation.labelled import Similar, read_similar
-from neardup.evaluation.metrics import labelled_pairs
+from neardup.errors import InputError
+from neardup.evaluation.metrics import Similar, labelled_pairs, read_similar
 from neardup.evaluation.parameter_sweep import SweepRow, sweep
 from neardup.features.tokens import packed_words
 from neardup.parameters import Parameters
@@ -27,11 +25,6 @@ def evaluate(options: Namespace) -> None:
     """Print what each distance does to labelled texts, alone and confirmed by similarity.
 
     The words of all texts with a fingerprint are held in memory.
-
-    Raises:
-        InputError: The input is bad, or no labelled pair is about it.
-        NearDupError: A parameter is out of range, or the file of pairs is bad.
-        OSError: A file cannot be read.
     """
     parameters = parameters_of(options)
     alone = replace(parameters, verify=False)
@@ -86,7 +79,6 @@ def _labelled(options: Namespace, parameters: Parameters) -> Similar:
 
 
 def _analysed(options: Namespace, alone: Parameters, confirmed: Parameters) -> _Analysed:
-    """Fingerprint the texts with the features of a distance alone and of one to be confirmed."""
     found = _Analysed({}, {}, {})
     for number, text in _texts(options):
         one, other = analyse(text, alone), analyse(text, confirmed)
@@ -102,7 +94,7 @@ def _texts(options: Namespace) -> Iterator[tuple[int, str]]:
     fields = ((options.id_field,), (options.text_field,))
     empty = True
     with open_rows(options.texts, options.format, fields) as source:
-        for row in shown(source):
+        for row in source.shown():
             if empty:
                 row.require([options.text_field], "--text-field")
             empty = False

@@ -6,19 +6,18 @@ import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 
 from neardup.command_line.arguments import parameters_of
-from neardup.command_line.errors import BadInputError, InputError
-from neardup.command_line.output import json_line, open_output, open_partial
-from neardup.command_line.progress_bar import shown
-from neardup.command_line.rows.row import Id, RowSource
-from neardup.command_line.rows.row_formats import open_rows
+from neardup.command_line.row import Id, RowSource
+from neardup.command_line.row_formats import open_rows
+from neardup.command_line.streams import json_line, open_output, open_partial
 from neardup.deduplicator import Deduplicator
+from neardup.errors import BadInputError, InputError
 from neardup.verdict import NEAR_DUPLICATE, TEXT_DUPLICATE, TOO_SHORT, Verdict
 
 _TABLE = """
@@ -47,58 +46,35 @@ class Ledger:
 
     Files:
         ``path``: SQLite, for one run; nothing is made durable.
-
-    Raises:
-        InputError: The disk is full.
     """
 
     def __init__(self, path: Path) -> None:
         self._database = sqlite3.connect(path, isolation_level=None)
-        try:
+        with _disk_checked():
             for pragma in ("journal_mode = OFF", "synchronous = OFF"):
                 self._database.execute(f"PRAGMA {pragma}")
             self._database.execute(_TABLE)
             self._database.execute("BEGIN")
-        except sqlite3.OperationalError as error:
-            self._database.close()
-            raise _full(error) from error
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self._database.close()
 
     def add(self, number: int, name: Id, verdict: Verdict) -> None:
-        """Note what became of a text.
-
-        Raises:
-            InputError: The disk is full.
-        """
+        """Note what became of a text."""
         kept = number if verdict.duplicate_of is None else verdict.duplicate_of
         found = (verdict.kind, verdict.tier, verdict.distance, verdict.similarity)
         row = (number, json.dumps(name), kept, *found)
-        try:
+        with _disk_checked():
             self._database.execute("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        except sqlite3.OperationalError as error:
-            raise _full(error) from error
 
     def clusters(self, *, singles: bool) -> Iterator[dict[str, Any]]:
         """Yield each kept text with its duplicates, in the order of the input.
 
         Args:
             singles: Whether texts without a duplicate come too.
-
-        Raises:
-            InputError: The disk is full.
         """
         columns = "kept, id, kind, tier, distance, similarity"
-        try:
+        with _disk_checked():
             self._database.execute("CREATE INDEX clusters ON verdicts (kept, number)")
             # The kept text comes first: what repeats it was judged later.
             query = f"SELECT {columns} FROM verdicts ORDER BY kept, number"  # noqa: S608  (a constant)
@@ -109,25 +85,14 @@ class Ledger:
                         "kept": json.loads(name),
                         "duplicates": [_duplicate(*row[1:]) for row in duplicates],
                     }
-        except sqlite3.OperationalError as error:
-            raise _full(error) from error
 
     def repeated_ids(self, limit: int) -> tuple[list[str], int]:
-        """Return ids that more than one text has, as JSON, and how many such ids there are.
-
-        Args:
-            limit: The largest number of ids to return, those of the first texts.
-
-        Raises:
-            InputError: The disk is full.
-        """
+        """Return the first ids that several texts have, as JSON, and the number of such ids."""
         repeated = "SELECT min(number) AS first, id FROM verdicts GROUP BY id HAVING count(*) > 1"
-        try:
+        with _disk_checked():
             execute = self._database.execute
             (total,) = execute(f"SELECT count(*) FROM ({repeated})").fetchone()  # noqa: S608
             found = execute(f"{repeated} ORDER BY first LIMIT ?", (limit,)).fetchall()
-        except sqlite3.OperationalError as error:
-            raise _full(error) from error
         return [name for _, name in found], total
 
 
@@ -143,8 +108,12 @@ def _duplicate(
     }
 
 
-def _full(error: sqlite3.OperationalError) -> InputError:
-    return InputError(f"temporary files: {error}; TMPDIR may name a larger disk")
+@contextmanager
+def _disk_checked() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise InputError(f"temporary files: {error}; TMPDIR may name a larger disk") from error
 
 
 def find(options: Namespace) -> None:
@@ -153,11 +122,6 @@ def find(options: Namespace) -> None:
     Texts and verdicts lie in a temporary folder while it works, so memory stays small: about 40
     bytes a text for the index. Where the input cannot be read on, the clusters of the texts before
     are written all the same: to standard output, or to ``OUT.partial``.
-
-    Raises:
-        InputError: The input is bad, or there is none.
-        NearDupError: A parameter is out of range.
-        OSError: A file cannot be read or written.
     """
     parameters = parameters_of(options)
     skipping = _Skipping(options.skip_bad)
@@ -166,7 +130,7 @@ def find(options: Namespace) -> None:
         open_output(options.out, options.file) as output,
         open_rows(options.file, options.format, fields, skipping) as source,
         TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) as folder,
-        Ledger(Path(folder) / "verdicts.sqlite") as ledger,
+        closing(Ledger(Path(folder) / "verdicts.sqlite")) as ledger,
     ):
         counts: Counter[str] = Counter()
         stopped = None
@@ -215,7 +179,7 @@ def _judged(
 ) -> Iterator[str]:
     """Yield the verdict on each text, or that it is empty."""
     id_field = None
-    for number, row in enumerate(shown(source)):
+    for number, row in enumerate(source.shown()):
         if id_field is None:
             row.require([options.text_field], "--text-field")
             id_field = row.require(_id_names(options), "--id-field")

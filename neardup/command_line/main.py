@@ -3,13 +3,12 @@
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 
 from neardup.command_line.arguments import compare_options, evaluate_options, find_options
 from neardup.command_line.compare_command import compare
-from neardup.command_line.errors import InputError
 from neardup.command_line.evaluate import evaluate
 from neardup.command_line.find import find
 from neardup.errors import NearDupError
@@ -25,7 +24,12 @@ _COMMANDS = {"compare": (compare_options, compare), "evaluate": (evaluate_option
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command.
+    """Run a command and return the status of ``status_of``."""
+    return status_of("neardup", lambda: _run(arguments))
+
+
+def status_of(program: str, run: Callable[[], None], *, interrupted: str = "interrupted") -> int:
+    """Run a program to its status; errors of the user end in one line.
 
     Returns:
         0; 2 for bad options and bad input; 130 after Ctrl-C; 141 when the reader of standard
@@ -37,21 +41,24 @@ def main(arguments: Sequence[str]) -> int:
         # A shell closed it; print would take standard output in its place.
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (until the end)
     try:
-        _run(arguments)
+        run()
         if sys.stdout is not None:
             sys.stdout.flush()
-    except (InputError, NearDupError) as error:
-        return _complain(str(error))
+    except NearDupError as error:
+        message, status = str(error), _BAD_INPUT
     except BrokenPipeError:
         # Python flushes standard output once more at its end, and would complain then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _READER_LEFT
     except KeyboardInterrupt:
-        return _complain("interrupted", _INTERRUPTED)
+        message, status = interrupted, _INTERRUPTED
     except OSError as error:
         about = f"{error.filename}: " if error.filename else ""
-        return _complain(about + (error.strerror or str(error)))
-    return _DONE
+        message, status = about + (error.strerror or str(error)), _BAD_INPUT
+    else:
+        return _DONE
+    print(f"{program}: {' '.join(message.split())}", file=sys.stderr)
+    return status
 
 
 def _run(arguments: Sequence[str]) -> None:
@@ -60,12 +67,6 @@ def _run(arguments: Sequence[str]) -> None:
         run(read(arguments[1:]))
     else:
         find(find_options(arguments))
-
-
-def _complain(message: str, status: int = _BAD_INPUT) -> int:
-    line = " ".join(message.split())
-    print(f"neardup: {line}", file=sys.stderr)
-    return status
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

@@ -133,13 +133,7 @@ def _rising(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class Block(NamedTuple):
-    """Words that both texts have, one after the other.
-
-    Attributes:
-        first: The place of the first of them in the first text.
-        second: The place of the first of them in the second text.
-        length: The number of words.
-    """
+    """Words that both texts have, one after the other, by the places of the first of them."""
 
     first: int
     second: int

@@ -3,23 +3,15 @@
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 T = TypeVar("T", bound=np.generic)
 
 
 class Column(Generic[T]):
-    """Values in the order in which they came, in one piece of memory.
+    """Values in one piece of memory; behind ``count`` of them ``room`` is free to be written."""
 
-    Args:
-        dtype: The dtype of the values.
-
-    Attributes:
-        count: The number of values held.
-        room: (at least count,): what stands beyond ``count`` is free to be written.
-    """
-
-    def __init__(self, dtype: DTypeLike) -> None:
+    def __init__(self, dtype: type[T]) -> None:
         self.count = 0
         self.room: NDArray[T] = np.empty(0, dtype)
 
@@ -37,7 +29,6 @@ class Column(Generic[T]):
             self.room = grown
 
     def extend(self, values: Any) -> None:
-        """Hold more values."""
         self.provide(len(values))
         self.room[self.count : self.count + len(values)] = values
         self.count += len(values)
@@ -48,3 +39,9 @@ class Column(Generic[T]):
             self.provide(count - self.count)
             self.room[self.count : count] = value
             self.count = count
+
+
+def column_bytes(holder: object) -> int:
+    """Return the bytes of memory that an object's columns set aside."""
+    columns = (value for value in vars(holder).values() if isinstance(value, Column))
+    return sum(column.room.nbytes for column in columns)

@@ -7,6 +7,31 @@ from numpy.typing import NDArray
 
 from neardup.evaluation.judging import Near
 
+MAX_COMPARED = 100_000_000
+"""The largest number of distances to compute, in 1/20 s; of more texts a sample is asked."""
+
+
+class NearestCounts(NamedTuple):
+    """Texts by the distance of the nearest other one, int64, (65,); ``asked`` of them."""
+
+    counts: NDArray[np.int64]
+    asked: int
+    is_sampled: bool
+
+
+def count_nearest(fingerprints: NDArray[np.uint64]) -> NearestCounts:
+    """Count distinct texts by the distance to the nearest other one; of very many a sample."""
+    from neardup.evaluation import pair_kernels  # noqa: PLC0415  (numba takes long)
+
+    texts = len(fingerprints)
+    if texts < 2:
+        return NearestCounts(np.zeros(65, np.int64), 0, is_sampled=False)
+    count = min(texts, max(1, MAX_COMPARED // texts))
+    # Evenly spread over the crawl.
+    asked = np.arange(count, dtype=np.int64) * texts // count
+    distances = pair_kernels.nearest_distances(np.ascontiguousarray(fingerprints), asked)
+    return NearestCounts(np.bincount(distances, minlength=65), count, is_sampled=count < texts)
+
 
 class PairCounts(NamedTuple):
     """Pairs by their distance, each int64, (9,).
@@ -39,12 +64,7 @@ class Picked(NamedTuple):
 
 
 def count_all(near: Near, is_judged: NDArray[np.bool_], min_similarity: float) -> PairCounts:
-    """Count pairs by distance.
-
-    Args:
-        near: The near lists.
-        is_judged: bool, (places,): whose pairs count.
-        min_similarity: The similarity of similar pairs, 0 to 1.
+    """Count the pairs of judged places by distance.
 
     Complexity: O(pairs), 1 ns each.
     """
@@ -66,7 +86,7 @@ def pick(
 
     Args:
         near: The near lists.
-        is_judged: bool, (places,): whose pairs count.
+        is_judged: bool, (places,): the places whose pairs count.
         totals: int64, (9,): how many pairs of each distance there are.
         quotas: int64, (9,): how many to pick, no more than there are.
         with_unknown: Whether pairs of unknown similarity count.

@@ -33,14 +33,7 @@ class Columns(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The near lists of all places, found once for all bounds.
-
-    Attributes:
-        members: The places that share a class or a text.
-        lists: The near places of each place.
-        sets: The shingles of the texts that are compared.
-        fingerprints: uint64, (classes,).
-    """
+    """The near lists of all places, found once for all bounds; ``fingerprints`` are by class."""
 
     members: Members
     lists: Lists
@@ -114,10 +107,10 @@ class Kept(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """The outcome of judging a crawl.
+    """The verdicts on all places of a crawl.
 
     Attributes:
-        verdicts: The verdicts on all places.
+        verdicts: The verdicts.
         not_compared: The number of places whose verdict lacks a comparison, since a text is not
             stored: their own, so that there is no fingerprint, or that of a kept place near them.
     """
@@ -129,23 +122,12 @@ class Judged(NamedTuple):
 def judge_all(columns: Columns, near: Near, bounds: Bounds) -> Judged:
     """Judge all places in order, each as a ``Deduplicator`` that judged those before it.
 
-    Args:
-        columns: The properties of the places.
-        near: The near lists of the places.
-        bounds: The bounds of the verdicts.
-
     Complexity: O(places + pairs); where lists are cut, that of a search for each of those places.
     """
     from neardup.evaluation import judging_kernels  # noqa: PLC0415  (numba takes long)
 
-    count = len(columns.texts)
-    verdicts = Verdicts(
-        np.empty(count, np.bool_),
-        np.empty(count, np.int64),
-        np.empty(count, np.int16),
-        np.empty(count, np.float32),
-        np.empty(count, np.uint8),
-    )
+    kinds = (np.bool_, np.int64, np.int16, np.float32, np.uint8)
+    verdicts = Verdicts._make(np.empty(len(columns.texts), kind) for kind in kinds)
     not_compared = judging_kernels.judge(columns, near, bounds, verdicts)
     if bounds.radius >= 0:
         is_alone = columns.is_main & (columns.words >= bounds.min_words) & (columns.texts >= 0)

@@ -46,13 +46,7 @@ from neardup.evaluation.search_kernels import (
 
 
 class Walked(NamedTuple):
-    """The result of walking the list of a place.
-
-    Attributes:
-        found: The place that it repeats.
-        goes_on: Whether the list is not enough, and a search has to go on behind ``start``.
-        start: The start of that search.
-    """
+    """The place that a list finds; where that is not enough, a search goes on behind ``start``."""
 
     found: Repeated
     goes_on: bool
@@ -81,7 +75,6 @@ def _nothing_kept(places: Int, classes: Int) -> Kept:
 
 @compiled(WALKED(NEAR, KEPT, BOOLS, BOUNDS, types.int64))
 def _walk(near: Near, kept: Kept, is_kept: NDArray[np.bool_], bounds: Bounds, place: Int) -> Walked:
-    """Go through the list of a place."""
     lists, classes = near.lists, near.members.classes
     seen, unknown, bits, before = 0, 0, np.int64(0), np.int64(-1)
     for pair in range(lists.starts[place], lists.starts[place + 1]):
@@ -147,25 +140,16 @@ def _layer(bounds: Bounds, distance: Int) -> Int:
 
 @compiled(types.void(INTS64, types.int64, types.int64))
 def _note(firsts: NDArray[np.int64], number: Int, place: Int) -> None:
-    """Note the first kept place of a number."""
     if number >= 0 and firsts[number] < 0:
         firsts[number] = place
 
 
 @compiled(types.int64(COLUMNS, NEAR, BOUNDS, VERDICTS))
 def judge(columns: Columns, near: Near, bounds: Bounds, verdicts: Verdicts) -> Int:
-    """Judge all places, each as a ``Deduplicator`` does.
-
-    Args:
-        columns: The properties of the places.
-        near: The near lists of the places.
-        bounds: The bounds of the verdicts.
-        verdicts: Written in place.
+    """Write the verdicts on all places, each as that of a ``Deduplicator``.
 
     Returns:
-        How many places could not be compared with one that is kept, since a text is not held.
-
-    Complexity: O(places + pairs); where lists are cut, that of a search for each of those places.
+        How many places could not be compared with one that is kept, since a text is not stored.
     """
     places, not_compared = len(columns.texts), 0
     payloads = np.full(places + 1, -1, np.int64)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.evaluation.column import Column
+from neardup.evaluation.column import Column, column_bytes
 from neardup.evaluation.near_arrays import NONE, Lists, Members
 from neardup.evaluation.shingle_sets import Load
 from neardup.indexes.lsh import LshIndex
@@ -24,12 +24,9 @@ class MinHashLists:
 
     def __init__(self) -> None:
         self._index = LshIndex(_MIN_SIMILARITY)
-        self._texts: Column[np.int32] = Column(np.int32)
-        self._classes: Column[np.int32] = Column(np.int32)
-        self._first_of_text: Column[np.int32] = Column(np.int32)
-        self._starts: Column[np.int64] = Column(np.int64)
-        self._earlier: Column[np.int32] = Column(np.int32)
-        self._similarity: Column[np.float64] = Column(np.float64)
+        self._texts, self._classes = Column(np.int32), Column(np.int32)
+        self._first_of_text, self._starts = Column(np.int32), Column(np.int64)
+        self._earlier, self._similarity = Column(np.int32), Column(np.float64)
         self._starts.extend([0])
 
     def __len__(self) -> int:
@@ -37,9 +34,7 @@ class MinHashLists:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of memory that are set aside."""
-        columns = [value for value in vars(self).values() if isinstance(value, Column)]
-        return self._index.size_bytes + sum(column.room.nbytes for column in columns)
+        return self._index.size_bytes + column_bytes(self)
 
     def lists(self) -> Lists:
         """Return all lists; no distance is known, and none is cut."""
@@ -92,14 +87,14 @@ class MinHashLists:
     def _list(
         self, first: int, later: NDArray[np.int64], earlier: NDArray[np.int64], load: Load
     ) -> None:
-        from neardup.evaluation import similarity_kernel  # noqa: PLC0415  (numba takes long)
+        from neardup.evaluation import near_kernels  # noqa: PLC0415  (numba takes long)
 
         texts = self._texts.values.astype(np.int64)
         are_pairs = (earlier < later) & (texts[earlier] != texts[later])
         later, earlier = later[are_pairs], earlier[are_pairs]
         ours, theirs = texts[later], texts[earlier]
         sets = load(np.concatenate((ours, theirs)))
-        similarity = similarity_kernel.similarities(sets, ours, theirs)
+        similarity = near_kernels.similarities(sets, ours, theirs)
         order = np.lexsort((earlier, -similarity, later))
         ends = np.searchsorted(later[order], np.arange(first, len(self)), side="right")
         self._starts.extend(ends + self._earlier.count)

@@ -72,15 +72,7 @@ class NearClasses(NamedTuple):
 
 
 class NewPlaces(NamedTuple):
-    """Places behind those that are known.
-
-    Attributes:
-        texts: int32, (new,): numbers of their texts.
-        fingerprints: uint64, (new,).
-        is_judged: bool, (new,): whether the fingerprint counts.
-        original: int32, (new,): as in ``Members``.
-        stored: float64, (new,): as in ``Members``.
-    """
+    """Places behind those that are known; only fingerprints that are judged count."""
 
     texts: NDArray[np.int32]
     fingerprints: NDArray[np.uint64]
@@ -89,12 +81,4 @@ class NewPlaces(NamedTuple):
     stored: NDArray[np.float64]
 
     def part(self, start: int, stop: int) -> "NewPlaces":
-        """Return those from ``start`` to ``stop``."""
-        some = slice(start, stop)
-        return NewPlaces(
-            self.texts[some],
-            self.fingerprints[some],
-            self.is_judged[some],
-            self.original[some],
-            self.stored[some],
-        )
+        return NewPlaces._make(column[start:stop] for column in self)

@@ -5,10 +5,22 @@ from numba import types
 from numpy.typing import NDArray
 
 from neardup.compiled import compiled
-from neardup.evaluation.kernel_types import INTS32, LISTS, MEMBERS, NEAR_CLASSES, SETS, Int
+from neardup.evaluation.kernel_types import (
+    FLOATS64,
+    INTS32,
+    INTS64,
+    LISTS,
+    MEMBERS,
+    NEAR_CLASSES,
+    SETS,
+    WORDS64,
+    Int,
+)
 from neardup.evaluation.near_arrays import MAX_COUNT, NONE, Lists, Members, NearClasses
 from neardup.evaluation.shingle_sets import SetArrays
-from neardup.evaluation.similarity_kernel import UNKNOWN, similarity_of
+from neardup.features.shingle_kernels import intersection_size
+
+UNKNOWN = -1.0
 
 _SURE = 8.0
 """A list may end after this many texts that are as good as equal: one of them will be kept."""
@@ -18,15 +30,51 @@ _MANY, _TOO_MANY = 1 << 22, 1 << 24
 """The numbers of pairs from which lists end sooner, and from which each ends after ``_SOME``."""
 
 
+@compiled(types.float64(WORDS64, types.int64, types.int64, types.int64, types.int64))
+def _jaccard(hashes: NDArray[np.uint64], first: Int, ours: Int, second: Int, theirs: Int) -> float:
+    """Return the Jaccard similarity of two sets, each given by its start and its size."""
+    both = intersection_size(hashes[first : first + ours], hashes[second : second + theirs])
+    union = ours + theirs - both
+    return float(both / union) if union else 1.0
+
+
+@compiled(types.float64(SETS, types.int64, types.int64))
+def similarity_of(sets: SetArrays, one: Int, other: Int) -> float:
+    """Return the Jaccard similarity of two texts' sets; -1 where one of them is not held.
+
+    It is the least of the texts and of the wholes that they were taken from, as
+    ``neardup.verification.compared_with`` has it.
+    """
+    ours, theirs = sets.sizes[one], sets.sizes[other]
+    if ours < 0 or theirs < 0:
+        return UNKNOWN
+    found = _jaccard(sets.hashes, sets.starts[one], ours, sets.starts[other], theirs)
+    if sets.whole_sizes[one] < 0 and sets.whole_sizes[other] < 0:
+        return found
+    first, second = sets.starts[one], sets.starts[other]
+    if sets.whole_sizes[one] >= 0:
+        first, ours = sets.whole_starts[one], sets.whole_sizes[one]
+    if sets.whole_sizes[other] >= 0:
+        second, theirs = sets.whole_starts[other], sets.whole_sizes[other]
+    return min(found, _jaccard(sets.hashes, first, ours, second, theirs))
+
+
+@compiled(FLOATS64(SETS, INTS64, INTS64))
+def similarities(
+    sets: SetArrays, ones: NDArray[np.int64], others: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the similarity of each pair of texts, given by their numbers."""
+    found = np.empty(len(ones), np.float64)
+    for pair in range(len(ones)):
+        found[pair] = similarity_of(sets, ones[pair], others[pair])
+    return found
+
+
 @compiled(types.void(MEMBERS, INTS32, INTS32, types.int64))
 def link(members: Members, last: NDArray[np.int32], sizes: NDArray[np.int32], first: Int) -> None:
     """Put the places from ``first`` on into the chains of their classes.
 
-    Args:
-        members: The chains, changed in place.
-        last: int32, (classes,): the last place of each chain.
-        sizes: int32, (classes,): its length.
-        first: The first place that is new.
+    ``last`` and ``sizes`` are the last place and the length of each chain.
     """
     for place in range(first, len(members.classes)):
         number, text = members.classes[place], members.texts[place]
@@ -159,15 +207,8 @@ def _fill_one(
 def fill(members: Members, near: NearClasses, sets: SetArrays, lists: Lists, first: Int) -> Int:
     """Write the lists of places from ``first`` on, as long as there is room for a longest one.
 
-    Args:
-        members: All places.
-        near: The near classes of all classes of these places.
-        sets: The sets of all texts that are compared.
-        lists: Written in place.
-        first: The first place without a list.
-
     Returns:
-        The first place that still has none.
+        The first place that still has no list.
     """
     for place in range(first, len(members.classes)):
         used = lists.starts[place]

@@ -5,7 +5,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.evaluation.column import Column
+from neardup.evaluation.column import Column, column_bytes
 from neardup.evaluation.near_arrays import (
     MAX_COUNT,
     NONE,
@@ -35,22 +35,15 @@ class NearLists:
     def __init__(self) -> None:
         self._index = HammingIndex(radius=RADIUS)
         self._numbers: dict[int, int] = {}
-        self.fingerprints: Column[np.uint64] = Column(np.uint64)
-        self._sizes: Column[np.int32] = Column(np.int32)
-        self._is_wanted: Column[np.bool_] = Column(np.bool_)
-        self._first: Column[np.int32] = Column(np.int32)
-        self._last: Column[np.int32] = Column(np.int32)
-        self._first_of_text: Column[np.int32] = Column(np.int32)
-        self._texts: Column[np.int32] = Column(np.int32)
-        self._classes: Column[np.int32] = Column(np.int32)
-        self._original: Column[np.int32] = Column(np.int32)
-        self._stored: Column[np.float64] = Column(np.float64)
-        self._next: Column[np.int32] = Column(np.int32)
-        self._starts: Column[np.int64] = Column(np.int64)
-        self._is_cut: Column[np.bool_] = Column(np.bool_)
-        self._earlier: Column[np.int32] = Column(np.int32)
-        self._distance: Column[np.uint8] = Column(np.uint8)
-        self._similarity: Column[np.float64] = Column(np.float64)
+        self.fingerprints = Column(np.uint64)
+        self._sizes, self._is_wanted = Column(np.int32), Column(np.bool_)
+        self._first, self._last = Column(np.int32), Column(np.int32)
+        self._first_of_text, self._next = Column(np.int32), Column(np.int32)
+        self._texts, self._classes = Column(np.int32), Column(np.int32)
+        self._original, self._stored = Column(np.int32), Column(np.float64)
+        self._starts, self._is_cut = Column(np.int64), Column(np.bool_)
+        self._earlier, self._distance = Column(np.int32), Column(np.uint8)
+        self._similarity = Column(np.float64)
         self._starts.extend([0])
 
     def __len__(self) -> int:
@@ -59,30 +52,18 @@ class NearLists:
     @property
     def size_bytes(self) -> int:
         """Bytes of memory that are set aside, the index not counted."""
-        columns = [value for value in vars(self).values() if isinstance(value, Column)]
-        return sum(column.room.nbytes for column in columns)
+        return column_bytes(self)
 
     def lists(self) -> Lists:
         """Return all lists, as views that ``extend`` may leave behind."""
-        return Lists(
-            self._starts.values,
-            self._is_cut.values,
-            self._earlier.values,
-            self._distance.values,
-            self._similarity.values,
-        )
+        columns = (self._starts, self._is_cut, self._earlier, self._distance, self._similarity)
+        return Lists._make(column.values for column in columns)
 
     def members(self) -> Members:
         """Return the places by class and text, as views that ``extend`` may leave behind."""
-        return Members(
-            self._texts.values,
-            self._classes.values,
-            self._original.values,
-            self._stored.values,
-            self._first_of_text.values,
-            self._first.values,
-            self._next.values,
-        )
+        of_places = (self._texts, self._classes, self._original, self._stored)
+        columns = (*of_places, self._first_of_text, self._first, self._next)
+        return Members._make(column.values for column in columns)
 
     def extend(self, new: NewPlaces, texts: int, load: Load) -> None:
         """Take more places.
@@ -105,7 +86,6 @@ class NearLists:
         self._fill(first, near, load(self._wanted_texts(first, fresh)))
 
     def _note(self, new: NewPlaces, texts: int) -> None:
-        """Hold places, texts and classes that are new."""
         first, known = len(self), len(self._numbers)
         prints = new.fingerprints.tolist()
         for value, is_judged in zip(prints, new.is_judged.tolist(), strict=True):

@@ -6,27 +6,45 @@ from numpy.typing import NDArray
 
 from neardup.compiled import compiled
 from neardup.evaluation.judging import Near
-from neardup.evaluation.kernel_types import BOOLS, INTS32, INTS64, LISTS, NEAR, Int
+from neardup.evaluation.kernel_types import BOOLS, INTS32, INTS64, LISTS, NEAR, WORDS64, Int
 from neardup.evaluation.near_arrays import RADIUS, Lists
+from neardup.instructions import set_bits
+
+_BLOCK = 256
+
+
+@compiled(INTS64(WORDS64, INTS64))
+def nearest_distances(
+    fingerprints: NDArray[np.uint64], asked: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the distance in bits of each asked place of an array from the nearest other one.
+
+    Complexity: O(asked * texts), less where many are equal.
+    """
+    found = np.empty(len(asked), np.int64)
+    for number in range(len(asked)):
+        place = asked[number]
+        value, nearest, start = fingerprints[place], np.int64(64), 0
+        while start < len(fingerprints) and nearest:
+            stop = min(start + _BLOCK, len(fingerprints))
+            if start <= place < stop:
+                for other in range(start, stop):
+                    if other != place:
+                        nearest = min(nearest, set_bits(value ^ fingerprints[other]))
+            else:
+                # Without a branch, so that several are compared at once.
+                for other in range(start, stop):
+                    nearest = min(nearest, set_bits(value ^ fingerprints[other]))
+            start = stop
+        found[number] = nearest
+    return found
 
 
 @compiled(INTS64(NEAR, BOOLS, types.float64))
 def count_pairs(
     near: Near, is_judged: NDArray[np.bool_], min_similarity: float
 ) -> NDArray[np.int64]:
-    """Count pairs by distance.
-
-    Args:
-        near: The near lists.
-        is_judged: bool, (places,): whose pairs count.
-        min_similarity: The similarity of similar pairs, 0 to 1.
-
-    Returns:
-        int64, (27,): for each distance 0 to 8 how many are known to be less similar, how many are
-        as similar at least, and of how many it is not known.
-
-    Complexity: O(pairs).
-    """
+    """Return ``distinct_pairs.PairCounts`` as one array: int64, (27,), three for each distance."""
     lists, members = near.lists, near.members
     counts = np.zeros(3 * (RADIUS + 1), np.int64)
     for later in range(len(is_judged)):
@@ -49,21 +67,10 @@ def pick_pairs(
     with_unknown: bool,
     out: NDArray[np.int64],
 ) -> Int:
-    """Pick pairs of each distance, evenly spread over the crawl.
+    """Pick pairs as ``distinct_pairs.pick`` does, and return how many.
 
-    Args:
-        near: The near lists.
-        is_judged: bool, (places,): whose pairs count.
-        totals: int64, (9,): how many pairs of each distance there are.
-        quotas: int64, (9,): how many to pick, no more than there are.
-        with_unknown: Whether pairs of unknown similarity count.
-        out: int64, (2 * sum of quotas,): takes the later place of each, then where in the lists
-            it stands.
-
-    Returns:
-        How many were picked.
-
-    Complexity: O(pairs).
+    ``out`` takes the later place of each, then where in the lists it stands: int64,
+    (2 * sum of quotas,).
     """
     lists, members = near.lists, near.members
     met, picked = np.zeros(RADIUS + 1, np.int64), 0
@@ -94,10 +101,6 @@ def _root(parents: NDArray[np.int32], place: Int) -> Int:
 
 @compiled(INTS32(LISTS, types.float64))
 def families(lists: Lists, min_similarity: float) -> NDArray[np.int32]:
-    """Return for each place the earliest one that it hangs together with by similar pairs.
-
-    Complexity: O(pairs * log(places)).
-    """
     count = len(lists.starts) - 1
     parents = np.arange(count).astype(np.int32)
     for later in range(count):

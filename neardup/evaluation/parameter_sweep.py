@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import ParameterError
-from neardup.evaluation.labelled import Similar
-from neardup.evaluation.metrics import Pair, Scores, count_errors, labelled_pairs
+from neardup.evaluation.metrics import Pair, Scores, Similar, count_errors, labelled_pairs
 from neardup.indexes.arrays import checked_fingerprints
 from neardup.indexes.hamming import HammingIndex
 from neardup.verdict import NEAR_DUPLICATE, NEW, Verdict
@@ -148,17 +147,8 @@ class _Texts:
         outcome = count_errors(self._verdicts(chosen), self._labelled)
         right = sum((min(pair), max(pair)) in self._wanted for pair in self.named(chosen))
         scores = Scores(right, len(chosen.later), len(self._wanted))
-        return SweepRow(
-            max_distance=bits,
-            min_similarity=least,
-            kept=outcome.kept,
-            dropped=outcome.dropped,
-            wrong_drops=outcome.wrong_drops,
-            missed=outcome.missed,
-            precision=scores.precision,
-            recall=scores.recall,
-            f1=scores.f1,
-        )
+        counted = (outcome.kept, outcome.dropped, outcome.wrong_drops, outcome.missed)
+        return SweepRow(bits, least, *counted, scores.precision, scores.recall, scores.f1)
 
     def _verdicts(self, pairs: NearPairs) -> Iterator[tuple[int, Verdict]]:
         """Judge in crawl order, as a deduplicator does: against what is kept, nearest first."""

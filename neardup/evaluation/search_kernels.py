@@ -15,14 +15,7 @@ from neardup.instructions import set_bits
 
 
 class Repeated(NamedTuple):
-    """The kept place that a place repeats.
-
-    Attributes:
-        place: The kept place; -1: none.
-        distance: The distance in bits.
-        similarity: The similarity, 0 to 1; -1: not known.
-        unknown: The number of kept places that could not be compared.
-    """
+    """The kept place that a place repeats, or -1, and how many could not be compared."""
 
     place: Int
     distance: Int
@@ -51,7 +44,6 @@ def is_confirmed(bounds: Bounds, similarity: float) -> bool:
 
 @compiled(types.void(NEAR, KEPT, types.int64))
 def note_kept(near: Near, kept: Kept, place: Int) -> None:
-    """Note that a place with a fingerprint is kept."""
     number = near.members.classes[place]
     if kept.first[number] == NONE:
         kept.first[number] = place
@@ -114,15 +106,9 @@ def search(
     place: Int,
     start: Start,
 ) -> Repeated:
-    """Return the nearest and then earliest kept place that a place repeats.
+    """Return the nearest and then earliest kept place that a place repeats, behind ``start``.
 
-    Args:
-        near: Fingerprints and sets.
-        kept: The places kept so far.
-        pool: The pool that ``near_kept`` returned for the class of the place.
-        bounds: The bounds of the verdict.
-        place: The place to judge.
-        start: The point at which the list of the place ended.
+    The pool is what ``near_kept`` returned for the class of the place.
 
     Complexity: O(near classes * places looked at), the latter at most 1,000.
     """

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.evaluation.column import Column
+from neardup.evaluation.column import Column, column_bytes
 from neardup.features.shingles import shingle_set
 from neardup.whole import split_whole
 
@@ -37,35 +37,22 @@ Load: TypeAlias = Callable[[NDArray[np.int64]], SetArrays]
 
 
 class ShingleSets:
-    """The sets of those texts that have something near, 8 bytes a shingle.
-
-    Args:
-        shingle_size: Words in a row that make one element.
-    """
+    """The sets of those texts that have something near, 8 bytes a shingle."""
 
     def __init__(self, shingle_size: int) -> None:
         self._shingle_size = shingle_size
-        self._hashes: Column[np.uint64] = Column(np.uint64)
-        self._starts: Column[np.int64] = Column(np.int64)
-        self._sizes: Column[np.int32] = Column(np.int32)
-        self._whole_starts: Column[np.int64] = Column(np.int64)
-        self._whole_sizes: Column[np.int32] = Column(np.int32)
+        self._hashes = Column(np.uint64)
+        self._starts, self._sizes = Column(np.int64), Column(np.int32)
+        self._whole_starts, self._whole_sizes = Column(np.int64), Column(np.int32)
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of memory that are set aside."""
-        columns = [value for value in vars(self).values() if isinstance(value, Column)]
-        return sum(column.room.nbytes for column in columns)
+        return column_bytes(self)
 
     def arrays(self) -> SetArrays:
         """Return all sets, as views that the next ``add`` may leave behind."""
-        return SetArrays(
-            self._hashes.values,
-            self._starts.values,
-            self._sizes.values,
-            self._whole_starts.values,
-            self._whole_sizes.values,
-        )
+        columns = (self._hashes, self._starts, self._sizes, self._whole_starts, self._whole_sizes)
+        return SetArrays._make(column.values for column in columns)
 
     def grow(self, texts: int) -> None:
         """Make room for ``texts`` texts; new ones have no set."""

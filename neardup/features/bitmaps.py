@@ -18,25 +18,14 @@ _MIN_BITS = 64
 
 
 class Bitmap(NamedTuple):
-    """A set of hashes: the lowest bits of each hash name the bit that it sets.
-
-    Attributes:
-        size: The number of hashes.
-        words: uint64; their number is a power of two.
-    """
+    """A set of ``size`` hashes: the lowest bits of each name the bit of ``words`` that it sets."""
 
     size: int
     words: Hashes
 
 
 def bitmap_of(hashes: Hashes) -> Bitmap:
-    """Return the bitmap of a set.
-
-    Args:
-        hashes: uint64, distinct.
-
-    Complexity: O(hashes).
-    """
+    """Return the bitmap of a set of distinct hashes."""
     bits = max(_MIN_BITS, BITS_A_SHINGLE * len(hashes))
     words = np.zeros(1 << (bits - 1).bit_length() - 6, np.uint64)
     _kernels()[0](hashes, words)
@@ -62,6 +51,6 @@ def max_similarity(first: Bitmap, second: Bitmap) -> float:
 def _kernels() -> tuple[
     Callable[[Hashes, Hashes], None], Callable[[Hashes, int, Hashes, int], int]
 ]:
-    from neardup.features import bitmap_kernels  # noqa: PLC0415  (numba takes long)
+    from neardup.features import shingle_kernels  # noqa: PLC0415  (numba takes long)
 
-    return bitmap_kernels.set_bits, bitmap_kernels.max_shared
+    return shingle_kernels.set_bits, shingle_kernels.max_shared

@@ -5,7 +5,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from neardup.compiled import compiled
-from neardup.features.fold_table import (
+from neardup.features.folding import (
     COMPOSES,
     ENDS_MARKED,
     KNOWN,
@@ -71,8 +71,6 @@ def fold_into(text: bytes, foldings: NDArray[np.uint64], folded: NDArray[np.uint
     Returns:
         The bytes written; ~code for the first character that is not in the table yet; or
         ~LAST, or less, where the characters do not fold one by one.
-
-    Complexity: O(bytes).
     """
     place, size = 0, 0
     # What was written last; at first as if it were a space, so that none stands at the beginning.
@@ -113,17 +111,12 @@ def fold_into(text: bytes, foldings: NDArray[np.uint64], folded: NDArray[np.uint
 
 @compiled(types.int64(BYTES, _KINDS, _OUT))
 def pack_into(folded: bytes, kinds: NDArray[np.uint8], packed: NDArray[np.uint8]) -> int:
-    """Write the tokens of a folded text, parted by one or more spaces.
+    """Write the tokens of a folded text, parted by one or more spaces, and return how many bytes.
 
     Args:
         folded: UTF-8, in lower case.
-        kinds: uint8, (characters,), as ``scripts.kinds`` returns them.
+        kinds: uint8, (characters,), as ``scripts.all_kinds`` returns them.
         packed: uint8, (2 * len(folded),).
-
-    Returns:
-        The bytes written.
-
-    Complexity: O(bytes).
     """
     place, size = 0, 0
     # What the character is that a mark here would stand on.

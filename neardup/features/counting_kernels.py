@@ -40,12 +40,6 @@ def _number_words(
     A slot of the table holds half of a word's hash and its number. Words of the same hash are told
     apart by their bytes, so the hash decides about the time alone.
 
-    Args:
-        data: Words with spaces between them.
-        starts: int64, (words + 1,), where each word begins; the last is beyond the end.
-        numbers: uint64, (words,), written.
-        salt: A random odd number.
-
     Returns:
         The number of distinct words.
     """
@@ -85,14 +79,8 @@ def _number_words(
 def _number_pairs(numbers: NDArray[np.uint64], count: int, apart: int, salt: int) -> int:
     """Replace each number by one for the pair of it and the number ``apart`` places behind it.
 
-    Args:
-        numbers: uint64, below 2**32, changed in place.
-        count: The number of values that begin a pair.
-        apart: The number of places from the first of a pair to the second.
-        salt: A random odd number; the result does not depend on it.
-
     Returns:
-        The number of distinct pairs; they are numbered from 1 on.
+        The number of distinct pairs among the first ``count``; they are numbered from 1 on.
     """
     table = np.zeros(_slots_for(count), np.uint64)
     last = U64(len(table) - 1)

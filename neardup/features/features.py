@@ -1,18 +1,16 @@
 """Features of a text: weighted shingles of words or characters, made into fingerprints."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.checks import MAX_SHINGLE_SIZE, checked_whole
 from neardup.errors import ParameterError
 from neardup.features.hashing import Hashes
-from neardup.features.occurrences import SHINGLE_SIZE, occurrences_in
-from neardup.features.texts import unit_bytes
-from neardup.limits import MAX_SHINGLE_SIZE, checked_whole
+from neardup.features.shingles import SHINGLE_SIZE, occurrences_in
+from neardup.features.tokens import unit_bytes
 
 UNITS = ("word", "character")
 WEIGHTS = ("set", "count", "log_count", "tf_idf")
@@ -45,12 +43,7 @@ class Idf(Protocol):
 
 
 class Weighted(NamedTuple):
-    """Features with their weights.
-
-    Attributes:
-        hashes: uint64, (features,), ascending and distinct.
-        weights: float64, (features,).
-    """
+    """Features, ascending and distinct, with their weights."""
 
     hashes: Hashes
     weights: NDArray[np.float64]
@@ -135,9 +128,11 @@ class Features:
 
     def weigh(self, hashes: Hashes) -> Weighted:
         """Return the distinct ones of a text's ``occurrences``, weighed; these are sorted."""
+        from neardup.features.shingle_kernels import counted  # noqa: PLC0415  (numba takes long)
+
         hashes.sort()
         counts = np.empty(len(hashes), np.float64)
-        found = _counted()(hashes, counts)
+        found = counted(hashes, counts)
         hashes, counts = hashes[:found], counts[:found]
         return Weighted(hashes, self._weights(hashes, counts))
 
@@ -161,10 +156,3 @@ class Features:
             worst = weights[np.argmax(~np.isfinite(weights) | (np.abs(weights) > _LARGEST))]
             raise ParameterError(f"idf.weights must return finite, moderate numbers, got {worst}")
         return weighted
-
-
-@cache
-def _counted() -> Callable[[Hashes, NDArray[np.float64]], int]:
-    from neardup.features import shingle_kernels  # noqa: PLC0415  (numba takes long)
-
-    return shingle_kernels.counted

@@ -12,12 +12,94 @@ from numpy.typing import NDArray
 from neardup.errors import ParameterError
 from neardup.features.features import Features
 from neardup.features.hashing import Hashes
-from neardup.features.idf_counting import DocumentCounter, find
 from neardup.features.idf_file import Frequencies, StoredTable, read_table, write_table
-from neardup.features.occurrences import occurrences
-from neardup.features.shingles import distinct, shingle_set
+from neardup.features.shingles import distinct, occurrences, shingle_set
+
+_WAITING = 1 << 20
 
 MAX_FEATURES = 4_000_000
+
+
+class DocumentCounter:
+    """Document frequencies of a stream: exact until there are too many features, then close.
+
+    Lossy counting, with a bound that is raised only when the table is full and not at every step:
+    beside its count, a feature has the number of documents in which it may have been dropped
+    before. When more than ``max_features`` are held, the bound is raised to the least number at
+    which dropping every feature whose both numbers sum to no more makes room. So a count is never
+    above the true frequency, and never more than ``max_undercount`` below it; a feature that is not
+    held occurred in at most ``max_undercount`` documents.
+
+    Memory: 24 bytes a feature held, 8 for each that waits to be merged: as many as are held, at
+    least a million; twice that during a merge.
+
+    Reference: Manku, Motwani, Approximate frequency counts over data streams, VLDB 2002,
+    section 4.2.
+    """
+
+    def __init__(self, max_features: int) -> None:
+        self.documents = 0
+        self.max_undercount = 0
+        self._max_features = max_features
+        self._hashes: Hashes = np.empty(0, np.uint64)
+        self._counts: Frequencies = np.empty(0, np.int64)
+        self._dropped: Frequencies = np.empty(0, np.int64)
+        self._waiting: Hashes = np.empty(_WAITING, np.uint64)
+        self._filled = 0
+
+    def add(self, features: Hashes) -> None:
+        """Count a document, given by its distinct features in any order."""
+        self.documents += 1
+        end = self._filled + len(features)
+        if end > len(self._waiting):
+            self._merge()
+            end = len(features)
+            room = max(_WAITING, len(self._hashes), end)
+            self._waiting = np.empty(room, np.uint64)
+        self._waiting[self._filled : end] = features
+        self._filled = end
+
+    def counts(self) -> tuple[Hashes, Frequencies]:
+        """Return the features that are held, ascending, and the documents that hold each."""
+        self._merge()
+        return self._hashes, self._counts
+
+    def _merge(self) -> None:
+        new, counts = np.unique(self._waiting[: self._filled], return_counts=True)
+        self._filled = 0
+        places, known = find(self._hashes, new)
+        self._counts[places[known]] += counts[known]
+        added = ~known
+        self._hashes = np.concatenate((self._hashes, new[added]))
+        self._counts = np.concatenate((self._counts, counts[added]))
+        unseen = np.full(len(self._hashes) - len(self._dropped), self.max_undercount)
+        self._dropped = np.concatenate((self._dropped, unseen))
+        # Two ascending runs: a stable sort merges them in one pass.
+        self._keep(np.argsort(self._hashes, kind="stable"))
+        if len(self._hashes) > self._max_features:
+            self._drop_rare()
+
+    def _drop_rare(self) -> None:
+        at_most = self._counts + self._dropped
+        excess = len(at_most) - self._max_features
+        self.max_undercount = int(np.partition(at_most, excess - 1)[excess - 1])
+        self._keep(np.flatnonzero(at_most > self.max_undercount))
+
+    def _keep(self, rows: NDArray[np.intp]) -> None:
+        self._hashes = self._hashes[rows]
+        self._counts = self._counts[rows]
+        self._dropped = self._dropped[rows]
+
+
+def find(stored: Hashes, asked: Hashes) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the place of each value asked for among those stored, and whether it is there.
+
+    Stored values ascend. Places of values that are not stored say nothing.
+    """
+    if not len(stored):
+        return np.zeros(len(asked), np.intp), np.zeros(len(asked), np.bool_)
+    places = np.minimum(np.searchsorted(stored, asked), len(stored) - 1)
+    return places, stored[places] == asked
 
 
 class IdfTable:
@@ -28,6 +110,13 @@ class IdfTable:
 
     Tables come from :meth:`learned`, :meth:`load` and :meth:`merged`; a table does not change.
 
+    Attributes:
+        unit: The unit of features, "word" or "character".
+        size: The number of units in a row that are a feature.
+        documents: The number of texts that were counted.
+        max_undercount: The largest number by which a frequency may be below the true one; none is
+            above it.
+
     Memory: 16 bytes a feature.
 
     Reference: Spärck Jones, A statistical interpretation of term specificity and its application
@@ -36,6 +125,7 @@ class IdfTable:
 
     def __init__(self, table: StoredTable) -> None:
         self._table = table
+        self.unit, self.size, self.documents, self.max_undercount = table[:4]
 
     @classmethod
     def learned(
@@ -66,8 +156,9 @@ class IdfTable:
         Complexity: O(length of all texts), in 24 bytes a feature held and 8 a feature waiting.
         """
         Features(unit, size)  # for its checks
-        _check("min_documents", min_documents)
-        _check("max_features", max_features)
+        for name, value in (("min_documents", min_documents), ("max_features", max_features)):
+            if value < 1:
+                raise ParameterError(f"{name} must be at least 1, got {value}")
         if isinstance(texts, str):
             raise ParameterError("texts must be several texts, got one str; put it in a list")
         counter = DocumentCounter(max_features)
@@ -137,7 +228,6 @@ class IdfTable:
         )
 
     def __len__(self) -> int:
-        """Return the number of features."""
         return len(self._table.hashes)
 
     def __repr__(self) -> str:
@@ -147,32 +237,12 @@ class IdfTable:
         )
 
     @property
-    def unit(self) -> str:
-        """The unit of features, "word" or "character"."""
-        return self._table.unit
-
-    @property
-    def size(self) -> int:
-        """The number of units in a row that are a feature."""
-        return self._table.size
-
-    @property
-    def documents(self) -> int:
-        """Texts that were counted."""
-        return self._table.documents
-
-    @property
     def identity(self) -> str:
         """A word that no other table has: a digest of all that it holds."""
         digest = xxhash.xxh3_64(f"{self.unit} {self.size} {self.documents}".encode())
         digest.update(self._table.hashes.tobytes())
         digest.update(self._table.frequencies.tobytes())
         return digest.hexdigest()
-
-    @property
-    def max_undercount(self) -> int:
-        """The largest number by which a frequency may be below the true one; none is above it."""
-        return self._table.max_undercount
 
     def document_frequencies(self, hashes: Hashes) -> Frequencies:
         """Return in how many documents features occur.
@@ -222,11 +292,6 @@ class IdfTable:
         """
         frequencies = self.document_frequencies(hashes)
         return np.log((1 + self.documents) / (1 + frequencies)) + 1
-
-
-def _check(name: str, value: int) -> None:
-    if value < 1:
-        raise ParameterError(f"{name} must be at least 1, got {value}")
 
 
 def _probe(unit: str, size: int) -> int:

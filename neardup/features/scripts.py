@@ -63,10 +63,5 @@ def kinds_of(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
     scripts that do not, MARK a combining mark (Mn, Mc, Me), which belongs to what it follows.
     The table behind it (256 KiB) is made at the first call, in about 20 ms.
 
-    Args:
-        codes: uint32, (characters,).
-
-    Returns:
-        uint8, (characters,).
     """
     return all_kinds()[np.minimum(codes, LAST)]

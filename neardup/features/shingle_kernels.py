@@ -14,6 +14,7 @@ from neardup.features.unit_kernels import (
     mixed,
     word_hashes,
 )
+from neardup.instructions import set_bits as bits_set
 
 _ANY_HASHES = types.Array(types.uint64, 1, "C", readonly=True)
 _COUNTS = types.Array(types.float64, 1, "C")
@@ -57,8 +58,6 @@ def shingles(data: bytes, characters: bool, size: int) -> tuple[NDArray[np.uint6
 
     Returns:
         uint64, (at least shingles,), how many of them count, and how many units the text has.
-
-    Complexity: O(bytes).
     """
     room = len(data) if characters else (len(data) >> 1) + 1
     hashes = np.empty(room, np.uint64)
@@ -68,19 +67,12 @@ def shingles(data: bytes, characters: bool, size: int) -> tuple[NDArray[np.uint6
 
 @compiled(types.int64(HASHES, types.int64, types.uint64))
 def distinct(hashes: NDArray[np.uint64], count: int, salt: int) -> int:
-    """Move the distinct ones among the first values to the front, in the order of the text.
+    """Move the distinct ones of the first values to the front, in their order; return how many.
 
     The values go into a table with open addressing, half full at most. The place of a value in it
-    depends on the salt, which the author of a text cannot know. Without it all shingles of a text
-    could be made to want the same place, and the time would grow with the square of its length.
-
-    Args:
-        hashes: uint64, changed in place.
-        count: The number of values, from the first on, that count.
-        salt: A random odd number; the result does not depend on it.
-
-    Returns:
-        The number of distinct values.
+    depends on the salt, an odd number that the author of a text cannot know. Without it all
+    shingles of a text could be made to want the same place, and the time would grow with the square
+    of its length.
 
     Complexity: O(count) on average, whatever the values.
     """
@@ -111,17 +103,7 @@ def distinct(hashes: NDArray[np.uint64], count: int, salt: int) -> int:
 
 @compiled(types.int64(HASHES, _COUNTS))
 def counted(hashes: NDArray[np.uint64], counts: NDArray[np.float64]) -> int:
-    """Move the distinct ones of hashes that ascend to the front, and count each.
-
-    Args:
-        hashes: uint64, (shingles,), changed in place.
-        counts: float64, (shingles,), written from the beginning.
-
-    Returns:
-        The number of distinct values.
-
-    Complexity: O(shingles).
-    """
+    """Move the distinct ones of hashes that ascend to the front, count each, return how many."""
     found = 0
     for place in range(len(hashes)):
         if place == 0 or hashes[place] != hashes[found - 1]:
@@ -134,14 +116,7 @@ def counted(hashes: NDArray[np.uint64], counts: NDArray[np.float64]) -> int:
 
 @compiled(types.int64(_ANY_HASHES, _ANY_HASHES))
 def intersection_size(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> int:
-    """Return the number of values that are in both of two sets.
-
-    Args:
-        first: uint64, (values,), ascending and distinct.
-        second: The same.
-
-    Complexity: O(len(first) + len(second)).
-    """
+    """Return the number of values that are in both of two sets, which ascend."""
     common, ours, theirs = 0, 0, 0
     while ours < len(first) and theirs < len(second):
         one, other = first[ours], second[theirs]
@@ -150,3 +125,30 @@ def intersection_size(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> 
         ours += int(one <= other)
         theirs += int(other <= one)
     return common
+
+
+@compiled(types.void(_ANY_HASHES, HASHES))
+def set_bits(hashes: NDArray[np.uint64], words: NDArray[np.uint64]) -> None:
+    """Set for each hash the bit that its lowest bits name; the words are a power of two."""
+    last = U64(64 * len(words) - 1)
+    for place in range(len(hashes)):
+        bit = hashes[place] & last
+        words[bit >> U64(6)] |= U64(1) << (bit & U64(63))
+
+
+@compiled(types.int64(_ANY_HASHES, types.int64, _ANY_HASHES, types.int64))
+def max_shared(
+    small: NDArray[np.uint64], small_size: int, large: NDArray[np.uint64], large_size: int
+) -> int:
+    """Return the largest number of values that two sets may have in common.
+
+    Both are bits, a power of two of words, the larger ones folded to the same length.
+    """
+    ours, theirs = 0, 0
+    for place in range(len(small)):
+        folded = large[place]
+        for further in range(place + len(small), len(large), len(small)):
+            folded |= large[further]
+        ours += bits_set(small[place] & ~folded)
+        theirs += bits_set(folded & ~small[place])
+    return min(small_size - ours, large_size - theirs)

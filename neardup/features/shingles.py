@@ -1,4 +1,4 @@
-"""Sets of shingles."""
+"""Shingles of a text: every one as often as it occurs, or the set of them."""
 
 from collections.abc import Callable
 from functools import cache
@@ -6,20 +6,52 @@ from functools import cache
 import numpy as np
 
 from neardup.features.hashing import Hashes
-from neardup.features.occurrences import SHINGLE_SIZE, occurrences
+from neardup.features.tokens import unit_bytes
+
+SHINGLE_SIZE = 3
 
 JACCARD_SIZE = 5
-"""Words in a row that make one element of the sets of which Jaccard similarity is told."""
+"""Words in a row that make one element of the sets whose Jaccard similarity is computed."""
 
 
-def shingle_set(text: str, unit: str = "word", size: int = SHINGLE_SIZE) -> Hashes:
-    """Return the hashes of the set of shingles of a text, which ``occurrences`` describes.
+def occurrences(text: str, unit: str = "word", size: int = SHINGLE_SIZE) -> Hashes:
+    """Return the hash of every shingle of a text, in order, as often as it occurs.
+
+    A text with fewer units than ``size`` is one shingle; a text with none has none. The same
+    shingle has the same hash in every process and on every platform.
+
+    Args:
+        text: Any text; folding is part of its shingles.
+        unit: ``word``, or ``character`` of the folded text with its single spaces.
+        size: Units of a shingle, at least 1.
 
     Returns:
-        uint64, (distinct shingles,), ascending.
+        uint64, (shingles,).
 
     Raises:
         TypeError: ``text`` is no ``str``.
+
+    Complexity: O(length).
+    Reference: Broder, On the resemblance and containment of documents, 1997, section 2.
+    """
+    return occurrences_in(unit_bytes(text, unit), unit, size)[0]
+
+
+def occurrences_in(data: bytes, unit: str, size: int) -> tuple[Hashes, int]:
+    """Return the :func:`occurrences` in what ``unit_bytes`` returned, and the number of units."""
+    from neardup.features.shingle_kernels import shingles  # noqa: PLC0415  (numba takes long)
+
+    hashes, count, units = shingles(data, unit == "character", size)
+    return hashes[:count], units
+
+
+def count_words(packed: bytes) -> int:
+    """Return the number of words in what ``word_bytes`` returned."""
+    return occurrences_in(packed, "word", 1)[1]
+
+
+def shingle_set(text: str, unit: str = "word", size: int = SHINGLE_SIZE) -> Hashes:
+    """Return the hashes of the set of a text's ``occurrences``: uint64, (distinct,), ascending.
 
     Complexity: O(length + shingles * log shingles).
     """
@@ -27,11 +59,7 @@ def shingle_set(text: str, unit: str = "word", size: int = SHINGLE_SIZE) -> Hash
 
 
 def intersection_size(first: Hashes, second: Hashes) -> int:
-    """Return the number of values that two sets have in common.
-
-    Args:
-        first: uint64, (values,), ascending and distinct, as :func:`shingle_set` returns them.
-        second: The same.
+    """Return the number of values that two sets, ascending, have in common.
 
     Complexity: O(len(first) + len(second)).
     """
@@ -52,6 +80,8 @@ def distinct(values: Hashes) -> Hashes:
 
 @cache
 def _intersection_size() -> Callable[[Hashes, Hashes], int]:
-    from neardup.features import shingle_kernels  # noqa: PLC0415  (numba takes long)
+    from neardup.features.shingle_kernels import (  # noqa: PLC0415  (numba takes long)
+        intersection_size,
+    )
 
-    return shingle_kernels.intersection_size
+    return intersection_size

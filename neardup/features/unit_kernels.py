@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from neardup.compiled import compiled
 from neardup.features.hashing import FIRST, GOLDEN, HALF, SECOND
+from neardup.instructions import lowest_bit
 
 U64 = np.uint64
 
@@ -51,19 +52,6 @@ def _word_bits(eight: np.uint64) -> np.uint64:
     underscores = _HIGHEST - (low ^ (U64(0x5F) * _EACH))
     inside = (letters | digits | underscores | eight) & _HIGHEST
     return ((inside >> U64(7)) * _GATHER) >> U64(56)
-
-
-@compiled(types.uint64(types.uint64))
-def _lowest(bits: np.uint64) -> np.uint64:
-    """Return the place of the lowest bit: the number of zeros below it.
-
-    The compiler knows this way of counting bits and makes one instruction of it.
-    """
-    zeros = ~bits & (bits - U64(1))
-    zeros -= (zeros >> U64(1)) & U64(0x5555555555555555)
-    zeros = (zeros & U64(0x3333333333333333)) + ((zeros >> U64(2)) & U64(0x3333333333333333))
-    zeros = (zeros + (zeros >> U64(4))) & U64(0x0F0F0F0F0F0F0F0F)
-    return (zeros * _EACH) >> U64(56)
 
 
 @compiled(HASHES(BYTES))
@@ -115,7 +103,7 @@ def word_hashes(packed: bytes, hashes: NDArray[np.uint64]) -> int:
     a bit for each that belongs to a word, so that a word costs no branch for each of its bytes.
 
     Args:
-        packed: ASCII as it came, or what ``pack`` returns: bytes beyond ASCII belong to words.
+        packed: What ``unit_bytes`` returns for words: bytes beyond ASCII belong to words.
         hashes: uint64, (at least len(packed) // 2 + 1,), written from the beginning.
 
     Complexity: O(bytes).
@@ -132,16 +120,16 @@ def word_hashes(packed: bytes, hashes: NDArray[np.uint64]) -> int:
         inside = words >> U64(63)
         base = U64(block << 6)
         while ends != U64(0):
-            end = _lowest(ends)
+            end = U64(lowest_bit(ends))
             # The first word of a block may have begun in the one before.
             if starts & ((U64(1) << end) - U64(1)):
-                start = base + _lowest(starts)
+                start = base + U64(lowest_bit(starts))
                 starts &= starts - U64(1)
             ends &= ends - U64(1)
             hashes[count] = _word_hash(lowered, start, base + end)
             count += 1
         if starts:
-            start = base + _lowest(starts)
+            start = base + U64(lowest_bit(starts))
     return count
 
 
@@ -149,11 +137,7 @@ def word_hashes(packed: bytes, hashes: NDArray[np.uint64]) -> int:
 def character_hashes(folded: bytes, hashes: NDArray[np.uint64]) -> int:
     """Write one hash for each character of a text in UTF-8 and return their number.
 
-    Args:
-        folded: UTF-8, lone surrogates as they are encoded by "surrogatepass".
-        hashes: uint64, (at least len(folded),), written from the beginning.
-
-    Complexity: O(bytes).
+    There must be room for as many hashes as bytes.
     """
     count = 0
     character = U64(0)

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from neardup.checks import MAX_VALUES, checked_shingle_size, checked_text, checked_whole
 from neardup.errors import FingerprintError
 from neardup.features.hashing import Hashes
 from neardup.features.shingles import JACCARD_SIZE, shingle_set
-from neardup.fingerprints.checks import checked_text
 from neardup.fingerprints.estimate import Estimate, share_of
-from neardup.limits import MAX_VALUES, checked_shingle_size, checked_whole
 
 BOTTOM_SIZE = 128
 

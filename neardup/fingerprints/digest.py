@@ -3,7 +3,7 @@
 import xxhash
 
 from neardup.features.folding import fold
-from neardup.features.occurrences import occurrences
+from neardup.features.shingles import occurrences
 
 DIGEST_BYTES = 16
 
@@ -13,13 +13,8 @@ def text_digest(text: str) -> bytes:
 
     Not a cryptographic hash: two texts can be made to collide on purpose.
     """
-    return folded_digest(fold(text))
-
-
-def folded_digest(folded: str) -> bytes:
-    """Return the ``text_digest`` of a text that is folded already."""
     # A page may hold half of a surrogate pair, which plain UTF-8 refuses.
-    return xxhash.xxh3_128_digest(folded.encode("utf-8", "surrogatepass"))
+    return xxhash.xxh3_128_digest(fold(text).encode("utf-8", "surrogatepass"))
 
 
 def words_digest(text: str) -> bytes:
@@ -44,4 +39,4 @@ def payload_digest(payload: bytes) -> bytes:
 
 
 # The digest of every text in which a reader would see nothing.
-EMPTY_DIGEST = folded_digest("")
+EMPTY_DIGEST = payload_digest(b"")

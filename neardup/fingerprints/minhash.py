@@ -1,18 +1,23 @@
 """MinHash: the shingle set of a text as a signature; two texts share as many values as shingles."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.checks import (
+    MAX_VALUES,
+    checked_shingle_size,
+    checked_text,
+    checked_texts,
+    checked_whole,
+)
 from neardup.errors import FingerprintError
 from neardup.features.hashing import GOLDEN, Hashes, mix
 from neardup.features.shingles import JACCARD_SIZE
-from neardup.features.texts import unit_bytes
-from neardup.fingerprints.checks import checked_text, checked_texts
+from neardup.features.tokens import unit_bytes
 from neardup.fingerprints.estimate import Signature
-from neardup.limits import MAX_VALUES, checked_shingle_size, checked_whole
 
 PERMUTATIONS = 128
 
@@ -50,8 +55,7 @@ def minhash(
     factors = multipliers(checked_whole("permutations", permutations, 1, MAX_VALUES))
     size = checked_shingle_size(shingle_size)
     signature = np.empty(len(factors), np.uint32)
-    if not _sign()(unit_bytes(checked_text(text), "word"), size, factors, signature):
-        raise FingerprintError("the text is without words, so it has no signature")
+    _sign(checked_text(text), "the text", size, factors, signature)
     return signature
 
 
@@ -83,9 +87,15 @@ def minhash_many(
     several = checked_texts(texts)
     signatures = np.empty((len(several), len(factors)), np.uint32)
     for place, text in enumerate(several):
-        if not _sign()(unit_bytes(text, "word"), size, factors, signatures[place]):
-            raise FingerprintError(f"text {place} is without words, so it has no signature")
+        _sign(text, f"text {place}", size, factors, signatures[place])
     return signatures
+
+
+def _sign(text: str, name: str, size: int, factors: _Factors, signature: Signature) -> None:
+    from neardup.fingerprints.minhash_kernels import sign  # noqa: PLC0415  (numba takes long)
+
+    if not sign(unit_bytes(text, "word"), size, factors, signature):
+        raise FingerprintError(f"{name} is without words, so it has no signature")
 
 
 @cache
@@ -99,10 +109,3 @@ def multipliers(permutations: int) -> _Factors:
     factors = (mixed >> np.uint64(32)).astype(np.uint32) | np.uint32(1)
     factors.flags.writeable = False
     return factors
-
-
-@cache
-def _sign() -> Callable[[bytes, int, _Factors, Signature], int]:
-    from neardup.fingerprints import minhash_kernels  # noqa: PLC0415  (numba takes long)
-
-    return minhash_kernels.sign

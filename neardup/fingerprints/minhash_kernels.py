@@ -38,13 +38,7 @@ def sign(
 ) -> int:
     """Write the signature of a text's set of word shingles and return its number of words.
 
-    Args:
-        packed: The bytes that ``unit_bytes`` returns for words.
-        size: Words of a shingle.
-        factors: uint32, (permutations,), odd.
-        signature: uint32, (permutations,), overwritten; a text without words leaves it as it is.
-
-    Complexity: O(bytes + shingles * permutations).
+    A text without words leaves the signature as it is. The bytes are those of ``unit_bytes``.
     """
     hashes, count, words = shingles(packed, False, size)
     if count:

@@ -2,9 +2,8 @@
 
 import math
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from functools import cache
 from numbers import Rational, Real
 from operator import index
 
@@ -12,13 +11,11 @@ import numpy as np
 import xxhash
 from numpy.typing import ArrayLike, NDArray
 
+from neardup.checks import checked_text, checked_texts
 from neardup.errors import FingerprintError
 from neardup.features.features import Features
-from neardup.features.hashing import Hashes
-from neardup.features.occurrences import occurrences_in
-from neardup.features.shingles import distinct
-from neardup.features.texts import unit_bytes
-from neardup.fingerprints.checks import checked_text, checked_texts
+from neardup.features.shingles import distinct, occurrences_in
+from neardup.features.tokens import unit_bytes
 
 _EXACT = 1 << 53
 
@@ -65,16 +62,9 @@ def simhash_weighted(weights: Mapping[str, float]) -> int:
 
 
 def majority(bits: ArrayLike, weights: ArrayLike) -> NDArray[np.bool_]:
-    """Return for each column whether the rows that set it outweigh those that do not.
+    """Return for each column of bits whether the rows that set it outweigh the others.
 
-    Args:
-        bits: 0 or 1, (features, bits).
-        weights: (features,), float64 or exact numbers as objects.
-
-    Returns:
-        bool, (bits,); False where both weigh the same.
-
-    Complexity: O(features * bits).
+    Weights are float64, or exact numbers as objects.
     """
     signs = 2 * np.asarray(bits, np.int8) - 1
     weighed = signs * np.asarray(weights)[:, np.newaxis]
@@ -119,10 +109,7 @@ def simhash(text: str, features: Features = WORD_SHINGLES) -> int:
     Complexity: O(length); for weights, and texts of more than 4 MB, O(length * log length).
     Reference: Charikar, STOC 2002, section 3; Manku, Jain, Das Sarma, WWW 2007, section 2.
     """
-    fingerprint, _ = sketch(unit_bytes(checked_text(text), features.unit), features)
-    if fingerprint is None:
-        raise FingerprintError(_nothing("the text", features))
-    return fingerprint
+    return _fingerprint(checked_text(text), "the text", features)
 
 
 def simhash_many(texts: Iterable[str], features: Features = WORD_SHINGLES) -> NDArray[np.uint64]:
@@ -141,43 +128,38 @@ def simhash_many(texts: Iterable[str], features: Features = WORD_SHINGLES) -> ND
     several = checked_texts(texts)
     fingerprints = np.empty(len(several), np.uint64)
     for place, text in enumerate(several):
-        fingerprint, _ = sketch(unit_bytes(text, features.unit), features)
-        if fingerprint is None:
-            raise FingerprintError(_nothing(f"text {place}", features))
-        fingerprints[place] = fingerprint
+        fingerprints[place] = _fingerprint(text, f"text {place}", features)
     return fingerprints
 
 
+def _fingerprint(text: str, name: str, features: Features) -> int:
+    fingerprint, _ = sketch(unit_bytes(text, features.unit), features)
+    if fingerprint is None:
+        weighty = " that weigh anything" if features.weight == "tf_idf" else ""
+        raise FingerprintError(f"{name} is without words{weighty}, so it has no fingerprint")
+    return fingerprint
+
+
 def sketch(data: bytes, features: Features) -> tuple[int | None, int]:
-    """Return the SimHash of a text and its number of units.
+    """Return the SimHash of a text's ``unit_bytes``, and its number of units.
 
-    Args:
-        data: The bytes that ``unit_bytes`` returned for the unit of the features.
-        features: The features of the fingerprint.
-
-    Returns:
-        None in the place of the fingerprint of a text that has no units, or whose units weigh
-        nothing.
+    None stands for the SimHash of a text that has no units, or whose units weigh nothing.
     """
+    from neardup.fingerprints import simhash_kernels  # noqa: PLC0415  (numba takes long)
+
     if features.weight == "set" and len(data) < _LONG_BYTES:
-        fingerprint, units = _of_text()(data, features.unit == "character", features.size, _SALT)
+        fingerprint, units = simhash_kernels.of_text(
+            data, features.unit == "character", features.size, _SALT
+        )
         return (fingerprint if units else None), units
     hashes, units = occurrences_in(data, features.unit, features.size)
     if features.weight == "set":
-        return (of_hashes(distinct(hashes)) if units else None), units
+        hashes = distinct(hashes)
+        return (simhash_kernels.of_set(hashes, len(hashes)) if units else None), units
     weighted = features.weigh(hashes)
     if not weighted.weights.any():
         return None, units
-    return _of_weights()(weighted.hashes, weighted.weights), units
-
-
-def of_hashes(hashes: Hashes) -> int:
-    """Return the SimHash of hashes with a weight of one each.
-
-    Args:
-        hashes: uint64, (features,), at least one.
-    """
-    return _of_set()(hashes, len(hashes))
+    return simhash_kernels.of_weights(weighted.hashes, weighted.weights), units
 
 
 def hamming(first: int, second: int) -> int:
@@ -202,30 +184,3 @@ def check_fingerprint(value: int) -> int:
     if not 0 <= fingerprint < 1 << BITS:
         raise FingerprintError(f"a fingerprint must be 0..2**{BITS}-1, got {fingerprint}")
     return fingerprint
-
-
-def _nothing(text: str, features: Features) -> str:
-    if features.weight == "tf_idf":
-        return f"{text} is without words that weigh anything, so it has no fingerprint"
-    return f"{text} is without words, so it has no fingerprint"
-
-
-@cache
-def _of_text() -> Callable[[bytes, bool, int, int], tuple[int, int]]:
-    from neardup.fingerprints import simhash_kernels  # noqa: PLC0415  (numba takes long)
-
-    return simhash_kernels.of_text
-
-
-@cache
-def _of_set() -> Callable[[Hashes, int], int]:
-    from neardup.fingerprints import simhash_kernels  # noqa: PLC0415  (numba takes long)
-
-    return simhash_kernels.of_set
-
-
-@cache
-def _of_weights() -> Callable[[Hashes, NDArray[np.float64]], int]:
-    from neardup.fingerprints import simhash_kernels  # noqa: PLC0415  (numba takes long)
-
-    return simhash_kernels.of_weights

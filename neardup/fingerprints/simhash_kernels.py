@@ -50,13 +50,7 @@ def of_set(hashes: NDArray[np.uint64], count: int) -> int:
 def of_text(data: bytes, characters: bool, size: int, salt: int) -> tuple[int, int]:
     """Return the SimHash of a text's set of shingles, and how many units the text has.
 
-    Args:
-        data: The bytes that ``unit_bytes`` returns for the unit.
-        characters: Whether the unit is the character.
-        size: Units of a shingle.
-        salt: A random odd number; the result does not depend on it.
-
-    Complexity: O(bytes).
+    The arguments are those of ``shingles``, and the salt of ``distinct``.
     """
     hashes, count, units = shingles(data, characters, size)
     return of_set(hashes, distinct(hashes, count, salt)), units
@@ -64,14 +58,7 @@ def of_text(data: bytes, characters: bool, size: int, salt: int) -> tuple[int, i
 
 @compiled(types.uint64(HASHES, _WEIGHTS))
 def of_weights(hashes: NDArray[np.uint64], weights: NDArray[np.float64]) -> int:
-    """Return the SimHash of hashes with a weight each, summed in their order.
-
-    Args:
-        hashes: uint64, (features,).
-        weights: float64, (features,), finite.
-
-    Complexity: O(features).
-    """
+    """Return the SimHash of hashes with a finite weight each, summed in their order."""
     sums = np.zeros(64, np.float64)
     for place in range(len(hashes)):
         value, weight = hashes[place], weights[place]

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, SupportsIndex, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from neardup.checks import checked_whole
 from neardup.errors import DocumentError, FingerprintError
-from neardup.limits import checked_whole
 
 Fingerprints: TypeAlias = npt.NDArray[np.uint64]
 Ids: TypeAlias = npt.NDArray[np.int64]

@@ -6,6 +6,7 @@ from typing import Self, SupportsIndex
 
 import numpy.typing as npt
 
+from neardup.checks import checked_whole
 from neardup.errors import ClosedError, ParameterError, StorageError
 from neardup.files.sealed import HALF_WAY
 from neardup.indexes.arrays import (
@@ -20,7 +21,6 @@ from neardup.indexes.arrays import (
     checked_limit,
     checked_radius,
 )
-from neardup.limits import checked_whole
 
 __all__ = ["HammingIndex", "Match", "Matches"]
 

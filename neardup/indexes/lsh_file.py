@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from neardup.checks import MAX_VALUES, checked_shingle_size, checked_whole
 from neardup.errors import ParameterError
 from neardup.files.batches import AppendingFile, BatchFormat
 from neardup.files.durable import TEMPORARY_SUFFIX, lock_directory, origin_of, write_durably
@@ -15,7 +16,6 @@ from neardup.files.sealed import CHECKSUM, FileKind, digest_of, sealed, unusable
 from neardup.indexes.banding import MAX_BANDS, Banding, banding, check_wanted
 from neardup.indexes.lsh_layout import words_of
 from neardup.indexes.lsh_tables import LshTables, StoredRows
-from neardup.limits import MAX_VALUES, checked_shingle_size, checked_whole
 
 FILE_NAME = "documents.lsh"
 PERMUTATIONS = 128

@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from neardup.batch.spark_session import check_installed
-from neardup.command_line.errors import InputError
+from neardup.errors import InputError
 from tests.crawler.maintenance.verify.crawled import check
 from tests.crawls.command import PROJECT, crawl, pages, scrapy
 from tests.neardup.batch.corpus import QUICK_JAVA

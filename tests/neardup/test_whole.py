@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from neardup import Deduplicator, Parameters, analyse, jaccard
 from neardup.fingerprints.digest import text_digest
-from neardup.verification import JaccardVerifier
-from neardup.verifier import compared_with
+from neardup.verification import JaccardVerifier, compared_with
 from neardup.whole import part_of, readable, split_whole, with_whole
 from tests.neardup.texts import changed, prose
 

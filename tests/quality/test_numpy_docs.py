@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from neardup import Deduplicator, Parameters
-from neardup.evaluation.labelled import Similar, read_similar
-from neardup.evaluation.metrics import count_errors
+from neardup.evaluation.metrics import Similar, count_errors, read_similar
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 TEXTS = DATA / "numpy.docs.jsonl.gz"

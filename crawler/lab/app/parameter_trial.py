@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from crawler.lab.choice import EXACT, MINHASH, SIMHASH, Choice
 from neardup import Features
+from neardup.checks import MAX_SHINGLE_SIZE
 from neardup.errors import ParameterError
-from neardup.limits import MAX_SHINGLE_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -16,7 +16,7 @@ from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.worker_pool import ReadingError
 from crawler.warc.errors import ArchiveError
 from neardup import analyse
-from neardup.command_line.errors import InputError
+from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest
 from neardup.parameters import DEFAULTS
 

@@ -6,13 +6,13 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawler.lab.sources.gathering import FileSource, Told, complaint
-from neardup.command_line.rows.row_formats import JSON_LINES, open_rows
+from neardup.command_line.row_formats import JSON_LINES, open_rows
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from pathlib import Path
 
-    from neardup.command_line.rows.row import Row
+    from neardup.command_line.row import Row
 
 _SLICE = 1_000
 

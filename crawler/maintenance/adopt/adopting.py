@@ -27,7 +27,7 @@ from crawler.storage.directory import check_identity, identity_of, locked
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import MalformedUrl
 from neardup.batch.output_tables import About, about_of
-from neardup.command_line.errors import InputError
+from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest, words_digest
 from neardup.storage.catch_up import open_index
 

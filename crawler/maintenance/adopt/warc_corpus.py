@@ -18,7 +18,7 @@ from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.protocol import ReadingOptions
 from crawler.warc.exchange import KIND_FIELD, PAGE
 from crawler.warc.record_reading import read_records
-from neardup.batch.web_page import LeftOut, WebPage
+from neardup.batch.parsing import LeftOut, WebPage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,8 +21,7 @@ from neardup.storage.redis.shared_evidence import (
 )
 from neardup.storage.redis.shelf import Findings, Shelf
 from neardup.verdict import TOO_SHORT, Verdict
-from neardup.verification import JaccardVerifier
-from neardup.verifier import Verifier
+from neardup.verification import JaccardVerifier, Verifier
 
 FORMAT = 1
 

@@ -13,7 +13,7 @@ from neardup.storage.redis.head_format import Head, Record
 from neardup.storage.redis.kept_documents import DigestOwner, mark_of
 from neardup.storage.redis.shelf import Findings, Shelf
 from neardup.verdict import Verdict
-from neardup.verifier import Verifier
+from neardup.verification import Verifier
 
 _READ_AT_ONCE = 8
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from neardup.batch.spark_session import check_installed, session
-from neardup.command_line.errors import InputError
+from neardup.errors import InputError
 from tests.neardup.batch.corpus import QUICK_JAVA
 
 if TYPE_CHECKING:

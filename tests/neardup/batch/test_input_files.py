@@ -12,9 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.batch.input_files import File, InputPart, find_files, parts_of
-from neardup.batch.parsing import Fields, read_part
-from neardup.batch.web_page import LeftOut, WebPage
-from neardup.command_line.errors import InputError
+from neardup.batch.parsing import Fields, LeftOut, WebPage, read_part
+from neardup.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

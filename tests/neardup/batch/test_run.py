@@ -12,7 +12,7 @@ from neardup import clusters, hamming, jaccard, minhash
 from neardup.batch.input_files import MAX_FILES, File
 from neardup.batch.output_tables import About, Folder, new_folder
 from neardup.batch.run import BatchRun, Task
-from neardup.command_line.errors import InputError
+from neardup.errors import InputError
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.parameters import DEFAULTS
 from tests.neardup.batch.corpus import Result, made, online, run, write_lines

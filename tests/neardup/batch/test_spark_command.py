@@ -75,7 +75,7 @@ def test_a_missing_java_is_one_line(tmp_path: Path) -> None:
         ("x: java.lang.OutOfMemoryError: Java heap space", "not enough memory"),
         (
             "Traceback (most recent call last):\n  File x\n"
-            "neardup.command_line.errors.InputError: nobody here reads warc files\n",
+            "neardup.errors.InputError: nobody here reads warc files\n",
             "nobody here reads warc files",
         ),
         ("Traceback:\n  File\nValueError: odd\n", "Spark gave up: ValueError: odd"),

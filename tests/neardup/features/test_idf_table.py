@@ -204,7 +204,7 @@ class TestBound:
 
     @pytest.fixture(autouse=True)
     def merge_often(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("neardup.features.idf_counting._WAITING", 8)
+        monkeypatch.setattr("neardup.features.idf_table._WAITING", 8)
 
     @settings(deadline=None)
     @given(

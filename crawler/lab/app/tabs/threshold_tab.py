@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crawler.lab.figures import Scatter
     from crawler.lab.judgement import Judgement
     from neardup import Parameters
-    from neardup.evaluation.nearest import NearestCounts
+    from neardup.evaluation.distinct_pairs import NearestCounts
 
 _PATIENCE = 10
 """Charts of a growing crawl take one part in this many of the time; the slider has the rest."""

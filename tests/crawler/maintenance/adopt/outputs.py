@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from neardup.batch.analysing import row_of
 from neardup.batch.output_tables import About
-from neardup.batch.web_page import WebPage
+from neardup.batch.parsing import WebPage
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:

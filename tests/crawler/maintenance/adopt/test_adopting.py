@@ -13,7 +13,7 @@ from crawler.maintenance.verify.finding import NoWatch
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
-from neardup.batch.web_page import WebPage
+from neardup.batch.parsing import WebPage
 from neardup.fingerprints.digest import text_digest
 from tests.crawler.maintenance.adopt.outputs import write_output, write_pages
 from tests.crawler.maintenance.verify.crawled import check

@@ -10,8 +10,7 @@ from warcio.warcwriter import WARCWriter
 
 from crawler.maintenance.adopt.warc_corpus import read
 from crawler.reading.protocol import ReadingOptions
-from neardup.batch.parsing import reader_of
-from neardup.batch.web_page import LeftOut, WebPage
+from neardup.batch.parsing import LeftOut, WebPage, reader_of
 from tests.crawler.reading.pages import read_page
 from tests.crawler.warc.exchanges import exchange, record_all
 from tests.neardup.texts import prose

@@ -1,15 +1,59 @@
-"""Open the place of results: standard output, or a file that is whole or not there."""
+"""Open where texts come from and results go: files, standard input, standard output."""
 
+import gzip
 import json
 import os
+import secrets
+import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
-from neardup.command_line.errors import InputError
+from neardup.errors import InputError
+
+STANDARD_INPUT = "-"
+
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class InputStream:
+    """Bytes of ``raw``, unpacked where they were gzip; ``total`` of them, None where unknown."""
+
+    name: str
+    file: IO[bytes]
+    raw: BufferedReader
+    total: int | None
+
+    def position(self) -> int:
+        """Return how many of the stored bytes were read; 0 where their number is not known."""
+        return 0 if self.total is None else self.raw.tell()
+
+
+@contextmanager
+def open_stream(path: str) -> Iterator[InputStream]:
+    """Open a file, or standard input for ``-``; gzip is known by its first bytes."""
+    if path == STANDARD_INPUT:
+        # Python has None in its place where a shell closed it.
+        buffer = getattr(sys.stdin, "buffer", None)
+        if not isinstance(buffer, BufferedReader):
+            raise InputError("standard input is closed")
+        yield _stream("standard input", buffer)
+        return
+    with Path(path).open("rb") as raw:
+        yield _stream(path, raw)
+
+
+def _stream(name: str, raw: BufferedReader) -> InputStream:
+    packed = raw.peek(2)[:2] == _GZIP
+    file: IO[bytes] = BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
+    status = os.fstat(raw.fileno())
+    total = status.st_size if stat.S_ISREG(status.st_mode) else None
+    return InputStream(name, file, raw, total)
 
 
 def json_line(value: Any) -> bytes:
@@ -19,11 +63,7 @@ def json_line(value: Any) -> bytes:
 
 
 def standard_output() -> IO[bytes]:
-    """Return standard output as bytes.
-
-    Raises:
-        InputError: It is closed.
-    """
+    """Return standard output as bytes, or raise InputError where it is closed."""
     # Python has None in its place where a shell closed it.
     buffer: IO[bytes] | None = getattr(sys.stdout, "buffer", None)
     if buffer is None:
@@ -41,15 +81,7 @@ def open_output(path: str | None, source: str) -> Iterator[IO[bytes]]:
     """Open the file of results before the work begins, so that a bad path costs no hour.
 
     Until all is written it has another name beside its own: what stood there is replaced whole,
-    or not at all.
-
-    Args:
-        path: None or ``-``: standard output.
-        source: The input, which it must not be.
-
-    Raises:
-        InputError: Both are one file.
-        OSError: It cannot be written.
+    or not at all. ``source`` is the input, which it must not be.
     """
     if path is None or path == "-":
         yield standard_output()
@@ -69,14 +101,9 @@ def open_output(path: str | None, source: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def open_partial(path: str | None, output: IO[bytes]) -> Iterator[tuple[IO[bytes], str]]:
-    """Open where the results of a part of the input go: never in the place of whole ones.
+    """Open where the results of a part of the input go, and name it: not the place of whole ones.
 
-    Args:
-        path: As for ``open_output``.
-        output: The file that it opened.
-
-    Returns:
-        The file, and what to call it: standard output or a device, otherwise ``PATH.partial``.
+    That is the output where it is standard output or a device, otherwise ``PATH.partial``.
     """
     if path is None or path == "-":
         yield output, "standard output"
@@ -90,24 +117,18 @@ def open_partial(path: str | None, output: IO[bytes]) -> Iterator[tuple[IO[bytes
 
 @contextmanager
 def _replacing(target: Path) -> Iterator[IO[bytes]]:
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        file = beside.open("xb")
     except OSError as error:
         # The system's message names a file that the user never heard of.
         raise InputError(f"{target}: {error.strerror}") from error
     try:
-        with os.fdopen(handle, "wb") as file:
+        with file:
             yield file
-        # mkstemp makes files for its owner alone.
-        Path(name).chmod(target.stat().st_mode if target.exists() else 0o666 & ~_umask())
-        Path(name).replace(target)
+        if target.exists():
+            beside.chmod(target.stat().st_mode)
+        beside.replace(target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    # It can only be read by setting it.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -9,9 +9,9 @@ from gzip import BadGzipFile
 from pathlib import Path
 from typing import Any, Self
 
-from neardup.command_line.errors import BadInputError, InputError
-from neardup.command_line.rows.row import Pass, Row, RowSource, either, kind_of, listed, pass_none
-from neardup.command_line.standard_streams import STANDARD_INPUT, InputStream, open_stream
+from neardup.command_line.row import Pass, Row, RowSource, either, kind_of, listed, pass_none
+from neardup.command_line.streams import STANDARD_INPUT, InputStream, open_stream
+from neardup.errors import BadInputError, InputError
 
 _ROWS_AT_ONCE = 64
 # Otherwise all of a column that is in one group of rows is read at once, and a file is often one.
@@ -22,20 +22,16 @@ _FIELD_CHARACTERS = 2**31 - 1
 
 JSON_LINES, CSV, PARQUET = FORMATS = ("jsonl", "csv", "parquet")
 
-_ENDINGS = {"jsonl": JSON_LINES, "ndjson": JSON_LINES, "jl": JSON_LINES, "json": JSON_LINES}
+_ENDINGS = {
+    **dict.fromkeys(("jsonl", "ndjson", "jl", "json"), JSON_LINES),
+    "csv": CSV,
+    "parquet": PARQUET,
+}
 
 
 @contextmanager
 def open_parquet(path: str, fields: Sequence[Sequence[str]]) -> Iterator[RowSource]:
-    """Open a parquet file; of its columns, only those named are read.
-
-    Args:
-        path: The file.
-        fields: For each field wanted the names that it may have, the first that is there counts.
-
-    Raises:
-        InputError: pyarrow is missing, the file is no parquet, or a column is missing.
-    """
+    """Open a parquet file and read of each field the first column that has one of its names."""
     try:
         import pyarrow as pa  # noqa: PLC0415  (optional)
         import pyarrow.parquet as pq  # noqa: PLC0415
@@ -79,12 +75,7 @@ def _rows(path: str, table: Any, fields: Sequence[str], progress: _Progress) -> 
 
 
 def json_lines(stream: InputStream, pass_over: Pass = pass_none) -> Iterator[Row]:
-    """Yield a row for each line; empty lines are passed over.
-
-    Args:
-        stream: The file.
-        pass_over: Called with each line that holds no JSON object, and may raise.
-    """
+    """Yield a row for each line; ``pass_over`` takes each that holds no JSON object."""
     for number, line in enumerate(stream.file, start=1):
         if line.isspace():
             continue
@@ -112,13 +103,7 @@ def _fields(line: bytes) -> dict[str, object]:
 def csv_table(stream: InputStream, pass_over: Pass = pass_none) -> Iterator[Row]:
     """Yield a row for each record below the line of names; UTF-8, with or without a mark.
 
-    Args:
-        stream: The file.
-        pass_over: Called with each record that is no CSV, not UTF-8, or has another number of
-            fields, and may raise.
-
-    Raises:
-        InputError: The line of names cannot be read.
+    ``pass_over`` takes each record that is no CSV, not UTF-8, or has another number of fields.
     """
     csv.field_size_limit(_FIELD_CHARACTERS)
     lines = _Lines(stream)
@@ -157,9 +142,6 @@ class _Lines:
     """Lines with their ends, which within quotes belong to a field.
 
     No generator: that would end at the first line which is not UTF-8.
-
-    Attributes:
-        number: The number of the last line.
     """
 
     def __init__(self, stream: InputStream) -> None:
@@ -173,9 +155,6 @@ class _Lines:
         line = next(self._file)
         self.number += 1
         return line.decode("utf-8-sig" if self.number == 1 else "utf-8")
-
-
-_ENDINGS |= {"csv": CSV, "parquet": PARQUET}
 
 
 @contextmanager
@@ -192,10 +171,6 @@ def open_rows(
         format_name: One of ``FORMATS``; None: what the ending of the file says.
         fields: For each field that will be asked for the names that it may have.
         pass_over: Called with each row that cannot be read, and may raise.
-
-    Raises:
-        InputError: The format is not known, or the file is not what it says; the rows raise it too.
-        OSError: It cannot be read.
     """
     chosen = format_name or _by_ending(path)
     if chosen == PARQUET:

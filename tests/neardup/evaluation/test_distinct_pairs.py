@@ -2,8 +2,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup.evaluation import nearest
-from neardup.evaluation.nearest import count_nearest
+from neardup.evaluation import distinct_pairs
+from neardup.evaluation.distinct_pairs import count_nearest
 
 fingerprints = st.lists(st.integers(0, 2**64 - 1), min_size=2, max_size=600)
 
@@ -26,7 +26,7 @@ def test_of_very_many_a_sample_is_asked() -> None:
     values[1::2] = values[::2]
     found = count_nearest(values)
     assert found.is_sampled
-    assert found.asked == nearest.MAX_COMPARED // 20_000
+    assert found.asked == distinct_pairs.MAX_COMPARED // 20_000
     assert found.counts[0] == found.asked
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from neardup.checks import checked_whole
 from neardup.errors import ParameterError
-from neardup.limits import checked_whole
 
 
 @pytest.mark.parametrize("value", [0, 10, 1.5, True, None, "a", np.False_, np.array([1, 2])])

@@ -1,12 +1,15 @@
-"""A row of input and its fields."""
+"""Rows of input and their fields, with a progress bar where a terminal can show one."""
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from neardup.command_line.errors import InputError
+from neardup.errors import InputError
 
 _MAX_NAMES = 20
+_REFRESHED_EVERY = 64
 
 Id: TypeAlias = str | int
 
@@ -15,20 +18,12 @@ Pass: TypeAlias = Callable[[InputError], None]
 
 
 def pass_none(error: InputError) -> None:
-    """Raise what is wrong with a row."""
     raise error
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Fields by name, and where they come from.
-
-    Attributes:
-        source: The file.
-        unit: "line" or "row".
-        number: The number of the line or row, counted from 1.
-        fields: Values by name.
-    """
+    """Fields by name, of the ``number``-th "line" or "row" of a source, counted from 1."""
 
     source: str
     unit: str
@@ -72,36 +67,53 @@ class Row:
         return value
 
     def complaint(self, message: str) -> InputError:
-        """Return an error that says where it was found."""
         return InputError(f"{self.source}, {self.unit} {self.number}: {message}")
 
 
 @dataclass(frozen=True, slots=True)
 class RowSource:
-    """Rows, with the progress of their reader.
-
-    Attributes:
-        name: The name in messages.
-        rows: The rows, to be read one after the other, once.
-        position: Returns how much of ``total`` was read.
-        total: The number of bytes or rows; None where it is not known.
-    """
+    """Rows, to be read once; ``position`` says how much was read of ``total`` bytes or rows."""
 
     name: str
     rows: Iterator[Row]
     position: Callable[[], int]
     total: int | None
 
+    def shown(self) -> Iterator[Row]:
+        """Yield the rows, with a bar on standard error where that is a terminal.
+
+        Elsewhere nothing is written, and rich is not even imported.
+        """
+        if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+            return self._with_bar()
+        return self.rows
+
+    def _with_bar(self) -> Iterator[Row]:
+        from rich.console import Console  # noqa: PLC0415  (a tenth of a second)
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+        columns = (
+            TextColumn("{task.fields[texts]:,} texts"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%" if self.total else ""),
+            TimeRemainingColumn(),
+        )
+        # Transient: the summary takes its place.
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task("", total=self.total, texts=0)
+            for number, row in enumerate(self.rows, start=1):
+                if number % _REFRESHED_EVERY == 0:
+                    progress.update(task, completed=self.position(), texts=number)
+                yield row
+
 
 def listed(names: Iterable[object]) -> str:
-    """Name the fields that are there."""
     known = [str(name) for name in names]
     more = ["..."] if len(known) > _MAX_NAMES else []
     return ", ".join(known[:_MAX_NAMES] + more) or "none"
 
 
 def either(names: Sequence[str]) -> str:
-    """Name the fields among which one is wanted."""
     return " or ".join(f'"{name}"' for name in names)
 
 

@@ -1,1 +1,0 @@
-"""Rows of fields from JSON lines, CSV and parquet."""
