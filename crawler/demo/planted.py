@@ -1,4 +1,4 @@
-"""What the demo site holds: its chapters, and planted things to compare with a crawl's results."""
+"""The chapters of the demo site, and its planted things, to be compared with a crawl's results."""
 
 from __future__ import annotations
 
