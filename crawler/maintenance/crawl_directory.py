@@ -43,17 +43,14 @@ class CrawlDirectory:
 
     @property
     def meta(self) -> dict[str, str]:
-        """The present values of the crawl itself."""
         return dict(self.connection.execute("SELECT name, value FROM meta"))
 
     @property
     def index(self) -> Path:
-        """The folder of the fingerprint index."""
         return self.folder / "fingerprints"
 
     @property
     def bloom(self) -> Path:
-        """The file of the Bloom filter."""
         return self.folder / "seen.bloom"
 
     @property
@@ -82,11 +79,9 @@ class CrawlDirectory:
         return found if found.version == self.meta.get(meta_names.URL_RULES) else None
 
     def count(self, sql: str) -> int:
-        """Return the one number of a query."""
         return int(self.connection.execute(sql).fetchone()[0])
 
     def close(self) -> None:
-        """Close the database and release the lock."""
         self.connection.close()
         self._lock.release()
 

@@ -110,7 +110,6 @@ def _sum_bytes(connection: sqlite3.Connection, visit: int, condition: str) -> in
 
 
 def scalar(connection: sqlite3.Connection, sql: str, *parameters: Any) -> int:
-    """Return the one whole number of a query."""
     return int(connection.execute(sql, parameters).fetchone()[0])
 
 

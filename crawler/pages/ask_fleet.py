@@ -62,7 +62,6 @@ class Asking:
             await self.shared.judge(row.key, document, OriginalPage.of(row), keeps=True)
 
     def _question(self, page: PageContext, known: PageVerdict | None) -> FleetQuestion | None:
-        """Return the question to ask, or None if there is none."""
         if page.reading.failure is not None or _is_decided(page):
             return None
         if page.reading.not_html is not None:

@@ -45,7 +45,6 @@ class RunningTotal:
         self._noted = time.monotonic()
 
     def begin_visit(self) -> None:
-        """Reset the total."""
         self._database.set_meta(self._name, "{}")
         self._before = {}
 
@@ -57,7 +56,6 @@ class RunningTotal:
             self.note()
 
     def note(self) -> None:
-        """Write the total."""
         names = {**self._before, **self._sums}
         total = {name: self._sums.get(name, 0) + self._before.get(name, 0) for name in names}
         self._database.set_meta(self._name, json.dumps(total))
@@ -97,7 +95,6 @@ class Commits:
         )
 
     def begin_visit(self) -> None:
-        """Reset the totals of the visit."""
         for total in self._totals:
             total.begin_visit()
 
@@ -123,7 +120,6 @@ class Commits:
             self._follow_commit()
 
     def commit(self) -> None:
-        """Commit and flush everything now."""
         with self._noting_failure():
             self._commit()
 

@@ -75,10 +75,8 @@ def iso_time(seconds: float) -> str:
 
 
 def hex_digest(digest: bytes | None) -> str | None:
-    """Return a digest as hexadecimal digits."""
     return None if digest is None else digest.hex()
 
 
 def hex_fingerprint(fingerprint: int | None) -> str | None:
-    """Return a fingerprint as 16 hexadecimal digits."""
     return None if fingerprint is None else f"{fingerprint:016x}"

@@ -133,8 +133,6 @@ def _rank(row: PageRow | OriginalPage) -> tuple[int, int, bool, int]:
 
 
 class FleetQuestion(Enum):
-    """A question to the fleet about a page."""
-
     TEXT = "does the text repeat a kept one"
     FILE = "are these the bytes of a kept file"
 
@@ -184,7 +182,6 @@ class Judge:
         return document
 
     def question(self, row: PageRow, page: PageContext, document: Document) -> FleetQuestion | None:
-        """Return the question to ask about a text, or None if this crawl's pages decide."""
         if document.digest == EMPTY_DIGEST:
             return None
         own = page.own_ids
@@ -245,7 +242,6 @@ class Judge:
 
 
 def repeat(row: PageRow, original: PageRow | OriginalPage) -> None:
-    """Fill in a row as an exact duplicate of an original."""
     row.verdict, row.distance, row.similarity = verdicts.EXACT_DUPLICATE, 0, 1.0
     row.take_facts(original)
     row.last_text_digest, row.words_digest = original.text_digest, original.words_digest

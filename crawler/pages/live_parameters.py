@@ -18,18 +18,15 @@ from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from crawler.pages.capture import Archivist
     from crawler.storage.database import Database
 
-logger = logging.getLogger(__name__)
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
     Execute = Callable[[str, Sequence[Any]], sqlite3.Cursor]
+
+logger = logging.getLogger(__name__)
 
 SETTINGS = "settings"
 """Origin of parameters that come from the settings of a crawl."""
@@ -140,7 +137,6 @@ def to_json(parameters: Parameters) -> str:
 
 
 def from_json(chosen: str) -> Parameters:
-    """Undo ``to_json``."""
     values = json.loads(chosen)
     return Parameters(features=Features.parsed(values.pop("features")), **values)
 

@@ -47,8 +47,6 @@ class Validators(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """The result of a capture: the stored row, and the links of the page."""
-
     row: PageRow
     verdict: str
     links: tuple[Link, ...] = ()
@@ -109,7 +107,6 @@ class PageContext:
 
     @property
     def previous(self) -> PageRow | None:
-        """The latest capture of the page that was read, or None."""
         if not self._last.is_current:
             self._last = self.store.last(self.fetched.key)
         return self._last.row
@@ -145,7 +142,6 @@ class PageContext:
         return unpacked[2]
 
     def row(self, number: int, visit: int) -> PageRow:
-        """Return the row of the answer without a verdict."""
         fetched, reading = self.fetched, self.reading
         row = blank_row(number, fetched, visit)
         if not fetched.is_cut:  # they belong to the whole page

@@ -82,7 +82,6 @@ class LinkStore:
             self._shared = LinkPacker(row[0])
 
     def put(self, key: bytes, links: Sequence[Link], *, nofollow: bool) -> None:
-        """Store the links of a page in place of its earlier ones."""
         packer = self._shared or self._plain
         packed = packer.pack(list(distinct_urls(links)), nofollow=nofollow)
         row = (self._shared is not None, packed)

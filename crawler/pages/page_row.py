@@ -100,7 +100,6 @@ class PageRow:
         self.text = source.text
 
     def values(self) -> tuple[object, ...]:
-        """Return the row for SQLite, with the fingerprint as a signed number."""
         row = [getattr(self, name) for name in COLUMNS]
         row[_FINGERPRINT] = to_signed(self.fingerprint)
         return tuple(row)
@@ -133,12 +132,10 @@ class OriginalPage:
 
     @classmethod
     def of(cls, row: PageRow) -> OriginalPage:
-        """Return the facts of a row."""
         return cls(**{field.name: getattr(row, field.name) for field in fields(cls)})
 
 
 def row_of(values: tuple[object, ...]) -> PageRow:
-    """Read a row selected as ``COLUMNS``."""
     row = PageRow(*values)  # type: ignore[arg-type]  # the schema gives the types
     row.fingerprint = to_unsigned(row.fingerprint)
     return row

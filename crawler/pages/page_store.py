@@ -53,7 +53,7 @@ class LastCapture:
 class LastCaptures:
     """Reads the latest captures of pages, each once while it is held and unchanged.
 
-    Every write to ``pages`` is noted here, so that nobody goes on with an old row.
+    Every write to ``pages`` is noted here, so that no request goes on with an old row.
 
     Args:
         read: Reads the latest capture of a page that was read, by its key.
@@ -64,7 +64,6 @@ class LastCaptures:
         self._held: WeakValueDictionary[bytes, LastCapture] = WeakValueDictionary()
 
     def get(self, key: bytes) -> LastCapture | None:
-        """Return the latest capture of a page if anything holds it."""
         return self._held.get(key)
 
     def hold(self, key: bytes) -> LastCapture:
@@ -97,7 +96,6 @@ class StoredUrl(NamedTuple):
 
     @property
     def is_page(self) -> bool:
-        """Whether a page was ever read there."""
         return self.verdict not in {FAILED, UNREADABLE}
 
 
@@ -155,12 +153,10 @@ class PageStore:
         )
 
     def keep_near_text(self, page_id: int, text: bytes | None) -> None:
-        """Store the text of a near-duplicate's newest capture, zstd, beside its original's."""
         if text is not None:
             self.database.write("INSERT INTO near_texts VALUES (?, ?)", (page_id, text))
 
     def near_text(self, page_id: int) -> bytes | None:
-        """Return the text, zstd, that is stored beside a duplicate."""
         sql = "SELECT text FROM near_texts WHERE page = ?"
         row = self.database.read(sql, (page_id,)).fetchone()
         return None if row is None else row[0]
@@ -244,12 +240,10 @@ class PageStore:
         self._captures.note_changes()
 
     def note(self, page_id: int, reason: Stored | None) -> None:
-        """Store a remark about a capture."""
         self.database.write("UPDATE pages SET reason = ? WHERE id = ?", (reason, page_id))
         self._captures.note_changes()
 
     def get(self, page_id: int) -> PageRow | None:
-        """Return the capture with an id."""
         return self._row(f"{_SELECT} WHERE id = ?", (page_id,))
 
     def find_payload(self, digest: bytes) -> PageRow | None:
@@ -374,7 +368,6 @@ class PageStore:
             yield to_unsigned(fingerprint) or 0, int(page_id)
 
     def count_fingerprints(self) -> int:
-        """Return the number of pairs that ``fingerprints`` yields."""
         row = self.database.read(f"SELECT count(*) FROM pages WHERE {_INDEXED}").fetchone()
         return int(row[0])
 

@@ -164,12 +164,10 @@ class Promotion:
         return noted.rowcount > 0
 
     def _superseded(self) -> list[int]:
-        """Return the ids of the captures that ``supersede`` recorded."""
         rows = self.store.database.read("SELECT page FROM superseded ORDER BY page")
         return [int(page_id) for (page_id,) in rows]
 
     def _forget_superseded(self, page_id: int) -> None:
-        """Remove a capture from those that ``supersede`` recorded."""
         self.store.database.write("DELETE FROM superseded WHERE page = ?", (page_id,))
 
     def _texts_of_duplicates(self, page_id: int) -> list[TextGroup]:

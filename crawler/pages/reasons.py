@@ -21,8 +21,6 @@ Stored = NewType("Stored", str)
 
 
 class Reason(StrEnum):
-    """The codes of reasons."""
-
     HTTP_STATUS = "http_status"
     NO_LOCATION = "no_location"
     REDIRECT_LEFT = "redirect_left"
@@ -123,7 +121,6 @@ def together(*reasons: Stored | None) -> Stored:
 
 
 def codes(stored: Stored | None) -> set[Reason]:
-    """Return the codes of stored reasons."""
     return {code for line in lines(stored) if (code := _code(line)) is not None}
 
 

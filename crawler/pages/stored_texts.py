@@ -47,16 +47,13 @@ class PageDocuments:
         self._store = store
 
     def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
-        """Return the id of the first kept capture whose judged text has this digest."""
         return self._store.find_text(digest, exclude)
 
     def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
-        """Return the id of the first kept capture of these bytes."""
         row = self._store.find_payload(digest)
         return None if row is None or row.id in exclude else row.id
 
     def text(self, id: int) -> str | None:  # noqa: A002  # neardup's name for it
-        """Return the text of a kept capture."""
         packed = self._store.text(id)
         return None if packed is None else unpack_judged(packed)
 
@@ -120,5 +117,4 @@ class HeldTexts:
         return text
 
     def text(self, source: TextSource) -> str:
-        """Return a text, decompressed."""
         return unpack_judged(self.packed(source))

@@ -82,11 +82,9 @@ class IntervalPolicy:
             raise ValueError(f"longer must be finite and at least 0, got {self.longer}")
 
     def first(self) -> float:
-        """Return the interval of a page that was just found, in seconds."""
         return self.bounded(self.first_secs)
 
     def after(self, interval_secs: float, *, changed: bool) -> float:
-        """Return the interval that follows one, in seconds."""
         return self.bounded(interval_secs * self._factor(changed=changed))
 
     def before(self, interval_secs: float, *, changed: bool) -> float:
@@ -97,7 +95,6 @@ class IntervalPolicy:
         return 1 - self.shorter if changed else 1 + self.longer
 
     def bounded(self, secs: float) -> float:
-        """Return an interval within the bounds, in seconds."""
         return min(max(secs, self.min_secs), self.max_secs)
 
 
@@ -147,8 +144,6 @@ class Agenda:
 
 
 class KnownUrls:
-    """Reads and writes the table ``known``."""
-
     def __init__(self, database: Database, policy: IntervalPolicy) -> None:
         self._database = database
         self._policy = policy

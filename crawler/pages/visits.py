@@ -55,12 +55,10 @@ class VisitNotes:
         self.note_followed_again(None)
 
     def begin_plan(self) -> None:
-        """Begin a crawl with another plan."""
         self._database.set_meta(meta_names.MOVED_SEEDS, "{}")
         self.note_followed_again(None)
 
     def moved_seeds(self) -> dict[str, str]:
-        """Return the targets of the seeds that were redirected in this crawl."""
         found: dict[str, str] = json.loads(self._database.meta(meta_names.MOVED_SEEDS) or "{}")
         return found
 
@@ -103,7 +101,6 @@ class VisitNotes:
             self._database.set_meta(meta_names.NO_ROBOTS, json.dumps(found))
 
     def note_cut_sitemap(self, url: str) -> None:
-        """Note a sitemap that lists URLs out of scope."""
         found = self._cut_sitemaps()
         if url not in found:
             self._database.set_meta(meta_names.CUT_SITEMAPS, json.dumps([*found, url]))
@@ -160,11 +157,9 @@ class Visits:
 
     @property
     def plan(self) -> str | None:
-        """The plan of the crawl in this directory, None for a new one."""
         return self._database.meta(meta_names.PLAN)
 
     def begin_plan(self, plan: str) -> None:
-        """Store the plan of another crawl."""
         self._database.set_meta(meta_names.PLAN, plan)
         self.notes.begin_plan()
 
@@ -174,7 +169,6 @@ class Visits:
 
     @property
     def is_queueing(self) -> bool:
-        """Whether this visit has known pages left to queue."""
         return self._database.meta(meta_names.QUEUEING) == "1"
 
     @property

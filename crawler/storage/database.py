@@ -185,7 +185,6 @@ class Database:
 
     @property
     def is_written_to(self) -> bool:
-        """Whether a transaction is open."""
         return self._connection.in_transaction
 
     @property
@@ -226,12 +225,10 @@ class Database:
         return True
 
     def meta(self, name: str) -> str | None:
-        """Read one value of the crawl's own settings."""
         row = self.read("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def set_meta(self, name: str, value: str) -> None:
-        """Write one value of the crawl's own settings."""
         self.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ URL_RULES: Final = "URL rules (URLS_DISABLED_RULES)"
 """The canonicalization rules with which keys are made, named as messages name them."""
 
 FEATURES: Final = "features (NEARDUP_FEATURES)"
-"""The features of which fingerprints are made, named as messages name them."""
+"""The features that make fingerprints, named as messages name them."""
 
 IDENTITY: Final = (URL_RULES, FEATURES)
 """Settings on which keys and fingerprints depend: a directory has one value of each for good."""
@@ -35,7 +35,7 @@ QUEUEING: Final = "queueing"
 """1 while known pages are still to be queued in this visit, 0 afterwards, else empty."""
 
 FOLLOWED_AGAIN: Final = "followed_again"
-"""The number of the last page whose links were followed anew after a scope moved, or empty."""
+"""The number of the last page whose links were followed once more after a scope moved, or empty."""
 
 SITEMAPS: Final = "sitemaps"
 """The number of sitemaps that were requested in this visit."""

@@ -16,8 +16,8 @@ import pytest
 from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
 from crawler.maintenance.crawl_directory import CrawlDirectory
+from crawler.maintenance.verify.file_checks import find_unindexed
 from crawler.maintenance.verify.finding import NoWatch
-from crawler.maintenance.verify.index_checks import find_unindexed
 from crawler.maintenance.verify.verification import verify
 from crawler.pages.page_store import PageStore
 from crawler.run import JobOptions

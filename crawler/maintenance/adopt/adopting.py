@@ -81,7 +81,6 @@ class Corpus:
                 raise JobError(f"{folder}: goes on from a run that is no longer in {earlier}")
 
     def __len__(self) -> int:
-        """Return the number of pages."""
         return sum(_dataset(folder).count_rows() for folder in self._folders)
 
     def pages(self) -> Iterator[KeptPage]:
@@ -160,7 +159,6 @@ def adopt(
 
 
 def _clear(folder: Path, before: set[Path] | None) -> None:
-    """Remove the files that were not there before, and a new folder itself."""
     for path in set(folder.iterdir()) - (before or set()):
         if path.is_dir():
             shutil.rmtree(path)

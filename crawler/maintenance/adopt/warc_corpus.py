@@ -86,7 +86,6 @@ def _is_much(waiting: list[_Answer]) -> bool:
 
 
 def _tell(record: WholeRecord) -> _Answer | WebPage | LeftOut | None:
-    """Return the content of a record, or None if it concerns no page."""
     if record.kind == "conversion":
         return _conversion(record)
     if record.kind == "revisit":

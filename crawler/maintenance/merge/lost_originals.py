@@ -126,7 +126,6 @@ class LostOriginals:
         return lost
 
     def orphans(self) -> list[tuple[int]]:
-        """Return the ids of duplicates whose original is lost."""
         return self.database.read(_ORPHANS).fetchall()
 
     def _settle(self, row: PageRow) -> bool:

@@ -181,7 +181,6 @@ class Copier:
         return None if row is None else int(row[0])
 
     def _touch(self) -> None:
-        """Record the last time at which a page that was fetched twice was seen."""
         for same_as, number, old in self.database.read(_SEEN_AGAIN).fetchall():
             source = self.sources[number]
             page = dict(zip(COLUMNS, source.one(_ROW, old), strict=True))
@@ -203,8 +202,6 @@ def name_originals(database: Database) -> None:
 
 
 class MergedCapture(NamedTuple):
-    """The facts that decide between captures of one page."""
-
     key: bytes
     id: int
     verdict: str
@@ -221,7 +218,6 @@ class MergedCapture(NamedTuple):
 
     @property
     def is_file(self) -> bool:
-        """Whether the capture is no page."""
         return self.text_digest is None and self.verdict != NOINDEX
 
     def says_what(self, other: MergedCapture) -> bool:
@@ -296,7 +292,6 @@ def number_captures(database: Database, sources: Iterable[MergedCrawl], watch: C
 
 
 def _choose_newest(database: Database, watch: CheckWatch) -> None:
-    """Choose the newest capture of each page among those that were newest in one crawl."""
     watch.begin("pages in several crawls", 0)
     last = b""
     while rows := database.read(_RIVALS, (last,)).fetchall():

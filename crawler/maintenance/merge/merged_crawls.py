@@ -35,11 +35,9 @@ class MergedCrawl:
     shift: int
 
     def one(self, sql: str, *parameters: Any) -> Any:
-        """Return the first row of a query, or None."""
         return self.connection.execute(sql, parameters).fetchone()
 
     def count(self, table: str) -> int:
-        """Return the number of rows of a table."""
         return int(self.one(f"SELECT count(*) FROM {table}")[0])
 
     def is_damaged(self) -> bool:

@@ -135,7 +135,6 @@ class _Merging:
             database.write(statement)
 
     def merge(self, kept: Callable[[], AsyncIterator[FleetKeptText]] | None) -> Merged:
-        """Fill the database; return the result."""
         database, sources, watch = self._database, self._sources, self._watch
         visit = merge_meta(database, sources)
         merge_url_rules(database, sources)
@@ -186,7 +185,6 @@ class _Merging:
         return found - len(lost), lost
 
     def close(self) -> None:
-        """Delete the scratch file."""
         self._database.commit()
         self._database.read("DETACH DATABASE scratch")
         self._scratch.unlink()

@@ -273,7 +273,6 @@ def _stages(sources: Sequence[MergedCrawl]) -> dict[str, float]:
 
 
 def _merge_settings(database: Database, sources: Sequence[MergedCrawl]) -> None:
-    """Merge the settings of the last start, moved seeds and private names."""
     moved: dict[str, str] = {}
     names: set[str] = set()
     for source in sources:

@@ -86,13 +86,11 @@ class JudgedPages:
         connection.executescript(f"DROP TABLE IF EXISTS temp.judged; {_TABLE}")
 
     def put(self, row: JudgedRow) -> None:
-        """Store a verdict."""
         values = row._replace(fingerprint=to_signed(row.fingerprint))
         marks = ", ".join("?" * len(values))
         self._connection.execute(f"INSERT INTO temp.judged VALUES ({marks})", values)
 
     def get(self, page_id: int | None) -> JudgedRow | None:
-        """Return the verdict on a page, or None if it was not judged yet."""
         sql = "SELECT * FROM temp.judged WHERE id = ?"
         row = self._connection.execute(sql, (page_id,)).fetchone()
         if row is None:
@@ -101,7 +99,6 @@ class JudgedPages:
         return judged._replace(fingerprint=to_unsigned(judged.fingerprint))
 
     def is_kept(self, page_id: int | None) -> bool:
-        """Return whether a page is kept."""
         sql = "SELECT 1 FROM temp.judged WHERE id = ? AND original IS NULL"
         return self._connection.execute(sql, (page_id,)).fetchone() is not None
 
@@ -116,7 +113,6 @@ class JudgedPages:
         return self._find("text_digest", digest, exclude)
 
     def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
-        """Return the first kept page of these bytes."""
         return self._find("payload", digest, exclude)
 
     def _find(self, column: str, digest: bytes, exclude: Collection[int]) -> int | None:
@@ -124,7 +120,6 @@ class JudgedPages:
         return next((int(page_id) for (page_id,) in rows if page_id not in exclude), None)
 
     def text(self, id: int) -> str | None:  # noqa: A002  # neardup's name for it
-        """Return the text of a kept page."""
         sql = "SELECT source, is_near FROM temp.judged WHERE id = ? AND original IS NULL"
         row = self._connection.execute(sql, (id,)).fetchone()
         return None if row is None else self._texts.text(TextSource(*row))

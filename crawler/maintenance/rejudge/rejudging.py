@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 from crawler.maintenance.rejudge.new_verdicts import JUDGED, JudgedRow, Rejudge
-from crawler.maintenance.verify.index_checks import make_bloom, make_index, remove_index
+from crawler.maintenance.verify.file_checks import make_bloom, make_index, remove_index
 from crawler.maintenance.verify.repairer import QueueAgain
 from crawler.pages.judge import is_better
 from crawler.pages.live_parameters import current
@@ -171,7 +171,6 @@ class Rejudgement:
 
     @property
     def changes(self) -> int:
-        """The number of pages with a change."""
         return self.now_kept + self.now_dropped + self.otherwise + self.to_fetch
 
     def to_dict(self) -> dict[str, Any]:

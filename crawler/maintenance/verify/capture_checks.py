@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def listed(words: Collection[str]) -> str:
-    """Return words as a list in SQL."""
     return ", ".join(f"'{word}'" for word in sorted(words))
 
 
@@ -210,7 +209,6 @@ def _keep(repairer: Repairer, row: PageRow) -> bool:
 
 
 def drop_near_texts(repairer: Repairer, finding: Finding) -> str:
-    """Delete texts that are stored beside duplicates."""
     repairer.write_each("DELETE FROM near_texts WHERE page = ?", finding.ids)
     return f"texts beside the pages taken away: {finding.count:,}"
 
@@ -301,4 +299,4 @@ _QUERIES = {
     ELSEWHERE: _NOT_ELSEWHERE,
     PARAMETERS: _NOT_CHOSEN,
 }
-"""Queries for id and URL of what breaks each rule."""
+"""Queries for id and URL of the rows that break each rule."""

@@ -70,7 +70,6 @@ _INSTEAD = {
 
 
 def _typed_columns(read: Read) -> list[ColumnCheck]:
-    """Return a check for the type of each column."""
     found = []
     tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     for (table,) in read(tables).fetchall():

@@ -110,7 +110,6 @@ class _Text:
                 return self._held[self.place : self.place + 1]
 
     def value(self) -> Any:
-        """Return the JSON value that begins here."""
         while True:
             try:
                 value, self.place = self._decoder.raw_decode(self._held, self.place)
@@ -225,7 +224,6 @@ def _counts_of(
 
 
 def _named(hashes: Hashes, urls: Urls) -> tuple[str, ...]:
-    """Return the first URLs that have one of these hashes."""
     meant, named = set(hashes[:_NAMED].tolist()), []
     for url in urls():
         if _hash(url) in meant:

@@ -108,7 +108,6 @@ class Finding:
 
     @property
     def changes_texts(self) -> bool:
-        """Whether the repair may change the stored texts and the queue."""
         return self.broken is not None and self.broken.changes_texts
 
 
@@ -146,8 +145,6 @@ class CheckWatch(Protocol):
 
 
 class NoWatch:
-    """Ignores progress."""
-
     def begin(self, what: str, total: int) -> None:
         """Do nothing."""
 

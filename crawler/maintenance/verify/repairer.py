@@ -34,7 +34,6 @@ class QueueAgain:
         self.requests = RequestQueue(database)  # its constructor ends leases
 
     def push(self, page_id: int) -> bool:
-        """Queue the URL of a capture; return False if it was waiting already."""
         sql = "SELECT key, url, depth FROM pages WHERE id = ?"
         key, url, depth = self._database.read(sql, (page_id,)).fetchone()
         return self.push_url(url, key, depth)
@@ -49,7 +48,6 @@ class QueueAgain:
         return True
 
     def push_encoded(self, url: str, encoded: bytes, key: bytes | None, depth: int) -> None:
-        """Queue a request that is encoded already."""
         host = host_number(urlsplit(url).hostname or "")
         self.requests.push(NewRequest(host, url, 0, encoded, key, depth=depth))
 
@@ -78,5 +76,4 @@ class Repairer:
         return QueueAgain(self.database)
 
     def write_each(self, sql: str, row_ids: Iterable[Any]) -> None:
-        """Run a statement with each of the ids."""
         self.database.write_many(sql, ((row_id,) for row_id in row_ids))

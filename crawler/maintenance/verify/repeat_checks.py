@@ -62,8 +62,6 @@ WHERE pages.id = ? AND kept.id = pages.duplicate_of
 
 
 class _NearPage(NamedTuple):
-    """A kept page that nearly repeats an earlier kept one."""
-
     id: int
     original: int
     distance: int
@@ -80,8 +78,6 @@ class _Measured(NamedTuple):
 
 
 class _Duplicate(NamedTuple):
-    """A row of ``_DUPLICATES``."""
-
     id: int
     url: str
     verdict: str

@@ -41,8 +41,6 @@ _HTML = "SELECT id, url, html FROM pages WHERE html IS NOT NULL ORDER BY id"
 
 
 class _StoredText(NamedTuple):
-    """A row of ``_TEXTS``."""
-
     id: int
     url: str
     words: int | None

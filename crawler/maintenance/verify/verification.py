@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.verify.capture_checks import find_misplaced
 from crawler.maintenance.verify.column_checks import VALUES
-from crawler.maintenance.verify.database_checks import WHOLE, find_damage
 from crawler.maintenance.verify.feed_checks import find_misfed
-from crawler.maintenance.verify.index_checks import (
+from crawler.maintenance.verify.file_checks import (
     BLOOM,
     INDEX,
+    WHOLE,
+    find_damage,
     find_forgotten,
     find_unindexed,
     make_bloom,
     make_index,
 )
-from crawler.maintenance.verify.queue_checks import SEEN, find_unqueued
+from crawler.maintenance.verify.queue_checks import SEEN, find_misruled, find_unqueued
 from crawler.maintenance.verify.repairer import Repairer
 from crawler.maintenance.verify.repeat_checks import find_repeats
-from crawler.maintenance.verify.rule_checks import find_misruled
 from crawler.maintenance.verify.table_checks import find_strange
 from crawler.maintenance.verify.text_checks import find_misread
 from crawler.storage.database import Database
@@ -53,16 +53,12 @@ _MAX_ROUNDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A check with its findings."""
-
     name: str
     findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of verifying a crawl directory, with any repairs."""
-
     folder: str
     pages: int
     kept: int
@@ -71,7 +67,6 @@ class Verification:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings of all checks."""
         return tuple(finding for checked in self.checked for finding in checked.findings)
 
     @property

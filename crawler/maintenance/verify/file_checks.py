@@ -1,7 +1,9 @@
-"""Check the fingerprint index and the Bloom filter against ``crawl.db``, and make them anew."""
+"""Check ``crawl.db`` as SQLite does, and fingerprint index and Bloom filter against it."""
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,6 +14,7 @@ from crawler.maintenance.verify.finding import MAX_EXAMPLES, Rule, Stage
 from crawler.pages.page_store import PageStore
 from crawler.pages.verdicts import KEPT
 from crawler.storage.errors import JobInUseError
+from crawler.storage.schema import TABLES
 from neardup import HammingIndex
 from neardup.bloom import ScalableBloomFilter
 from neardup.errors import IndexFileError, IndexLockedError
@@ -19,14 +22,17 @@ from neardup.indexes.files.file_layout import is_ours
 from neardup.storage.catch_up import open_index
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     import numpy.typing as npt
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding
+    from crawler.maintenance.verify.repairer import Repairer
     from crawler.storage.database import Database
+
+    Read = Callable[..., sqlite3.Cursor]
 
 INDEX = Rule(
     "index-right",
@@ -46,6 +52,71 @@ _INDEX_ENDINGS = (".seg", ".log", ".tmp")
 _BATCH = 1 << 16
 # As in crawler.pages.page_store: every text that was ever kept, older versions too.
 _INDEXED = f"fingerprint IS NOT NULL AND verdict IN ({listed(KEPT)})"
+_MAX_MESSAGES = 100
+_OF_INDEXES = ("missing from index", "wrong # of entries in index", "non-unique entry in index")
+
+
+def find_damage(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
+    """Let SQLite check every page of the file, and every index.
+
+    Complexity: O(size of the file).
+    """
+    watch.begin("crawl.db", 1)
+    sql = f"PRAGMA integrity_check({_MAX_MESSAGES})"
+    messages = [str(row[0]) for row in directory.connection.execute(sql)]
+    if messages == ["ok"]:
+        missing = _missing_indexes(directory.connection.execute)
+        yield from LACKING.counted(len(missing), tuple(missing))
+        return
+    is_of_indexes = all(any(words in message for words in _OF_INDEXES) for message in messages)
+    rule = INDEXES if is_of_indexes else WHOLE
+    yield rule.finding(rule.what, len(messages), tuple(messages))
+
+
+def _missing_indexes(read: Read) -> dict[str, str]:
+    """Return the names of missing indexes, with the statements that make them."""
+    sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        wanted = dict(connection.execute(sql))
+    found = {name for name, _ in read(sql)}
+    return {name: sql for name, sql in wanted.items() if name not in found}
+
+
+def _make_indexes(repairer: Repairer, finding: Finding) -> str:
+    repairer.database.write("REINDEX")
+    return "made the indexes of crawl.db anew"
+
+
+def _make_missing_indexes(repairer: Repairer, finding: Finding) -> str:
+    missing = _missing_indexes(repairer.database.read)
+    for sql in missing.values():
+        repairer.database.write(sql)
+    return f"made indexes of crawl.db: {', '.join(missing)}"
+
+
+WHOLE = Rule(
+    "database-whole",
+    "crawl.db is damaged",
+    advice="restore it from a copy, or save what can be read: "
+    'sqlite3 crawl.db ".recover" | sqlite3 saved.db',
+)
+"""The rule whose breach ends a verification: the database itself is unreadable."""
+
+INDEXES = Rule(
+    "database-indexes",
+    "indexes of crawl.db disagree with their tables",
+    "makes the indexes anew",
+    _make_indexes,
+    Stage.DATABASE,
+)
+LACKING = Rule(
+    "database-has-indexes",
+    "indexes that crawl.db lacks",
+    "makes them",
+    _make_missing_indexes,
+    Stage.DATABASE,
+)
 
 
 class Entries(NamedTuple):
@@ -115,7 +186,6 @@ def _compare(
 
 
 def _lacking(answer: Entries, wanted: Entries) -> list[int]:
-    """Return the ids of wanted entries that an answer does not have."""
     if np.array_equal(answer.ids, wanted.ids):
         return []
     there = set(zip(answer.fingerprints.tolist(), answer.ids.tolist(), strict=True))
@@ -185,7 +255,6 @@ def remove_index(directory: CrawlDirectory) -> None:
 
 
 def make_bloom(bloom: Path, database: Database) -> str:
-    """Make the Bloom filter of the seen set."""
     bloom.unlink(missing_ok=True)
     seen = SeenSet(database, bloom)
     seen.save()
