@@ -139,18 +139,6 @@ CRAWL_REVISIT_LONGER_RATE = 0.4
 MIRROR_DIRECTORY = "mirrors"
 """Directory of the mirrors of scrapy mirror URL without DIR: each host has a folder below it."""
 
-MIRROR_READ_TEXT = True
-"""Read the text of pages, to tell near-duplicates and learn URL rules; False compares bytes."""
-
-MIRROR_NEAR_DUPLICATES = "keep"
-"""Treatment of a page that repeats another one: keep its file, link to the other's, or skip it."""
-
-MIRROR_SHARE = "hardlink"
-"""Store the same bytes once: a hardlink of each name, or rewrite links to lead to one file."""
-
-MIRROR_GONE = "keep"
-"""Files of pages that the server says are gone: keep or remove."""
-
 WARC_ENABLED = False
 """Record every answer that comes over the network in WARC files (docs/warc.md)."""
 

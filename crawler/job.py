@@ -281,8 +281,7 @@ class Job:
         self._commits.end_visit()
 
     async def start_pool(self) -> None:
-        if self.run.needs_workers:
-            await self.archivist.pool.start()
+        await self.archivist.pool.start()
 
     async def close_pool(self) -> None:
         await self.archivist.pool.close()

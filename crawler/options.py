@@ -91,14 +91,6 @@ class Options:
             raise ValueError(f"{name} must be a finite number, got {value}")
         return self._bound(name, value, max(at_least, _MIN_COUNT.get(name, 0.0)))
 
-    def choice(self, name: str, choices: Iterable[str]) -> str:
-        """Return one of several words."""
-        value, known = str(self.raw(name)), list(choices)
-        if value not in known:
-            hint = did_you_mean(value, known)
-            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}{hint}")
-        return value
-
     def names(self, name: str) -> tuple[str, ...]:
         """Return a list of strings; on the command line they are separated by commas."""
         value = self.raw(name)

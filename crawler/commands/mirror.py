@@ -83,25 +83,6 @@ class MirrorCommand(ScrapyCommand):
         group.add_argument(
             "--max-file-bytes", metavar="SIZE", help="larger files are not fetched (default 32M)"
         )
-        group.add_argument(
-            "--near-duplicates",
-            choices=("keep", "link", "skip"),
-            help="a page that repeats another one: keep its file (default), link to the other's, "
-            "or skip it",
-        )
-        group.add_argument(
-            "--share",
-            choices=("hardlink", "rewrite"),
-            help="the same bytes: a hard link of each name (default), or one file for all",
-        )
-        group.add_argument(
-            "--gone", choices=("keep", "remove"), help="files of pages that are gone (default keep)"
-        )
-        group.add_argument(
-            "--no-text",
-            action="store_true",
-            help="read no texts: faster; only equal bytes are duplicates, no URL rule is learned",
-        )
         group.add_argument("--no-sitemaps", action="store_true", help="ask for no sitemaps")
         group.add_argument("--rules", metavar="FILE", help="learned URL rules of another crawl")
         group.add_argument(
@@ -113,12 +94,6 @@ class MirrorCommand(ScrapyCommand):
         """Set the settings of Scrapy's options and of ours."""
         super().process_options(args, opts)
         assert self.settings is not None
-        for option, name in _SETTINGS.items():
-            value = getattr(opts, option)
-            if value:
-                self.settings.set(name, value, priority="cmdline")
-        if opts.no_text:
-            self.settings.set("MIRROR_READ_TEXT", False, priority="cmdline")
         if opts.warc or opts.wacz:
             self.settings.set("WARC_ENABLED", True, priority="cmdline")
         if opts.max_file_bytes:
@@ -168,11 +143,6 @@ class MirrorCommand(ScrapyCommand):
 
 
 _ARGUMENT = re.compile(r"-a ([a-z_]+)")
-_SETTINGS = {
-    "near_duplicates": "MIRROR_NEAR_DUPLICATES",
-    "share": "MIRROR_SHARE",
-    "gone": "MIRROR_GONE",
-}
 
 
 def _as_for_termination() -> Any:

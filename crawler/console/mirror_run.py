@@ -9,8 +9,6 @@ from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scrapy.settings import SETTINGS_PRIORITIES
-
 from crawler.console.command_line import CommandError, tidy_logs
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say
@@ -22,10 +20,8 @@ from crawler.mirror.checking import Checker
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.finish import STATE, finish
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.link_rewriting import Policy
 from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import ARCHIVE
-from crawler.mirror.stand_ins import NEAR_DUPLICATES, SHARES
 from crawler.options import Options, is_fleet
 from crawler.pages.visits import YES
 from crawler.spiders.mirror import MirrorSpider
@@ -51,12 +47,6 @@ DONE, INCOMPLETE = 0, 1
 PROBLEMS = 1
 INTERRUPTED = 130
 
-_KEPT_SETTINGS = {
-    "MIRROR_NEAR_DUPLICATES": "--near-duplicates {}",
-    "MIRROR_SHARE": "--share {}",
-    "MIRROR_GONE": "--gone {}",
-    "MIRROR_READ_TEXT": "--no-text",
-}
 _KEPT_ARGUMENTS = ("scope", "allow", "deny", "requisites", "accept", "reject", "sitemaps")
 
 
@@ -91,12 +81,6 @@ class Mirroring:
         self._process = process
         self._packs = packs
         self._remembered = self._remember()
-        options = Options(settings)
-        self._policy = Policy(
-            near_duplicates=options.choice("MIRROR_NEAR_DUPLICATES", NEAR_DUPLICATES),
-            share=options.choice("MIRROR_SHARE", SHARES),
-            remove_gone=options.choice("MIRROR_GONE", ("keep", "remove")) == "remove",
-        )
         settings.set("JOBDIR", str(folder / STATE), priority="cmdline")
         if not settings.get("WARC_FOLDER"):
             settings.set("WARC_FOLDER", str(folder / ARCHIVE), priority="cmdline")
@@ -133,43 +117,26 @@ class Mirroring:
         return self._conclude(job)
 
     def _check_identity(self, job: Job) -> None:
-        """Refuse a folder that holds a mirror of another URL, or one made otherwise."""
-        reads_text = "yes" if Options(self._settings).boolean("MIRROR_READ_TEXT") else "no"
+        """Refuse a folder that holds a mirror of another URL."""
         database = job.database
         found_url = database.meta(meta_names.MIRROR_URL)
-        found_text = database.meta(meta_names.MIRROR_TEXT)
         url = self._arguments["url"]
         is_other = found_url is not None and _canonical(found_url) != _canonical(url)
         if is_other and _has_files(job):
             raise JobError(f"{self._folder}: is a mirror of {found_url}; give another directory")
-        if found_text is not None and found_text != reads_text:
-            how = "with --no-text" if found_text == "no" else "without --no-text"
-            raise JobError(f"{self._folder}: was made {how}; do it so again, or elsewhere")
         database.set_meta(meta_names.MIRROR_URL, url)
-        database.set_meta(meta_names.MIRROR_TEXT, reads_text)
-        database.set_meta(meta_names.MIRROR_OPTIONS, json.dumps(self._options()))
+        kept = {name: self._arguments[name] for name in _KEPT_ARGUMENTS if name in self._arguments}
+        database.set_meta(meta_names.MIRROR_OPTIONS, json.dumps(kept))
         database.commit()
-
-    def _options(self) -> dict[str, str]:
-        """Return the options to store for the next run of this mirror."""
-        settings = {name: str(Options(self._settings).raw(name)) for name in _KEPT_SETTINGS}
-        return settings | {
-            name: self._arguments[name] for name in _KEPT_ARGUMENTS if name in self._arguments
-        }
 
     def _remember(self) -> list[str]:
         """Restore options of the last run that are not given now; return which."""
-        taken: list[str] = []
-        for name, value in _stored_options(self._folder).items():
-            if name in _KEPT_SETTINGS:
-                is_said = self._settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]
-                if not is_said and str(Options(self._settings).raw(name)) != value:
-                    self._settings.set(name, value, priority="cmdline")
-                    taken.append(_KEPT_SETTINGS[name].format(value))
-            elif name not in self._arguments and value:
-                self._arguments[name] = value
-                taken.append(f"--{name.replace('_', '-')} {value}")
-        return taken
+        stored = _stored_options(self._folder)
+        taken = {
+            name: value for name, value in stored.items() if value and name not in self._arguments
+        }
+        self._arguments |= taken
+        return [f"--{name.replace('_', '-')} {value}" for name, value in taken.items()]
 
     def _conclude(self, job: Job) -> int:
         if job.database.failure is not None and job.result.stop_reason is None:
@@ -205,7 +172,7 @@ class Mirroring:
         canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))
         with _locked(self._folder), ProgressLine("rewriting links") as steps:
             start = split_seeds(self._arguments["url"])[0]
-            return finish(self._folder, start, self._policy, canonicalizer, steps.show)
+            return finish(self._folder, start, canonicalizer, steps.show)
 
     def _say(self, job: Job, finished: FinishedMirror) -> int:
         """Print a report; return how many requests wait."""

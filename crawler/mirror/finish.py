@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from crawler.mirror.link_rewriting import FinishedMirror, Policy
+    from crawler.mirror.link_rewriting import FinishedMirror
     from crawler.urls.canonical import Canonicalizer
 
 STATE = ".mirror"
@@ -29,7 +29,6 @@ STATE = ".mirror"
 def finish(
     root: Path,
     start: str,
-    policy: Policy,
     canonicalizer: Canonicalizer,
     watch: Callable[[int, int], None],
 ) -> FinishedMirror:
@@ -38,7 +37,6 @@ def finish(
     Args:
         root: Folder of the mirror; no other process may write to it.
         start: URL of the first seed.
-        policy: Choices of the user.
         canonicalizer: Canonicalizer of the crawl's URLs.
         watch: Callback for progress: finished documents, and their total.
 
@@ -63,7 +61,7 @@ def finish(
             is_one=is_one,
             watch=watch,
         )
-        finished = finisher.finish(policy)
+        finished = finisher.finish()
         write_changes(database, folder)
         write_duplicates(database, folder)
         return finished

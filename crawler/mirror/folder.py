@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import stat
+from functools import cache
 from typing import TYPE_CHECKING, Self
 
 from crawler.mirror.errors import (
@@ -32,10 +34,10 @@ class MirrorFolder:
     """Reads and writes files below a root, by relative paths with "/".
 
     A file is written under a temporary name and renamed, so that a path has its old content or its
-    new one at any time, also after ``kill -9``. After a loss of power that holds only with
-    ``fsync``, which costs a wait for the disk with every file. No symbolic link below the root is
-    followed: one in a file's place is replaced by the file, which is logged, and its target is
-    unchanged; one in a folder's place is refused. The root itself may be reached through one.
+    new one at any time, also after ``kill -9`` (not after a loss of power: that would cost a wait
+    for the disk with every file). No symbolic link below the root is followed: one in a file's
+    place is replaced by the file, which is logged, and its target is unchanged; one in a folder's
+    place is refused. The root itself may be reached through one.
 
     One process writes at a time: it removes half-written files of others when it opens the folder.
 
@@ -43,16 +45,14 @@ class MirrorFolder:
         .mirror/partial/*: files while they are written.
     """
 
-    def __init__(self, root: Path, *, fsync: bool = False, read_only: bool = False) -> None:
+    def __init__(self, root: Path, *, read_only: bool = False) -> None:
         """Name the folder; nothing is opened or made yet.
 
         Args:
             root: Folder of the mirror.
-            fsync: Whether to wait until each file and its name are on the disk.
             read_only: Whether to make and remove nothing, not even at opening.
         """
         self.root = root
-        self._fsync = fsync
         self._read_only = read_only
         self._opened: FolderHandles | None = None
 
@@ -75,7 +75,7 @@ class MirrorFolder:
         if not self._read_only:
             self._make_root()
         self._opened = FolderHandles(self.root)
-        self._partial = PartialFiles(self._opened, fsync=self._fsync)
+        self._partial = PartialFiles(self._opened)
         if self._read_only:
             return
         try:
@@ -105,11 +105,10 @@ class MirrorFolder:
         folder = self._place(path)
         self._partial.put(self._partial.write(path, data), folder, path)
 
-    def link(self, path: str, existing: str) -> bool:
-        """Give a file a second name, or a copy if the file system allows no further link.
+    def link(self, path: str, existing: str) -> None:
+        """Give a file a second name, or a copy where the file system has no hard links.
 
-        Returns:
-            Whether both are one file on the disk.
+        Whether it has them is found out by trying; that it has none is logged once.
 
         Raises:
             MirrorError: As `write` and `read`.
@@ -120,15 +119,14 @@ class MirrorFolder:
             folder = self._place(path)
             there = self._handles.status(folder, path)
             if there is not None and os.path.samestat(there, status):
-                return True  # and to rename one name over the other would leave both
-            name = self._partial.link(source, _last(existing))
+                return  # to rename one name over the other would leave both
+            self._partial.put(self._partial.link(source, _last(existing)), folder, path)
+        except OSError as error:
+            if error.errno != errno.EMLINK:  # this one file has as many names as it may have
+                _tell_of_copies(self.root, error.strerror)
+            self.write(path, self.read(existing))
         finally:
             os.close(source)
-        if name is None:
-            self.write(path, self.read(existing))
-            return False
-        self._partial.put(name, folder, path)
-        return True
 
     def read(self, path: str) -> bytes:
         """Read a file.
@@ -258,6 +256,11 @@ class MirrorFolder:
             return False
         self._handles.forget(path)
         return True
+
+
+@cache  # each process tells it once
+def _tell_of_copies(root: Path, reason: str) -> None:
+    logger.warning("%s: no hard links there (%s), so the same bytes are copied", root, reason)
 
 
 def _last(path: str) -> str:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.mirror.documents.linked_document import DEAD, absolute_address, read_document
 from crawler.mirror.entries import write_entries
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.file_store import held, holds, original
-from crawler.mirror.mirror_files import SKIP
+from crawler.mirror.file_store import held, holds
 from crawler.mirror.paths import address_between
 from crawler.mirror.stand_ins import StandIns
 from crawler.mirror.targets import Targets
@@ -31,12 +30,10 @@ _ROOM = 2**20
 
 _DOCUMENTS = "is_document = 1 AND state = 'own'"
 _BATCH = 200
-_GONE = "EXISTS (SELECT 1 FROM known WHERE known.key = files.key AND outcome = 'gone')"
-# Redirects that are new or lead elsewhere, files that are gone, the rules.
+# Redirects that are new or lead elsewhere, and the rules.
 _FOLLOWS_FROM = f"""
 SELECT (SELECT count(*) FROM redirects LEFT JOIN file_redirects AS once USING (key)
         WHERE once.target IS NOT redirects.target),
-       (SELECT count(*) FROM files WHERE {_GONE}),
        (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM url_rules WHERE state = {HOLDS})
 """  # noqa: S608
 
@@ -74,29 +71,6 @@ class Linker:
             self.linked.add(target.id)
         return address_between(row.path, target.path, link.fragment)
 
-    def goals(self, document: LinkedDocument) -> list[int | str | None]:
-        """Return the targets of a document's links: ids of files, or URLs that have none."""
-        found: list[int | str | None] = []
-        for link in document.links:
-            target = None if link.url is None else self._targets.find(link.url)
-            found.append(link.url if target is None else target.id)
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """The user's choices for a mirror.
-
-    Attributes:
-        near_duplicates: Treatment of near-duplicates, a key of ``stand_ins.NEAR_DUPLICATES``.
-        share: Treatment of the same bytes, a key of ``stand_ins.SHARES``.
-        remove_gone: Whether the files of pages that are gone are removed.
-    """
-
-    near_duplicates: str
-    share: str
-    remove_gone: bool = False
-
 
 @dataclass(frozen=True, slots=True)
 class FinishedMirror:
@@ -106,7 +80,7 @@ class FinishedMirror:
         documents: Number of documents that were read.
         rewritten: Number of documents that were written again.
         damaged: Paths of files that were changed by another program, left as they are.
-        stood_in: Number of files that another one replaces, or that are left out.
+        stood_in: Number of files that another one replaces.
         parts: Paths of files that came only in part.
     """
 
@@ -155,14 +129,14 @@ class Finisher:
         self._damaged: list[str] = []
         self._linked = bytearray()
 
-    def finish(self, policy: Policy) -> FinishedMirror:
+    def finish(self) -> FinishedMirror:
         """Bring all files into agreement, unless nothing was stored since the last time.
 
         Raises:
             MirrorError: A file cannot be written.
             CrawlStorageError: The database cannot be written.
         """
-        wanted = self._standing_of(policy)
+        wanted = self._standing()
         if (
             self._database.meta(meta_names.MIRROR_STALE) == "0"
             and self._database.meta(meta_names.MIRROR_FINISHED) == wanted
@@ -171,15 +145,13 @@ class Finisher:
             return FinishedMirror(parts=self._parts())
         self._database.set_meta(meta_names.MIRROR_STALE, "1")
         self._note_redirects()
-        if policy.remove_gone:
-            self._remove_gone()
-        stood_in = self._stand_in(policy)
+        stood_in = StandIns(self._database, self._table, self._folder, self._is_one).settle()
         self._linked = bytearray(self._table.highest_id() + 1)
         documents, rewritten = self._rewrite_all()
         self._note_linked()
         self._write_entries()
         self._database.set_meta(meta_names.MIRROR_STALE, "0")
-        self._database.set_meta(meta_names.MIRROR_FINISHED, self._standing_of(policy))
+        self._database.set_meta(meta_names.MIRROR_FINISHED, self._standing())
         self._database.commit()
         return FinishedMirror(documents, rewritten, tuple(self._damaged), stood_in, self._parts())
 
@@ -191,10 +163,9 @@ class Finisher:
         start = None if target is None else self._table.get(target.id)
         write_entries(self._table, self._folder, start)
 
-    def _standing_of(self, policy: Policy) -> str:
+    def _standing(self) -> str:
         """Return the state that the mirror's files depend on, besides their own content."""
-        found = self._database.read(_FOLLOWS_FROM).fetchone()
-        return repr((policy, tuple(found)))
+        return repr(tuple(self._database.read(_FOLLOWS_FROM).fetchone()))
 
     def _note_redirects(self) -> None:
         self._database.write(
@@ -202,47 +173,8 @@ class Finisher:
         )
         self._database.commit()
 
-    def _remove_gone(self) -> None:
-        """Remove the files and rows of pages that are gone."""
-        for row in self._table.rows(f"state = 'own' AND {_GONE}"):
-            row.state, row.size = SKIP, 0
-            self._table.put(row)
-        self._database.commit()
-        # A row is deleted after its file, which would otherwise never be removed.
-        for row in self._table.rows(_GONE):
-            if self._folder.exists(row.path):
-                self._folder.remove(row.path)
-            self._table.remove(row)
-        self._database.commit()
-
-    def _stand_in(self, policy: Policy) -> int:
-        def lead_alike(one: int, other: int) -> bool:
-            linker = Linker(self._targets())
-            return self._goals(linker, one) == self._goals(linker, other)
-
-        stand_ins = StandIns(
-            self._database,
-            self._table,
-            self._folder,
-            near_duplicates=policy.near_duplicates,
-            share=policy.share,
-            is_one=self._is_one,
-            lead_alike=lead_alike,
-        )
-        return stand_ins.settle()
-
     def _targets(self) -> Targets:
         return Targets(self._database, self._table, self._key)
-
-    def _goals(self, linker: Linker, file_id: int) -> list[int | str | None] | int:
-        """Return the targets of a document's links, or its own id if they are unknown."""
-        row = self._table.get(file_id)
-        try:
-            body = b"" if row is None else original(self._folder, row)
-        except MirrorError:
-            return file_id
-        document = None if row is None else read_document(body, row.url, row.content_type)
-        return file_id if document is None else linker.goals(document)
 
     def _rewrite_all(self) -> tuple[int, int]:
         linker = Linker(self._targets())

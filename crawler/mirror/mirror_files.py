@@ -17,10 +17,7 @@ OWN = "own"
 """State of a URL that has a file."""
 
 LINK = "link"
-"""State of a URL that the file of another URL replaces."""
-
-SKIP = "skip"
-"""State of a page that repeats another and is left out: links to it lead to the network."""
+"""State of a URL that the file of another URL replaces; without one, links lead to the network."""
 
 _BATCH = 200
 

@@ -25,10 +25,8 @@ class PartialFiles:
         .mirror/partial/PID-NUMBER
     """
 
-    def __init__(self, handles: FolderHandles, *, fsync: bool) -> None:
-        """Work below opened folders; ``fsync`` waits until a file and its name are on the disk."""
+    def __init__(self, handles: FolderHandles) -> None:
         self._handles = handles
-        self._fsync = fsync
         self._numbers = count()
         self._descriptor: int | None = None
 
@@ -65,20 +63,19 @@ class PartialFiles:
                     rest = memoryview(part)
                     while rest:
                         rest = rest[file.write(rest) :]
-                if self._fsync:
-                    os.fsync(descriptor)
         except OSError as error:
             self._drop(name)
             raise self._handles.refused("written", path, error) from error
         return name
 
-    def link(self, source: int, existing: str) -> str | None:
-        """Give a file in an open folder a temporary name too; return None if the system cannot."""
+    def link(self, source: int, existing: str) -> str:
+        """Give a file in an open folder a temporary name too.
+
+        Raises:
+            OSError: The file system has no hard links, or allows no further one.
+        """
         folder, name = self._folder(), self._new_name()
-        try:
-            os.link(existing, name, src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False)
-        except OSError:
-            return None
+        os.link(existing, name, src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False)
         return name
 
     def put(self, name: str, folder: int, path: str) -> None:
@@ -89,8 +86,6 @@ class PartialFiles:
         """
         try:
             os.rename(name, path.rpartition("/")[2], src_dir_fd=self._folder(), dst_dir_fd=folder)
-            if self._fsync:
-                os.fsync(folder)
         except OSError as error:
             self._drop(name)
             raise self._handles.refused("written", path, error) from error

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from crawler.mirror.mirror_files import LINK, OWN
+from crawler.mirror.mirror_files import OWN
 from crawler.storage.states import SKIPPED
 from crawler.urls.parts import MalformedUrl
 
@@ -141,7 +141,7 @@ class Targets:
             if row.state == OWN:
                 return Target(row.id, row.path)
             other = None if row.stand_in is None else self._table.get(row.stand_in)
-            if row.state != LINK or other is None:
+            if other is None:
                 return None
             row = other
         return None

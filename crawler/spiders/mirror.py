@@ -15,9 +15,8 @@ from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import MirrorStore
 from crawler.mirror.finish import STATE
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.readings import reading_without_text
 from crawler.mirror.targets import WantedNames, byte_count
-from crawler.options import Options, did_you_mean
+from crawler.options import did_you_mean
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
 from crawler.reading.content_types import why_not_html
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
+    from crawler.options import Options
     from crawler.pages.page_context import Fetched
     from crawler.pages.page_store import StoredUrl
 
@@ -88,7 +88,6 @@ class MirrorSpider(SiteSpider):
     around: Scope
     wanted: WantedNames
     most_bytes: int | None
-    reads_text: bool
     _sent_bytes: int
     _documents: WeakKeyDictionary[Response, LinkedDocument]
     _needed_lately: RecentDepths[str]
@@ -111,11 +110,9 @@ class MirrorSpider(SiteSpider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         if spider.job.folder is None or spider.job.folder.name != STATE:
             raise ValueError("a mirror is made by scrapy mirror URL DIR")
-        spider.reads_text = Options(crawler.settings).boolean("MIRROR_READ_TEXT")
         spider.archivist.keep_links = False  # they are in the files
         told = replace(
             spider.job.run,
-            needs_workers=spider.reads_text,
             urgent_priority=NEEDED,
             title=str(spider.job.folder.parent),
         )
@@ -144,11 +141,7 @@ class MirrorSpider(SiteSpider):
     ) -> Captured:
         """Judge an answer and write it to its file, with nothing awaited in between."""
         self._count_bytes(len(fetched.body))
-        if self.reads_text:
-            found = await super().captured(fetched, response, turn)
-        else:
-            reading = reading_without_text(fetched.url, fetched.body, fetched.content_type)
-            found = await self.archivist.capture_read(fetched, reading)
+        found = await super().captured(fetched, response, turn)
         document = self._keep(fetched, is_seed=SEED in response.meta)
         if document is not None:
             self._documents[response] = document

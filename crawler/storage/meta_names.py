@@ -85,9 +85,6 @@ FLEET: Final = "fleet"
 MIRROR_URL: Final = "mirror_url"
 """The URL that the mirror was made of."""
 
-MIRROR_TEXT: Final = "mirror_text"
-"""yes where the mirror reads the texts of its pages, else no."""
-
 MIRROR_OPTIONS: Final = "mirror_options"
 """JSON object: the options with which the mirror was last made."""
 

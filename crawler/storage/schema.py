@@ -140,8 +140,8 @@ CREATE TABLE files (
     is_page        INTEGER NOT NULL,
     is_seed        INTEGER NOT NULL,
     payload_digest BLOB NOT NULL,   -- xxh3-128 of what was served
-    state          TEXT NOT NULL,   -- own: has a file; link: another one stands for it; skip
-    stand_in       INTEGER,         -- files.id, where another one stands for it
+    state          TEXT NOT NULL,   -- own: has a file; link: another one stands for it
+    stand_in       INTEGER,         -- files.id of that one; NULL: no more
     size           INTEGER NOT NULL, -- of the file, bytes
     digest         BLOB NOT NULL,   -- xxh3-128 of the file
     patch          BLOB NOT NULL,   -- from the file back to what was served, empty: nothing to do

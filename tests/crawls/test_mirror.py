@@ -87,15 +87,6 @@ class TestFiles:
         assert done.returncode == 0, done.stdout
         assert "ok" in done.stdout
 
-    def test_without_text_the_files_are_the_same(
-        self, site: NeedingSite, mirrored: Mirrored, tmp_path: Path
-    ) -> None:
-        other = mirror(site.url, tmp_path / "n", "--no-text")
-        assert other.files == mirrored.files
-        sites = {path for path in mirrored.files if "/" in path}
-        assert [path for path in sites if other.read(path) != mirrored.read(path)] == []
-        assert check(other.folder).returncode == 0
-
 
 class TestCheck:
     def test_a_file_that_is_missing_is_named(self, site: NeedingSite, mirrored: Mirrored) -> None:
@@ -159,16 +150,6 @@ class TestUpdate:
         assert f"{host(site)}/docs/folder/inner.html" in again.files
         assert check(again.folder).returncode == 0
 
-    def test_gone_pages_go_where_that_is_wanted(
-        self, site: NeedingSite, mirrored: Mirrored
-    ) -> None:
-        site.fail("/docs/folder/inner", 404)
-        again = mirror(site.url, mirrored.folder, "--gone", "remove")
-        assert f"{host(site)}/docs/folder/inner.html" not in again.files
-        folder = again.addresses(f"{host(site)}/docs/folder.html")
-        assert site.at("/docs/folder/inner") in folder
-        assert check(again.folder).returncode == 0, check(again.folder).stdout
-
     def test_the_folder_alone_is_enough(self, site: NeedingSite, mirrored: Mirrored) -> None:
         done = scrapy("mirror", str(mirrored.folder))
         assert done.returncode == 0, done.stderr
@@ -193,39 +174,37 @@ class TestDuplicates:
         one, two = (found.folder / str(path) for path in paths[:2])
         assert one.stat().st_ino == two.stat().st_ino
 
-    def test_links_lead_to_the_page_that_stands_for_them(
+    def test_a_page_that_changes_leaves_the_other_with_its_bytes_as_it_was(
         self, repeating: NeedingSite, tmp_path: Path
     ) -> None:
-        found = mirror(
-            repeating.url, tmp_path / "m", "--near-duplicates", "link", "--share", "rewrite"
-        )
-        one = found.path_of(repeating.at("/copies/one"))
-        assert found.path_of(repeating.at("/copies/two")) is None
-        assert found.path_of(repeating.at("/copies/three")) is None
-        assert one in found.targets(f"{host(repeating)}/index.html")
-        assert str(one).rpartition("/")[2] in found.addresses(str(one))
-        told = {entry["url"]: entry for entry in found.json("duplicates.json")["duplicates"]}
-        assert told[repeating.at("/copies/three")]["path"] == one
-        assert told[repeating.at("/copies/three")]["why"] == "near_duplicate"
-        assert check(found.folder).returncode == 0, check(found.folder).stdout
-
-    def test_they_can_be_left_out(self, repeating: NeedingSite, tmp_path: Path) -> None:
-        found = mirror(repeating.url, tmp_path / "m", "--near-duplicates", "skip")
-        assert found.path_of(repeating.at("/copies/three")) is None
-        one = str(found.path_of(repeating.at("/copies/one")))
-        assert repeating.at("/copies/three") in found.addresses(one)
-        assert check(found.folder).returncode == 0, check(found.folder).stdout
-
-    def test_an_original_that_changes_gives_its_copy_back(
-        self, repeating: NeedingSite, tmp_path: Path
-    ) -> None:
-        arguments = ("--near-duplicates", "link", "--share", "rewrite")
-        mirror(repeating.url, tmp_path / "m", *arguments)
+        mirror(repeating.url, tmp_path / "m")
         repeating.file("/copies/one", body("something new", ""))
-        found = mirror(repeating.url, tmp_path / "m", *arguments)
-        two = found.path_of(repeating.at("/copies/two"))
+        found = mirror(repeating.url, tmp_path / "m")
+        one, two = (found.path_of(repeating.at(f"/copies/{name}")) for name in ("one", "two"))
+        assert one is not None
         assert two is not None
+        assert b"something new" in found.read(one)
         assert b"something new" not in found.read(two)
+        assert check(found.folder).returncode == 0, check(found.folder).stdout
+
+    def test_a_folder_and_its_index_are_one_file_while_they_have_the_same_bytes(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        site.linked = ("/docs/", "/copies/", "/copies/index.php")
+        urls = {site.at("/copies/"), site.at("/copies/index.php")}
+        for path in ("/copies/", "/copies/index.php"):
+            site.file(path, body("copies", ""))
+        found = mirror(site.url, tmp_path / "m")
+        (kept,) = [url for url in urls if found.path_of(url) is not None]
+        (told,) = found.json("duplicates.json")["duplicates"]
+        assert told["url"] in urls - {kept}
+        assert told["path"] == found.path_of(kept)
+        assert check(found.folder).returncode == 0, check(found.folder).stdout
+        site.file("/copies/", body("something new", ""))
+        found = mirror(site.url, tmp_path / "m")
+        paths = {url: str(found.path_of(url)) for url in urls}
+        assert b"something new" in found.read(paths[site.at("/copies/")])
+        assert b"something new" not in found.read(paths[site.at("/copies/index.php")])
         assert check(found.folder).returncode == 0, check(found.folder).stdout
 
 
@@ -382,8 +361,9 @@ class TestWrongArguments:
             (("--check",), "takes one directory"),
             (("--check", "nowhere"), "no mirror in it"),
             (("http://127.0.0.1:1/", "d", "--typo"), "unknown option --typo"),
-            (("http://127.0.0.1:1/", "d", "-s", "MIRROR_SHARE=x"), "must be one of"),
-            (("http://127.0.0.1:1/", "d", "-s", "MIRROR_SHAR=x"), "did you mean MIRROR_SHARE"),
+            (("http://127.0.0.1:1/", "d", "--share", "rewrite"), "unknown option --share"),
+            (("http://127.0.0.1:1/", "d", "-s", "MIRROR_SHARE=x"), "unknown setting MIRROR_SHARE"),
+            (("http://127.0.0.1:1/", "d", "-s", "MIRROR_DIR=x"), "did you mean MIRROR_DIRECTORY"),
         ],
     )
     def test_they_are_told_in_one_line(self, arguments: tuple[str, ...], message: str) -> None:

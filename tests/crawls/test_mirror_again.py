@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.crawls.command import scrapy
 from tests.crawls.mirrored import check, mirror
 from tests.sites.needing import PIXEL, NeedingSite, body
 
@@ -38,14 +41,11 @@ def assert_whole(folder: Path) -> None:
 
 
 class TestPartsOfPages:
-    @pytest.mark.parametrize("arguments", [(), ("--no-text",)])
-    def test_a_part_takes_no_whole_files_place(
-        self, site: NeedingSite, tmp_path: Path, arguments: tuple[str, ...]
-    ) -> None:
+    def test_a_part_takes_no_whole_files_place(self, site: NeedingSite, tmp_path: Path) -> None:
         path = f"{host(site)}/docs/b.html"
-        before = mirror(site.url, tmp_path / "m", *arguments).read(path)
+        before = mirror(site.url, tmp_path / "m").read(path)
         cut(site, "/docs/b.html", body("b anew", "more"), tag='"2"')
-        found = mirror(site.url, tmp_path / "m", *FAST, *arguments)
+        found = mirror(site.url, tmp_path / "m", *FAST)
         assert found.read(path) == before
         assert_whole(found.folder)
 
@@ -103,20 +103,31 @@ class TestOtherAnswers:
     def test_a_copy_of_which_the_original_changed_and_that_gave_no_answer(
         self, site: NeedingSite, tmp_path: Path
     ) -> None:
-        site.linked = ("/docs/", "/copies/one")
-        links = '<a href="two">two</a> <a href="three">three</a>'
-        for name, more in (("one", ""), ("two", ""), ("three", " changed a little")):
-            site.file(f"/copies/{name}", body("copy", links + more))
-        arguments = ("--near-duplicates", "link", "--share", "rewrite", *FAST)
-        found = mirror(site.url, tmp_path / "m", *arguments)
-        one = str(found.path_of(site.at("/copies/one")))
-        assert found.path_of(site.at("/copies/three")) is None
-        site.file("/copies/one", body("something else", links))
-        site.fail("/copies/two", 500)
-        site.fail("/copies/three", 500)
-        found = mirror(site.url, tmp_path / "m", *arguments)
-        assert found.addresses(one) == [site.at("/copies/two"), site.at("/copies/three")]
+        # The folder is met first, so that its index is the copy.
+        site.linked = ("/docs/", "/copies/")
+        for name in ("", "index.php"):
+            site.file(f"/copies/{name}", body("copy", '<a href="index.php">index</a>'))
+        mirror(site.url, tmp_path / "m", *FAST)
+        site.file("/copies/", body("something else", '<a href="index.php">index</a>'))
+        site.fail("/copies/index.php", 500)
+        found = mirror(site.url, tmp_path / "m", *FAST)
+        assert found.path_of(site.at("/copies/index.php")) is None
+        path = str(found.path_of(site.at("/copies/")))
+        assert found.addresses(path) == [site.at("/copies/index.php")]
         assert_whole(found.folder)
+
+
+def test_a_mirror_of_another_version_is_refused_in_a_line(
+    site: NeedingSite, tmp_path: Path
+) -> None:
+    folder = mirror(site.url, tmp_path / "m").folder
+    with closing(sqlite3.connect(folder / ".mirror" / "crawl.db")) as database, database:
+        database.execute("UPDATE meta SET value = 10 WHERE name = 'schema'")
+    for arguments in ((str(folder),), (site.url, str(folder)), ("--check", str(folder))):
+        done = scrapy("mirror", *arguments)
+        assert done.returncode == 2
+        assert "expected, got 10" in done.stderr
+        assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
 class TestNamesAndKinds:
@@ -183,7 +194,7 @@ def test_frames_in_frames_without_an_end_are_bounded_as_pages_are(
         site.added[f"/frames/{number}"] = frame_in_frame
     for limit in (("--max-pages", "2"), ("--max-depth", "1")):
         site.news()
-        found = mirror(site.url, tmp_path / limit[0], "--no-text", *limit)
+        found = mirror(site.url, tmp_path / limit[0], *limit)
         assert f"{host(site)}/frames/1.html" in found.files, "a page is whole"
         assert len(site.news()) < 20
         assert_whole(found.folder)

@@ -105,11 +105,10 @@ class TestFirstAnswers:
     def test_a_part_is_kept_marked_and_told_until_the_whole_comes(
         self, site: NeedingSite, tmp_path: Path, how: Cut
     ) -> None:
-        arguments = ("--no-text",) if how is by_status else ()
         cut(site, "/small/b.html", how)
         for _ in range(2):  # a part that comes twice is no whole
             site.news()
-            found = start(site, tmp_path / "m", *arguments, status=1)
+            found = start(site, tmp_path / "m", status=1)
             path = path_of(found, site)
             assert site.news().count("/small/b.html") >= 3, "it is asked for again"
             assert "1 file is only a part of what the site has" in found.done.stdout
@@ -120,7 +119,7 @@ class TestFirstAnswers:
             assert proof.returncode == 1
             assert path in proof.stdout
         site.file("/small/b.html", PAGE)
-        found = start(site, tmp_path / "m", *arguments)
+        found = start(site, tmp_path / "m")
         path = path_of(found, site)
         assert b"</html>" in found.read(path)
         assert "only a part" not in found.done.stdout
@@ -206,7 +205,7 @@ class TestLostConnections:
         content = before.read(path)
         cut(site, "/small/b.html", lambda exchange, _: getattr(exchange, end)())
         site.news()
-        found = start(site, tmp_path / "m", "--gone", "remove")
+        found = start(site, tmp_path / "m")
         assert site.news().count("/small/b.html") >= 3
         assert told(found, "failed") == {site.at("/small/b.html")}
         assert not told(found, "gone")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import stat
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.crawls.mirrored import Mirrored, check, mirror
 from tests.sites.attacks import hosts, markup
 from tests.sites.changing import ChangingSite
@@ -45,15 +43,14 @@ def assert_contained(found: Mirrored, before: set[str]) -> None:
         assert stat.S_ISDIR(status.st_mode) or not status.st_mode & 0o111, path
 
 
-@pytest.mark.parametrize("arguments", [(), ("--no-text",)])
-def test_no_name_leads_out_of_the_folder(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_no_name_leads_out_of_the_folder(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "enough" / "m"
     folder.mkdir(parents=True)
     before = beside(folder)
     with ChangingSite(linked=CLIMBING) as site:
         for number, path in enumerate(CLIMBING):
             site.put(path.partition("?")[0], f"page{number}")
-        found = mirror(site.url, folder, *arguments)
+        found = mirror(site.url, folder)
     assert len([path for path in found.files if "/" in path]) > 15
     assert_contained(found, before)
     assert check(folder).returncode == 0, check(folder).stdout
@@ -66,7 +63,7 @@ def test_attacks_cost_no_more_than_they_may(tmp_path: Path) -> None:
     # Slow answers and bombs are the same in every crawl: test_hostile_attacks.py has them.
     attacks = {**markup.ATTACKS, **hosts.ATTACKS}
     with HostileSite(linked=(*attacks, *(f"/plain/{number}" for number in range(20)))) as site:
-        found = mirror(site.url, folder, *SETTINGS, "--max-depth", "1", "--no-text")
+        found = mirror(site.url, folder, *SETTINGS, "--max-depth", "1")
         plain = [found.path_of(site.at(f"/plain/{number}")) for number in range(1, 20)]
     assert None not in plain
     assert_contained(found, before)

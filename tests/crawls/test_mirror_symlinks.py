@@ -60,7 +60,7 @@ def test_a_link_of_a_page_that_gives_nothing_is_left(site: NeedingSite, tmp_path
     link.rename(tmp_path / "mine")
     link.symlink_to(tmp_path / "mine")
     site.fail("/docs/b.html", 404)
-    found = mirror(site.url, found.folder, "--gone", "remove")
+    found = mirror(site.url, found.folder)
     assert link.is_symlink()
     assert (tmp_path / "mine").exists()
 

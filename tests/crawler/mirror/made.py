@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.mirror.checking import Check, Checker
 from crawler.mirror.file_store import MirrorStore
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.link_rewriting import Finisher, Policy
+from crawler.mirror.link_rewriting import Finisher
 from crawler.pages.page_context import Fetched
 from crawler.storage.database import Database
 from crawler.urls.canonical import Canonicalizer
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from crawler.mirror.mirror_files import FileTable
 
 HTML = "text/html; charset=utf-8"
-KEEP = Policy("keep", "hardlink")
 canonicalize = Canonicalizer()
 
 
@@ -43,9 +42,9 @@ class DyingFolder(MirrorFolder):
         self._count()
         super().write(path, data)  # type: ignore[arg-type]
 
-    def link(self, path: str, existing: str) -> bool:
+    def link(self, path: str, existing: str) -> None:
         self._count()
-        return super().link(path, existing)
+        super().link(path, existing)
 
     def remove(self, path: str) -> None:
         self._count()
@@ -86,7 +85,7 @@ class MadeMirror:
         )
         self.database.commit()
 
-    def finish(self, policy: Policy = KEEP) -> FinishedMirror:
+    def finish(self) -> FinishedMirror:
         finisher = Finisher(
             self.database,
             self.table,
@@ -96,7 +95,7 @@ class MadeMirror:
             is_one=lambda one, other: False,
             watch=lambda done, total: None,
         )
-        return finisher.finish(policy)
+        return finisher.finish()
 
     def check(self) -> Check:
         return Checker(self.table, self.folder, lambda done, total: None).check()

@@ -12,7 +12,7 @@ import pytest
 from crawler.mirror.checking import Checker
 from crawler.mirror.file_store import MirrorStore, held
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.link_rewriting import Finisher, Policy
+from crawler.mirror.link_rewriting import Finisher
 from crawler.mirror.mirror_files import FileTable
 from crawler.pages.page_context import Fetched
 from crawler.storage.database import Database
@@ -28,8 +28,6 @@ pytestmark = pytest.mark.slow
 ORIGIN = "http://h.test/"
 LINKS = "<a href=a>a</a> <a href=b>b</a> <a href=c>c</a> <a href=d>d</a>"
 PAGES = {name: f"<!doctype html><p>{name} {LINKS}".encode() for name in ("", "a", "b", "c")}
-KEEP = Policy("keep", "hardlink")
-REMOVE = Policy("keep", "hardlink", remove_gone=True)
 STEPS = ("rename", "unlink", "link")
 
 
@@ -50,16 +48,7 @@ class Mirror:
                 store.keep(fetched, is_seed=not name)
             database.commit()
 
-    def lose(self, name: str) -> None:
-        """Let a page be gone."""
-        with closing(Database(self.root / ".mirror")) as database:
-            known = (self.key(ORIGIN + name), "gone", "HTTP 404")
-            database.write(
-                "INSERT INTO known VALUES (?, 2, ?, 2, ?, NULL, NULL, NULL, 0, 0, 0, 0, 0)", known
-            )
-            database.commit()
-
-    def finish(self, policy: Policy = KEEP) -> None:
+    def finish(self) -> None:
         with closing(Database(self.root / ".mirror")) as database, MirrorFolder(self.root) as files:
             Finisher(
                 database,
@@ -69,14 +58,14 @@ class Mirror:
                 key=self.key,
                 is_one=lambda one, other: one == other,
                 watch=lambda done, total: None,
-            ).finish(policy)
+            ).finish()
 
-    def finish_and_die(self, step: int, policy: Policy = KEEP) -> bool:
+    def finish_and_die(self, step: int) -> bool:
         """Be killed before a step; False where there are fewer of them."""
         child = os.fork()
         if not child:
             die_before(step)
-            self.finish(policy)
+            self.finish()
             os._exit(0)
         return os.waitpid(child, 0)[1] == signal.SIGKILL
 
@@ -122,18 +111,3 @@ def test_at_every_step_and_once_more_where_links_lead_elsewhere(tmp_path: Path) 
             break
         first, second = (first, second + 1) if is_second else (first + 1, 0)
     assert first > len(PAGES)
-
-
-def test_at_every_step_while_gone_files_are_removed(tmp_path: Path) -> None:
-    for step in range(50):
-        for afterwards in (KEEP, REMOVE):
-            mirror = Mirror(tmp_path / f"{step}-{afterwards.remove_gone}")
-            mirror.keep(PAGES)
-            mirror.finish()
-            mirror.lose("b")
-            is_killed = mirror.finish_and_die(step, REMOVE)
-            mirror.finish(afterwards)
-            mirror.assert_whole()
-        if not is_killed:
-            return
-    raise AssertionError("it never ended")

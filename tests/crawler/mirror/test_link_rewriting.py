@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import original
-from crawler.mirror.link_rewriting import Policy
 from tests.crawler.mirror.made import KilledError, MadeMirror
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ class TestKilled:
             made.serve(SITE + "c", b'<a href="/b">b</a> %d' % left)
             made.folder.left = left
             try:
-                made.finish(Policy("keep", "hardlink"))
+                made.finish()
             except KilledError:
                 made.die()
                 made = MadeMirror(root)
