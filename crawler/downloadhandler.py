@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 
-from crawler.downloading.errors import HeadTooLargeError
+from crawler.downloading.encodings import HeadTooLargeError
 from crawler.options import Options
 
 if TYPE_CHECKING:

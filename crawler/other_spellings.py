@@ -15,7 +15,7 @@ from scrapy.exceptions import (
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.downloadermiddlewares.limits import PrivateAddressError
-from crawler.downloading.errors import AnswerError
+from crawler.downloading.encodings import AnswerError
 from crawler.frontier.spellings import StoredSpellings
 from crawler.job_registry import job_of
 from crawler.request_meta import LED_BY, SPELLING, for_another_spelling

@@ -15,10 +15,9 @@ from scrapy.exceptions import UsageError
 from crawler.console.command_line import CommandError, complain, refuse_options
 from crawler.console.mirror_run import Mirroring, check, known_url
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.finish import STATE
-from crawler.mirror.targets import byte_count
+from crawler.mirror.paths import STATE_FOLDER
 from crawler.options import Options
-from crawler.spiders.mirror import REQUISITES, MirrorSpider
+from crawler.spiders.mirror import REQUISITES, MirrorSpider, byte_count
 from crawler.storage.errors import JobError
 from crawler.urls.seeds import host_folder
 
@@ -128,7 +127,7 @@ class MirrorCommand(ScrapyCommand):
     def _places(self, args: Sequence[str]) -> tuple[str, Path]:
         """Return URL and folder; one argument is enough if the folder is a mirror."""
         assert self.settings is not None
-        if len(args) == 1 and (Path(args[0]) / STATE).is_dir():
+        if len(args) == 1 and (Path(args[0]) / STATE_FOLDER).is_dir():
             return known_url(Path(args[0])), Path(args[0])
         if len(args) == 2 and "://" not in args[1]:
             return args[0], Path(args[1])

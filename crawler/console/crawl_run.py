@@ -107,7 +107,7 @@ def prepared_archive(settings: BaseSettings) -> Archive | None:
     if not Options(settings).boolean("WARC_ENABLED"):
         return None
     from crawler.downloadermiddlewares.warc import prepare_archive  # noqa: PLC0415
-    from crawler.warc.errors import ArchiveError  # noqa: PLC0415
+    from crawler.warc.sources import ArchiveError  # noqa: PLC0415
 
     try:
         return prepare_archive(settings)

@@ -18,10 +18,10 @@ from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.mirror.checking import Checker
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.finish import STATE, finish
 from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.link_rewriting import finish
 from crawler.mirror.mirror_files import FileTable
-from crawler.mirror.paths import ARCHIVE
+from crawler.mirror.paths import ARCHIVE, STATE_FOLDER
 from crawler.options import Options, is_fleet
 from crawler.pages.visits import YES
 from crawler.spiders.mirror import MirrorSpider
@@ -81,7 +81,7 @@ class Mirroring:
         self._process = process
         self._packs = packs
         self._remembered = self._remember()
-        settings.set("JOBDIR", str(folder / STATE), priority="cmdline")
+        settings.set("JOBDIR", str(folder / STATE_FOLDER), priority="cmdline")
         if not settings.get("WARC_FOLDER"):
             settings.set("WARC_FOLDER", str(folder / ARCHIVE), priority="cmdline")
 
@@ -159,8 +159,8 @@ class Mirroring:
         return INTERRUPTED if is_stopped else status
 
     def _finish_archive(self) -> None:
-        from crawler.warc.errors import ArchiveError  # noqa: PLC0415  # warcio, where it is used
         from crawler.warc.index_and_pack import finish as finish_archive  # noqa: PLC0415
+        from crawler.warc.sources import ArchiveError  # noqa: PLC0415  # warcio, where it is used
 
         try:
             done = finish_archive(self._folder / ARCHIVE, self._packs, title=self._arguments["url"])
@@ -176,7 +176,7 @@ class Mirroring:
 
     def _say(self, job: Job, finished: FinishedMirror) -> int:
         """Print a report; return how many requests wait."""
-        with closing(open_for_reading(self._folder / STATE)) as connection:
+        with closing(open_for_reading(self._folder / STATE_FOLDER)) as connection:
             report = make_report(connection)
             for line in mirror_lines(connection, report, finished, self._folder):
                 say(line)
@@ -215,11 +215,11 @@ def check(folder: Path) -> int:
         CommandError: There is no mirror.
         JobError: Its database cannot be read, or it is being written.
     """
-    if not (folder / STATE / FILE_NAME).is_file():
-        raise CommandError(f"{folder}: no mirror in it (no {STATE}/{FILE_NAME})")
+    if not (folder / STATE_FOLDER / FILE_NAME).is_file():
+        raise CommandError(f"{folder}: no mirror in it (no {STATE_FOLDER}/{FILE_NAME})")
     with (
-        _locked(folder) if os.access(folder / STATE, os.W_OK) else nullcontext(),
-        closing(open_for_reading(folder / STATE)) as connection,
+        _locked(folder) if os.access(folder / STATE_FOLDER, os.W_OK) else nullcontext(),
+        closing(open_for_reading(folder / STATE_FOLDER)) as connection,
         MirrorFolder(folder, read_only=True) as files,
         ProgressLine("checking") as steps,
     ):
@@ -231,9 +231,9 @@ def check(folder: Path) -> int:
 
 def _stored_options(folder: Path) -> dict[str, str]:
     """Return the options of the last run; none for a new mirror."""
-    if not (folder / STATE / FILE_NAME).is_file():
+    if not (folder / STATE_FOLDER / FILE_NAME).is_file():
         return {}
-    with closing(open_for_reading(folder / STATE)) as connection:
+    with closing(open_for_reading(folder / STATE_FOLDER)) as connection:
         row = connection.execute(
             "SELECT value FROM meta WHERE name = ?", (meta_names.MIRROR_OPTIONS,)
         ).fetchone()
@@ -247,7 +247,7 @@ def known_url(folder: Path) -> str:
     Raises:
         CommandError: That is not known.
     """
-    with closing(open_for_reading(folder / STATE)) as connection:
+    with closing(open_for_reading(folder / STATE_FOLDER)) as connection:
         row = connection.execute(
             "SELECT value FROM meta WHERE name = ?", (meta_names.MIRROR_URL,)
         ).fetchone()
@@ -260,13 +260,13 @@ def _check_folder(folder: Path) -> None:
     """Refuse a folder that holds something else: its files might be taken for the mirror's."""
     if folder.exists() and not folder.is_dir():
         raise JobError(f"{folder}: is a file, not a directory; give another one")
-    if folder.is_dir() and not (folder / STATE).is_dir() and any(folder.iterdir()):
+    if folder.is_dir() and not (folder / STATE_FOLDER).is_dir() and any(folder.iterdir()):
         raise JobError(f"{folder}: holds other files and no mirror; give a new or empty directory")
 
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    lock = locked(folder / STATE)
+    lock = locked(folder / STATE_FOLDER)
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.filesize import decimal
 
 from crawler.console.report_text import change_lines, many
-from crawler.mirror.reports import CHANGES, DUPLICATES
+from crawler.mirror.paths import CHANGES, DUPLICATES
 
 if TYPE_CHECKING:
     import sqlite3

@@ -18,7 +18,8 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.internet.error import ConnectionClosed
 
 from crawler.downloadermiddlewares.limits import ForbiddenByRobotsError, OutOfScopeError
-from crawler.downloading.errors import AnswerError, RobotsUnreachableError
+from crawler.downloading.encodings import AnswerError
+from crawler.downloading.robots_groups import RobotsUnreachableError
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.urls.parts import shown

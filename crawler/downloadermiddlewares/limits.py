@@ -12,8 +12,7 @@ from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, NotConfigur
 from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
 
-from crawler.downloading.encodings import codings, open_body
-from crawler.downloading.errors import DamagedBodyError
+from crawler.downloading.encodings import DamagedBodyError, codings, open_body
 from crawler.downloading.private import AddressGuard
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options

@@ -24,7 +24,7 @@ from crawler.downloadermiddlewares.limits import (
     why_cut,
     why_unopened,
 )
-from crawler.downloading.errors import RobotsUnreachableError
+from crawler.downloading.robots_groups import RobotsUnreachableError
 from crawler.frontier.pauses import retry_after_secs
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.pages.reasons import in_words

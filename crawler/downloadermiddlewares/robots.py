@@ -31,8 +31,7 @@ from twisted.python.failure import Failure
 from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import ForbiddenByRobotsError, is_for_robots
 from crawler.downloadermiddlewares.retries import wanted_secs
-from crawler.downloading.errors import RobotsUnreachableError
-from crawler.downloading.robots_groups import lines_for
+from crawler.downloading.robots_groups import RobotsUnreachableError, lines_for
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
 from crawler.pages.reasons import Reason, in_words, together

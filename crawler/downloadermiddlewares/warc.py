@@ -23,8 +23,8 @@ from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.warc.archive import Archive
 from crawler.warc.captures import REFUSED
-from crawler.warc.errors import ArchiveError
-from crawler.warc.exchange import OTHER, PAGE, Exchange, Headers, Recorded
+from crawler.warc.record_writing import OTHER, PAGE, Exchange, Headers, Recorded
+from crawler.warc.sources import ArchiveError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Select the lines of a robots.txt that are meant for a crawler.
+"""Select the lines of a robots.txt that are meant for a crawler; name the error without one.
 
 Parsers keep each rule once for each user agent of its group, so that 64 kB of both take seconds and
 hundreds of megabytes. Only the selected lines are given to a parser.
@@ -19,6 +19,20 @@ _RULE = re.compile(
 )
 _OF_A_TOKEN = re.compile(r"[\w-]")
 _EVERYBODY = "*"
+
+
+class RobotsUnreachableError(OSError):
+    """A robots.txt cannot be fetched now, so that no page of its host may be requested.
+
+    Args:
+        reason: Cause of the failure.
+        wanted_secs: Seconds for which the host asks to be left alone, or None.
+    """
+
+    def __init__(self, reason: str, wanted_secs: float | None = None) -> None:
+        super().__init__(f"robots.txt cannot be had: {reason}")
+        self.reason = reason
+        self.wanted_secs = wanted_secs
 
 
 class RobotsLines(NamedTuple):

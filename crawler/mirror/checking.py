@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from crawler.mirror.documents.edits import PatchError, undo
-from crawler.mirror.documents.linked_document import LinkedDocument
-from crawler.mirror.documents.types import DocumentType, document_type
-from crawler.mirror.entries import CONTENTS, INDEX
+from crawler.mirror.documents.linked_document import DocumentType, LinkedDocument, document_type
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.paths import ARCHIVE, address_between
-from crawler.mirror.reports import CHANGES, DUPLICATES
+from crawler.mirror.paths import ARCHIVE, CONTENTS, INDEX, OUR_FILES, address_between
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
@@ -22,9 +19,6 @@ if TYPE_CHECKING:
 
     from crawler.mirror.folder import MirrorFolder
     from crawler.mirror.mirror_files import FileRow, FileTable
-
-OUR_OWN = frozenset({INDEX, CONTENTS, CHANGES, DUPLICATES})
-"""Names of files that the mirror adds to those of the site."""
 
 LISTED = 20
 """List at most this many findings of each kind."""
@@ -170,6 +164,6 @@ class Checker:
     def _strangers(self) -> None:
         for path in self._folder.paths():
             row = self._table.of_path(path)
-            is_ours = path in OUR_OWN or path.startswith(f"{ARCHIVE}/")
+            is_ours = path in OUR_FILES or path.startswith(f"{ARCHIVE}/")
             if not is_ours and (row is None or row.state != "own"):
                 self._check.add("a file is not of the mirror", path)

@@ -1,4 +1,4 @@
-"""Choose the ending of a file's name by which a browser knows its type without a server.
+"""Choose the ending of a file's name by which a browser knows its type, and files by their names.
 
 The table is our own: names must be the same on every machine, and ``mimetypes`` reads the
 machine's.
@@ -6,7 +6,9 @@ machine's.
 
 from __future__ import annotations
 
+import fnmatch
 import re
+from urllib.parse import unquote, urlsplit
 
 #: The endings of each media type; the first is given to names that have none of them.
 _OF_TYPE: dict[str, tuple[str, ...]] = {
@@ -95,6 +97,9 @@ _OTHER_NAMES = {
 }
 _ACCEPTED = _OF_TYPE | {name: _OF_TYPE[known] for name, known in _OTHER_NAMES.items()}
 _KNOWN = frozenset(ending for endings in _OF_TYPE.values() for ending in endings)
+_PAGE_ENDINGS = frozenset("asp aspx cfm cgi do htm html jsp php php5 phtml pl shtml xhtml".split())
+# "release-1.2", "John.Smithers" and "what..." have none.
+_FILE_ENDING = re.compile(r"[a-z][a-z0-9]{0,4}|[0-9][a-z][a-z0-9]?")
 _ENDING = re.compile(r"(?<=.)\.[A-Za-z0-9]{1,10}\Z", re.DOTALL)
 
 
@@ -126,3 +131,37 @@ def split_ending(name: str, media_type: str | None) -> tuple[str, str]:
     if essence == "text/plain":
         return (name, ".txt") if known or not ending else (name[: -len(ending)], ending)
     return (name[: -len(ending)], ending) if known else (name, "")
+
+
+class WantedNames:
+    """Endings (``pdf``, ``.pdf``) and patterns (``*-large.*``) of names, upper case or lower.
+
+    Args:
+        accept: Comma-separated names; only these are fetched, and files that may be a page.
+        reject: Comma-separated names; none of these is fetched.
+    """
+
+    def __init__(self, accept: str, reject: str) -> None:
+        self._accept = _patterns(accept)
+        self._reject = _patterns(reject)
+
+    def allows(self, url: str) -> bool:
+        """Return whether a URL is to be fetched."""
+        if self._reject is None and self._accept is None:
+            return True
+        name = unquote(urlsplit(url).path.rpartition("/")[2]).lower()
+        if self._reject is not None and self._reject.fullmatch(name):
+            return False
+        if self._accept is None:
+            return True
+        stem, _, ending = name.rpartition(".")
+        may_be_page = not stem or ending in _PAGE_ENDINGS or not _FILE_ENDING.fullmatch(ending)
+        return may_be_page or self._accept.fullmatch(name) is not None
+
+
+def _patterns(written: str) -> re.Pattern[str] | None:
+    parts = [part.strip().lower() for part in written.split(",") if part.strip()]
+    if not parts:
+        return None
+    globs = (part if set(part) & set("*?[") else f"*.{part.lstrip('.')}" for part in parts)
+    return re.compile("|".join(f"(?:{fnmatch.translate(glob)})" for glob in globs))

@@ -6,8 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.documents.edits import PatchError, undo
-from crawler.mirror.documents.linked_document import read_document
-from crawler.mirror.documents.types import XML_TYPES
+from crawler.mirror.documents.linked_document import XML_TYPES, read_document
 from crawler.mirror.errors import MirrorError, MissingFileError
 from crawler.mirror.mirror_files import OWN, FileRow, FileTable
 from crawler.mirror.paths import path_key, path_of

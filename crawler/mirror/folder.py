@@ -16,8 +16,7 @@ from crawler.mirror.errors import (
     PathTakenError,
     SymbolicLinkError,
 )
-from crawler.mirror.handles import FolderHandles, checked
-from crawler.mirror.partial import PartialFiles
+from crawler.mirror.handles import FolderHandles, PartialFiles, checked
 from crawler.mirror.paths import STATE_FOLDER
 
 if TYPE_CHECKING:

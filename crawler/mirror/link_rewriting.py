@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawler.mirror.documents.linked_document import DEAD, absolute_address, read_document
-from crawler.mirror.entries import write_entries
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import held, holds
-from crawler.mirror.paths import address_between
-from crawler.mirror.stand_ins import StandIns
-from crawler.mirror.targets import Targets
+from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.mirror_files import FileTable
+from crawler.mirror.paths import STATE_FOLDER, address_between
+from crawler.mirror.reports import write_changes, write_duplicates, write_entries
+from crawler.mirror.targets import Targets, leave_one_file
 from crawler.storage import meta_names
+from crawler.storage.database import Database
 from crawler.storage.states import HOLDS
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.rule_set import RuleSet
+from crawler.url_rules.rule_store import RuleStore
+from crawler.urls.parts import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from crawler.mirror.documents.edits import Rewritten
     from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
-    from crawler.mirror.folder import MirrorFolder
-    from crawler.mirror.mirror_files import FileRow, FileTable
-    from crawler.mirror.targets import Target
-    from crawler.storage.database import Database
+    from crawler.mirror.mirror_files import FileRow
+    from crawler.urls.canonical import Canonicalizer
 
 _ROOM = 2**20
 
@@ -35,19 +41,19 @@ _FOLLOWS_FROM = f"""
 SELECT (SELECT count(*) FROM redirects LEFT JOIN file_redirects AS once USING (key)
         WHERE once.target IS NOT redirects.target),
        (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM url_rules WHERE state = {HOLDS})
-"""  # noqa: S608
+"""
 
 
 class Linker:
-    """Rewrites documents so that their links lead to files, and records the linked files.
+    """Rewrites documents so that their links lead to files, and marks the linked files.
 
     With a <base> of a kilobyte a hundred thousand short links become long URLs: a document grows to
     three times its size and a megabyte at most, further links to the network lead nowhere.
     """
 
-    def __init__(self, targets: Targets) -> None:
+    def __init__(self, targets: Targets, highest_id: int) -> None:
         self._targets = targets
-        self.linked: set[int] = set()
+        self.is_linked = bytearray(highest_id + 1)
 
     def rewritten(self, document: LinkedDocument, row: FileRow) -> Rewritten:
         """Return a document as it should be at its path."""
@@ -59,17 +65,13 @@ class Linker:
                 return None
             target = self._targets.find(link.url)
             if target is not None:
-                return self._between(link, row, target)
+                self.is_linked[target.id] |= target.id != row.id
+                return address_between(row.path, target.path, link.fragment)
             found = absolute_address(link)
             room -= len(found) - len(link.written)
             return found if room >= 0 else DEAD
 
         return document.rewrite(address)
-
-    def _between(self, link: DocumentLink, row: FileRow, target: Target) -> str:
-        if target.id != row.id:
-            self.linked.add(target.id)
-        return address_between(row.path, target.path, link.fragment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +82,12 @@ class FinishedMirror:
         documents: Number of documents that were read.
         rewritten: Number of documents that were written again.
         damaged: Paths of files that were changed by another program, left as they are.
-        stood_in: Number of files that another one replaces.
         parts: Paths of files that came only in part.
     """
 
     documents: int = 0
     rewritten: int = 0
     damaged: tuple[str, ...] = ()
-    stood_in: int = 0
     parts: tuple[str, ...] = ()
 
 
@@ -127,7 +127,6 @@ class Finisher:
         self._is_one = is_one
         self._watch = watch
         self._damaged: list[str] = []
-        self._linked = bytearray()
 
     def finish(self) -> FinishedMirror:
         """Bring all files into agreement, unless nothing was stored since the last time.
@@ -145,15 +144,13 @@ class Finisher:
             return FinishedMirror(parts=self._parts())
         self._database.set_meta(meta_names.MIRROR_STALE, "1")
         self._note_redirects()
-        stood_in = StandIns(self._database, self._table, self._folder, self._is_one).settle()
-        self._linked = bytearray(self._table.highest_id() + 1)
+        leave_one_file(self._database, self._table, self._folder, self._is_one)
         documents, rewritten = self._rewrite_all()
-        self._note_linked()
         self._write_entries()
         self._database.set_meta(meta_names.MIRROR_STALE, "0")
         self._database.set_meta(meta_names.MIRROR_FINISHED, self._standing())
         self._database.commit()
-        return FinishedMirror(documents, rewritten, tuple(self._damaged), stood_in, self._parts())
+        return FinishedMirror(documents, rewritten, tuple(self._damaged), self._parts())
 
     def _parts(self) -> tuple[str, ...]:
         return tuple(row.path for row in self._table.rows("state = 'own' AND is_cut = 1"))
@@ -177,7 +174,7 @@ class Finisher:
         return Targets(self._database, self._table, self._key)
 
     def _rewrite_all(self) -> tuple[int, int]:
-        linker = Linker(self._targets())
+        linker = Linker(self._targets(), self._table.highest_id())
         total = self._table.count(_DOCUMENTS)
         waiting: list[tuple[FileRow, bytes]] = []
         written = 0
@@ -189,17 +186,11 @@ class Finisher:
             if len(waiting) >= _BATCH:
                 self._write(waiting)
             if count % _BATCH == 0:
-                self._mark(linker)
                 self._watch(count, total)
         self._write(waiting)
-        self._mark(linker)
         self._watch(total, total)
+        self._note_linked(linker.is_linked)
         return total, written
-
-    def _mark(self, linker: Linker) -> None:
-        for file_id in linker.linked:
-            self._linked[file_id] = 1
-        linker.linked.clear()
 
     def _rewritten(self, linker: Linker, row: FileRow) -> bytes | None:
         """Return the new bytes of a file and update its row; None if it stays."""
@@ -238,10 +229,58 @@ class Finisher:
             self._table.put(row)
         waiting.clear()
 
-    def _note_linked(self) -> None:
-        """Record which files are linked."""
+    def _note_linked(self, is_linked: bytearray) -> None:
         for row in self._table.rows():
-            linked = self._linked[row.id]
-            if row.is_linked != linked:
-                row.is_linked = linked
+            if row.is_linked != is_linked[row.id]:
+                row.is_linked = is_linked[row.id]
                 self._table.put(row)
+
+
+def finish(
+    root: Path,
+    start: str,
+    canonicalizer: Canonicalizer,
+    watch: Callable[[int, int], None],
+) -> FinishedMirror:
+    """Rewrite links, share the files of duplicates, write index.html and the reports.
+
+    Args:
+        root: Folder of the mirror; no other process may write to it.
+        start: URL of the first seed.
+        canonicalizer: Canonicalizer of the crawl's URLs.
+        watch: Callback for progress: finished documents, and their total.
+
+    Raises:
+        JobError: There is no mirror, or its database cannot be used.
+        MirrorError: A file cannot be written.
+    """
+    with closing(Database(root / STATE_FOLDER)) as database, MirrorFolder(root) as folder:
+        rules = RuleSet()
+        for rule in RuleStore(database):
+            rules.add(rule)
+
+        def is_one(url: str, other: str) -> bool:
+            return _address(url, rules, canonicalizer) == _address(other, rules, canonicalizer)
+
+        finisher = Finisher(
+            database,
+            FileTable(database.read, database.write),
+            folder,
+            start=start,
+            key=canonicalizer.key,
+            is_one=is_one,
+            watch=watch,
+        )
+        finished = finisher.finish()
+        write_changes(database, folder)
+        write_duplicates(database, folder)
+        return finished
+
+
+def _address(url: str, rules: RuleSet, canonicalizer: Canonicalizer) -> Address | str:
+    """Return a page's URL after the learned rules, unchanged if they cannot apply to it."""
+    try:
+        address = Address.parse(canonicalizer(url))
+    except MalformedUrl:
+        return url
+    return rules.apply(address) if address.is_learnable else address

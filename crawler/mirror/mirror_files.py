@@ -58,10 +58,10 @@ class FileRow:
 
 
 _COLUMNS = tuple(field.name for field in fields(FileRow))
-_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM files"  # noqa: S608
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM files"
 _CHANGED = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS)
 _PUT = (
-    f"INSERT INTO files VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
+    f"INSERT INTO files VALUES ({', '.join('?' * len(_COLUMNS))})"
     f" ON CONFLICT (id) DO UPDATE SET {_CHANGED}"
 )
 
@@ -136,7 +136,7 @@ class FileTable:
 
     def count(self, condition: str = "1") -> int:
         """Return the number of rows."""
-        sql = f"SELECT count(*) FROM files WHERE {condition}"  # noqa: S608
+        sql = f"SELECT count(*) FROM files WHERE {condition}"
         return int(self._read(sql, ()).fetchone()[0])
 
     def free_path(self, url: str, media_type: str | None) -> str:

@@ -1,10 +1,13 @@
-"""Write the reports of a mirror: the changes since the last visit, and the duplicates."""
+"""Write what a mirror adds to the files of a site: entry pages, changes.json, duplicates.json."""
 
 from __future__ import annotations
 
+import io
 import json
+from html import escape
 from typing import TYPE_CHECKING, Any
 
+from crawler.mirror.paths import CHANGES, CONTENTS, DUPLICATES, INDEX, address_between
 from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import OUTCOMES
 from crawler.storage import meta_names
@@ -14,14 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from crawler.mirror.folder import MirrorFolder
+    from crawler.mirror.mirror_files import FileRow, FileTable
     from crawler.storage.database import Database
 
-CHANGES = "changes.json"
-DUPLICATES = "duplicates.json"
+_HEAD = (
+    "<!doctype html>\n<html><head><meta charset=utf-8>"
+    '<meta name="viewport" content="width=device-width">\n'
+    "<title>{title}</title>{more}</head>\n<body>\n"
+)
+_END = "</body></html>\n"
 
+# Columns are named as in the files.
 _CHANGES = """
-SELECT known.outcome, pages.url, files.path, files.state, known.distance, known.similarity,
-       known.reason, known.moved_to, files.is_cut
+SELECT pages.url AS url, CASE files.state WHEN 'own' THEN files.path END AS path,
+       known.distance AS distance, known.similarity AS similarity, known.reason AS reason,
+       known.moved_to AS moved_to, files.is_cut AS is_part
 FROM known
 JOIN pages ON pages.key = known.key AND pages.latest = 1
 LEFT JOIN files ON files.key = known.key
@@ -31,8 +41,8 @@ ORDER BY pages.id
 """
 
 _DUPLICATES = """
-SELECT one.url, other.url AS kept_url, other.path AS kept_path, one.state, pages.verdict,
-       pages.distance, pages.similarity
+SELECT one.url AS url, other.url AS stands_for_it, other.path AS path, pages.verdict AS why,
+       pages.distance AS distance, pages.similarity AS similarity
 FROM files AS one
 LEFT JOIN files AS other ON other.id = one.stand_in
 LEFT JOIN pages ON pages.key = one.key AND pages.latest = 1
@@ -40,42 +50,84 @@ WHERE one.state <> 'own' ORDER BY one.id
 """
 
 
+def write_entries(table: FileTable, folder: MirrorFolder, start: FileRow | None) -> None:
+    """Write index.html, and contents.html for what no page leads to.
+
+    Args:
+        table: Table of the mirror's files.
+        folder: Folder of the mirror.
+        start: File of the first seed, or None if it leads to no file.
+
+    Complexity: O(files).
+    """
+    first = start or next(table.rows("is_seed = 1 AND state = 'own'"), None)
+    others = _others(table, first)
+    has_others = next(others, None) is not None
+    if has_others:
+        folder.write(CONTENTS, _contents(_others(table, first)))
+    elif folder.exists(CONTENTS):
+        folder.remove(CONTENTS)
+    folder.write(INDEX, _index(first, has_contents=has_others))
+
+
+def _others(table: FileTable, first: FileRow | None) -> Iterator[FileRow]:
+    """Return the other seeds and the files that no document links to."""
+    rows = table.rows("(is_seed = 1 OR is_linked = 0) AND state = 'own'")
+    return (row for row in rows if first is None or row.id != first.id)
+
+
+def _index(first: FileRow | None, *, has_contents: bool) -> bytes:
+    address = CONTENTS if first is None else address_between(INDEX, first.path)
+    title = "A mirror" if first is None else first.url
+    # Headless Chromium waits for ever for a refresh after 0 seconds.
+    refresh = (
+        f'\n<meta http-equiv="refresh" content="1; url={escape(address)}">'
+        f"<script>location.replace({json.dumps(address)})</script>"
+    )
+    if first is None and not has_contents:
+        address, refresh = "", ""
+    page = io.StringIO()
+    page.write(_HEAD.format(title=escape(title), more=refresh))
+    if address:
+        page.write(f'<p><a href="{escape(address)}">{escape(title)}</a></p>\n')
+    else:
+        page.write("<p>Nothing was mirrored yet.</p>\n")
+    if has_contents:
+        page.write(f'<p><a href="{CONTENTS}">What no page of it leads to</a></p>\n')
+    page.write(_END)
+    return page.getvalue().encode()
+
+
+def _contents(rows: Iterator[FileRow]) -> Iterator[bytes]:
+    yield _HEAD.format(title="What no page leads to", more="").encode() + b"<ul>\n"
+    for row in rows:
+        address = escape(address_between(CONTENTS, row.path))
+        line = f'<li><a href="{address}">{escape(row.url)}</a></li>\n'
+        yield line.encode("utf-8", "replace")
+    yield b"</ul>\n" + _END.encode()
+
+
 def write_changes(database: Database, folder: MirrorFolder) -> None:
     """Write the changes of the last visit: a list of each outcome, page by page."""
     visit = int(database.meta(meta_names.VISIT) or 0)
-    document = {"visit": visit}
     lists = {outcome: _changes(database.read(_CHANGES, (visit, outcome))) for outcome in OUTCOMES}
-    folder.write(CHANGES, _object(document, lists))
+    folder.write(CHANGES, _object({"visit": visit}, lists))
 
 
 def _changes(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
-    for _, url, path, state, distance, similarity, reason, moved_to, is_cut in rows:
-        found = {
-            "url": url,
-            "path": path if state == "own" else None,
-            "distance": distance,
-            "similarity": similarity,
-            "reason": in_words(reason),
-            "moved_to": moved_to,
-            "is_part": True if is_cut else None,
-        }
+    for found in _objects(rows):
+        found |= {"reason": in_words(found["reason"]), "is_part": bool(found["is_part"]) or None}
         yield {name: value for name, value in found.items() if value is not None}
 
 
 def write_duplicates(database: Database, folder: MirrorFolder) -> None:
     """Write the URLs without a file of their own, and the files that replace them."""
-    rows = (
-        {
-            "url": url,
-            "stands_for_it": kept_url,
-            "path": kept_path,
-            "why": verdict,
-            "distance": distance,
-            "similarity": similarity,
-        }
-        for url, kept_url, kept_path, _, verdict, distance, similarity in database.read(_DUPLICATES)
-    )
-    folder.write(DUPLICATES, _object({}, {"duplicates": rows}))
+    folder.write(DUPLICATES, _object({}, {"duplicates": _objects(database.read(_DUPLICATES))}))
+
+
+def _objects(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
+    names = [column[0] for column in rows.description]
+    return (dict(zip(names, row, strict=True)) for row in rows)
 
 
 def _object(

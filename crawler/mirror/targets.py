@@ -1,28 +1,21 @@
-"""Resolve a link to the file of the mirror that it leads to."""
+"""Decide which URLs have a file of their own, and find the file that a link leads to."""
 
 from __future__ import annotations
 
-import fnmatch
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote, urlsplit
 
-from crawler.mirror.mirror_files import OWN
+from crawler.mirror.mirror_files import LINK, OWN
+from crawler.pages.verdicts import NEAR_DUPLICATE
 from crawler.storage.states import SKIPPED
 from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawler.mirror.folder import MirrorFolder
     from crawler.mirror.mirror_files import FileRow, FileTable
     from crawler.storage.database import Database
-
-_PAGE_ENDINGS = frozenset("asp aspx cfm cgi do htm html jsp php php5 phtml pl shtml xhtml".split())
-# "release-1.2", "John.Smithers" and "what..." end in none.
-_ENDING = re.compile(r"[a-z][a-z0-9]{0,4}|[0-9][a-z][a-z0-9]?")
-_BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?))?b?", re.IGNORECASE)
-_UNITS = " kmgt"
 
 _RECENT = 50_000
 _MAX_CHAIN = 20
@@ -31,61 +24,78 @@ _REDIRECTS_NOW = "SELECT target FROM redirects WHERE key = ?"
 _REDIRECTED_ONCE = "SELECT target FROM file_redirects WHERE key = ?"
 # The URL that represents one that a learned rule skipped.
 _SKIPPED = (
-    "SELECT url_groups.key FROM requests JOIN url_groups USING (group_digest)"  # noqa: S608
+    "SELECT url_groups.key FROM requests JOIN url_groups USING (group_digest)"
     f" WHERE requests.key = ? AND requests.state = {SKIPPED}"
 )
 
+# CROSS keeps the order: by the index of all duplicates every batch would look at each of them.
+_REPEATING = """
+SELECT one.id, other.id, one.url, other.url, one.payload_digest = other.payload_digest,
+       pages.verdict
+FROM files AS one
+CROSS JOIN pages ON pages.key = one.key AND pages.latest = 1
+CROSS JOIN pages AS kept ON kept.id = pages.duplicate_of AND kept.latest = 1
+CROSS JOIN files AS other ON other.key = kept.key
+WHERE one.id > ? AND one.id <> other.id AND one.is_seed = 0 AND one.state = 'own'
+  AND other.state = 'own' AND one.is_cut = 0 AND other.is_cut = 0
+ORDER BY one.id LIMIT 200
+"""
 
-class WantedNames:
-    """Endings (``pdf``, ``.pdf``) and patterns (``*-large.*``) of names, upper case or lower.
+# A page that was not requested since, or gave no answer, while the other one changed.
+_REPEATS_NO_MORE = """
+UPDATE files SET stand_in = NULL
+WHERE state = 'link' AND NOT EXISTS (
+  SELECT 1 FROM pages
+  JOIN pages AS kept ON kept.id = pages.duplicate_of AND kept.latest = 1
+  JOIN files AS other ON other.key = kept.key
+  WHERE pages.key = files.key AND pages.latest = 1 AND other.id = files.stand_in)
+"""
+
+
+def leave_one_file(
+    database: Database,
+    table: FileTable,
+    folder: MirrorFolder,
+    is_one: Callable[[str, str], bool],
+) -> None:
+    """Leave one file to URLs of one page: by a learned rule, or a folder and its index.
+
+    Any other page keeps its file, whatever it repeats. Rows are changed and committed first, files
+    removed afterwards, also those that a killed process left behind.
 
     Args:
-        accept: Comma-separated names; only these are fetched, and files that may be a page.
-        reject: Comma-separated names; none of these is fetched.
+        database: The crawl's database.
+        table: Table of the mirror's files.
+        folder: Folder of the mirror.
+        is_one: Predicate for two URLs of one page by the learned rules.
     """
-
-    def __init__(self, accept: str, reject: str) -> None:
-        self._accept = _patterns(accept)
-        self._reject = _patterns(reject)
-
-    def allows(self, url: str) -> bool:
-        """Return whether a URL is to be fetched."""
-        if self._reject is None and self._accept is None:
-            return True
-        name = unquote(urlsplit(url).path.rpartition("/")[2]).lower()
-        if self._reject is not None and self._reject.fullmatch(name):
-            return False
-        if self._accept is None:
-            return True
-        stem, _, ending = name.rpartition(".")
-        may_be_page = not stem or ending in _PAGE_ENDINGS or not _ENDING.fullmatch(ending)
-        return may_be_page or self._accept.fullmatch(name) is not None
+    database.write(_REPEATS_NO_MORE)
+    last = 0
+    while batch := database.read(_REPEATING, (last,)).fetchall():
+        for last, kept_id, url, kept_url, has_same_bytes, verdict in batch:
+            is_same = has_same_bytes and is_same_folder(url, kept_url)
+            if is_same or (verdict != NEAR_DUPLICATE and is_one(url, kept_url)):
+                _replace(table, last, kept_id)
+    database.commit()
+    for row in table.rows("state <> 'own'"):
+        if folder.exists(row.path):
+            folder.remove(row.path)
 
 
-def _patterns(written: str) -> re.Pattern[str] | None:
-    parts = [part.strip().lower() for part in written.split(",") if part.strip()]
-    if not parts:
-        return None
-    globs = (part if set(part) & set("*?[") else f"*.{part.lstrip('.')}" for part in parts)
-    return re.compile("|".join(f"(?:{fnmatch.translate(glob)})" for glob in globs))
+def _replace(table: FileTable, file_id: int, kept_id: int) -> None:
+    row, kept = table.get(file_id), table.get(kept_id)
+    # An earlier one of the batch may have taken the file that this one repeats.
+    if row is not None and kept is not None and kept.state == OWN:
+        row.state, row.stand_in, row.size = LINK, kept_id, 0
+        table.put(row)
 
 
-def byte_count(written: str) -> int:
-    """Return the bytes of a size such as ``500M``, ``1.5 GB``, ``2GiB`` or ``20000``.
-
-    M and MB are a million, MiB 1,024 times 1,024.
-
-    Raises:
-        ValueError: It is no size, or 0.
-    """
-    found = _BYTES.fullmatch(written.strip())
-    count = 0
-    if found is not None:
-        power = _UNITS.index((found[2] or " ").lower())
-        count = int(float(found[1]) * (1024 if found[3] else 1000) ** power)
-    if count <= 0:
-        raise ValueError(f"a size such as 500M or 2G is wanted, got {written!r}")
-    return count
+def is_same_folder(url: str, other: str) -> bool:
+    """Return whether one URL is a folder and the other its index: ``/a/`` and ``/a/index.html``."""
+    if len(url) > len(other):
+        url, other = other, url
+    rest = other.removeprefix(url)
+    return url.endswith("/") and rest.partition(".")[0] == "index" and "/" not in rest
 
 
 class Target(NamedTuple):

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml.etree import LxmlError, XMLParser
 
-from crawler.downloading.body_streams import GZIP_MAGIC
-from crawler.downloading.encodings import open_body
-from crawler.downloading.errors import AnswerError
+from crawler.downloading.encodings import GZIP_MAGIC, AnswerError, open_body
 from crawler.reading.link_extraction import resolve
 
 if TYPE_CHECKING:

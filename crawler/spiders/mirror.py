@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -10,12 +11,12 @@ from scrapy.exceptions import CloseSpider
 
 from crawler.downloadermiddlewares.limits import UnopenedBodyError
 from crawler.frontier.seen import RECENT_URLS, RecentDepths
-from crawler.mirror.documents.link_kinds import LinkKind
+from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.endings import WantedNames
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import MirrorStore
-from crawler.mirror.finish import STATE
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.targets import WantedNames, byte_count
+from crawler.mirror.paths import STATE_FOLDER
 from crawler.options import did_you_mean
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
@@ -53,6 +54,8 @@ A frame of a frame waits too: there may be no end of them.
 """
 
 _BYTES = "application/octet-stream"
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?))?b?", re.IGNORECASE)
+_UNITS = " kmgt"
 _FOLLOWED = frozenset({LinkKind.PAGE, LinkKind.FRAME})
 _NEEDED = frozenset({LinkKind.REQUISITE, LinkKind.FEED, LinkKind.FRAME})
 
@@ -108,7 +111,7 @@ class MirrorSpider(SiteSpider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Open the folder of the mirror, beside its state."""
         spider = super().from_crawler(crawler, *args, **kwargs)
-        if spider.job.folder is None or spider.job.folder.name != STATE:
+        if spider.job.folder is None or spider.job.folder.name != STATE_FOLDER:
             raise ValueError("a mirror is made by scrapy mirror URL DIR")
         spider.archivist.keep_links = False  # they are in the files
         told = replace(
@@ -315,6 +318,24 @@ class MirrorSpider(SiteSpider):
 def _around(within: Scope) -> Scope:
     """Return the scope of the site's hosts, including the target of a redirected seed."""
     return Scope(within.seeds, "domain" if within.kind == "domain" else "host")
+
+
+def byte_count(written: str) -> int:
+    """Return the bytes of a size such as ``500M``, ``1.5 GB``, ``2GiB`` or ``20000``.
+
+    M and MB are a million, MiB 1,024 times 1,024.
+
+    Raises:
+        ValueError: It is no size, or 0.
+    """
+    found = _SIZE.fullmatch(written.strip())
+    count = 0
+    if found is not None:
+        power = _UNITS.index((found[2] or " ").lower())
+        count = int(float(found[1]) * (1024 if found[3] else 1000) ** power)
+    if count <= 0:
+        raise ValueError(f"a size such as 500M or 2G is wanted, got {written!r}")
+    return count
 
 
 def _size(written: str) -> int:

@@ -15,7 +15,7 @@ from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
 from crawler.downloadermiddlewares.limits import DATA_LOSS, decompressed
-from crawler.downloading.errors import AnswerError
+from crawler.downloading.encodings import AnswerError
 from crawler.items import page_of_capture
 from crawler.options import Options
 from crawler.pages.reasons import Reason, Stored
@@ -23,8 +23,7 @@ from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.spiders.page_spider import PageSpider, check_arguments
 from crawler.storage import meta_names
 from crawler.storage.errors import CrawlStorageError
-from crawler.warc.errors import ArchiveError
-from crawler.warc.sources import find_sources
+from crawler.warc.sources import ArchiveError, find_sources
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping

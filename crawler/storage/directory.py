@@ -41,6 +41,16 @@ def locked(folder: Path | None) -> FileLock | None:
         raise JobVersionError(
             f"{folder}: holds the state of Scrapy's own scheduler; choose another JOBDIR"
         )
+    return take_lock(folder)
+
+
+def take_lock(folder: Path) -> FileLock:
+    """Make a folder if it is missing, and lock it for this process.
+
+    Raises:
+        JobInUseError: Another process has it.
+        JobError: It cannot be written.
+    """
     lock = FileLock(folder / "lock", timeout=PATIENCE_SECS)
     try:
         folder.mkdir(parents=True, exist_ok=True)

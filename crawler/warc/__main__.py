@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from crawler.console.escaping import plain_logs, say
-from crawler.warc.errors import ArchiveError
 from crawler.warc.index_and_pack import finish
+from crawler.warc.sources import ArchiveError
 
 USAGE_ERROR = 2
 

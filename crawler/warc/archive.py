@@ -8,17 +8,18 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
-
+from crawler.storage.directory import take_lock
+from crawler.storage.errors import JobError
 from crawler.warc import record_writing as records
-from crawler.warc.errors import ArchiveError, ArchiveInUseError
-from crawler.warc.exchange import Exchange, OriginalRecord, Recorded
+from crawler.warc.record_writing import Exchange, OriginalRecord, Recorded
+from crawler.warc.sources import ArchiveError
 from crawler.warc.warc_files import WarcFiles, mend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from filelock import FileLock
     from warcio.recordloader import ArcWarcRecord
 
 FILE_NAME = "payloads.db"
@@ -128,8 +129,7 @@ class Archive:
     A write that fails ends everything: records after half a record could not be read.
 
     Raises:
-        ArchiveInUseError: Another process writes to the folder.
-        ArchiveError: It cannot be written to.
+        ArchiveError: It cannot be written to, or another process writes to it.
     """
 
     def __init__(
@@ -227,15 +227,9 @@ def lock(folder: Path) -> FileLock:
     """Lock a folder for this process, and make it if it is missing.
 
     Raises:
-        ArchiveInUseError: Another process has it.
-        ArchiveError: It cannot be made.
+        ArchiveError: Another process has it, or it cannot be made.
     """
-    taken = FileLock(folder / "lock", timeout=0)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        taken.acquire()
-    except Timeout:
-        raise ArchiveInUseError(f"{folder}: another process writes to this archive") from None
-    except OSError as error:
-        raise ArchiveError(f"{folder}: cannot be written: {error.strerror}") from error
-    return taken
+        return take_lock(folder)
+    except JobError as error:
+        raise ArchiveError(str(error)) from None

@@ -9,8 +9,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from crawler.warc.exchange import DEPTH_FIELD, KIND_FIELD, PAGE
 from crawler.warc.record_reading import read_records
+from crawler.warc.record_writing import DEPTH_FIELD, KIND_FIELD, PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -79,7 +79,7 @@ class Captures:
         write("BEGIN")
         for number, source in enumerate(self._sources):
             with source.open() as file:
-                records = read_records(file, _complaint(source), max_bytes=_NOTE_BYTES)
+                records = read_records(file, source.complain, max_bytes=_NOTE_BYTES)
                 for count, found in enumerate(records):
                     self._note(found, number)
                     if count % _STEP == 0:
@@ -193,13 +193,6 @@ def _is_page(found: WholeRecord) -> bool:
     is_robots = urlsplit(found.url).path == "/robots.txt"
     # A revisit may lack a Content-Type.
     return not is_robots and (declared in _HTML or (not declared and found.kind == "revisit"))
-
-
-def _complaint(source: WarcFile) -> Callable[[str], None]:
-    def complain(what: str) -> None:
-        logger.warning("%s: %s", source.name, what)
-
-    return complain
 
 
 def _silence(_: str) -> None:

@@ -1,18 +1,60 @@
-"""Index and pack the WARC files of a folder after the last write."""
+"""Index and pack the WARC files of a folder after the last write.
+
+The index is CDXJ, by which pywb and other players find the capture of a URL. A line is
+``KEY TIMESTAMP JSON``, sorted by bytes; the key is the URL in SURT form
+(``org,example)/path?query``), which players make in the same way, with the package ``surt``.
+
+The pack is WACZ 1.1.1 (https://specs.webrecorder.net/wacz/1.1.1/): archive, indexes and list of
+pages as one ZIP file. WARC files are stored in it uncompressed, so that a player fetches a record
+by its offset, also over HTTP.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import gzip
+import hashlib
+import heapq
+import json
+import os
+import re
+import tempfile
+import zipfile
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from http import HTTPStatus
+from io import BytesIO
+from itertools import islice
+from typing import IO, TYPE_CHECKING, NamedTuple
 
-from crawler.warc import cdxj
+import surt
+
 from crawler.warc.archive import lock
-from crawler.warc.errors import ArchiveError
-from crawler.warc.sources import find_sources
-from crawler.warc.wacz import write_wacz
+from crawler.warc.record_reading import read_records
+from crawler.warc.sources import ArchiveError, find_sources
 from crawler.warc.warc_files import mend
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from crawler.warc.record_reading import WholeRecord
+    from crawler.warc.sources import WarcFile
+
+_BLOCK_LINES = 300
+_PIECE_BYTES = 1 << 20
+_PAGES_HEADER = {"format": "json-pages-1.0", "id": "pages", "title": "All Pages", "hasText": False}
+
+RUN_LINES = 100_000
+"""Sort this many lines in memory at a time; of CDXJ, some 60 MB."""
+
+MAX_RUNS = 200
+"""Merge at most this many files at a time."""
+
+_INDEX = "index.cdxj"
+_INDEXED = frozenset({"response", "revisit"})
+_END_OF_TYPE = re.compile(r"[;\s]")
+_NO_DIGIT = re.compile(r"\D")
+_SECONDS = 14
 
 
 class Finished(NamedTuple):
@@ -32,8 +74,8 @@ def finish(folder: Path, wacz: bool = False, *, title: str | None = None) -> Fin
         title: Title that players show; by default the name of the folder.
 
     Raises:
-        ArchiveInUseError: A process still writes to it.
-        ArchiveError: There are no WARC files in it, or it cannot be written to.
+        ArchiveError: There are no WARC files in it, it cannot be written to, or a process still
+            writes to it.
     """
     if not folder.is_dir():
         raise ArchiveError(f"{folder}: no such directory")
@@ -41,8 +83,8 @@ def finish(folder: Path, wacz: bool = False, *, title: str | None = None) -> Fin
     try:
         mend(folder)
         sources = find_sources(str(folder))
-        index = folder / cdxj.FILE_NAME
-        captures = cdxj.write_cdxj(sources, index)
+        index = folder / _INDEX
+        captures = write_cdxj(sources, index)
         name = folder.resolve().name
         packed = folder / f"{name}.wacz" if wacz else None
         if packed is not None:
@@ -52,3 +94,227 @@ def finish(folder: Path, wacz: bool = False, *, title: str | None = None) -> Fin
     finally:
         taken.release()
     return Finished(index, packed, captures)
+
+
+def sorted_lines(
+    lines: Iterable[bytes], folder: Path, run_lines: int = RUN_LINES
+) -> Iterator[bytes]:
+    """Sort lines by their bytes, and drop repeated ones.
+
+    Args:
+        lines: Lines with their line feeds.
+        folder: Folder of temporary files; they have no name, and vanish with the process.
+        run_lines: Number of lines that are held in memory at a time.
+    """
+    rest = iter(lines)
+    with ExitStack() as stack:
+        runs: list[IO[bytes]] = []
+        while run := sorted(islice(rest, run_lines)):
+            runs.append(_written(run, folder, stack))
+            if len(runs) == MAX_RUNS:
+                runs = [_written(heapq.merge(*runs), folder, stack)]
+        before = None
+        for line in heapq.merge(*runs):
+            if line != before:
+                yield line
+            before = line
+
+
+def _written(lines: Iterable[bytes], folder: Path, stack: ExitStack) -> IO[bytes]:
+    file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - the stack closes it
+    stack.enter_context(file)
+    file.writelines(lines)
+    file.seek(0)
+    return file
+
+
+def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
+    """Write the index of WARC files; return its number of captures.
+
+    A "not modified" answer has no line: players would show it as the empty answer that it was, and
+    without it they show the earlier page.
+
+    Complexity: O(n log n) in time, memory bounded (``RUN_LINES``).
+    """
+    count = 0
+    new = path.with_name(f"{path.name}.new")
+    with new.open("wb") as file:
+        for line in sorted_lines(_lines(sources), path.parent):
+            file.write(line)
+            count += 1
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    return count
+
+
+def _lines(sources: Iterable[WarcFile]) -> Iterator[bytes]:
+    for source in sources:
+        with source.open() as file:
+            for found in read_records(file, source.complain):
+                if found.kind in _INDEXED and found.status != HTTPStatus.NOT_MODIFIED:
+                    yield line_of(found, source.path.name)
+
+
+def line_of(found: WholeRecord, filename: str) -> bytes:
+    """Return the line of one record."""
+    entry = {
+        "url": found.url,
+        "mime": _media_type(found),
+        "status": str(found.status) if found.status else None,
+        "digest": found.field("WARC-Payload-Digest"),
+        "length": str(found.length),
+        "offset": str(found.offset),
+        "filename": filename,
+    }
+    told = {name: value for name, value in entry.items() if value}
+    return f"{url_key(found.url)} {timestamp(found)} {json.dumps(told)}\n".encode()
+
+
+def url_key(url: str) -> str:
+    """Return the URL in SURT form, or unchanged if it has none."""
+    try:
+        return str(surt.surt(url))
+    except Exception:  # whatever it raises of URLs that hostile pages made up
+        return url
+
+
+def timestamp(found: WholeRecord) -> str:
+    """Return the time of capture, 14 digits."""
+    return _NO_DIGIT.sub("", found.field("WARC-Date") or "")[:_SECONDS].ljust(_SECONDS, "0")
+
+
+def _media_type(found: WholeRecord) -> str | None:
+    if found.kind == "revisit":
+        return "warc/revisit"
+    declared = found.header("Content-Type")
+    return None if declared is None else _END_OF_TYPE.split(declared.strip(), 1)[0]
+
+
+class WaczFile:
+    """Writes the parts of a WACZ file one after the other, and their description last."""
+
+    def __init__(self, file: zipfile.ZipFile) -> None:
+        self._zip = file
+        self._resources: list[dict[str, str | int]] = []
+        self._now = datetime.now(UTC)
+
+    def add(self, path: str, pieces: Iterable[bytes], *, stored: bool = True) -> None:
+        """Write a part.
+
+        Args:
+            path: Path within the file.
+            pieces: Bytes of the part.
+            stored: Whether the part is stored uncompressed, so that records keep their offsets.
+        """
+        digest, count = hashlib.sha256(), 0
+        info = zipfile.ZipInfo(path, self._now.timetuple()[:6])
+        info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+        with self._zip.open(info, "w", force_zip64=True) as out:
+            for piece in pieces:
+                out.write(piece)
+                digest.update(piece)
+                count += len(piece)
+        name = path.rpartition("/")[2]
+        self._resources.append(
+            {"name": name, "path": path, "hash": f"sha256:{digest.hexdigest()}", "bytes": count}
+        )
+
+    def end(self, title: str) -> None:
+        """Write the description of the parts."""
+        package = {
+            "profile": "data-package",
+            "title": title,
+            "resources": self._resources,
+            "wacz_version": "1.1.1",
+            "software": "crawl-once",
+            "created": self._now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        body = json.dumps(package, indent=2).encode()
+        digest = {
+            "path": "datapackage.json",
+            "hash": f"sha256:{hashlib.sha256(body).hexdigest()}",
+        }
+        self._zip.writestr("datapackage.json", body, zipfile.ZIP_DEFLATED)
+        described = json.dumps(digest, indent=2)
+        self._zip.writestr("datapackage-digest.json", described, zipfile.ZIP_DEFLATED)
+
+
+def write_wacz(path: Path, warcs: Iterable[Path], cdxj: Path, title: str) -> None:
+    """Pack WARC files with their index.
+
+    Args:
+        path: Path of the new file, which appears when it is whole.
+        warcs: The WARC files.
+        cdxj: Index of the files.
+        title: Title that players show.
+    """
+    new = path.with_name(f"{path.name}.new")
+    with new.open("wb") as file:
+        with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
+            wacz = WaczFile(archive)
+            for warc in warcs:
+                wacz.add(f"archive/{warc.name}", _pieces(warc))
+            with cdxj.open("rb") as lines:
+                summary = BytesIO()
+                wacz.add("indexes/index.cdx.gz", _blocks(lines, summary))
+            wacz.add("indexes/index.idx", [summary.getvalue()], stored=False)
+            with cdxj.open("rb") as lines:
+                wacz.add("pages/pages.jsonl", _pages(lines), stored=False)
+            wacz.end(title)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            yield piece
+
+
+def _blocks(lines: Iterable[bytes], summary: BytesIO) -> Iterator[bytes]:
+    """Yield the index in gzip members of some lines each; write a summary of their first lines."""
+    meta = json.dumps({"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"})
+    summary.write(f"!meta 0 {meta}\n".encode())
+    rest, offset = iter(lines), 0
+    while block := list(islice(rest, _BLOCK_LINES)):
+        packed = gzip.compress(b"".join(block), mtime=0)
+        where = {
+            "offset": offset,
+            "length": len(packed),
+            "digest": f"sha256:{hashlib.sha256(packed).hexdigest()}",
+            "filename": "index.cdx.gz",
+        }
+        first = block[0].partition(b" {")[0]
+        summary.write(first + f" {json.dumps(where)}\n".encode())
+        offset += len(packed)
+        yield packed
+
+
+def _pages(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the first capture of each HTML page, in the order of the index."""
+    yield json.dumps(_PAGES_HEADER).encode() + b"\n"
+    before = None
+    for line in lines:
+        key, stamp, entry = line.split(b" ", 2)
+        capture = json.loads(entry)
+        is_page = capture.get("status") == "200" and capture.get("mime") in {
+            "text/html",
+            "application/xhtml+xml",
+        }
+        if is_page and key != before:
+            before = key
+            yield (
+                json.dumps({"id": _id(line), "url": capture["url"], "ts": _time(stamp)}).encode()
+                + b"\n"
+            )
+
+
+def _id(line: bytes) -> str:
+    return hashlib.blake2b(line, digest_size=10).hexdigest()
+
+
+def _time(stamp: bytes) -> str:
+    at = datetime.strptime(stamp.decode("ascii"), "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ")

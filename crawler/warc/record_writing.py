@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from warcio.recordbuilder import RecordBuilder
 from warcio.statusandheaders import StatusAndHeaders
-
-from crawler.warc.exchange import DEPTH_FIELD, KIND_FIELD, PAGE, OriginalRecord, Recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,7 +19,18 @@ if TYPE_CHECKING:
 
     from warcio.recordloader import ArcWarcRecord
 
-    from crawler.warc.exchange import Exchange, Headers
+Headers = tuple[tuple[bytes, bytes], ...]
+
+PAGE, OTHER = "page", "other"
+
+KIND_FIELD = "X-Crawl-Kind"
+"""Name of the field with the kind of a response, a field of our own as the standard allows.
+
+``page`` is an answer that the crawl judged, ``other`` is robots.txt, a sitemap and so on.
+"""
+
+DEPTH_FIELD = "X-Crawl-Depth"
+"""Name of the field with the number of links from a seed to a page."""
 
 VERSION = "WARC/1.1"
 IDENTICAL_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -28,6 +38,48 @@ NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
 _builder = RecordBuilder(warc_version=VERSION)
 _LINE_BREAKS = bytes.maketrans(b"\r\n", b"  ")
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request and its answer, as near to the wire as the crawler sees them.
+
+    Attributes:
+        at: Time of the request, in UTC.
+        body: Body as it was transferred, compressed, but without chunks.
+        address: IP address of the server.
+        truncated: Reason for a cut body, a value of ``WARC-Truncated``.
+    """
+
+    url: str
+    at: datetime
+    status: int
+    headers: Headers
+    body: bytes
+    method: str = "GET"
+    request_headers: Headers = ()
+    request_body: bytes = b""
+    protocol: str = "HTTP/1.1"
+    address: str | None = None
+    truncated: str | None = None
+    kind: str = OTHER
+    depth: int = 0
+
+
+class Recorded(NamedTuple):
+    """The identity of a written response, to which further records can refer."""
+
+    id: str
+    url: str
+    date: str
+
+
+class OriginalRecord(NamedTuple):
+    """The response that holds a payload."""
+
+    url: str
+    date: str
+    digest: str
 
 
 class RawHead(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import io
+import logging
 import struct
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
-from crawler.warc.errors import ArchiveError
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+logger = logging.getLogger(__name__)
 
 OPEN_SUFFIX = ".open"
 """Ending of a file that a process writes to, or wrote to when it was killed."""
 
 _ENDINGS = (".warc", ".warc.gz")
 _LOCAL_HEADER = struct.Struct("<26xHH")
+
+
+class ArchiveError(Exception):
+    """An archive cannot be written or read; the message says why."""
 
 
 class WarcFile(NamedTuple):
@@ -27,6 +32,10 @@ class WarcFile(NamedTuple):
     path: Path
     start: int = 0
     length: int | None = None
+
+    def complain(self, what: str) -> None:
+        """Log damage of the file."""
+        logger.warning("%s: %s", self.name, what)
 
     def open(self) -> BinaryIO:
         """Open the file for reading; the result is seekable."""

@@ -11,7 +11,7 @@ from twisted.web._newclient import HTTP11ClientProtocol, Request
 from twisted.web.http_headers import Headers
 
 from crawler.downloadhandler import BoundedHeadHandler, HeadWatch
-from crawler.downloading.errors import HeadTooLargeError
+from crawler.downloading.encodings import HeadTooLargeError
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n"
 

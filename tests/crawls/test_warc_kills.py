@@ -101,5 +101,5 @@ def test_two_crawls_do_not_record_in_one_folder(tmp_path: Path) -> None:
         )  # fmt: skip
         assert not site.total
     assert done.returncode == 2
-    assert "another process writes to this archive" in done.stderr
+    assert "in use by another process" in done.stderr
     assert len(done.stderr.splitlines()) == 1

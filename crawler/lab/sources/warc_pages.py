@@ -8,15 +8,13 @@ from http import HTTPStatus
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from crawler.downloading.encodings import codings, open_body
-from crawler.downloading.errors import AnswerError
+from crawler.downloading.encodings import AnswerError, codings, open_body
 from crawler.lab.sources.gathering import NOT_TO_KEEP, FileSource, Told, complaint
 from crawler.reading.metadata import robots_words
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import MalformedUrl
 from crawler.warc.captures import Captures
-from crawler.warc.errors import ArchiveError
-from crawler.warc.sources import find_sources
+from crawler.warc.sources import ArchiveError, find_sources
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:

@@ -11,13 +11,12 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import urlsplit
 
-from crawler.downloading.encodings import codings, open_body
-from crawler.downloading.errors import AnswerError
+from crawler.downloading.encodings import AnswerError, codings, open_body
 from crawler.reading.metadata import robots_words
 from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.protocol import ReadingOptions
-from crawler.warc.exchange import KIND_FIELD, PAGE
 from crawler.warc.record_reading import read_records
+from crawler.warc.record_writing import KIND_FIELD, PAGE
 from neardup.batch.parsing import LeftOut, WebPage
 
 if TYPE_CHECKING:

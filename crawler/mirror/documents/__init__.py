@@ -30,13 +30,13 @@ one release; lxml, html5lib and selectolax write the tree.
 """
 
 from crawler.mirror.documents.edits import PatchError, Rewritten, undo
-from crawler.mirror.documents.link_kinds import LinkKind
 from crawler.mirror.documents.linked_document import (
     DocumentLink,
     LinkedDocument,
     absolute_address,
     read_document,
 )
+from crawler.mirror.documents.places import LinkKind
 
 __all__ = [
     "DocumentLink",

@@ -96,11 +96,6 @@ def read_value(written: bytes, encoding: str) -> Value:
     return Value(b"".join([*parts, written[at:]]), tuple(decoded), tuple(places))
 
 
-def unescape(written: str) -> str:
-    """Decode the character references of an attribute's value."""
-    return read_value(written.encode("utf-8", "replace"), "utf-8").text.decode("utf-8", "replace")
-
-
 def _character(match: re.Match[bytes]) -> str | None:
     """Return the character of a reference, or None for text: ``&copy=1`` is part of a URL."""
     name = match[3]

@@ -7,7 +7,7 @@ decide where a URL begins and ends: comments, strings, escapes, names, bad strin
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,21 +39,13 @@ _IMAGE_SETS = frozenset({"image-set", "-webkit-image-set"})
 _SPECIAL = re.compile(r"[\s\"'()\\]")
 
 
-class CssAddress(NamedTuple):
-    """The position of a URL in a style sheet, without its quotes, and whether it is imported."""
-
-    start: int
-    end: int
-    imported: bool
-
-
 def may_hold_addresses(css: bytes) -> bool:
     """Return whether a style sheet can hold URLs at all."""
     return b"(" in css or b"@" in css
 
 
-def read_css(css: bytes) -> Iterator[CssAddress]:
-    """Yield the URLs of a style sheet, or of the declarations of one element.
+def read_css(css: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the positions of the URLs of a style sheet, or of one element's declarations.
 
     Empty URLs, URLs that are only a fragment of the document itself, and those of ``@namespace``
     are left out, since none of them is ever fetched.
@@ -69,7 +61,7 @@ def read_css(css: bytes) -> Iterator[CssAddress]:
         token = css[match.start()]
         if kind == "string":
             if _is_whole(match[0]) and (rule == "import" or functions[-1:] in _STRINGS_ARE_URLS):
-                yield from _address(css, match.start() + 1, at - 1, rule)
+                yield from _address(css, match.start() + 1, at - 1)
                 rule = "" if rule == "import" else rule
                 if functions[-1:] == ["url"]:
                     functions[-1] = ""  # further strings modify the URL
@@ -87,7 +79,7 @@ def read_css(css: bytes) -> Iterator[CssAddress]:
                 continue
             at = unquoted.end()
             if rule != "namespace":
-                yield from _address(css, *unquoted.span(1), rule)
+                yield from _address(css, *unquoted.span(1))
                 rule = "" if rule == "import" else rule
         elif token in b"(":
             functions.append("")
@@ -112,10 +104,10 @@ def _is_whole(string: bytes) -> bool:
     return len(string) >= 2 and string[-1] == string[0] and not escaped
 
 
-def _address(css: bytes, start: int, end: int, rule: str) -> Iterator[CssAddress]:
+def _address(css: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
     written = css[start:end].strip()
     if written and not written.startswith(b"#"):
-        yield CssAddress(start, end, rule == "import")
+        yield start, end
 
 
 def read_escapes(text: str) -> str:

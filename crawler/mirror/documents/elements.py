@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.mirror.documents.attributes import UNQUOTED, read_attributes
 from crawler.mirror.documents.edits import Edit
-from crawler.mirror.documents.link_kinds import (
+from crawler.mirror.documents.places import (
     GUESSED,
     SETS,
     LinkKind,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from crawler.mirror.documents.link_kinds import LinkKind
-from crawler.mirror.documents.places import LinkPlace, write_double
+from crawler.mirror.documents.places import LinkKind, LinkPlace, write_double
 from crawler.mirror.documents.tags import (
     FOREIGN,
     FOREIGN_STOP,

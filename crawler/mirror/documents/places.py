@@ -1,13 +1,17 @@
-"""Find the places of URLs in a document, and write others there."""
+"""Find the places of URLs in a document and their kinds, and write others there.
+
+The package's docstring has the table of kinds.
+"""
 
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.documents.attributes import DOUBLE, SINGLE, UNQUOTED, Value, escape, read_value
 from crawler.mirror.documents.css import may_hold_addresses, read_css, read_escapes, write_css
-from crawler.mirror.documents.link_kinds import LinkKind
+from crawler.mirror.documents.tags import LAZY, LAZY_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,6 +31,85 @@ _REFRESH = re.compile(
     rb"\s*\d*(?:\.\d*)?[\s;,]*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))",
     re.IGNORECASE | re.DOTALL,
 )
+
+
+class LinkKind(Enum):
+    """The relation of a URL to the document that contains it."""
+
+    PAGE = "page"
+    FRAME = "frame"
+    REQUISITE = "requisite"
+    FEED = "feed"
+    OTHER = "other"
+
+
+FEED_TYPES = frozenset(
+    {"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"}
+)
+_PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
+# The same relations as in crawler.reading.link_extraction.
+_SERIES = frozenset({"next", "prev", "previous", "first", "last", "contents", "index", "up"})
+_NEEDED = frozenset(
+    "stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image"
+    " mask-icon fluid-icon image_src preload modulepreload manifest".split()
+)
+
+PAGE, FRAME, REQUISITE, FEED, OTHER = LinkKind
+
+_EVERYWHERE = b"*"
+_SOURCES = b"img script embed audio video source track input amp-img image"
+_KINDS: dict[bytes, dict[bytes, LinkKind]] = {
+    b"href": {b"a": PAGE, b"area": PAGE},
+    b"src": {b"iframe": FRAME, b"frame": FRAME} | dict.fromkeys(_SOURCES.split(), REQUISITE),
+    b"srcset": {b"img": REQUISITE, b"source": REQUISITE},
+    b"action": {b"form": OTHER},
+    b"formaction": {b"button": OTHER, b"input": OTHER},
+    b"background": {_EVERYWHERE: REQUISITE},
+    b"poster": {b"video": REQUISITE},
+    b"data": {b"object": REQUISITE},
+    b"lowsrc": {b"img": REQUISITE},
+    b"dynsrc": {b"img": REQUISITE},
+}
+_KINDS |= {
+    name.encode(): {b"iframe": FRAME, _EVERYWHERE: REQUISITE}
+    for name in f"{LAZY} {LAZY_SETS}".split()
+}
+SETS = frozenset(f"srcset imagesrcset {LAZY_SETS}".encode().split())
+# Attributes with values of any kind: "5", "true", JSON.
+GUESSED = frozenset(f"{LAZY} {LAZY_SETS}".encode().split())
+# SVG, where every element with a URL embeds its content, except for links.
+_FOREIGN_ADDRESSES = frozenset({b"href", b"xlink:href"})
+
+
+def kind_of(element: bytes, attribute: bytes) -> LinkKind | None:
+    """Return the kind of the URL in an attribute of HTML, or None if it holds no URL."""
+    kinds = _KINDS.get(attribute)
+    return None if kinds is None else kinds.get(element) or kinds.get(_EVERYWHERE)
+
+
+def foreign_kind_of(element: bytes, attribute: bytes) -> LinkKind | None:
+    """Return the kind of the URL in an attribute of SVG or MathML, or None if it holds none."""
+    if attribute not in _FOREIGN_ADDRESSES:
+        return None
+    return PAGE if element == b"a" else REQUISITE
+
+
+def kind_of_relation(relation: str, media_type: str) -> LinkKind:
+    """Return the kind of the URL of a ``<link>``.
+
+    Args:
+        relation: Value of the ``rel`` attribute.
+        media_type: Value of the ``type`` attribute.
+    """
+    names = set(relation.lower().split())
+    media_type = media_type.partition(";")[0].strip().lower()
+    if not _NEEDED.isdisjoint(names):
+        return REQUISITE
+    if "alternate" in names and (media_type in FEED_TYPES or "feed" in names):
+        return FEED
+    if media_type in _PAGE_TYPES and ("alternate" in names or not _SERIES.isdisjoint(names)):
+        return PAGE
+    return OTHER
 
 
 def read_srcset(value: bytes) -> Iterator[tuple[int, int]]:
@@ -82,25 +165,18 @@ def write_double(address: str) -> bytes:
     return escape(address, DOUBLE)
 
 
-def _plain(quotes: int) -> Callable[[str], bytes]:
-    def write(address: str) -> bytes:
-        # An empty unquoted value would swallow the next attribute.
-        return escape(address, quotes) or (b'""' if quotes == UNQUOTED else b"")
-
-    return write
+def _writer(quotes: int, write: Callable[[str], str]) -> Callable[[str], bytes]:
+    return lambda address: escape(write(address), quotes)
 
 
-def _css(quotes: int) -> Callable[[str], bytes]:
-    return lambda address: escape(write_css(address), quotes)
+def _write_unquoted(address: str) -> bytes:
+    # An empty value would swallow the next attribute.
+    return escape(address, UNQUOTED) or b'""'
 
 
-def _set(quotes: int) -> Callable[[str], bytes]:
-    return lambda address: escape(write_srcset(address), quotes)
-
-
-_PLAIN = {quotes: _plain(quotes) for quotes in _QUOTINGS} | {DOUBLE: write_double}
-_CSS = {quotes: _css(quotes) for quotes in _QUOTINGS}
-_SET = {quotes: _set(quotes) for quotes in _QUOTINGS}
+_PLAIN = {DOUBLE: write_double, SINGLE: _writer(SINGLE, str), UNQUOTED: _write_unquoted}
+_CSS = {quotes: _writer(quotes, write_css) for quotes in _QUOTINGS}
+_SET = {quotes: _writer(quotes, write_srcset) for quotes in _QUOTINGS}
 
 
 def write_raw_css(address: str) -> bytes:
@@ -172,21 +248,10 @@ class Places:
         value = self._read(attribute)
         for start, end in read_srcset(value.text):
             written = self.decode(value.text[start:end])
-            if is_own(written):
-                continue
-            write = _SET[attribute.quotes]
-            self._add_part(attribute, value, (start, end), written, kind, write, companions)
-
-    def style(self, attribute: Attribute) -> None:
-        """Add an attribute that is CSS."""
-        value = self._read(attribute)
-        if not may_hold_addresses(value.text):
-            return
-        for start, end, _ in read_css(value.text):
-            written = read_escapes(self.decode(value.text[start:end]))
-            write = _CSS[attribute.quotes]
-            kind = LinkKind.REQUISITE
-            self._add_part(attribute, value, (start, end), written, kind, write, ())
+            if not is_own(written):
+                span = attribute.start + value.place(start), attribute.start + value.place(end)
+                write = _SET[attribute.quotes]
+                self.add(LinkPlace(*span, written, kind, False, write, companions))
 
     def refresh(self, attribute: Attribute) -> None:
         """Add the target of a ``<meta http-equiv=refresh>``."""
@@ -194,9 +259,13 @@ class Places:
         match = _REFRESH.match(value.text)
         if match is None or not match.lastindex or not match[match.lastindex].strip():
             return
-        span = match.span(match.lastindex)
-        written = self.decode(match[match.lastindex])
-        self._add_part(attribute, value, span, written, LinkKind.PAGE, _PLAIN[attribute.quotes], ())
+        start, end = (attribute.start + value.place(at) for at in match.span(match.lastindex))
+        written, write = self.decode(match[match.lastindex]), _PLAIN[attribute.quotes]
+        self.add(LinkPlace(start, end, written, LinkKind.PAGE, False, write))
+
+    def style(self, attribute: Attribute) -> None:
+        """Add an attribute that is CSS."""
+        self._sheet(attribute.start, self._read(attribute), _CSS[attribute.quotes])
 
     def sheet(self, start: int, end: int) -> None:
         """Add the URLs of a style sheet that is raw text of the document."""
@@ -208,26 +277,13 @@ class Places:
 
     def _sheet(self, start: int, css: Value, write: Callable[[str], bytes]) -> None:
         if may_hold_addresses(css.text):
-            for first, last, _ in read_css(css.text):
+            for first, last in read_css(css.text):
                 written = read_escapes(self.decode(css.text[first:last]))
                 span = start + css.place(first), start + css.place(last)
                 self.add(LinkPlace(*span, written, LinkKind.REQUISITE, False, write))
 
     def _read(self, attribute: Attribute) -> Value:
         return read_value(self.text[attribute.start : attribute.end], self.encoding)
-
-    def _add_part(  # noqa: PLR0913, PLR0917 - a place is made of these
-        self,
-        attribute: Attribute,
-        value: Value,
-        span: tuple[int, int],
-        written: str,
-        kind: LinkKind,
-        write: Callable[[str], bytes],
-        companions: tuple[Edit, ...],
-    ) -> None:
-        start, end = (attribute.start + value.place(at) for at in span)
-        self.add(LinkPlace(start, end, written, kind, False, write, companions))
 
 
 def is_own(written: str) -> bool:

@@ -12,8 +12,14 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.downloading.encodings import Opened, codings, open_body
-from crawler.downloading.errors import AnswerError, DamagedBodyError, TooLargeError
+from crawler.downloading.encodings import (
+    AnswerError,
+    DamagedBodyError,
+    Opened,
+    TooLargeError,
+    codings,
+    open_body,
+)
 
 PAGE = b"<!DOCTYPE html><title>Page</title>" + bytes(range(32, 127)) * 90
 ROOM = 2**20

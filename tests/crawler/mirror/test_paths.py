@@ -8,8 +8,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crawler.mirror.paths import PATH_MAX_UNITS, address_between, path_key, path_of
-from crawler.mirror.segments import SEGMENT_MAX_BYTES
+from crawler.mirror.paths import (
+    PATH_MAX_UNITS,
+    SEGMENT_MAX_BYTES,
+    address_between,
+    path_key,
+    path_of,
+)
 from crawler.urls.parts import MalformedUrl
 from tests.crawler.mirror.strategies import (
     PATH_PIECES,

@@ -15,7 +15,8 @@ from twisted.python.failure import Failure
 import crawler
 from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import ForbiddenByRobotsError, OutOfScopeError
-from crawler.downloading.errors import DamagedBodyError, RobotsUnreachableError
+from crawler.downloading.encodings import DamagedBodyError
+from crawler.downloading.robots_groups import RobotsUnreachableError
 from crawler.pages.reasons import Reason, Stored, codes, in_words, lines, together
 from crawler.pages.url_history import outcome_of_failure
 

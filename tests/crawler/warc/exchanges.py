@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from crawler.warc.archive import Archive
-from crawler.warc.exchange import PAGE, Exchange
 from crawler.warc.record_reading import read_records
+from crawler.warc.record_writing import PAGE, Exchange
 from crawler.warc.sources import find_sources
 
 if TYPE_CHECKING:

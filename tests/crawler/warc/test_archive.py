@@ -13,9 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.warc.archive import Archive
-from crawler.warc.errors import ArchiveError, ArchiveInUseError
-from crawler.warc.exchange import DEPTH_FIELD, KIND_FIELD
-from crawler.warc.record_writing import IDENTICAL_PAYLOAD, NOT_MODIFIED, payload_digest, warc_date
+from crawler.warc.record_writing import (
+    DEPTH_FIELD,
+    IDENTICAL_PAYLOAD,
+    KIND_FIELD,
+    NOT_MODIFIED,
+    payload_digest,
+    warc_date,
+)
+from crawler.warc.sources import ArchiveError
 from tests.crawler.warc.exchanges import HTML, exchange, kinds, read_all, record_all
 
 PROJECT = Path(__file__).parents[3]
@@ -171,7 +177,7 @@ def test_files_roll_at_their_size_and_end_whole(tmp_path: Path) -> None:
 
 def test_two_processes_do_not_write_to_one_archive(tmp_path: Path) -> None:
     archive = Archive(tmp_path, "test")
-    with pytest.raises(ArchiveInUseError, match="another process"):
+    with pytest.raises(ArchiveError, match="another process"):
         Archive(tmp_path, "test")
     archive.close()
     archive.close()

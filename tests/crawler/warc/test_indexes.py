@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.warc.__main__ import main
-from crawler.warc.cdxj import sorted_lines, url_key
-from crawler.warc.index_and_pack import finish
+from crawler.warc.index_and_pack import finish, sorted_lines, url_key
 from crawler.warc.record_reading import read_records
 from crawler.warc.sources import find_sources
 from tests.crawler.warc.exchanges import MAX_COUNT, exchange, read_all, record_all

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.warc.captures import Captures
-from crawler.warc.errors import ArchiveError
 from crawler.warc.record_reading import read_records
-from crawler.warc.sources import find_sources
+from crawler.warc.sources import ArchiveError, find_sources
 from tests.crawler.warc.exchanges import MAX_COUNT, exchange, read_all, record_all
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from crawler.mirror.documents.css import read_css, read_escapes, write_css
 
 def _addresses(css: str) -> list[str]:
     text = css.encode()
-    return [read_escapes(text[start:end].decode()) for start, end, _ in read_css(text)]
+    return [read_escapes(text[start:end].decode()) for start, end in read_css(text)]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
-"""Which files are fetched, by their names; and how sizes are written."""
+"""Files are accepted and rejected by their names."""
 
 from __future__ import annotations
 
 import pytest
 
-from crawler.mirror.targets import WantedNames, byte_count
+from crawler.mirror.endings import WantedNames
 
 
 @pytest.mark.parametrize(
@@ -37,23 +37,3 @@ def test_names_are_accepted_and_rejected(
     accept: str, reject: str, url: str, *, allowed: bool
 ) -> None:
     assert WantedNames(accept, reject).allows(url) is allowed
-
-
-@pytest.mark.parametrize(
-    ("written", "count"),
-    [
-        ("1", 1),
-        ("500M", 500_000_000),
-        ("1.5 GB", 1_500_000_000),
-        ("2k", 2_000),
-        ("3MiB", 3 * 2**20),
-    ],
-)
-def test_sizes_are_read(written: str, count: int) -> None:
-    assert byte_count(written) == count
-
-
-@pytest.mark.parametrize("written", ["", "0", "-1", "many", "1e9", "5 X", "M", "0.1"])
-def test_what_is_no_size_is_refused(written: str) -> None:
-    with pytest.raises(ValueError, match="a size such as"):
-        byte_count(written)
