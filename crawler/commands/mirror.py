@@ -48,15 +48,12 @@ class MirrorCommand(ScrapyCommand):
     requires_crawler_process = True
 
     def syntax(self) -> str:
-        """Return the arguments for the usage line."""
         return "[options] URL [DIR]  |  mirror [options] DIR  |  mirror --check DIR"
 
     def short_desc(self) -> str:
-        """Return the line for the list of commands."""
         return "Mirror a site: browsable offline, each page stored once"
 
     def long_desc(self) -> str:
-        """Return the text of --help."""
         return (
             "Fetch every page of a site and what the pages need, and rewrite the links, so that "
             "DIR/index.html opens without a network. The same command goes on with a mirror that "
@@ -66,7 +63,6 @@ class MirrorCommand(ScrapyCommand):
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of this command."""
         super().add_options(parser)
         group = parser.add_argument_group("mirror")
         group.add_argument(
@@ -90,7 +86,6 @@ class MirrorCommand(ScrapyCommand):
         group.add_argument("--wacz", action="store_true", help="and pack them as a WACZ file")
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Set the settings of Scrapy's options and of ours."""
         super().process_options(args, opts)
         assert self.settings is not None
         if opts.warc or opts.wacz:
@@ -99,7 +94,6 @@ class MirrorCommand(ScrapyCommand):
             self.settings.set("DOWNLOAD_MAXSIZE", _size(opts.max_file_bytes), priority="cmdline")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check, mirror, finish, report."""
         signal.signal(signal.SIGHUP, _as_for_termination())
         try:
             refuse_options(args)
@@ -172,7 +166,6 @@ def _one_folder(args: Sequence[str]) -> Path:
 
 
 def _arguments(url: str, opts: argparse.Namespace) -> dict[str, str]:
-    """Return the arguments of the spider."""
     names = [option.removeprefix("--").replace("-", "_") for option, *_ in _SPIDER_OPTIONS]
     found = {name: getattr(opts, name) for name in [*names, "requisites", "rules"]}
     given = {name: value for name, value in found.items() if value is not None}

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from crawler.warc.archive import Archive
 
 DONE, INCOMPLETE = 0, 1
-PROBLEMS = 1
 INTERRUPTED = 130
 
 _KEPT_ARGUMENTS = ("scope", "allow", "deny", "requisites", "accept", "reject", "sitemaps")
@@ -122,7 +121,8 @@ class Mirroring:
         found_url = database.meta(meta_names.MIRROR_URL)
         url = self._arguments["url"]
         is_other = found_url is not None and _canonical(found_url) != _canonical(url)
-        if is_other and _has_files(job):
+        # A misspelt URL leaves no files.
+        if is_other and database.read("SELECT 1 FROM files LIMIT 1").fetchone() is not None:
             raise JobError(f"{self._folder}: is a mirror of {found_url}; give another directory")
         database.set_meta(meta_names.MIRROR_URL, url)
         kept = {name: self._arguments[name] for name in _KEPT_ARGUMENTS if name in self._arguments}
@@ -131,7 +131,9 @@ class Mirroring:
 
     def _remember(self) -> list[str]:
         """Restore options of the last run that are not given now; return which."""
-        stored = _stored_options(self._folder)
+        if not (self._folder / STATE_FOLDER / FILE_NAME).is_file():
+            return []
+        stored = json.loads(_stored(self._folder, meta_names.MIRROR_OPTIONS) or "{}")
         taken = {
             name: value for name, value in stored.items() if value and name not in self._arguments
         }
@@ -198,13 +200,7 @@ class Mirroring:
         return status
 
 
-def _has_files(job: Job) -> bool:
-    """Return whether anything was ever mirrored here; a misspelt URL leaves nothing."""
-    return job.database.read("SELECT 1 FROM files LIMIT 1").fetchone() is not None
-
-
 def _canonical(urls: str) -> str:
-    """Return the first of some URLs in its canonical form."""
     return Canonicalizer()(urls.partition(",")[0].strip())
 
 
@@ -226,19 +222,13 @@ def check(folder: Path) -> int:
         found = Checker(FileTable(connection.execute), files, steps.show).check()
     for line in check_lines(found, folder):
         say(line)
-    return DONE if found.files and not found.problems else PROBLEMS
+    return DONE if found.files and not found.problems else INCOMPLETE
 
 
-def _stored_options(folder: Path) -> dict[str, str]:
-    """Return the options of the last run; none for a new mirror."""
-    if not (folder / STATE_FOLDER / FILE_NAME).is_file():
-        return {}
+def _stored(folder: Path, name: str) -> str | None:
     with closing(open_for_reading(folder / STATE_FOLDER)) as connection:
-        row = connection.execute(
-            "SELECT value FROM meta WHERE name = ?", (meta_names.MIRROR_OPTIONS,)
-        ).fetchone()
-    found: dict[str, str] = {} if row is None else json.loads(row[0])
-    return found
+        row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return None if row is None else str(row[0])
 
 
 def known_url(folder: Path) -> str:
@@ -247,13 +237,10 @@ def known_url(folder: Path) -> str:
     Raises:
         CommandError: That is not known.
     """
-    with closing(open_for_reading(folder / STATE_FOLDER)) as connection:
-        row = connection.execute(
-            "SELECT value FROM meta WHERE name = ?", (meta_names.MIRROR_URL,)
-        ).fetchone()
-    if row is None:
+    url = _stored(folder, meta_names.MIRROR_URL)
+    if url is None:
         raise CommandError(f"{folder}: it is not known what it mirrors; give the URL too")
-    return str(row[0])
+    return url
 
 
 def _check_folder(folder: Path) -> None:

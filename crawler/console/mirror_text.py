@@ -32,7 +32,6 @@ _ON_DISK = "SELECT sum(size) FROM (SELECT size FROM files WHERE state = 'own' GR
 def mirror_lines(
     connection: sqlite3.Connection, report: Report, finished: FinishedMirror, folder: Path
 ) -> Iterator[str]:
-    """Yield the lines of a report: the mirror's files, the missing ones, and the changes."""
     pages, others, linked, skipped = connection.execute(_COUNTS).fetchone()
     size = connection.execute(_ON_DISK).fetchone()[0] or 0
     yield f"{many(pages, 'page')} and {many(others, 'other file')}, {decimal(size)}"
@@ -74,7 +73,6 @@ def _first(paths: Sequence[str]) -> Iterator[str]:
 
 
 def check_lines(found: Check, folder: Path) -> Iterator[str]:
-    """Yield the lines of a check: that all is right, or the problems."""
     yield (
         f"{folder}: {many(found.files, 'file')}, {many(found.links, 'link')} within it, "
         f"{found.outward:,} to the network"

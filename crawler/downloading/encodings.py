@@ -63,7 +63,6 @@ class CompressedStream:
 
     @property
     def is_over(self) -> bool:
-        """Whether the end of the stream was reached."""
         return bool(self._stream.eof)
 
     @property

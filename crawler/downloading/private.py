@@ -40,11 +40,9 @@ class AddressGuard:
         _guards.add(self)
 
     def add_start(self, host: str) -> None:
-        """Add a host with which the crawl began."""
         self._starts.add(host)
 
     def is_private(self, host: str) -> bool:
-        """Return whether a host is private by its spelling, or was found to be."""
         return host in self._private or is_private(host)
 
     def may_lead(self, source: str | None, host: str) -> bool:
@@ -65,7 +63,6 @@ class AddressGuard:
             self._allowed.add(host)
 
     def note_private(self, host: str) -> None:
-        """Record that a name was resolved to a private address."""
         if host not in self._private and self.allows(host):
             self._remember(host)
         self._private.add(host)

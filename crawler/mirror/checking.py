@@ -48,11 +48,9 @@ class Check:
 
     @property
     def problems(self) -> int:
-        """The number of findings."""
         return self.counts.total()
 
     def add(self, kind: str, what: str) -> None:
-        """Add a finding."""
         self.counts[kind] += 1
         named = self.findings.setdefault(kind, [])
         if len(named) < LISTED:

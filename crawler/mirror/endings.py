@@ -146,7 +146,6 @@ class WantedNames:
         self._reject = _patterns(reject)
 
     def allows(self, url: str) -> bool:
-        """Return whether a URL is to be fetched."""
         if self._reject is None and self._accept is None:
             return True
         name = unquote(urlsplit(url).path.rpartition("/")[2]).lower()

@@ -87,7 +87,6 @@ class MirrorStore:
         return True
 
     def _row(self, fetched: Fetched) -> FileRow:
-        """Return the row of the URL, with its old path or a new one."""
         known = self.table.of_key(fetched.key)
         suffix = _suffix(fetched.url, fetched.content_type, fetched.body)
         if known is not None and known.path.endswith(suffix):
@@ -145,12 +144,10 @@ class MirrorStore:
         return read_document(body, row.url, row.content_type) if row.is_document else None
 
     def holds(self, key: bytes) -> bool:
-        """Return whether a URL has a file of its own."""
         row = self.table.of_key(key)
         return row is not None and row.state == OWN and self._folder.exists(row.path)
 
     def holds_whole(self, key: bytes) -> bool:
-        """Return whether a URL has a file of its own that is not only a part."""
         row = self.table.of_key(key)
         return self.holds(key) and row is not None and not row.is_cut
 
@@ -160,7 +157,6 @@ class MirrorStore:
         return row is not None and not row.is_page
 
     def note_stale(self) -> None:
-        """Record that links must be rewritten."""
         if self._database.meta(meta_names.MIRROR_STALE) != "1":
             self._database.set_meta(meta_names.MIRROR_STALE, "1")
 
@@ -202,7 +198,6 @@ def original(folder: MirrorFolder, row: FileRow) -> bytes:
 
 
 def holds(folder: MirrorFolder, path: str, body: bytes) -> bool:
-    """Return whether a file exists and has exactly these bytes."""
     return folder.exists(path) and folder.size(path) == len(body) and folder.read(path) == body
 
 
@@ -215,7 +210,6 @@ def media_type(content_type: str | None, body: bytes) -> str:
 
 
 def _suffix(url: str, content_type: str | None, body: bytes) -> str:
-    """Return the ending of the file's name."""
     name = path_of(url, media_type(content_type, body)).rpartition("/")[2]
     stem, dot, ending = name.rpartition(".")
     return dot + ending if stem else ""

@@ -56,12 +56,10 @@ class MirrorFolder:
         self._opened: FolderHandles | None = None
 
     def __enter__(self) -> Self:
-        """Open the folder."""
         self.open()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the folder."""
         self.close()
 
     def open(self) -> None:
@@ -153,7 +151,6 @@ class MirrorFolder:
         return True
 
     def stat(self, path: str) -> os.stat_result:
-        """Return the status of a file: its size, its inode. Raises as `read`."""
         return self._find(path)[1]
 
     def size(self, path: str) -> int:

@@ -58,7 +58,6 @@ class FolderHandles:
         self._open: OrderedDict[str, _Handle] = OrderedDict()
 
     def close(self) -> None:
-        """Close every descriptor."""
         while self._open:
             os.close(self._open.popitem()[1].descriptor)
         os.close(self.root)
@@ -102,13 +101,11 @@ class FolderHandles:
             raise self.refused("looked at", path, error) from error
 
     def refused(self, deed: str, path: str, error: OSError) -> MirrorStorageError:
-        """Return an error that says what the system refused, and why."""
         return MirrorStorageError(
             f"{self._name}/{path} cannot be {deed}: {error.strerror or error}"
         )
 
     def link_error(self, path: str) -> SymbolicLinkError:
-        """Return an error that says that a symbolic link is not followed."""
         return SymbolicLinkError(
             f"{self._name}/{path} is a symbolic link, which a mirror never follows; "
             "remove it, or mirror into another folder"
@@ -168,7 +165,6 @@ class PartialFiles:
         self._descriptor: int | None = None
 
     def close(self) -> None:
-        """Close the folder of the temporary files."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

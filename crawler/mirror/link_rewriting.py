@@ -56,7 +56,6 @@ class Linker:
         self.is_linked = bytearray(highest_id + 1)
 
     def rewritten(self, document: LinkedDocument, row: FileRow) -> Rewritten:
-        """Return a document as it should be at its path."""
         room = 2 * document.size + _ROOM
 
         def address(link: DocumentLink) -> str | None:

@@ -47,7 +47,6 @@ class FileRow:
     is_cut: int = 0
 
     def values(self) -> tuple[object, ...]:
-        """Return the values in the order of the columns."""
         return tuple(getattr(self, name) for name in _COLUMNS)
 
     def patch_of(self, digest: bytes) -> bytes | None:
@@ -81,21 +80,17 @@ class FileTable:
         self._next_id = int(row[0])
 
     def new_id(self) -> int:
-        """Return an id for the next file, never given twice."""
         self._next_id += 1
         return self._next_id - 1
 
     def of_key(self, key: bytes) -> FileRow | None:
-        """Return the row of a URL, by its request fingerprint."""
         return self._one("key = ?", key)
 
     def of_path(self, path: str) -> FileRow | None:
-        """Return the row of a file, by its path."""
         row = self._one("path_key = ?", path_key(path))
         return row if row is not None and row.path == path else None
 
     def get(self, file_id: int) -> FileRow | None:
-        """Return the row with an id."""
         return self._one("id = ?", file_id)
 
     def with_content(self, digest: bytes, size: int, other_than: int) -> FileRow | None:
@@ -109,12 +104,10 @@ class FileTable:
         return None if row is None else FileRow(*row)
 
     def put(self, row: FileRow) -> None:
-        """Store a row, in place of the one with its id."""
         assert self._write is not None
         self._write(_PUT, row.values())
 
     def remove(self, row: FileRow) -> None:
-        """Delete the row of a file."""
         assert self._write is not None
         self._write("DELETE FROM files WHERE id = ?", (row.id,))
 
@@ -131,11 +124,9 @@ class FileTable:
             last = batch[-1][0]
 
     def highest_id(self) -> int:
-        """Return the largest id that was given."""
         return self._next_id - 1
 
     def count(self, condition: str = "1") -> int:
-        """Return the number of rows."""
         sql = f"SELECT count(*) FROM files WHERE {condition}"
         return int(self._read(sql, ()).fetchone()[0])
 

@@ -198,7 +198,6 @@ def _folder(segment: str) -> str:
 
 
 def _file_name(segment: str, query: str | None, media_type: str | None) -> tuple[str, bool]:
-    """Return the name of a file, and whether another URL may have the same name."""
     if segment:
         stem, ending = split_ending(readable(segment), media_type)
     else:

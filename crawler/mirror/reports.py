@@ -121,7 +121,6 @@ def _changes(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
 
 
 def write_duplicates(database: Database, folder: MirrorFolder) -> None:
-    """Write the URLs without a file of their own, and the files that replace them."""
     folder.write(DUPLICATES, _object({}, {"duplicates": _objects(database.read(_DUPLICATES))}))
 
 

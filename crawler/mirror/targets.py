@@ -99,8 +99,6 @@ def is_same_folder(url: str, other: str) -> bool:
 
 
 class Target(NamedTuple):
-    """A file of the mirror."""
-
     id: int
     path: str
 

@@ -98,7 +98,6 @@ class MirrorSpider(SiteSpider):
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
-        """See the base class."""
         super().check_arguments(arguments)
         requisites = arguments.get("requisites", "host")
         if requisites not in REQUISITES:
@@ -109,7 +108,6 @@ class MirrorSpider(SiteSpider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Open the folder of the mirror, beside its state."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         if spider.job.folder is None or spider.job.folder.name != STATE_FOLDER:
             raise ValueError("a mirror is made by scrapy mirror URL DIR")
@@ -136,7 +134,6 @@ class MirrorSpider(SiteSpider):
 
     @classmethod
     def file_endings(cls, options: Options) -> frozenset[str]:
-        """Return no endings: a mirror fetches files."""
         return frozenset()
 
     async def captured(
@@ -194,7 +191,6 @@ class MirrorSpider(SiteSpider):
         return super().still(fetched, response)
 
     def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
-        """Return the request for a page; one without a complete file is requested as a whole."""
         request = super().page_request(url, meta)
         if request is not None and self.job.visits.number > 1:
             is_held = self.mirror.holds_whole(self.key_of(request))
@@ -246,7 +242,6 @@ class MirrorSpider(SiteSpider):
         return Captured(row, row.verdict)
 
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
-        """Yield requests for the files that the document needs, then for its linked pages."""
         document = self._documents.pop(response, None)
         if document is None:
             return
@@ -278,11 +273,9 @@ class MirrorSpider(SiteSpider):
         return request.replace(priority=NEEDED)
 
     def may_ask(self, url: str, meta: Mapping[str, Any]) -> bool:
-        """Return whether a URL may be requested, also as a file that a page needs."""
         return super().may_ask(url, meta) or (FOR_A_PAGE in meta and self._may_need(url))
 
     def may_be_led(self, url: str, meta: Mapping[str, Any]) -> bool:
-        """Return whether a redirect may be followed, also to a file that a page needs."""
         return (FOR_A_PAGE in meta and self._may_need(url)) or super().may_be_led(url, meta)
 
     def _may_need(self, url: str) -> bool:

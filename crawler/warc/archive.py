@@ -67,7 +67,6 @@ class Payloads:
             raise ArchiveError(f"{path}: {error}") from error
 
     def find(self, digest: str) -> OriginalRecord | None:
-        """Return the response with a payload, or None."""
         sql = "SELECT url, date, digest FROM payloads WHERE digest = ?"
         row = self._connection.execute(sql, (digest,)).fetchone()
         return None if row is None else OriginalRecord(*row)
@@ -79,12 +78,10 @@ class Payloads:
         return None if row is None else self.find(row[0])
 
     def add(self, original: OriginalRecord) -> None:
-        """Record a response that was written as a whole."""
         self._write("INSERT OR IGNORE INTO payloads VALUES (?, ?, ?)",
                     (original.digest, original.url, original.date))  # fmt: skip
 
     def note_answer(self, url: str, digest: str) -> None:
-        """Record the last payload of a URL."""
         self._write("INSERT OR REPLACE INTO urls VALUES (?, ?)", (_short(url), digest))
 
     def _write(self, sql: str, values: tuple[str | bytes, ...]) -> None:
@@ -96,7 +93,6 @@ class Payloads:
             raise ArchiveError(f"{FILE_NAME}: {error}") from error
 
     def commit(self) -> None:
-        """Commit the recorded payloads."""
         try:
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
@@ -176,7 +172,6 @@ class Archive:
         return answer
 
     def note(self, about: Recorded, fields: Iterable[tuple[str, str]]) -> None:
-        """Write a metadata record about a recorded answer."""
         with self._noting_failure():
             self._files.write([records.metadata(about, fields)])
 

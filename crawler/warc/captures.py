@@ -70,7 +70,6 @@ class Captures:
         self._database.executescript(_TABLES)
 
     def close(self) -> None:
-        """Remove the temporary database."""
         self._database.close()
 
     def look_through(self) -> Iterator[None]:
@@ -152,7 +151,6 @@ class Captures:
         return row == (number, found.offset)
 
     def _original(self, found: WholeRecord) -> WholeRecord | None:
-        """Return the response that a revisit refers to, or None."""
         by_name = "SELECT source, offset FROM payloads WHERE url = ? AND date = ?"
         by_digest = "SELECT source, offset FROM payloads WHERE digest = ?"
         place = self._one(

@@ -157,7 +157,6 @@ def _lines(sources: Iterable[WarcFile]) -> Iterator[bytes]:
 
 
 def line_of(found: WholeRecord, filename: str) -> bytes:
-    """Return the line of one record."""
     entry = {
         "url": found.url,
         "mime": _media_type(found),
@@ -221,7 +220,6 @@ class WaczFile:
         )
 
     def end(self, title: str) -> None:
-        """Write the description of the parts."""
         package = {
             "profile": "data-package",
             "title": title,

@@ -52,13 +52,11 @@ class WholeRecord:
     length: int
 
     def field(self, name: str) -> str | None:
-        """Return a field of the record, or None."""
         value: str | None = self.fields.get_header(name)
         return value
 
     @property
     def url(self) -> str:
-        """The URL of the record, empty without one."""
         return self.field("WARC-Target-URI") or ""
 
     @property
@@ -68,7 +66,6 @@ class WholeRecord:
         return int(code) if code.isdecimal() and len(code) == 3 else 0
 
     def header(self, name: str) -> str | None:
-        """Return an HTTP header, or None."""
         value: str | None = None if self.http is None else self.http.get_header(name)
         return value
 

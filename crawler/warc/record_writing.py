@@ -110,12 +110,10 @@ def warc_date(at: datetime) -> str:
 
 
 def warcinfo(filename: str, about: Mapping[str, str]) -> ArcWarcRecord:
-    """Make the first record of a file."""
     return _builder.create_warcinfo_record(filename, about)
 
 
 def response(exchange: Exchange, digest: str) -> ArcWarcRecord:
-    """Make the record of a whole answer."""
     fields = {**_fields(exchange), "WARC-Payload-Digest": digest}
     return _record("response", exchange.url, fields, _answer_head(exchange), exchange.body)
 

@@ -26,15 +26,12 @@ class ArchiveError(Exception):
 
 
 class WarcFile(NamedTuple):
-    """One WARC file, or the part of a WACZ that is one."""
-
     name: str
     path: Path
     start: int = 0
     length: int | None = None
 
     def complain(self, what: str) -> None:
-        """Log damage of the file."""
         logger.warning("%s: %s", self.name, what)
 
     def open(self) -> BinaryIO:

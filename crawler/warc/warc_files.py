@@ -47,7 +47,6 @@ class WarcFiles:
         self._path: Path | None = None
 
     def write(self, group: Iterable[ArcWarcRecord]) -> None:
-        """Write records that belong together into one file."""
         if self._file is not None and self._file.tell() >= self._max_bytes:
             self.close()
         if self._file is None:

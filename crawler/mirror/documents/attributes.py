@@ -64,7 +64,6 @@ class Value(NamedTuple):
     originals: tuple[int, ...] = ()
 
     def place(self, at: int) -> int:
-        """Return the original position of a byte of the value."""
         if not self.decoded:
             return at
         nearest = bisect_right(self.decoded, at) - 1

@@ -65,7 +65,6 @@ class Charset(NamedTuple):
 
 
 def html_charset(body: bytes, content_type: str | None) -> Charset:
-    """Find the encoding of a page."""
     encoding, mark_bytes = find_encoding(body, content_type)
     wanted = _wanted(body, encoding, mark_bytes, content_type)
     if wanted is None or wanted == declared_encoding(body):
@@ -123,7 +122,6 @@ def is_ascii_apart(encoding: str, body: bytes) -> bool:
 
 
 def _wanted(body: bytes, encoding: str, mark_bytes: int, content_type: str | None) -> str | None:
-    """Return the encoding that the file must declare, or None."""
     if mark_bytes:
         return None
     if body.isascii() and not encoding.startswith(_NO_ASCII):

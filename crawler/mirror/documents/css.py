@@ -40,7 +40,6 @@ _SPECIAL = re.compile(r"[\s\"'()\\]")
 
 
 def may_hold_addresses(css: bytes) -> bool:
-    """Return whether a style sheet can hold URLs at all."""
     return b"(" in css or b"@" in css
 
 

@@ -68,7 +68,6 @@ class _HtmlScan:
         return bool(self._inside) and self._inside[-1] in FOREIGN
 
     def _tag(self, stop: re.Match[bytes]) -> int:
-        """Read a start tag; return the offset after it."""
         name, at = stop[2].lower(), stop.end()
         start, end = stop.span(3)
         if self._is_foreign and name in _BREAKOUT:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 
 class DocumentType(Enum):
-    """The syntax of a document."""
-
     HTML = "html"
     XML = "xml"
     CSS = "css"
@@ -168,7 +166,6 @@ def is_local(address: str) -> bool:
 
 
 def has_scheme(address: str) -> bool:
-    """Return whether a URL is absolute, with a scheme."""
     return _SCHEME.match(address) is not None
 
 

@@ -82,7 +82,6 @@ _FOREIGN_ADDRESSES = frozenset({b"href", b"xlink:href"})
 
 
 def kind_of(element: bytes, attribute: bytes) -> LinkKind | None:
-    """Return the kind of the URL in an attribute of HTML, or None if it holds no URL."""
     kinds = _KINDS.get(attribute)
     return None if kinds is None else kinds.get(element) or kinds.get(_EVERYWHERE)
 
@@ -161,7 +160,6 @@ class LinkPlace(NamedTuple):
 
 
 def write_double(address: str) -> bytes:
-    """Write a URL within double quotes."""
     return escape(address, DOUBLE)
 
 
@@ -180,22 +178,18 @@ _SET = {quotes: _writer(quotes, write_srcset) for quotes in _QUOTINGS}
 
 
 def write_raw_css(address: str) -> bytes:
-    """Write a URL in a style sheet without character references."""
     return write_css(address).encode()
 
 
 def write_text(address: str) -> bytes:
-    """Write a URL as the text of an element."""
     return address.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").encode()
 
 
 def write_text_css(address: str) -> bytes:
-    """Write a URL in a style sheet that is the text of an element."""
     return write_text(write_css(address))
 
 
 def write_cdata(address: str) -> bytes:
-    """Write a URL within a CDATA section."""
     return address.replace(">", "%3E").encode()
 
 
@@ -214,12 +208,10 @@ class Places:
         self.add = self.found.append
 
     def decode(self, written: bytes) -> str:
-        """Decode bytes of the document."""
         text = written.decode(self.encoding, "replace")
         return text.replace("\0", "\ufffd") if "\0" in text else text
 
     def value(self, attribute: Attribute | None) -> str:
-        """Return an attribute's value, empty for None."""
         if attribute is None:
             return ""
         written = self.text[attribute.start : attribute.end]
@@ -233,7 +225,6 @@ class Places:
         nofollow: bool = False,
         companions: tuple[Edit, ...] = (),
     ) -> None:
-        """Add an attribute that is one URL."""
         written = self.value(attribute)
         if kind is LinkKind.REQUISITE and is_own(written):
             return
