@@ -198,7 +198,9 @@ def original(folder: MirrorFolder, row: FileRow) -> bytes:
 
 
 def holds(folder: MirrorFolder, path: str, body: bytes) -> bool:
-    return folder.exists(path) and folder.size(path) == len(body) and folder.read(path) == body
+    return (
+        folder.exists(path) and folder.stat(path).st_size == len(body) and folder.read(path) == body
+    )
 
 
 def media_type(content_type: str | None, body: bytes) -> str:

@@ -45,48 +45,42 @@ class MirrorFolder:
     """
 
     def __init__(self, root: Path, *, read_only: bool = False) -> None:
-        """Name the folder; nothing is opened or made yet.
+        """Open the folder, make it if needed, and remove the partial files of killed processes.
 
         Args:
             root: Folder of the mirror.
-            read_only: Whether to make and remove nothing, not even at opening.
-        """
-        self.root = root
-        self._read_only = read_only
-        self._opened: FolderHandles | None = None
-
-    def __enter__(self) -> Self:
-        self.open()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def open(self) -> None:
-        """Open the folder, make it if needed, and remove the partial files of killed processes.
+            read_only: Whether to make and remove nothing.
 
         Raises:
             MirrorStorageError: It cannot be made or opened.
             SymbolicLinkError: The folder of the mirror's state is a link.
         """
-        if not self._read_only:
-            self._make_root()
-        self._opened = FolderHandles(self.root)
-        self._partial = PartialFiles(self._opened)
-        if self._read_only:
-            return
-        try:
-            self._partial.clear()
-        except MirrorError:
-            self.close()
-            raise
+        self.root = root
+        self._read_only = read_only
+        if not read_only:
+            try:
+                root.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise MirrorStorageError(f"{root} cannot be made: {error.strerror}") from error
+        self._handles = FolderHandles(root)
+        self._partial = PartialFiles(self._handles)
+        if not read_only:
+            try:
+                self._partial.clear()
+            except MirrorError:
+                self.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
-        """Close the folder; nothing more is written. May be called twice."""
-        opened, self._opened = self._opened, None
-        if opened is not None:
-            self._partial.close()
-            opened.close()
+        """Close the folder; nothing more is read or written. May be called twice."""
+        self._partial.close()
+        self._handles.close()
 
     def write(self, path: str, data: bytes | Iterable[bytes]) -> None:
         """Write a file at a path, from bytes or from parts, replacing any file there.
@@ -153,10 +147,6 @@ class MirrorFolder:
     def stat(self, path: str) -> os.stat_result:
         return self._find(path)[1]
 
-    def size(self, path: str) -> int:
-        """Return the size of a file, in bytes. Raises as `read`."""
-        return self.stat(path).st_size
-
     def remove(self, path: str) -> None:
         """Remove a file, and the folders that are empty without it. Raises as `read`."""
         folder, _ = self._find(path)
@@ -182,21 +172,9 @@ class MirrorFolder:
             yield from files
             waiting += (folder for folder in reversed(folders) if folder != STATE_FOLDER)
 
-    @property
-    def _handles(self) -> FolderHandles:
-        if self._opened is None:
-            raise MirrorStorageError(f"{self.root} is not open")
-        return self._opened
-
     def _check_writable(self) -> None:
         if self._read_only:
             raise MirrorStorageError(f"{self.root} was opened to be read only")
-
-    def _make_root(self) -> None:
-        try:
-            self.root.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise MirrorStorageError(f"{self.root} cannot be made: {error.strerror}") from error
 
     def _listed(self, path: str) -> tuple[list[str], list[str]]:
         files, folders = [], []

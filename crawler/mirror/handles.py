@@ -60,7 +60,9 @@ class FolderHandles:
     def close(self) -> None:
         while self._open:
             os.close(self._open.popitem()[1].descriptor)
-        os.close(self.root)
+        if self.root >= 0:
+            os.close(self.root)
+        self.root = -1  # no folder: the number may soon be that of another one
 
     def folder(self, path: str, *, create: bool = False) -> int:
         """Open the folder at a relative path, "" being the root; the caller must not close it.

@@ -99,31 +99,25 @@ class Finisher:
 
     Args:
         database: The crawl's database.
-        table: Table of the mirror's files.
         folder: Folder of the mirror.
         start: URL of the first seed.
-        key: Function that returns the key of a URL or raises MalformedUrl.
-        is_one: Predicate for two URLs of one page by the learned rules.
+        canonicalizer: Canonicalizer of the crawl's URLs.
         watch: Callback for progress: finished documents, and their total.
     """
 
-    def __init__(  # noqa: PLR0913  # what a mirror consists of
+    def __init__(
         self,
         database: Database,
-        table: FileTable,
         folder: MirrorFolder,
-        *,
         start: str,
-        key: Callable[[str], bytes],
-        is_one: Callable[[str, str], bool],
+        canonicalizer: Canonicalizer,
         watch: Callable[[int, int], None],
     ) -> None:
         self._database = database
-        self._table = table
+        self._table = FileTable(database.read, database.write)
         self._folder = folder
         self._start = start
-        self._key = key
-        self._is_one = is_one
+        self._canonicalizer = canonicalizer
         self._watch = watch
         self._damaged: list[str] = []
 
@@ -143,13 +137,28 @@ class Finisher:
             return FinishedMirror(parts=self._parts())
         self._database.set_meta(meta_names.MIRROR_STALE, "1")
         self._note_redirects()
-        leave_one_file(self._database, self._table, self._folder, self._is_one)
+        leave_one_file(self._database, self._table, self._folder, self._by_rules())
         documents, rewritten = self._rewrite_all()
         self._write_entries()
         self._database.set_meta(meta_names.MIRROR_STALE, "0")
         self._database.set_meta(meta_names.MIRROR_FINISHED, self._standing())
         self._database.commit()
         return FinishedMirror(documents, rewritten, tuple(self._damaged), self._parts())
+
+    def _by_rules(self) -> Callable[[str], Address | str]:
+        """Return what gives a page's URL after the learned rules."""
+        rules = RuleSet()
+        for rule in RuleStore(self._database):
+            rules.add(rule)
+
+        def by_rules(url: str) -> Address | str:
+            try:
+                address = Address.parse(self._canonicalizer(url))
+            except MalformedUrl:
+                return url
+            return rules.apply(address) if address.is_learnable else address
+
+        return by_rules
 
     def _parts(self) -> tuple[str, ...]:
         return tuple(row.path for row in self._table.rows("state = 'own' AND is_cut = 1"))
@@ -170,7 +179,7 @@ class Finisher:
         self._database.commit()
 
     def _targets(self) -> Targets:
-        return Targets(self._database, self._table, self._key)
+        return Targets(self._database, self._table, self._canonicalizer.key)
 
     def _rewrite_all(self) -> tuple[int, int]:
         linker = Linker(self._targets(), self._table.highest_id())
@@ -254,32 +263,7 @@ def finish(
         MirrorError: A file cannot be written.
     """
     with closing(Database(root / STATE_FOLDER)) as database, MirrorFolder(root) as folder:
-        rules = RuleSet()
-        for rule in RuleStore(database):
-            rules.add(rule)
-
-        def is_one(url: str, other: str) -> bool:
-            return _address(url, rules, canonicalizer) == _address(other, rules, canonicalizer)
-
-        finisher = Finisher(
-            database,
-            FileTable(database.read, database.write),
-            folder,
-            start=start,
-            key=canonicalizer.key,
-            is_one=is_one,
-            watch=watch,
-        )
-        finished = finisher.finish()
+        finished = Finisher(database, folder, start, canonicalizer, watch).finish()
         write_changes(database, folder)
         write_duplicates(database, folder)
         return finished
-
-
-def _address(url: str, rules: RuleSet, canonicalizer: Canonicalizer) -> Address | str:
-    """Return a page's URL after the learned rules, unchanged if they cannot apply to it."""
-    try:
-        address = Address.parse(canonicalizer(url))
-    except MalformedUrl:
-        return url
-    return rules.apply(address) if address.is_learnable else address

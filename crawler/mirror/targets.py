@@ -56,7 +56,7 @@ def leave_one_file(
     database: Database,
     table: FileTable,
     folder: MirrorFolder,
-    is_one: Callable[[str, str], bool],
+    by_rules: Callable[[str], object],
 ) -> None:
     """Leave one file to URLs of one page: by a learned rule, or a folder and its index.
 
@@ -67,14 +67,14 @@ def leave_one_file(
         database: The crawl's database.
         table: Table of the mirror's files.
         folder: Folder of the mirror.
-        is_one: Predicate for two URLs of one page by the learned rules.
+        by_rules: Function that returns the same for two URLs of one page by the learned rules.
     """
     database.write(_REPEATS_NO_MORE)
     last = 0
     while batch := database.read(_REPEATING, (last,)).fetchall():
         for last, kept_id, url, kept_url, has_same_bytes, verdict in batch:
             is_same = has_same_bytes and is_same_folder(url, kept_url)
-            if is_same or (verdict != NEAR_DUPLICATE and is_one(url, kept_url)):
+            if is_same or (verdict != NEAR_DUPLICATE and by_rules(url) == by_rules(kept_url)):
                 _replace(table, last, kept_id)
     database.commit()
     for row in table.rows("state <> 'own'"):

@@ -119,7 +119,6 @@ class MirrorSpider(SiteSpider):
         )
         spider.job.tell(told)
         folder = MirrorFolder(spider.job.folder.parent)
-        folder.open()
         spider.job.callbacks.at_close.append(folder.close)
         spider.mirror = MirrorStore(spider.job.database, folder)
         spider.around = _around(spider.within)

@@ -49,22 +49,15 @@ class Payloads:
 
     Files:
         payloads.db: SQLite. If it is lost, bodies are written once more; no other harm is done.
-
-    Raises:
-        ArchiveError: It cannot be opened or written to.
     """
 
     def __init__(self, folder: Path) -> None:
-        path = folder / FILE_NAME
-        try:
-            self._connection = sqlite3.connect(path, isolation_level=None, timeout=30)
-            execute = self._connection.execute
-            execute("PRAGMA journal_mode = WAL")
-            execute("PRAGMA synchronous = NORMAL")
-            execute(f"PRAGMA cache_size = -{_CACHE_KB}")
-            self._connection.executescript(_TABLES)
-        except sqlite3.Error as error:
-            raise ArchiveError(f"{path}: {error}") from error
+        self._connection = sqlite3.connect(folder / FILE_NAME, isolation_level=None, timeout=30)
+        execute = self._connection.execute
+        execute("PRAGMA journal_mode = WAL")
+        execute("PRAGMA synchronous = NORMAL")
+        execute(f"PRAGMA cache_size = -{_CACHE_KB}")
+        self._connection.executescript(_TABLES)
 
     def find(self, digest: str) -> OriginalRecord | None:
         sql = "SELECT url, date, digest FROM payloads WHERE digest = ?"
@@ -85,19 +78,13 @@ class Payloads:
         self._write("INSERT OR REPLACE INTO urls VALUES (?, ?)", (_short(url), digest))
 
     def _write(self, sql: str, values: tuple[str | bytes, ...]) -> None:
-        try:
-            if not self._connection.in_transaction:
-                self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.execute(sql, values)
-        except sqlite3.Error as error:
-            raise ArchiveError(f"{FILE_NAME}: {error}") from error
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.execute(sql, values)
 
     def commit(self) -> None:
-        try:
-            if self._connection.in_transaction:
-                self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise ArchiveError(f"{FILE_NAME}: {error}") from error
+        if self._connection.in_transaction:
+            self._connection.execute("COMMIT")
 
     def close(self) -> None:
         """Close the file, and discard uncommitted payloads."""
@@ -142,7 +129,7 @@ class Archive:
         try:
             with self._noting_failure():
                 mend(folder)
-            self._payloads = Payloads(folder)
+                self._payloads = Payloads(folder)
         except BaseException:
             self._lock.release()
             raise
@@ -196,15 +183,12 @@ class Archive:
         try:
             if self._failure is None:
                 self.flush()
-                self._end()
+                with self._noting_failure():
+                    self._files.close()
         finally:
             self._is_closed = True
             self._payloads.close()
             self._lock.release()
-
-    def _end(self) -> None:
-        with self._noting_failure():
-            self._files.close()
 
     @contextmanager
     def _noting_failure(self) -> Iterator[None]:
@@ -212,7 +196,7 @@ class Archive:
             raise ArchiveError(self._failure)
         try:
             yield
-        except (OSError, ArchiveError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error) as error:
             reason = (isinstance(error, OSError) and error.strerror) or str(error)
             self._failure = f"{self.folder}: cannot be written: {reason}"
             raise ArchiveError(self._failure) from error

@@ -60,7 +60,6 @@ class MadeMirror:
     def __post_init__(self) -> None:
         (self.root / ".mirror").mkdir(parents=True, exist_ok=True)
         self.folder = DyingFolder(self.root)
-        self.folder.open()
         self.database = Database(self.root / ".mirror")
         self.store = MirrorStore(self.database, self.folder)
 
@@ -86,14 +85,9 @@ class MadeMirror:
         self.database.commit()
 
     def finish(self) -> FinishedMirror:
+        start = "http://host.example/"
         finisher = Finisher(
-            self.database,
-            self.table,
-            self.folder,
-            start="http://host.example/",
-            key=canonicalize.key,
-            is_one=lambda one, other: False,
-            watch=lambda done, total: None,
+            self.database, self.folder, start, canonicalize, lambda done, total: None
         )
         return finisher.finish()
 

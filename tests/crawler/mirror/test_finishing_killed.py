@@ -37,28 +37,22 @@ class Mirror:
     def __init__(self, root: Path) -> None:
         self.root = root
         (root / ".mirror").mkdir(parents=True)
-        self.key = Canonicalizer().key
+        self.canonicalizer = Canonicalizer()
 
     def keep(self, pages: dict[str, bytes]) -> None:
         with closing(Database(self.root / ".mirror")) as database, MirrorFolder(self.root) as files:
             store = MirrorStore(database, files)
             for name, content in pages.items():
                 url = ORIGIN + name
-                fetched = Fetched(url, url, self.key(url), 0, 200, content, "text/html")
+                fetched = Fetched(
+                    url, url, self.canonicalizer.key(url), 0, 200, content, "text/html"
+                )
                 store.keep(fetched, is_seed=not name)
             database.commit()
 
     def finish(self) -> None:
         with closing(Database(self.root / ".mirror")) as database, MirrorFolder(self.root) as files:
-            Finisher(
-                database,
-                FileTable(database.read, database.write),
-                files,
-                start=ORIGIN,
-                key=self.key,
-                is_one=lambda one, other: one == other,
-                watch=lambda done, total: None,
-            ).finish()
+            Finisher(database, files, ORIGIN, self.canonicalizer, lambda done, total: None).finish()
 
     def finish_and_die(self, step: int) -> bool:
         """Be killed before a step; False where there are fewer of them."""

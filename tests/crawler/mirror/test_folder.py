@@ -55,7 +55,7 @@ class TestReadingAndWriting:
         mirror.write("h/a/é.html", b"second")
         assert mirror.read("h/a/b.html") == b""
         assert mirror.read("h/a/é.html") == b"second"
-        assert mirror.size("h/a/é.html") == 6
+        assert mirror.stat("h/a/é.html").st_size == 6
         assert mirror.stat("h/a/b.html").st_nlink == 1
         assert (root / "h" / "a" / "é.html").read_bytes() == b"second"
         assert not (root / "h" / "a" / "é.html").stat().st_mode & 0o111
@@ -120,15 +120,18 @@ class TestReadingAndWriting:
         if descriptors:
             assert len(os.listdir("/proc/self/fd")) <= descriptors
 
-    def test_a_folder_that_is_closed_says_so(self, mirror: MirrorFolder) -> None:
+    def test_a_folder_that_is_closed_says_so(self, mirror: MirrorFolder, root: Path) -> None:
+        mirror.write("h/a", b"")
         mirror.close()
         mirror.close()
-        with pytest.raises(MirrorStorageError, match="not open"):
-            mirror.write("a", b"")
+        for path in ("a", "h/a", "g/a"):
+            with pytest.raises(MirrorStorageError, match="Bad file descriptor"):
+                mirror.write(path, b"")
+        assert sorted(os.listdir(root)) == [".mirror", "h"]
 
     def test_read_only_makes_nothing_and_removes_nothing(self, root: Path) -> None:
         with pytest.raises(MirrorStorageError, match="mirror"):
-            MirrorFolder(root, read_only=True).open()
+            MirrorFolder(root, read_only=True)
         root.mkdir(parents=True)
         (root / "a").write_bytes(b"text")
         with MirrorFolder(root, read_only=True) as mirror:
@@ -300,7 +303,7 @@ class TestWhatStandsInTheWay:
         (tmp_path / "second").mkdir()
         (tmp_path / "second" / ".mirror").symlink_to(tmp_path / "elsewhere")
         with pytest.raises(SymbolicLinkError, match=r"\.mirror is a symbolic link"):
-            MirrorFolder(tmp_path / "second").open()
+            MirrorFolder(tmp_path / "second")
         assert (tmp_path / "elsewhere" / "partial" / "mine").exists()
 
     def test_things_of_another_kind_are_refused_and_named(
@@ -319,7 +322,7 @@ class TestWhatStandsInTheWay:
         (tmp_path / "file").touch()
         for root in (tmp_path / "file", tmp_path / "file" / "below"):
             with pytest.raises(MirrorStorageError, match="file"):
-                MirrorFolder(root).open()
+                MirrorFolder(root)
 
 
 class TestFailures:
@@ -399,8 +402,7 @@ def _script(deed: str, root: Path) -> str:
         "from pathlib import Path\n"
         "from crawler.mirror.errors import MirrorStorageError\n"
         "from crawler.mirror.folder import MirrorFolder\n"
-        f"mirror = MirrorFolder(Path({str(root)!r}))\n"
-        f"mirror.open()\n{deed}"
+        f"mirror = MirrorFolder(Path({str(root)!r}))\n{deed}"
     )
 
 
