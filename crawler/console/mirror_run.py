@@ -1,4 +1,4 @@
-"""Run a mirror from the command line: crawl, finish and report; or check one."""
+"""Run a mirror from the command line: crawl, finish and describe it; or check one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rich.filesize import decimal
+
 from crawler.console.command_line import CommandError, tidy_logs
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say
-from crawler.console.mirror_text import check_lines, mirror_lines
 from crawler.console.progress import ProgressLine
+from crawler.console.report_text import change_lines, many
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.mirror.checking import Checker
@@ -21,7 +23,7 @@ from crawler.mirror.errors import MirrorError
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.link_rewriting import finish
 from crawler.mirror.mirror_files import FileTable
-from crawler.mirror.paths import ARCHIVE, STATE_FOLDER
+from crawler.mirror.paths import ARCHIVE, CHANGES, DUPLICATES, STATE_FOLDER
 from crawler.options import Options, is_fleet
 from crawler.pages.visits import YES
 from crawler.spiders.mirror import MirrorSpider
@@ -33,15 +35,27 @@ from crawler.urls.canonical import Canonicalizer
 from crawler.urls.seeds import split_seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import sqlite3
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from scrapy.crawler import CrawlerProcessBase
     from scrapy.settings import BaseSettings
 
     from crawler.job import Job
+    from crawler.maintenance.crawl_report import Report
+    from crawler.mirror.checking import Check
     from crawler.mirror.link_rewriting import FinishedMirror
     from crawler.warc.archive import Archive
+
+_SHOWN = 5
+
+_COUNTS = """
+SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' AND NOT is_page), 0),
+       coalesce(sum(state <> 'own'), 0)
+FROM files
+"""
+_ON_DISK = "SELECT sum(size) FROM (SELECT size FROM files WHERE state = 'own' GROUP BY digest)"
 
 DONE, INCOMPLETE = 0, 1
 INTERRUPTED = 130
@@ -180,7 +194,7 @@ class Mirroring:
         """Print a report; return how many requests wait."""
         with closing(open_for_reading(self._folder / STATE_FOLDER)) as connection:
             report = make_report(connection)
-            for line in mirror_lines(connection, report, finished, self._folder):
+            for line in _mirror_lines(connection, report, finished, self._folder):
                 say(line)
         if job.result.limit_reason is not None:
             say(f"stopped: {job.result.limit_reason}")
@@ -220,7 +234,7 @@ def check(folder: Path) -> int:
         ProgressLine("checking") as steps,
     ):
         found = Checker(FileTable(connection.execute), files, steps.show).check()
-    for line in check_lines(found, folder):
+    for line in _check_lines(found, folder):
         say(line)
     return DONE if found.files and not found.problems else INCOMPLETE
 
@@ -259,3 +273,65 @@ def _locked(folder: Path) -> Iterator[None]:
     finally:
         if lock is not None:
             lock.release()
+
+
+def _mirror_lines(
+    connection: sqlite3.Connection, report: Report, finished: FinishedMirror, folder: Path
+) -> Iterator[str]:
+    pages, others, without = connection.execute(_COUNTS).fetchone()
+    size = connection.execute(_ON_DISK).fetchone()[0] or 0
+    yield f"{many(pages, 'page')} and {many(others, 'other file')}, {decimal(size)}"
+    if without:
+        yield (
+            f"{without:,} fetched without a file of their own, since they repeat others: "
+            f"{folder / DUPLICATES}"
+        )
+    if report.url_rules:
+        yield (
+            f"{many(report.skipped, 'request')} not made, by "
+            f"{many(report.url_rules, 'learned URL rule')}: scrapy rules {folder / '.mirror'}"
+        )
+    if report.missing:
+        yield "not there:"
+        for why, count in report.missing.items():
+            yield f"  {count:>9,}  {why}"
+        state = shlex.quote(str(folder / ".mirror"))
+        yield f"  which they are: scrapy pages {state} --verdict failed"
+    if finished.parts:
+        are = "is only a part" if len(finished.parts) == 1 else "are only parts"
+        yield (
+            f"{many(len(finished.parts), 'file')} {are} of what the site has; "
+            "the same command asks again:"
+        )
+        yield from _first(finished.parts)
+    if finished.damaged:
+        yield f"{many(len(finished.damaged), 'file')} changed by somebody else, left as they are:"
+        yield from _first(finished.damaged)
+    if report.changes is not None:
+        yield from change_lines(report.changes)
+        yield f"all of it: {folder / CHANGES}"
+
+
+def _first(paths: Sequence[str]) -> Iterator[str]:
+    yield from (f"  {path}" for path in paths[:_SHOWN])
+    if len(paths) > _SHOWN:
+        yield f"  {len(paths) - _SHOWN:,} more"
+
+
+def _check_lines(found: Check, folder: Path) -> Iterator[str]:
+    yield (
+        f"{folder}: {many(found.files, 'file')}, {many(found.links, 'link')} within it, "
+        f"{found.outward:,} to the network"
+    )
+    for kind, count in found.counts.items():
+        yield f"  PROBLEM  {kind}: {count:,}"
+        for what in found.findings[kind]:
+            yield f"             {what}"
+        if count > len(found.findings[kind]):
+            yield f"             and {count - len(found.findings[kind]):,} more"
+    if not found.files:
+        yield "  PROBLEM  nothing was mirrored yet"
+    elif not found.problems:
+        yield "  ok       every link leads to a file, every file is linked, every digest is right"
+    elif set(found.counts) - {"a file is not of the mirror"}:
+        yield "           the command that made the mirror fetches again what is missing or changed"

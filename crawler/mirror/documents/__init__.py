@@ -28,23 +28,3 @@ The scanner is our own: lol-html, the one library that rewrites pages in place, 
 CSS, rewrites the whole tag if an attribute changes, and its bindings for Python were made for
 one release; lxml, html5lib and selectolax write the tree.
 """
-
-from crawler.mirror.documents.edits import PatchError, Rewritten, undo
-from crawler.mirror.documents.linked_document import (
-    DocumentLink,
-    LinkedDocument,
-    absolute_address,
-    read_document,
-)
-from crawler.mirror.documents.places import LinkKind
-
-__all__ = [
-    "DocumentLink",
-    "LinkKind",
-    "LinkedDocument",
-    "PatchError",
-    "Rewritten",
-    "absolute_address",
-    "read_document",
-    "undo",
-]

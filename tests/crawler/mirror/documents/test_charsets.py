@@ -4,7 +4,8 @@ import codecs
 
 import pytest
 
-from crawler.mirror.documents import read_document, undo
+from crawler.mirror.documents.edits import undo
+from crawler.mirror.documents.linked_document import read_document
 
 PAGE = "http://host.example/a/page.html"
 RUSSIAN = "Где находится страница, которую здесь искали"

@@ -2,13 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.mirror.documents import (
-    LinkedDocument,
-    LinkKind,
-    absolute_address,
-    read_document,
-    undo,
-)
+from crawler.mirror.documents.edits import undo
+from crawler.mirror.documents.linked_document import LinkedDocument, absolute_address, read_document
+from crawler.mirror.documents.places import LinkKind
 
 PAGE = "http://host.example/a/page.html"
 HTML = "text/html; charset=utf-8"

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.mirror.documents import read_document, undo
+from crawler.mirror.documents.edits import undo
+from crawler.mirror.documents.linked_document import read_document
 
 if TYPE_CHECKING:
-    from crawler.mirror.documents import DocumentLink
+    from crawler.mirror.documents.linked_document import DocumentLink
 
 _PIECES = (
     b"<svg>|</svg>|<a href='|<p style=\"a:url(|')\">|<style>|</style>|<![CDATA[|]]>|<rss>|<link>"

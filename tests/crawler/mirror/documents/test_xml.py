@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.mirror.documents import LinkKind, read_document, undo
+from crawler.mirror.documents.edits import undo
+from crawler.mirror.documents.linked_document import read_document
+from crawler.mirror.documents.places import LinkKind
 
 PAGE = "http://host.example/a/feed.xml"
 PAGES, NEEDED = LinkKind.PAGE, LinkKind.REQUISITE
