@@ -256,7 +256,9 @@ class Places:
 
     def style(self, attribute: Attribute) -> None:
         """Add an attribute that is CSS."""
-        self._sheet(attribute.start, self._read(attribute), _CSS[attribute.quotes])
+        write = _CSS.get(attribute.quotes)
+        if write is not None:  # it has a value
+            self._sheet(attribute.start, self._read(attribute), write)
 
     def sheet(self, start: int, end: int) -> None:
         """Add the URLs of a style sheet that is raw text of the document."""
