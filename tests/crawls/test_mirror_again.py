@@ -122,7 +122,7 @@ def test_a_mirror_of_another_version_is_refused_in_a_line(
 ) -> None:
     folder = mirror(site.url, tmp_path / "m").folder
     with closing(sqlite3.connect(folder / ".mirror" / "crawl.db")) as database, database:
-        database.execute("UPDATE meta SET value = 10 WHERE name = 'schema'")
+        database.execute("UPDATE meta SET value = 10 WHERE name = 'schema_version'")
     for arguments in ((str(folder),), (site.url, str(folder)), ("--check", str(folder))):
         done = scrapy("mirror", *arguments)
         assert done.returncode == 2

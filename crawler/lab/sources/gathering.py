@@ -14,7 +14,7 @@ from crawler.lab.sources.source import LabPage, PageSource, SourceError
 from crawler.pages.stored_texts import unpack_judged
 from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.worker_pool import ReadingError
-from crawler.warc.errors import ArchiveError
+from crawler.warc.sources import ArchiveError
 from neardup import analyse
 from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest
