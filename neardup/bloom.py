@@ -57,7 +57,7 @@ class _StoredFilters(NamedTuple):
 
 
 class _Keys(ABC):
-    """What is common to one filter and to a stack of filters."""
+    """The common part of one filter and a stack of filters."""
 
     _kind: ClassVar[int]
 

@@ -1,6 +1,6 @@
 """The decision on a text: which kept text does it repeat, the cheapest layer first?
 
-A pure function of what was found. ``deduplicator`` finds it in memory and SQLite,
+The decision is a pure function of the evidence. ``deduplicator`` finds that in memory and SQLite,
 ``storage.redis.shared_evidence`` in Redis. ``evaluation`` and ``batch`` decide on many texts at
 once in compiled loops and in SQL, and a property test holds all of them to this function.
 """

@@ -123,9 +123,9 @@ class Promotion:
         if verdict.duplicate_of is None:
             first.payload_digest = None
             yield first.id, self._promote(first, number, verdict, old, document, parameters)
-            self.move_unknown(old.id, number, read_anew=False)
+            self.move_unknown(old.id, number, read_again=False)
         else:
-            self.move_unknown(old.id, verdict.duplicate_of, read_anew=True)
+            self.move_unknown(old.id, verdict.duplicate_of, read_again=True)
 
     def _source(self, row: PageRow) -> PageRow | None:
         """Return a capture with the text of a duplicate: its own or one with the same text."""
@@ -200,12 +200,12 @@ class Promotion:
         )
         self.store.note_changes()
 
-    def move_unknown(self, old_id: int, new_id: int, *, read_anew: bool) -> None:
+    def move_unknown(self, old_id: int, new_id: int, *, read_again: bool) -> None:
         """Set another original for all remaining duplicates of a capture.
 
-        With ``read_anew`` their digests are cleared, so that each is read at its next visit.
+        With ``read_again`` their digests are cleared, so that each is read at its next visit.
         """
-        forget = ", payload_digest = NULL, text_digest = NULL" if read_anew else ""
+        forget = ", payload_digest = NULL, text_digest = NULL" if read_again else ""
         self.store.database.write(
             f"UPDATE pages SET duplicate_of = ?{forget} WHERE duplicate_of = ? AND latest = 1",
             (new_id, old_id),

@@ -102,7 +102,7 @@ class Regrouping:
         if work is None or next(work.steps, _END) is not _END:
             return
         for host in work.hosts:
-            if self._work.get(host) is work:  # what it found may have made it begin anew
+            if self._work.get(host) is work:  # what it found may have started it again
                 del self._work[host]
         self._is_noted = False
 

@@ -1,4 +1,4 @@
-"""What enters an index and what its queries find; checks fingerprints, ids and arrays of both."""
+"""Entries of an index and the results of its queries, with the checks of their arrays."""
 
 import operator
 from collections.abc import Callable

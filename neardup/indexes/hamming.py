@@ -129,7 +129,7 @@ class HammingIndex:
             DocumentError: The id is negative or does not fit in 63 bits.
             OSError: The disk is full, or the like; the entry is not held, so try again.
             StorageError: A write failed half way, which leaves nothing but closing to do. Open the
-                index again: it may hold what was added since the last flush.
+                index again: it may hold additions made after the last flush.
             ClosedError: The index is closed.
 
         Complexity: O(log n) amortised. One call in ``buffer_size`` makes a segment of the buffer

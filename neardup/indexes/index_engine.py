@@ -173,7 +173,7 @@ class Engine:
     def _become_one(self, first: int, more: Rows) -> None:
         """Make a segment of those from ``first`` on, the buffer and more rows.
 
-        An OSError has changed nothing; whoever is told of a full disk can just try again.
+        An OSError has changed nothing, so that the call can be repeated after a full disk.
         """
         inputs = self._segments[first:]
         rows = joined_rows([self._buffer.rows(), more])

@@ -65,7 +65,7 @@ class LshIndex:
     A signature is cut into ``bands`` of ``rows`` values; texts that agree in all values of a band
     are candidates. At least ``min_recall`` of the pairs at ``min_similarity`` are candidates, and
     more of the more similar pairs: :meth:`collision_rate`. Every text that shares a band is
-    returned, and one in 2**32 a band of those that share none.
+    returned, and one in 2**32 a band of the other texts.
 
     An entry is an id with a signature; four bits of each value and 32 bits of each band are kept.
     An entry that is added twice is stored and found twice. Entries cannot be removed. An index

@@ -88,7 +88,7 @@ class Asked(NamedTuple):
     shingle_size: int
 
     def header(self, stored: Header | None = None) -> Header:
-        """Return the header of an index, with what is stored in the place of what is not given.
+        """Return the header of an index; the stored one fills in the parameters that are None.
 
         Raises:
             ParameterError: A number is out of range, or one is missing.

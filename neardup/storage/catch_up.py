@@ -55,11 +55,11 @@ def open_index(
     try:
         index = HammingIndex(folder, radius=radius)
     except IndexFileError as error:
-        _logger.warning("index made anew: %s", error)
+        _logger.warning("index made again: %s", error)
         index = _anew(folder, radius)
     try:
         if not _has_first_of(postings, index):
-            _logger.warning("index made anew: %s holds other fingerprints than its store", folder)
+            _logger.warning("index made again: %s holds other fingerprints than its store", folder)
             index.close()
             index = _anew(folder, radius)
         _catch_up(index, postings)

@@ -83,7 +83,7 @@ class Calls:
         self.turn = asyncio.Lock()
         self.made = self.answered = 0
 
-    def begin_anew(self) -> None:
+    def restart(self) -> None:
         self.made = self.answered = 0
 
 
@@ -165,8 +165,8 @@ class Shard:
         async with self._pushes.turn, self._calls.turn:
             await self._leave(self._worker, "", "", incarnation, _ms(rest_secs))
             self._incarnation = incarnation
-            self._pushes.begin_anew()
-            self._calls.begin_anew()
+            self._pushes.restart()
+            self._calls.restart()
             self.is_lost = False
 
     async def leave(self) -> None:

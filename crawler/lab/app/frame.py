@@ -181,4 +181,4 @@ class Frame:
 
 def _state(lab: Lab) -> str:
     state = "running" if lab.is_running else "not running"
-    return f"{state}; replaced pages are read anew soon" if lab.is_outdated else state
+    return f"{state}; replaced pages are read again soon" if lab.is_outdated else state

@@ -1,4 +1,4 @@
-"""What a choice would keep and drop: how many pages, by which layer, and which otherwise."""
+"""Shows the outcome of a choice: kept and dropped pages, by layer, and what changes."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _NOWHERE = "http://nowhere.invalid/"
 
 
 class LeftOut(Counter[str]):
-    """The numbers of what was left out, by cause; of many causes the later ones are one."""
+    """Counts what was left out, by cause; rare causes that come late are counted as one."""
 
     def add(self, why: str) -> None:
         known = why in self or len(self) < _MAX_CAUSES
@@ -228,7 +228,7 @@ class FileSource(PageSource):
 
     @abstractmethod
     def _next(self) -> Sequence[Told] | None:
-        """Describe the next pages, of which some may be left out; None at the end."""
+        """Describe the next pages, perhaps without some of them; None at the end."""
 
     @property
     def progress(self) -> float:

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+import crawler.warc
 from crawler.downloading.encodings import AnswerError, codings, open_body
 from crawler.lab.sources.gathering import NOT_TO_KEEP, FileSource, Told, complaint
 from crawler.reading.metadata import robots_words
@@ -137,7 +138,7 @@ def _fields(capture: Capture, name: str) -> list[str]:
 def _complaints(said: list[str]) -> Iterator[None]:
     """Take the log messages about an archive, which name URLs as they stand there."""
     taker = _Taker(said)
-    logger = logging.getLogger("crawler.warc.captures")
+    logger = logging.getLogger(crawler.warc.__name__)
     spoke, logger.propagate = logger.propagate, False
     logger.addHandler(taker)
     try:

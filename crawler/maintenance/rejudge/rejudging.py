@@ -249,7 +249,7 @@ def _apply(directory: CrawlDirectory, tuned: Tuned, watch: CheckWatch, *, queues
         if has_bloom:
             directory.bloom.unlink()
         database.commit()
-        make_index(directory, database, anew=False)
+        make_index(directory, database, from_scratch=False)
         if has_bloom:
             make_bloom(directory.bloom, database)
     except BaseException:

@@ -83,7 +83,7 @@ def find_misplaced(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Fin
     watch.begin("captures", len(_QUERIES))
     for rule, sql in _QUERIES.items():
         found = rule.found(directory.connection.execute(sql))
-        yield from advised(directory, found) if rule.repair is read_anew else found
+        yield from advised(directory, found) if rule.repair is read_again else found
         watch.advance()
 
 
@@ -91,7 +91,7 @@ def advised(directory: CrawlDirectory, found: Iterator[Finding]) -> Iterator[Fin
     """Yield findings of lost texts: only our own spiders can queue their URLs again."""
     for finding in found:
         own = directory.plan is not None
-        yield finding if own else replace(finding, remedy="", advice=_FETCH_ANEW)
+        yield finding if own else replace(finding, remedy="", advice=_FETCH_AGAIN)
 
 
 def _choose_newest(repairer: Repairer, finding: Finding) -> str:
@@ -115,7 +115,7 @@ def _make_newest(repairer: Repairer, key: bytes) -> None:
     )
 
 
-def read_anew(repairer: Repairer, finding: Finding) -> str | None:
+def read_again(repairer: Repairer, finding: Finding) -> str | None:
     """Forget captures and texts that are of no use, and queue their URLs."""
     if repairer.directory.plan is None:
         return None
@@ -223,8 +223,8 @@ def _forget_parameters(repairer: Repairer, finding: Finding) -> str:
     return f"verdicts whose parameters are not known: {finding.count:,}"
 
 
-READ_ANEW = "forgets the capture and queues the URL again"
-_FETCH_ANEW = "the spider is not one of ours, which could queue it again: crawl into a new JOBDIR"
+READ_AGAIN = "forgets the capture and queues the URL again"
+_FETCH_AGAIN = "the spider is not one of ours, which could queue it again: crawl into a new JOBDIR"
 
 NEWEST = Rule(
     "newest-unique",
@@ -236,11 +236,13 @@ NEWEST = Rule(
 VERDICT = Rule(
     "verdict-known",
     "captures with a verdict that there is not",
-    READ_ANEW,
-    read_anew,
+    READ_AGAIN,
+    read_again,
     changes_texts=True,
 )
-TEXT = Rule("kept-has-text", "kept pages without a text", READ_ANEW, read_anew, changes_texts=True)
+TEXT = Rule(
+    "kept-has-text", "kept pages without a text", READ_AGAIN, read_again, changes_texts=True
+)
 ONCE = Rule(
     "kept-once",
     "pages kept although an earlier page says the same",
@@ -283,7 +285,7 @@ ELSEWHERE = Rule(
 PARAMETERS = Rule(
     "parameters-known",
     "verdicts made with parameters that there are not",
-    "says that they are not known; scrapy rejudge makes them anew",
+    "says that they are not known; scrapy rejudge makes them again",
     _forget_parameters,
     Stage.DUPLICATES,
 )

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 INDEX = Rule(
     "index-right",
     "pages that the fingerprint index lacks",
-    "makes it anew from crawl.db",
+    "makes it again from crawl.db",
     stage=Stage.FILES,
 )
 _BEHIND = Rule("index-right", "", "adds them from crawl.db", stage=Stage.FILES, is_leftover=True)
 BLOOM = Rule(
     "bloom-knows-seen",
     "seen URLs that the Bloom filter does not know",
-    "makes it anew from the seen set",
+    "makes it again from the seen set",
     stage=Stage.FILES,
 )
 
@@ -85,7 +85,7 @@ def _missing_indexes(read: Read) -> dict[str, str]:
 
 def _make_indexes(repairer: Repairer, finding: Finding) -> str:
     repairer.database.write("REINDEX")
-    return "made the indexes of crawl.db anew"
+    return "made the indexes of crawl.db again"
 
 
 def _make_missing_indexes(repairer: Repairer, finding: Finding) -> str:
@@ -106,7 +106,7 @@ WHOLE = Rule(
 INDEXES = Rule(
     "database-indexes",
     "indexes of crawl.db disagree with their tables",
-    "makes the indexes anew",
+    "makes the indexes again",
     _make_indexes,
     Stage.DATABASE,
 )
@@ -231,18 +231,18 @@ def find_forgotten(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Fin
     yield from BLOOM.counted(lacking)
 
 
-def make_index(directory: CrawlDirectory, database: Database, *, anew: bool) -> str:
+def make_index(directory: CrawlDirectory, database: Database, *, from_scratch: bool) -> str:
     """Bring the fingerprint index in step with the store.
 
     Args:
         directory: The crawl.
         database: Its database, committed.
-        anew: Whether to delete the old index; otherwise missing entries are added.
+        from_scratch: Whether to delete the old index; otherwise missing entries are added.
     """
-    if anew:
+    if from_scratch:
         remove_index(directory)
     with open_index(directory.index, PageStore(database)) as index:
-        done = "made anew" if anew else "caught up"
+        done = "made again" if from_scratch else "caught up"
         return f"files of the fingerprint index {done}, with {len(index):,} entries"
 
 
@@ -258,4 +258,4 @@ def make_bloom(bloom: Path, database: Database) -> str:
     bloom.unlink(missing_ok=True)
     seen = SeenSet(database, bloom)
     seen.save()
-    return f"file of the Bloom filter made anew, with {len(seen):,} URLs"
+    return f"file of the Bloom filter made again, with {len(seen):,} URLs"

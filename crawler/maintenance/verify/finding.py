@@ -32,7 +32,7 @@ class Rule:
 
     Attributes:
         name: Short name, the same in every version.
-        what: Description of what breaks it, before the number of violations.
+        what: Words for the violations, printed before their number.
         remedy: Description of the repair by ``--repair``, empty without one.
         repair: Function that repairs a finding and returns a report, or None if it did nothing.
         stage: Stage of the repair.

@@ -114,7 +114,7 @@ def _regroup(repairer: Repairer) -> None:
 def _forget_groups(repairer: Repairer, finding: Finding) -> str:
     repairer.database.write(f"DELETE FROM url_groups WHERE {_WRONG_GROUP}")
     _regroup(repairer)
-    return f"addresses that the next crawl looks at anew: {finding.count:,}"
+    return f"addresses that the next crawl looks at again: {finding.count:,}"
 
 
 _REGROUPS = "puts them back into the queue, of which the next crawl skips what its rules skip"
@@ -143,7 +143,7 @@ STANDS = Rule(
 GROUPS = Rule(
     "groups-of-requests",
     "addresses that stand for no request, or for a page that is not there",
-    "lets the next crawl make them anew",
+    "lets the next crawl make them again",
     _forget_groups,
     Stage.QUEUE,
 )
@@ -250,7 +250,7 @@ def _queue_stuck(repairer: Repairer, finding: Finding) -> str:
 
 def _line_up(repairer: Repairer, finding: Finding) -> str:
     repairer.queue.requests.line_up()
-    return "lined up the hosts of the queue anew"
+    return "lined up the hosts of the queue again"
 
 
 def _see(repairer: Repairer, finding: Finding) -> str:
@@ -286,7 +286,7 @@ FETCHABLE = Rule(
 LINES = Rule(
     "hosts-in-line",
     "hosts that do not stand in line for what is queued of them",
-    "lines them up anew",
+    "lines them up again",
     _line_up,
     Stage.QUEUE,
 )

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import zstandard
 
 from crawler.maintenance.verify.capture_checks import (
-    READ_ANEW,
+    READ_AGAIN,
     advised,
     drop_near_texts,
-    read_anew,
+    read_again,
 )
 from crawler.maintenance.verify.finding import Culprits, Rule
 from crawler.pages.page_row import to_signed, to_unsigned
@@ -191,8 +191,8 @@ FEATURES = Rule(
 READABLE = Rule(
     "text-readable",
     "stored texts that cannot be decompressed",
-    READ_ANEW,
-    read_anew,
+    READ_AGAIN,
+    read_again,
     changes_texts=True,
 )
 NEAR_READABLE = Rule(

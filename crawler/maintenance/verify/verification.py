@@ -173,8 +173,8 @@ def _make_files(
     found = {finding.rule: finding for finding in findings}
     texts_changed = any(finding.changes_texts for finding in findings)
     if INDEX.name in found or texts_changed:
-        anew = texts_changed or not found[INDEX.name].is_leftover
-        done.append(make_index(directory, database, anew=anew))
+        from_scratch = texts_changed or not found[INDEX.name].is_leftover
+        done.append(make_index(directory, database, from_scratch=from_scratch))
     is_bloom_old = texts_changed or SEEN.name in found
     if BLOOM.name in found or (directory.bloom.exists() and is_bloom_old):
         done.append(make_bloom(directory.bloom, database))

@@ -149,7 +149,7 @@ class IndexDirectory:
         return StagedSegment(first, span, segment, log, tables)
 
     def switch(self, staged: StagedSegment) -> Tables:
-        """Let a segment count in place of what it replaces, and return it, mapped.
+        """Let a segment replace its sources, and return it, mapped.
 
         Raises:
             StorageError: The directory must be opened again, which mends it.

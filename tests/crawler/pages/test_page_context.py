@@ -102,7 +102,7 @@ WRITES: dict[str, Callable[[PageStore, PageRow], object]] = {
         row.duplicate_of or 0, 99, row.text_digest or b"", Verdict("near_duplicate"), 1
     ),
     "moved unread": lambda store, row: Promotion(store, Deduplicator()).move_unknown(
-        row.duplicate_of or 0, 99, read_anew=True
+        row.duplicate_of or 0, 99, read_again=True
     ),
 }
 

@@ -133,5 +133,5 @@ def test_what_was_done_is_counted_and_not_what_was_found(folder: Path) -> None:
     assert (
         int(written.rpartition(" ")[2]) >= 4
     )  # the capture, the old one's text and mark, a request
-    assert any(deed.startswith("files of the fingerprint index made anew") for deed in done)
+    assert any(deed.startswith("files of the fingerprint index made again") for deed in done)
     assert rows(folder, "SELECT count(*) FROM requests WHERE url LIKE '%/b'") == [(1,)]

@@ -283,7 +283,7 @@ def test_a_crawl_goes_on_with_an_index_made_anew(
         held = len(index)
     cut_log(size)(folder)
     Job(folder, OPTIONS).close()
-    assert "index made anew: " in caplog.text
+    assert "index made again: " in caplog.text
     assert "restore it from a copy, or delete the index directory" in caplog.text
     with HammingIndex(folder / "fingerprints") as index:
         assert len(index) == held
