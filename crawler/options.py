@@ -136,7 +136,8 @@ def job_options(settings: BaseSettings) -> JobOptions:
             timeout_secs=options.number("READING_TIMEOUT_SECS"),
             memory_limit_mb=options.integer("READING_MEMORY_LIMIT_MB"),
             max_links=options.integer("READING_MAX_LINKS"),
-            max_url_length=settings.getint("URLLENGTH_LIMIT") or 65_536,
+            max_url_length=Options._bound("URLLENGTH_LIMIT", settings.getint("URLLENGTH_LIMIT"), 0)
+            or 65_536,
             keep_html=options.boolean("PAGES_KEEP_HTML"),
             disabled_url_rules=disabled,
             parameters=parameters,

@@ -62,7 +62,7 @@ def clusters(
 def _root(parents: dict[Id, Id], member: Id) -> Id:
     """Return the member that stands for the whole set; an unknown one becomes a set of its own."""
     above = parents.setdefault(member, member)
-    while above != member:
+    while above is not member and above != member:
         # Path halving: every second step leads to the grandparent from now on.
         parents[member] = member = parents[above]
         above = parents[member]

@@ -15,7 +15,7 @@ from crawler.console.escaping import say
 from crawler.console.fleet_worker import farewell_lines, prepare_worker, welcome_lines
 from crawler.console.report_text import report_lines
 from crawler.feeds.exporters import require_pyarrow
-from crawler.frontier.redis.workers import FleetError
+from crawler.frontier.redis import FleetError
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.options import Options, did_you_mean, is_fleet

@@ -10,7 +10,7 @@ from rich.filesize import decimal
 
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say
-from crawler.frontier.redis.workers import FleetError
+from crawler.frontier.redis import FleetError
 
 if TYPE_CHECKING:
     import argparse

@@ -13,7 +13,7 @@ from scrapy.commands import ScrapyCommand
 
 from crawler.console.escaping import plain_logs, say, say_json
 from crawler.console.progress import ProgressLine
-from crawler.frontier.redis.workers import FleetError
+from crawler.frontier.redis import FleetError
 from crawler.lab.pair_label import LabelError
 from crawler.lab.sources.source import SourceError
 from crawler.options import did_you_mean
@@ -115,8 +115,7 @@ class PlainCommand(ScrapyCommand):
         except OSError as error:
             if error.filename is None:
                 _close_stdout()
-            where = "cannot write" if error.filename is None else error.filename
-            self.exitcode = complain(self, f"{where}: {error.strerror}")
+            self.exitcode = complain(self, _words_of(error))
         except KeyboardInterrupt:
             if sys.stderr.isatty():
                 say(to_stderr=True)  # past the ^C
@@ -144,6 +143,11 @@ class PlainCommand(ScrapyCommand):
             return
         for line in lines:
             say(line)
+
+
+def _words_of(error: OSError) -> str:
+    words = error.strerror or str(error) or type(error).__name__
+    return words if error.filename is None else f"{error.filename}: {words}"
 
 
 def _close_stdout() -> None:

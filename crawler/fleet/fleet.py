@@ -17,8 +17,8 @@ from crawler.fleet.news import News
 from crawler.fleet.outbox import Outbox, RecentKeys, RecentSpellings
 from crawler.fleet.worker import Worker
 from crawler.frontier.queue import RequestQueue
+from crawler.frontier.redis import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
-from crawler.frontier.redis.workers import FleetError
 from crawler.storage.errors import CrawlStorageError
 from neardup.errors import ServerError
 from neardup.storage.redis.connecting import connect

@@ -9,7 +9,7 @@ import secrets
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from crawler.frontier.redis.workers import FleetError
+from crawler.frontier.redis import FleetError
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:

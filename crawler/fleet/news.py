@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.fleet.board import Board, Notices, SharedRule
 from crawler.fleet.status import at, names
-from crawler.frontier.redis.workers import FleetError
+from crawler.frontier.redis import FleetError
 from crawler.pages.live_parameters import add, check_name, from_json, in_words, to_json
 from crawler.storage.states import COVERED, RuleStatus
 from crawler.url_rules.engine import UrlRules

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.fleet.board import Board, Notices, SharedRule
 from crawler.fleet.membership import BEGINNING, prefix_of
+from crawler.frontier.redis import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
-from crawler.frontier.redis.workers import FleetError
 from neardup.storage.redis.connecting import connect
 
 if TYPE_CHECKING:

@@ -34,6 +34,12 @@ def test_a_number_that_cannot_be_meant_is_refused(name: str, value: object) -> N
         job_options(Settings({name: value}))
 
 
+def test_a_length_of_urls_below_nothing_is_refused() -> None:
+    assert job_options(Settings({"URLLENGTH_LIMIT": 0})).reading.max_url_length == 65_536
+    with pytest.raises(ValueError, match=r"^URLLENGTH_LIMIT must be at least 0, got -1$"):
+        job_options(Settings({"URLLENGTH_LIMIT": -1}))
+
+
 def from_command_line(name: str, value: str) -> Settings:
     settings = Settings()
     settings.set(name, value, priority="cmdline")

@@ -36,6 +36,12 @@ def test_pairs_are_joined(pairs: list[tuple[int, int]], found: list[Cluster[int]
     assert clusters(pairs) == found
 
 
+def test_an_id_that_is_not_equal_to_itself_ends() -> None:
+    nan = float("nan")
+    (found,) = clusters([(nan, 1.0)])
+    assert len(found.members) == 2
+
+
 def test_ids_may_be_words() -> None:
     assert clusters([("/b", "/a"), ("/c", "/b")]) == [Cluster("/a", ("/a", "/b", "/c"))]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crawler.frontier.redis import FleetError
 from crawler.frontier.redis import lua_scripts as scripts
 
 if TYPE_CHECKING:
@@ -12,10 +13,6 @@ if TYPE_CHECKING:
 
     from neardup.storage.redis.script import Script
     from neardup.storage.redis.server import Server
-
-
-class FleetError(Exception):
-    """A worker cannot join the fleet; the message says why and what to do."""
 
 
 class HeartbeatWatch:

@@ -227,7 +227,7 @@ class FileSource(PageSource):
         self._progress = 0.0
 
     @abstractmethod
-    def _next(self) -> Sequence[Told] | None:
+    def _next(self) -> Iterable[Told] | None:
         """Describe the next pages, perhaps without some of them; None at the end."""
 
     @property

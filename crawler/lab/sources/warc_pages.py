@@ -67,9 +67,10 @@ class WarcSource(FileSource):
         self._captures.close()
         super().close()
 
-    def _next(self) -> list[Told] | None:
+    def _next(self) -> Iterator[Told] | None:
         captures = self._next_captures()
-        return list(self._told(captures)) if captures else None
+        # One after the other: each body may be of MAX_BYTES when it is decompressed.
+        return self._told(captures) if captures else None
 
     def _next_captures(self) -> list[Capture]:
         """Return the next captures, bounded in number and bytes; none at the end."""

@@ -86,9 +86,12 @@ class Corpus:
     def pages(self) -> Iterator[KeptPage]:
         """Yield the pages, in no order, a few at a time in memory."""
         for folder in self._folders:
-            rows = _dataset(folder).to_batches(columns=list(_COLUMNS), batch_size=_ROWS_AT_ONCE)
-            for batch in rows:
-                yield from (KeptPage(**values) for values in batch.to_pylist())
+            try:
+                rows = _dataset(folder).to_batches(columns=list(_COLUMNS), batch_size=_ROWS_AT_ONCE)
+                for batch in rows:
+                    yield from (KeptPage(**values) for values in batch.to_pylist())
+            except (ValueError, OSError) as error:  # a missing column, a file that was cut
+                raise _unreadable(folder / "kept", error) from None
 
 
 def _about(folder: Path) -> About:
@@ -115,7 +118,11 @@ def _open(folder: Path) -> Any:
     try:
         return dataset.dataset(files, format="parquet")
     except (pa.ArrowException, OSError) as error:
-        raise JobError(f"{folder}: cannot be read: {str(error).splitlines()[0]}") from None
+        raise _unreadable(folder, error) from None
+
+
+def _unreadable(folder: Path, error: Exception) -> JobError:
+    return JobError(f"{folder}: cannot be read: {str(error).splitlines()[0]}")
 
 
 def _local(place: str) -> Path:

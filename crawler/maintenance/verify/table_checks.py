@@ -17,7 +17,8 @@ from crawler.urls.canonical import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import sqlite3
+    from collections.abc import Callable, Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding
@@ -63,7 +64,9 @@ def find_strange(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findi
     read = directory.connection.execute
     yield from LOST.found(read(_KNOWN_ONLY))
     yield from UNKNOWN.found(read(_PAGES_ONLY))
-    yield from LINKS.found((number, "") for number in _unreadable_links(directory))
+    yield from LINKS.found(
+        (number, "") for number in _unreadable_links(directory.connection.execute)
+    )
 
 
 def _wrong_meta(directory: CrawlDirectory) -> dict[str, str]:
@@ -111,9 +114,8 @@ def _wrong_redirects(directory: CrawlDirectory) -> Iterator[bytes]:
             yield key
 
 
-def _unreadable_links(directory: CrawlDirectory) -> Iterator[int]:
+def _unreadable_links(read: Callable[[str], sqlite3.Cursor]) -> Iterator[int]:
     """Yield the ids of the lists of links that are unreadable or belong to no page."""
-    read = directory.connection.execute
     dictionary = read("SELECT urls FROM link_dictionary WHERE typeof(urls) = 'blob'").fetchone()
     plain = LinkPacker()
     shared = None if dictionary is None else LinkPacker(dictionary[0])
@@ -163,8 +165,10 @@ def _let_be_due(repairer: Repairer, finding: Finding) -> str:
 
 
 def _drop_links(repairer: Repairer, finding: Finding) -> str:
-    repairer.write_each("DELETE FROM links WHERE id = ?", finding.ids)
-    return f"lists of links taken away: {finding.count:,}"
+    # Keys were put right meanwhile, and lists of links found their pages by that.
+    ids = list(_unreadable_links(repairer.database.read))
+    repairer.write_each("DELETE FROM links WHERE id = ?", ids)
+    return f"lists of links taken away: {len(ids):,}"
 
 
 def _forget_redirects(repairer: Repairer, finding: Finding) -> str:

@@ -140,7 +140,9 @@ def repair(
 
 
 def _repair_once(directory: CrawlDirectory, found: Verification) -> list[str]:
-    if not any(finding.remedy for finding in found.findings):
+    # What is written to a damaged file may damage more of it.
+    is_whole = all(finding.broken is not WHOLE for finding in found.findings)
+    if not is_whole or not any(finding.remedy for finding in found.findings):
         return []
     database = Database(directory.folder)
     try:

@@ -48,7 +48,7 @@ def test_problems_are_named_repaired_and_gone(tmp_path: Path) -> None:
     assert mended.returncode == 0, mended.stdout + mended.stderr
     assert "repaired: captures forgotten: 1, URLs queued again: 1\n" in mended.stdout
     assert "repaired: rows of crawl.db written: " in mended.stdout
-    assert "repaired: files of the fingerprint index made anew, with " in mended.stdout
+    assert "repaired: files of the fingerprint index made again, with " in mended.stdout
     assert check(tmp_path).findings == ()
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
 
 import crawler.commands
-from crawler.console.command_line import GROUPS
+from crawler.console.command_line import GROUPS, PlainCommand
 from tests.crawler.commands.in_process import run
 
 ALONE = {"crawl", "demo", "fleet", "mirror"}
@@ -32,6 +33,35 @@ def test_help_names_the_commands_of_the_same_group() -> None:
     told = " ".join(run("rejudge", "--help").stdout.split())
     assert f"Commands of the group crawl directory: {', '.join(GROUPS['crawl directory'])}." in told
     assert "[crawl directory]" not in told
+
+
+class _Failing(PlainCommand):
+    """Raises an error of the system."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__()
+        self._error = error
+
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError("Unexpected end of stream"), "Unexpected end of stream"),
+        (TimeoutError(), "TimeoutError"),
+        (FileNotFoundError(2, "No such file", "there"), "there: No such file"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+    ],
+)
+def test_an_error_of_the_system_is_told_in_its_words(
+    error: OSError, words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command = _Failing(error)
+    command.run([], argparse.Namespace())
+    assert command.exitcode == 2
+    assert capfd.readouterr().err.endswith(f": {words}\n")
 
 
 @pytest.mark.parametrize("command", ["verify", "report", "merge", "adopt", "tune", "fleet"])

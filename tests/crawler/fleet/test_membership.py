@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.fleet.membership import Membership, shown_url
-from crawler.frontier.redis.workers import FleetError
+from crawler.frontier.redis import FleetError
 from crawler.storage.database import Database
 from neardup.errors import ServerError
 from neardup.storage.redis.connecting import connect

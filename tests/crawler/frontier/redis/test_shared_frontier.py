@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.frontier.redis import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
-from crawler.frontier.redis.workers import FleetError
 from neardup.storage.redis.connecting import connect
 from tests.crawler.frontier.redis.fleet import PLAN, A, B, C, link, links, worker
 from tests.waiting import eventually

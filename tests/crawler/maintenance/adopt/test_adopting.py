@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
+from pyarrow import parquet
 
 from crawler.maintenance.adopt.adopting import Corpus, adopt
 from crawler.maintenance.merge.merging import merge
@@ -42,6 +43,15 @@ def test_a_directory_holds_every_page_and_nothing_is_amiss(tmp_path: Path) -> No
         "a short one": ("too_short", 1),
         "no URL": ("new", 0),
     }
+
+
+def test_a_corpus_without_a_column_is_told_in_one_line(tmp_path: Path) -> None:
+    write_output(tmp_path / "corpus", TEXTS)
+    for file in (tmp_path / "corpus" / "kept").glob("*.parquet"):
+        parquet.write_table(parquet.read_table(file).drop_columns(["text"]), file)
+    with pytest.raises(JobError, match=r"kept: cannot be read: [^\n]*text[^\n]*$"):
+        made(tmp_path / "corpus", tmp_path / "job")
+    assert not (tmp_path / "job").exists()
 
 
 def test_runs_that_it_goes_on_from_are_adopted_too(tmp_path: Path) -> None:

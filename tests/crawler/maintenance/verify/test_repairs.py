@@ -9,6 +9,7 @@ import pytest
 from filelock import FileLock
 
 from crawler.job import Job
+from crawler.pages.page_links import LinkPacker
 from crawler.storage.errors import JobError, JobInUseError, JobVersionError
 from tests.crawler.maintenance.verify.crawled import (
     QUEUED,
@@ -121,6 +122,30 @@ class TestWhatCannotBeChecked:
         assert rules(found) == {"database-whole"}
         assert found.done == ()
         assert path.read_bytes() == before
+
+    def test_nothing_is_written_to_a_database_that_lost_a_table(self, folder: Path) -> None:
+        execute(folder, "DROP TABLE url_groups", "DELETE FROM known")
+        before = (folder / "crawl.db").read_bytes()
+        found = check_and_repair(folder)
+        assert "database-whole" in rules(found)
+        assert len(rules(found)) > 1
+        assert found.done == ()
+        assert (folder / "crawl.db").read_bytes() == before
+
+
+def test_links_whose_page_gets_its_key_back_are_no_damage(folder: Path) -> None:
+    ((key,),) = rows(folder, f"SELECT key FROM pages {of('/b')}")
+    assert isinstance(key, bytes)
+    packed = LinkPacker().pack([(f"{URL}/next", False)], nofollow=False)
+    execute(
+        folder,
+        f"INSERT INTO links (key, shared, urls) VALUES (x'{key.hex()}', 0, x'{packed.hex()}')",
+        f"UPDATE pages SET key = x'{'7a' * len(key)}' WHERE key = x'{key.hex()}'",
+    )
+    links = rows(folder, "SELECT count(*) FROM links")
+    assert "links-readable" in rules(check(folder))
+    check_and_repair(folder)
+    assert rows(folder, "SELECT count(*) FROM links") == links
 
 
 def test_what_was_done_is_counted_and_not_what_was_found(folder: Path) -> None:
