@@ -16,9 +16,11 @@ from crawler.pages.verdicts import (
     DUPLICATES,
     EXACT_DUPLICATE,
     FAILED,
+    NOT_HTML,
     UNCHANGED,
-    UNREADABLE,
     VERDICTS,
+    WITHOUT_PAGE,
+    listed,
 )
 from crawler.storage import meta_names
 from crawler.storage.states import HOLDS, SKIPPED, TODO, UNFINISHED
@@ -212,7 +214,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         missing=_summed(
             (reason if verdict == FAILED else f"{verdict}: {reason}", count)
             for verdict, reason, count in reasons
-            if verdict in {FAILED, UNREADABLE}
+            if verdict in WITHOUT_PAGE
         ),
         clusters=_clusters(connection),
         better_copies=scalar(
@@ -255,7 +257,7 @@ def _count_reasons(connection: sqlite3.Connection, visit: int) -> list[tuple[str
     """Return verdicts and reasons, in words, with their numbers of pages, the most first."""
     rows = connection.execute(
         "SELECT verdict, reason, count(*) FROM pages WHERE visit = ?"
-        " AND (verdict IN ('failed', 'unreadable', 'not_html')"
+        f" AND (verdict IN ({listed(WITHOUT_PAGE | {NOT_HTML})})"
         "      OR instr(char(10) || reason, char(10) || ?))"
         " GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?",
         (visit, Reason.NOT_COMPARED, LARGEST),

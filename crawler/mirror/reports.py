@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.mirror.paths import CHANGES, CONTENTS, DUPLICATES, INDEX, address_between
 from crawler.pages.reasons import in_words
-from crawler.pages.verdicts import OUTCOMES
+from crawler.pages.verdicts import OUTCOMES, WITHOUT_PAGE, listed
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _HEAD = (
 _END = "</body></html>\n"
 
 # Columns are named as in the files.
-_CHANGES = """
+_CHANGES = f"""
 SELECT pages.url AS url, CASE files.state WHEN 'own' THEN files.path END AS path,
        known.distance AS distance, known.similarity AS similarity, known.reason AS reason,
        known.moved_to AS moved_to, files.is_cut AS is_part
@@ -36,7 +36,7 @@ FROM known
 JOIN pages ON pages.key = known.key AND pages.latest = 1
 LEFT JOIN files ON files.key = known.key
 WHERE known.visit = ? AND known.outcome = ?
-  AND (pages.verdict NOT IN ('failed', 'unreadable') OR files.is_cut = 1)
+  AND (pages.verdict NOT IN ({listed(WITHOUT_PAGE)}) OR files.is_cut = 1)
 ORDER BY pages.id
 """
 

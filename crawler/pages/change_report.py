@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawler.pages.reasons import in_words
-from crawler.pages.verdicts import AWAY, OUTCOMES
+from crawler.pages.verdicts import AWAY, OUTCOMES, WITHOUT_PAGE, listed
 
 if TYPE_CHECKING:
     import sqlite3
@@ -16,7 +16,7 @@ LISTED = 20
 
 # A URL that was never read, such as a broken link, cannot have changed.
 _PAGES = "known JOIN pages USING (key) WHERE pages.latest = 1 AND known.visit = ?"
-_READ_ONCE = "pages.verdict NOT IN ('failed', 'unreadable')"
+_READ_ONCE = f"pages.verdict NOT IN ({listed(WITHOUT_PAGE)})"
 
 _CHANGED_MOST = f"""
 SELECT pages.url, known.distance, known.similarity, known.is_near, known.reason FROM {_PAGES}
@@ -103,7 +103,7 @@ def find_changes(connection: sqlite3.Connection, visit: int) -> Changes:
     ).fetchone()
     not_asked = connection.execute(
         "SELECT count(*) FROM known JOIN pages USING (key)"
-        " WHERE pages.latest = 1 AND pages.verdict NOT IN ('failed', 'unreadable')"
+        f" WHERE pages.latest = 1 AND {_READ_ONCE}"
         " AND known.visit < ?",
         (visit,),
     ).fetchone()[0]

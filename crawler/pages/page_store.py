@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
 from crawler.pages.page_row import COLUMNS, PageRow, row_of, to_unsigned
-from crawler.pages.verdicts import FAILED, KEPT, NOT_HTML, UNREADABLE
+from crawler.pages.verdicts import KEPT, NOT_HTML, ORIGINALS, WITHOUT_PAGE, listed
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ _SET_VERDICT = f"UPDATE pages SET {', '.join(f'{name} = ?' for name in _OF_VERDI
 
 # Every text that was ever kept: the index forgets nothing, older versions may be dropped. The
 # index pages_fingerprint has the same condition.
-_INDEXED = "fingerprint IS NOT NULL AND verdict IN ('new', 'changed', 'too_short')"
+_INDEXED = f"fingerprint IS NOT NULL AND verdict IN ({listed(KEPT)})"
 
 # The condition of the index pages_payload has the same list.
-_ORIGINALS = "verdict IN ('new', 'changed', 'too_short', 'not_html')"
+_ORIGINALS = f"verdict IN ({listed(ORIGINALS)})"
 
 
 class LastCapture:
@@ -96,7 +96,7 @@ class StoredUrl(NamedTuple):
 
     @property
     def is_page(self) -> bool:
-        return self.verdict not in {FAILED, UNREADABLE}
+        return self.verdict not in WITHOUT_PAGE
 
 
 class PageStore:
@@ -182,7 +182,7 @@ class PageStore:
 
     def _read_last(self, key: bytes) -> PageRow | None:
         row = self._row(f"{_SELECT} WHERE key = ? AND latest = 1", (key,))
-        return None if row is None or row.verdict in {FAILED, UNREADABLE} else row
+        return None if row is None or row.verdict in WITHOUT_PAGE else row
 
     def is_held(self, row: PageRow) -> bool:
         """Return whether a capture's text or file is still stored, with it or with its original.
@@ -248,11 +248,11 @@ class PageStore:
 
     def find_payload(self, digest: bytes) -> PageRow | None:
         """Return the first kept page of exactly these bytes."""
-        return self._find_bytes(digest, "verdict <> 'not_html'")
+        return self._find_bytes(digest, f"verdict <> '{NOT_HTML}'")
 
     def find_file(self, digest: bytes) -> PageRow | None:
         """Return the first file that is no page of exactly these bytes."""
-        return self._find_bytes(digest, "verdict = 'not_html'")
+        return self._find_bytes(digest, f"verdict = '{NOT_HTML}'")
 
     def _find_bytes(self, digest: bytes, condition: str) -> PageRow | None:
         return self._row(
@@ -272,7 +272,7 @@ class PageStore:
         """Delete the failures of a page with smaller ids, except for its newest capture."""
         self.database.write(
             "DELETE FROM pages WHERE key = ? AND id < ? AND latest = 0"
-            " AND verdict IN ('failed', 'unreadable')",
+            f" AND verdict IN ({listed(WITHOUT_PAGE)})",
             (key, before),
         )
 
@@ -386,7 +386,7 @@ class PageStore:
 
 def _says_less(row: PageRow, previous: PageRow) -> bool:
     """Return whether a new capture has no content while the last one has some."""
-    if row.verdict in {FAILED, UNREADABLE}:
+    if row.verdict in WITHOUT_PAGE:
         return True
     empty = row.verdict == NOT_HTML or (row.verdict in KEPT and not row.words)
     return empty and bool(previous.words)

@@ -17,6 +17,8 @@ from crawler.pages.verdicts import (
     NOT_HTML,
     READ,
     UNCHANGED,
+    WITHOUT_PAGE,
+    listed,
 )
 
 if TYPE_CHECKING:
@@ -250,7 +252,7 @@ class KnownUrls:
         """
         answer = self._database.read(
             "SELECT verdict, last_payload_digest FROM pages WHERE key = ? AND id > ? AND id < ?"
-            " AND visit > ? AND verdict NOT IN ('failed', 'unreadable') ORDER BY id DESC LIMIT 1",
+            f" AND visit > ? AND verdict NOT IN ({listed(WITHOUT_PAGE)}) ORDER BY id DESC LIMIT 1",
             (row.key, page.id, row.id, page.seen_visit),
         ).fetchone()
         return answer is not None and tuple(answer) == (NOT_HTML, row.last_payload_digest)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 NEW = "new"
 EXACT_DUPLICATE = "exact_duplicate"
 TEXT_DUPLICATE = "text_duplicate"
@@ -41,6 +46,12 @@ DUPLICATES = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE, NEAR_DUPLICATE})
 OF_TEXTS = KEPT | DUPLICATES
 """Verdicts on a text, or on its bytes, relative to all others."""
 
+ORIGINALS = KEPT | {NOT_HTML}
+"""Verdicts on the pages and files that a duplicate may name."""
+
+WITHOUT_PAGE = frozenset({UNREADABLE, FAILED})
+"""Verdicts on requests after which nothing was read."""
+
 OUTCOMES: dict[str, str] = {
     NEW: "a page that was not known",
     CHANGED: "says something else than at its last visit",
@@ -57,3 +68,15 @@ READ = frozenset({NEW, UNCHANGED, CHANGED})
 
 AWAY = frozenset({MOVED, GONE, FORBIDDEN, FAILED})
 """Outcomes of URLs that gave no page."""
+
+_PLACES = {verdict: place for place, verdict in enumerate(VERDICTS)}
+
+
+def listed(words: Collection[str]) -> str:
+    """Return words as SQL lists them: verdicts in the order of ``VERDICTS``, then others by name.
+
+    SQLite uses a partial index only where a query has its very condition, so that this is the order
+    in the indexes of ``crawler.storage.schema``.
+    """
+    ordered = sorted(words, key=lambda word: (_PLACES.get(word, len(_PLACES)), word))
+    return ", ".join(f"'{word}'" for word in ordered)

@@ -6,6 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier.order import host_number
+from crawler.pages.verdicts import NOT_HTML
 from crawler.storage.states import DONE, LEASED, TODO
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext
@@ -34,7 +35,7 @@ FROM requests JOIN pages ON pages.key = requests.key AND latest = 1
 LEFT JOIN elsewhere ON elsewhere.page = pages.id
 WHERE host = ? AND state > {TODO} AND state = ? AND max(visit, seen_visit) = ?
   AND (text IS NOT NULL OR duplicate_of IS NOT NULL OR elsewhere.page IS NOT NULL
-       OR (verdict = 'not_html' AND body_bytes))
+       OR (verdict = '{NOT_HTML}' AND body_bytes))
 ORDER BY requests.id DESC LIMIT ?
 """  # noqa: S608
 

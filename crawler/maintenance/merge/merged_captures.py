@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crawler.maintenance.verify.capture_checks import TWICE
 from crawler.pages.page_row import COLUMNS
 from crawler.pages.reasons import Reason
-from crawler.pages.verdicts import DUPLICATES, FAILED, KEPT, NOINDEX, NOT_HTML, UNREADABLE
+from crawler.pages.verdicts import (
+    DUPLICATES,
+    KEPT,
+    NOINDEX,
+    NOT_HTML,
+    ORIGINALS,
+    TEXT_DUPLICATE,
+    WITHOUT_PAGE,
+    listed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,7 +48,7 @@ UPDATE pages SET seen_visit = max(seen_visit, ?), seen_at = ?, payload_digest = 
 
 # Texts that two crawls kept without knowing of each other, or after one was killed.
 _MAKE_DUPLICATES = f"""
-UPDATE pages SET verdict = 'text_duplicate', distance = 0, similarity = 1.0, text = NULL,
+UPDATE pages SET verdict = '{TEXT_DUPLICATE}', distance = 0, similarity = 1.0, text = NULL,
     html = NULL, duplicate_of = (
         SELECT min(first.id) FROM pages AS first
         WHERE first.text_digest = pages.text_digest AND first.latest = 1
@@ -58,18 +67,18 @@ WHERE id IN (SELECT page FROM scratch.named WHERE text_digest IS NOT NULL)
 """
 
 # A file is never stored: its copies name one with the same bytes.
-_NAME_FILE = """
+_NAME_FILE = f"""
 UPDATE pages SET duplicate_of = (
     SELECT file.id FROM scratch.named JOIN pages AS file
       ON file.payload_digest = pages.payload_digest
-     AND file.verdict IN ('new', 'changed', 'too_short', 'not_html') AND file.verdict = 'not_html'
+     AND file.verdict IN ({listed(ORIGINALS)}) AND file.verdict = '{NOT_HTML}'
     WHERE named.page = pages.id
     ORDER BY file.latest DESC, file.id IS NOT named.original, file.key IS NOT named.key, file.id
     LIMIT 1)
 WHERE id IN (SELECT page FROM scratch.named WHERE text_digest IS NULL)
 """
 _FILES_ALONE = f"""
-UPDATE pages SET verdict = 'not_html', distance = NULL, similarity = NULL,
+UPDATE pages SET verdict = '{NOT_HTML}', distance = NULL, similarity = NULL,
     reason = coalesce(reason, '{Reason.LOST_FILE}')
 WHERE id IN (
     SELECT page FROM scratch.named JOIN pages ON pages.id = page
@@ -214,7 +223,7 @@ class MergedCapture(NamedTuple):
     @property
     def was_read(self) -> bool:
         """Whether an answer came that could be read."""
-        return self.verdict not in {FAILED, UNREADABLE}
+        return self.verdict not in WITHOUT_PAGE
 
     @property
     def is_file(self) -> bool:

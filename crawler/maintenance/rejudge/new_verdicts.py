@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.maintenance.verify.capture_checks import listed
 from crawler.pages.page_row import to_signed, to_unsigned
 from crawler.pages.stored_texts import HeldTexts, TextSource
 from crawler.pages.verdicts import (
@@ -14,6 +13,7 @@ from crawler.pages.verdicts import (
     NEAR_DUPLICATE,
     OF_TEXTS,
     TEXT_DUPLICATE,
+    listed,
 )
 from crawler.reading.reading import extract_of
 from crawler.storage.states import TODO

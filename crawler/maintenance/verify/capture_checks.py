@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING
 
 from crawler.maintenance.verify.finding import Rule, Stage
 from crawler.pages.stored_texts import HeldTexts
-from crawler.pages.verdicts import DUPLICATES, KEPT, NEW, TEXT_DUPLICATE, TOO_SHORT, VERDICTS
+from crawler.pages.verdicts import (
+    DUPLICATES,
+    KEPT,
+    NEW,
+    NOT_HTML,
+    TEXT_DUPLICATE,
+    TOO_SHORT,
+    VERDICTS,
+    WITHOUT_PAGE,
+    listed,
+)
 from neardup import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding
     from crawler.maintenance.verify.repairer import Repairer
     from crawler.pages.page_row import PageRow
-
-
-def listed(words: Collection[str]) -> str:
-    return ", ".join(f"'{word}'" for word in sorted(words))
 
 
 _NOT_NEWEST = "SELECT max(id), url FROM pages GROUP BY key HAVING sum(latest) <> 1"
@@ -36,16 +42,16 @@ SELECT copy.id AS id, copy.url AS url
 FROM pages AS copy LEFT JOIN pages AS kept ON kept.id = copy.duplicate_of
 WHERE copy.latest = 1 AND (copy.duplicate_of IS NOT NULL OR copy.verdict IN ({listed(DUPLICATES)}))
   AND (kept.id IS NULL AND {_HERE.format("copy.id")}
-       OR kept.verdict <> 'not_html' AND NOT (kept.latest = 1 AND kept.text IS NOT NULL))
+       OR kept.verdict <> '{NOT_HTML}' AND NOT (kept.latest = 1 AND kept.text IS NOT NULL))
 """
 # Their original has changed, and a visit that was stopped has not requested them.
 _WAITING = "kept.text IS NOT NULL AND kept.id IN (SELECT page FROM superseded)"
 _SUPERSEDED = f"{ORPHANS} AND {_WAITING}"
 _LOST = f"{ORPHANS} AND NOT coalesce({_WAITING}, 0)"
-TWICE = """
+TWICE = f"""
 SELECT later.id, later.url FROM pages AS later
 WHERE later.latest = 1 AND later.text IS NOT NULL AND later.words > 0
-  AND later.verdict IN ('new', 'changed', 'too_short')
+  AND later.verdict IN ({listed(KEPT)})
   AND EXISTS (
     SELECT 1 FROM pages AS first
     WHERE first.text_digest = later.text_digest AND first.latest = 1 AND first.text IS NOT NULL
@@ -110,7 +116,7 @@ def _make_newest(repairer: Repairer, key: bytes) -> None:
     write("UPDATE pages SET latest = 0 WHERE key = ? AND latest = 1", (key,))
     write(
         "UPDATE pages SET latest = 1 WHERE id = (SELECT id FROM pages WHERE key = ?"
-        " ORDER BY verdict IN ('failed', 'unreadable'), id DESC LIMIT 1)",
+        f" ORDER BY verdict IN ({listed(WITHOUT_PAGE)}), id DESC LIMIT 1)",
         (key,),
     )
 

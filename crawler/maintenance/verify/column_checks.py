@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.maintenance.verify.capture_checks import listed
 from crawler.maintenance.verify.finding import Rule, Stage
-from crawler.pages.verdicts import OUTCOMES
+from crawler.pages.verdicts import OUTCOMES, listed
 from crawler.storage import meta_names
 from crawler.storage.states import QUEUED, SKIPPED, TODO
 

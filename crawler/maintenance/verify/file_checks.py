@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawler.frontier.seen import SeenSet
-from crawler.maintenance.verify.capture_checks import listed
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Rule, Stage
 from crawler.pages.page_store import PageStore
-from crawler.pages.verdicts import KEPT
+from crawler.pages.verdicts import KEPT, listed
 from crawler.storage.errors import JobInUseError
 from crawler.storage.schema import TABLES
 from neardup import HammingIndex

@@ -10,7 +10,7 @@ import zstandard
 from crawler.maintenance.verify.column_checks import NEWEST_VISIT, find_strange_values
 from crawler.maintenance.verify.finding import Rule, Stage
 from crawler.pages.page_links import LinkPacker
-from crawler.pages.verdicts import MOVED
+from crawler.pages.verdicts import MOVED, WITHOUT_PAGE, listed
 from crawler.storage import meta_names
 from crawler.storage.states import LEASED, TODO
 from crawler.urls.canonical import MalformedUrl
@@ -30,9 +30,9 @@ WHERE outcome <> '{MOVED}' AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.key =
   AND NOT EXISTS (
       SELECT 1 FROM requests WHERE requests.key = known.key AND state IN ({TODO}, {LEASED}))
 """
-_PAGES_ONLY = """
+_PAGES_ONLY = f"""
 SELECT id, url FROM pages WHERE latest = 1 AND visit > 0
-  AND verdict NOT IN ('failed', 'unreadable')
+  AND verdict NOT IN ({listed(WITHOUT_PAGE)})
   AND NOT EXISTS (SELECT 1 FROM known WHERE known.key = pages.key)
 """
 _DUE_NOW = """
