@@ -6,7 +6,8 @@ A page passes these steps, the cheapest first:
 2. ``scheduler.py``: the next request, of a host that has room for it.
 3. ``downloadermiddlewares/``, ``downloadhandler.py``: bounds on an answer, and forbidden hosts.
 4. ``spiders/page_spider.py``: the page is read in a worker process (``reading/``), and judged and
-   stored with its links (``pages/capture.py``): payload hash, text hash, SimHash, verification.
+   stored with its links (``pages/capture.py``): payload digest, text digest, SimHash,
+   verification.
 5. ``pipelines.py``: drops pages that are not kept; judges the items of other people's spiders.
 6. ``feeds/``: exports each kept page once.
 

@@ -1,4 +1,4 @@
-"""Keep the job of a crawl: commit, obey Crawl-delay, show progress, close everything."""
+"""Keep the job of a crawl: commit, store its state, obey Crawl-delay, show progress, close it."""
 
 from __future__ import annotations
 

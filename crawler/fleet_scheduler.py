@@ -125,7 +125,7 @@ class FleetScheduler(FrontierScheduler):
         # Rules are tried where nothing else is to do, since pages on their way may try them too.
         is_dry = self._fleet.is_dry and not self._leases
         if queued is None and not self._rules.is_busy and is_dry:
-            queued = self._examine()
+            queued = self._validate()
         if queued is not None:
             self._fleet.buffer.hand_out(queued)
         return queued
@@ -153,14 +153,14 @@ class FleetScheduler(FrontierScheduler):
     def has_pending_requests(self) -> bool:
         if self._job.failure is not None or self._is_at_limit():
             return False
-        is_busy = len(self._queue) > 0 or self._rules.is_regrouping or self._rules.is_examining
+        is_busy = len(self._queue) > 0 or self._rules.is_regrouping or self._rules.is_validating
         return is_busy or self._moved.is_busy or not self._fleet.is_finished
 
     def _is_at_limit(self) -> bool:
         """Return whether the pages of all workers and those under way here reach ``max_pages``."""
         return self._job.is_at_limit(self._fleet.pages + len(self._leases))
 
-    # The methods below are called by crawler.fleet.worker_crawl.
+    # The methods below implement crawler.fleet.worker_crawl.Crawl, for crawler.fleet.worker.
 
     @property
     def wants_more(self) -> bool:

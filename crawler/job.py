@@ -186,7 +186,7 @@ class Job:
         """Whether requests of this visit wait, or may do so when it continues."""
         is_queueing = self.visits.is_queueing or self.visits.notes.is_scope_new
         is_queueing = is_queueing or len(self.frontier.queue) > 0
-        return is_queueing or self.url_rules.is_unexamined or has_releasable(self.database)
+        return is_queueing or self.url_rules.is_unvalidated or has_releasable(self.database)
 
     def begin_visit(self) -> bool:
         """Continue the visit that was stopped, or begin the next; return whether it continues.

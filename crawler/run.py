@@ -1,4 +1,4 @@
-"""Describe one run of a job: what it is told, what came of it, and who is told of it."""
+"""Define the options, the result and the callbacks of one run of a job."""
 
 from __future__ import annotations
 

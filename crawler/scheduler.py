@@ -241,12 +241,12 @@ class FrontierScheduler(BaseScheduler):
         queued = self._rules.lease(self._loads)
         is_waiting = self._leases or self._delayed or len(self._queue)
         is_idle = not (is_waiting or self._rules.is_busy)
-        return self._examine() if queued is None and is_idle else queued
+        return self._validate() if queued is None and is_idle else queued
 
-    def _examine(self) -> QueuedRequest | None:
-        """Examine some of the skipped requests; where more are left, wake the engine again soon."""
+    def _validate(self) -> QueuedRequest | None:
+        """Try rules on some skipped requests; where more are left, wake the engine again soon."""
         queued = self._rules.lease(self._loads) if self._rules.try_more() else None
-        if queued is None and self._rules.is_examining:
+        if queued is None and self._rules.is_validating:
             self._alarm.wake()
         return queued
 
@@ -343,7 +343,7 @@ class FrontierScheduler(BaseScheduler):
         if self._is_at_limit():
             return self._has_urgent()
         rules, is_waiting = self._rules, bool(self._queue or self._delayed)
-        return is_waiting or rules.is_regrouping or rules.is_examining or self._moved.is_busy
+        return is_waiting or rules.is_regrouping or rules.is_validating or self._moved.is_busy
 
     def _has_room(self) -> bool:
         """Return whether requests may be handed out; beyond the limit only those pages need."""

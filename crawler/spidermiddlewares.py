@@ -1,4 +1,4 @@
-"""Delay the links of a page until its verdict, so that those of duplicates are not followed."""
+"""Delay start requests while many wait, and links until the verdict on their page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares a text with its candidates: few are read, and no more than a budget allows."""
+"""Compare a text with its candidates: few are read, and no more than a budget allows."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
@@ -65,8 +65,8 @@ class Candidates:
     """Measures the candidates of one text, nearest first, until one is confirmed.
 
     A candidate that was read for another text before is not read again where its bitmap tells that
-    it is too different. That is a bound and no estimate: no verdict depends on it. Whoever reads
-    the texts asks for :attr:`unread` ones and gives each that it finds to :meth:`compare`.
+    it is too different. That is a bound and no estimate: no verdict depends on it. The caller reads
+    the texts that :attr:`unread` names, and gives each that it finds to :meth:`compare`.
 
     Args:
         text: The text.

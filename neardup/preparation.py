@@ -1,4 +1,4 @@
-"""Loads what is compiled for a ``Deduplicator`` before the first text comes."""
+"""Load what is compiled for a ``Deduplicator`` before the first text comes."""
 
 import threading
 from collections.abc import Callable

@@ -57,7 +57,9 @@ class FleetCommand(PlainCommand):
     summary = "Say how a fleet of crawlers on one Redis stands, or forget it"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--name", metavar="NAME", help="of the fleet, where there are several")
+        parser.add_argument(
+            "--name", metavar="NAME", help="name of the fleet, where Redis holds several"
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument(
             "--forget",

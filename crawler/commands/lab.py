@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say
+from crawler.lab.app.binding import USUAL_PORT
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +25,11 @@ class ServeLabCommand(PlainCommand):
     summary = "Look at a crawl in the browser, and try other parameters on its pages"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--port", metavar="N", help="0: any that is free")
+        parser.add_argument(
+            "--port",
+            metavar="N",
+            help=f"port (default: {USUAL_PORT} if it is free, else any other); 0: any",
+        )
         parser.add_argument(
             "--host",
             metavar="H",

@@ -39,7 +39,7 @@ def _lost(merged: Merged) -> Iterator[str]:
     if not merged.lost:
         return
     then = "queued, to be fetched again" if merged.queued else "to be fetched again"
-    yield f"{len(merged.lost):>11,}  duplicates of which nobody holds the text: {then}"
+    yield f"{len(merged.lost):>11,}  duplicates whose text is stored nowhere: {then}"
     for url in merged.lost[:_MAX_LOST]:
         yield f"             {url}"
     if len(merged.lost) > _MAX_LOST:
@@ -49,16 +49,18 @@ def _lost(merged: Merged) -> Iterator[str]:
 class MergeCommand(PlainCommand):
     """Exit status: 0 all is there, 1 texts are lost, 2 it cannot be made."""
 
-    usage = "[--redis URL [--name FLEET]] [--json] OUT DIR [DIR ...]"
+    usage = "[--redis URL [--name NAME]] [--json] OUT DIR [DIR ...]"
     summary = "Make one crawl directory of those of a fleet's workers, or of any crawls"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--redis",
             metavar="URL",
-            help="of the fleet, for texts that were kept by a worker whose directory is lost",
+            help="take texts of a worker whose directory is lost from the Redis of its fleet",
         )
-        parser.add_argument("--name", help="of the fleet, where the Redis holds several")
+        parser.add_argument(
+            "--name", metavar="NAME", help="name of the fleet, where the Redis holds several"
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:

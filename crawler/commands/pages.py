@@ -36,7 +36,8 @@ class PagesCommand(PlainCommand):
         parser.add_argument(
             "--verdict",
             metavar="V",
-            help=f"only these: {KEPT_FILTER} (every page whose text is held, each once), "
+            help="without it, all URLs are exported, a row a URL; with it, only these: "
+            f"{KEPT_FILTER} (every page whose text is stored, each once), "
             f"{', '.join(VERDICTS)}",
         )
 

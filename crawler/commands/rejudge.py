@@ -42,10 +42,10 @@ def _to_fetch(found: Rejudgement, *, dry_run: bool) -> Iterator[str]:
     if not found.to_fetch:
         return
     if not found.can_fetch:
-        yield f"{found.to_fetch:>11,}  of which nobody holds the text: the next visit reads them"
+        yield f"{found.to_fetch:>11,}  whose text is stored nowhere: the next visit reads them"
     else:
         done = "would be queued" if dry_run else "queued"
-        yield f"{found.to_fetch:>11,}  of which nobody holds the text: {done}, to be fetched again"
+        yield f"{found.to_fetch:>11,}  whose text is stored nowhere: {done}, to be fetched again"
 
 
 def _urls(urls: tuple[str, ...], count: int) -> Iterator[str]:
@@ -63,7 +63,9 @@ class RejudgeCommand(PlainCommand):
     summary = "Judge all pages of a crawl again by its parameters of today (scrapy tune)"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="say it, and change nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="say what would change, and change nothing"
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:

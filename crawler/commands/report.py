@@ -21,7 +21,7 @@ class ReportCommand(PlainCommand):
     """Prints a report, also while the crawl is running."""
 
     usage = "[--json] DIR"
-    summary = "Say what a crawl found: verdicts, clusters of duplicates, what was saved"
+    summary = "Say what a crawl found, also while it runs: verdicts, clusters, what was saved"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object")

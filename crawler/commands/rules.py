@@ -68,20 +68,21 @@ def _lines(rule: StoredRule) -> Iterator[str]:
         evidence = f"from {rule.origin}; {rule.texts:,} texts under two URLs each since"
     yield f"   {evidence}: right in {rule.confidence:.0%} or more of all cases"
     yield f"   {rule.saved:,} requests not made, {rule.explored:,} made to try it"
-    yield f"   {_examined(rule)}"
+    yield f"   {_validated(rule)}"
 
 
-def _examined(rule: StoredRule) -> str:
+def _validated(rule: StoredRule) -> str:
     """Return whether enough requests that a rule skips were tried, and why not."""
     values = ", ".join(f"{value}: {pages:,}" for value, pages in rule.tried.items())
     if list(rule.tried) == ["any"]:
         values = f"{rule.tried['any']:,} pages"
     return {
-        "proven": f"examined on as many pages as prove it ({values})",
-        "all": f"examined on each page that it skips ({values or 'none'})",
-        "ids": "not examined, since it drops ids: some pages were tried on the way",
-        "undecided": f"NOT examined: too many pages could not be compared ({values or 'none was'})",
-    }.get(rule.examined, f"NOT examined to the end: the crawl ended before ({values or 'none'})")
+        "proven": f"validated on as many pages as prove it ({values})",
+        "all": f"validated on each page that it skips ({values or 'none'})",
+        "ids": "not validated, since it drops ids: some pages were tried on the way",
+        "undecided": "NOT validated: too many pages could not be compared"
+        f" ({values or 'none was'})",
+    }.get(rule.examined, f"NOT validated to the end: the crawl ended before ({values or 'none'})")
 
 
 def _refuted(report: RuleReport) -> Iterator[str]:
@@ -98,7 +99,7 @@ def _refuted(report: RuleReport) -> Iterator[str]:
 class RulesCommand(PlainCommand):
     """Prints rules, also while the crawl is running; ``--forget`` needs it stopped."""
 
-    usage = "[--json | --export FILE [--format FORMAT] | --forget RULE] DIR"
+    usage = "[--json | --export FILE [--format FORMAT] | --forget NUMBER] DIR"
     summary = "Say which parts of URLs a crawl found irrelevant, and what that saved"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
@@ -115,8 +116,8 @@ class RulesCommand(PlainCommand):
         )
         parser.add_argument(
             "--forget",
-            metavar="RULE",
-            help="let go of the rule with this number for good; what it skipped is queued again",
+            metavar="NUMBER",
+            help="forget the rule of this number for good; what it skipped is queued again",
         )
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -61,15 +61,18 @@ class TuneCommand(PlainCommand):
     usage = "[--json] DIR|REDIS_URL [--name FLEET] [NAME=VALUE ...]"
     summary = "Change when a crawl calls pages duplicates, also while it is running"
     description = (
-        "max_distance=0..8, candidate_distance=0..8, min_similarity=0..1, min_words=1.., "
-        "verify=True|False: for pages to come. scrapy rejudge applies them to all others. "
-        "Without any, what holds and what held before is printed. The URL of a Redis, or the "
+        "Change the parameters by which pages to come are called duplicates, or print them and "
+        "those before them. max_distance=0..8 and candidate_distance=0..8 are bits, "
+        "min_similarity=0..1 is Jaccard similarity, min_words=1.. is tokens; verify=True|False. "
+        "scrapy rejudge applies them to the pages that are there. The URL of a Redis, or the "
         "directory of one worker, stands for a fleet."
     )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object")
-        parser.add_argument("--name", metavar="FLEET", help="of those on a Redis")
+        parser.add_argument(
+            "--name", metavar="FLEET", help="name of the fleet, where a Redis holds several"
+        )
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Change parameters of a crawl directory, or print them."""

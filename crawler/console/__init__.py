@@ -1,0 +1,1 @@
+"""Share what commands need: options, errors in one line, and escaped output."""

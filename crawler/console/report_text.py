@@ -107,7 +107,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
         f"fetched was not stored again, {many(report.saved_extractions, 'page')} not read again"
     )
     if report.url_rules:
-        lacking = f" ({report.unexamined_rules:,} not examined)" if report.unexamined_rules else ""
+        lacking = f" ({report.unexamined_rules:,} not validated)" if report.unexamined_rules else ""
         yield (
             f"URLs: {many(report.skipped, 'request')} not made, by "
             f"{many(report.url_rules, 'learned rule')}{lacking}: scrapy rules {folder}"

@@ -1,0 +1,1 @@
+"""Adapt limits, robots.txt, pauses, passwords and WARC to Scrapy's downloader."""

@@ -1,0 +1,1 @@
+"""Export each kept page once."""

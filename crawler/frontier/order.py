@@ -67,7 +67,7 @@ class Skip(NamedTuple):
     """The reason why a request is not made.
 
     Attributes:
-        rule: Number of the rule.
+        rule: Number of the rule; negative: of the cluster of URLs that is closed as a trap.
         group: Digest of its URL after the rules, the key to find it by.
     """
 

@@ -1,0 +1,1 @@
+"""Report, verify, merge, rejudge and adopt crawl directories offline."""

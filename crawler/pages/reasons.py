@@ -1,7 +1,7 @@
 """Name the reasons why a URL gave no page, or why a page is noted as odd, and put them in words.
 
 A stored reason is one line: a code, and after a space a detail that only people read. A page may
-have several, a line each. Whoever decides by a reason asks for its code; reports, items and exports
+have several, a line each. Decisions ask for the code of a reason; reports, items and exports
 print its words.
 """
 

@@ -1,4 +1,4 @@
-"""Define verdicts that many crawls make together."""
+"""Define the deduplicator that many crawls share, and store which originals they have."""
 
 from __future__ import annotations
 

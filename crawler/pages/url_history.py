@@ -105,7 +105,7 @@ class Outcome:
     """The outcome of a URL in a visit.
 
     Attributes:
-        kind: Outcome, a one of ``OUTCOMES``.
+        kind: One of ``OUTCOMES``.
         reason: Reason for a missing page, or a remark.
         moved_to: Target of a redirect.
         distance: Hamming distance of a changed page to its last version in bits; None if one of

@@ -1,0 +1,1 @@
+"""Turn responses into judged pages and further requests."""

@@ -142,7 +142,7 @@ class SiteSpider(PageSpider):
                 self.crawler.engine.crawl(request.replace(dont_filter=True))
 
     def leads_further(self, key: bytes) -> bool:
-        """Whether a stored page has links within the scope that were never queued."""
+        """Return whether a stored page has links within the scope that were never queued."""
         captured = self.links_of(key)
         return captured is not None and any(
             link.key not in self.frontier.seen and self.within.allows(link.url)
@@ -159,7 +159,7 @@ class SiteSpider(PageSpider):
                 yield request
 
     def known_request(self, known: StoredUrl) -> Request | None:
-        """The request for what is known and within today's scope, also where it failed so far."""
+        """Return the request for a known URL within today's scope, also where it failed so far."""
         too_deep = self.depth_limit is not None and known.depth > self.depth_limit
         if too_deep or not self.within.allows(known.url):
             return None
@@ -185,7 +185,7 @@ class SiteSpider(PageSpider):
             yield result
 
     def _may_land(self, response: Response, source: str) -> bool:
-        """Whether a redirect is to be taken; that of a seed may move the scope."""
+        """Return whether a redirect is to be taken; that of a seed may move the scope."""
         seed = response.meta.get(SEED)
         if seed is None and self.within.allows(response.url):
             return True
@@ -214,7 +214,7 @@ class SiteSpider(PageSpider):
             self.result.note_dead_seed(meta[SEED], f"redirected to {url}; give that URL")
 
     def may_be_led(self, url: str, meta: Mapping[str, Any]) -> bool:
-        """Whether a redirect is followed, wherever it leads in the end."""
+        """Return whether a redirect is followed, wherever it leads in the end."""
         refusal = None if SEED in meta else self.within.refusal(url)
         if refusal is None:
             return True
@@ -233,7 +233,7 @@ class SiteSpider(PageSpider):
             self._refuse_redirect(request.url, request.meta)
 
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
-        """Requests for links that were not queued from so near, are allowed and not too deep."""
+        """Yield requests for links that are allowed, not too deep and not queued from so near."""
         depth = response.meta.get("depth", 0) + 1
         if captured.nofollow or (self.depth_limit is not None and depth > self.depth_limit):
             return
@@ -260,14 +260,14 @@ class SiteSpider(PageSpider):
         return refused is None
 
     def file_request(self, url: str, depth: int) -> Request | None:
-        """The request for a link that looks like a file, as it was found at a depth."""
+        """Return the request for a link that looks like a file and was found at a depth."""
         too_deep = self.depth_limit is not None and depth > self.depth_limit
         if too_deep or not self.within.allows(url):
             return None
         return self.page_request(url, {"depth": depth, FIXED: True, LED_BY: self.seeds[0]})
 
     def _spelled(self, url: str, key: bytes, *, is_seen: bool) -> Request | None:
-        """The request for a link; of further spellings only for one that is to be asked now."""
+        """Return the request for a link, for a further spelling only if it is wanted now."""
         if not is_seen:
             return self.page_request(url)
         if self.job.canonicalizer.known_as(url).is_canonical:
@@ -289,7 +289,7 @@ class SiteSpider(PageSpider):
                 self.crawler.engine.crawl(sitemap)
 
     def parse_sitemap(self, response: Response) -> Iterator[Request]:
-        """Requests for the pages within the scope, and for further sitemaps."""
+        """Yield requests for the pages within the scope, and for further sitemaps."""
         sitemap = read_sitemap(response.body, self.sitemap_limits)
         if sitemap is None:
             self._note_sitemap(
@@ -318,7 +318,7 @@ class SiteSpider(PageSpider):
             yield from filter(None, requests)
 
     def _is_listed(self, url: str) -> bool:
-        """Whether a page that a sitemap lists is to be asked for."""
+        """Return whether a page that a sitemap lists is to be asked for."""
         if not self.within.allows(url):
             return False
         with suppress(ValueError):

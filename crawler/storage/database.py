@@ -346,8 +346,8 @@ def _begin(connection: sqlite3.Connection, path: Path) -> None:
                 raise JobError(f"{path}: cannot be written: {error}") from error
             if time.monotonic() > deadline:
                 raise JobError(
-                    f"{path}: somebody has been writing to it for {PATIENCE_SECS:g} s, such as "
-                    "scrapy rejudge or verify --repair; try again when that is through"
+                    f"{path}: another process has been writing to it for {PATIENCE_SECS:g} s, "
+                    "such as scrapy rejudge or verify --repair; try again when that is through"
                 ) from None
             time.sleep(_TRY_INTERVAL_SECS)
         else:

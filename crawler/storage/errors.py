@@ -20,7 +20,7 @@ class JobInUseError(JobError):
 
 
 class CrawlStorageError(JobError):
-    """The crawl directory can no longer be written to; nothing after the last commit counts."""
+    """The crawl directory cannot be written to any more; nothing after the last commit counts."""
 
 
 class JobVersionError(JobError):

@@ -17,7 +17,8 @@ class RequestState(IntEnum):
         LEASED: It is under way.
         DONE: It is through.
         FAILED: Its callback broke.
-        SKIPPED: A rule keeps it from being made, and another request stands for its page.
+        SKIPPED: It is not made: by a rule, since another request stands for its page, or since its
+            cluster is a closed trap.
     """
 
     TODO = 0

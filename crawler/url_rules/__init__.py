@@ -1,0 +1,1 @@
+"""Learn which URLs are the same page, try the rules, and revoke wrong ones."""

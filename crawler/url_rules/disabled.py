@@ -28,7 +28,7 @@ class NoUrlRules:
     is_busy = False
     is_regrouping = False
     is_comparing_depths = False
-    is_unexamined = False
+    is_unvalidated = False
 
     def __init__(self, queue: Queue, why: str) -> None:
         self._queue = queue
@@ -62,7 +62,7 @@ class NoUrlRules:
         return False
 
     @property
-    def is_examining(self) -> bool:
+    def is_validating(self) -> bool:
         return False
 
     def try_more(self) -> bool:
@@ -80,7 +80,7 @@ class NoUrlRules:
         """Do nothing, since no request was skipped."""
 
     def save_refuted(self) -> None:
-        """Do nothing, since no rule was examined."""
+        """Do nothing, since no rule was refuted."""
 
 
 def open_rules(

@@ -245,13 +245,13 @@ class UrlRules:
         return True
 
     @property
-    def is_examining(self) -> bool:
+    def is_validating(self) -> bool:
         """Whether skipped requests are still to be searched for trials of rules."""
         return self._validation.is_under_way
 
     @property
-    def is_unexamined(self) -> bool:
-        """Whether an earlier process of this visit ended before its rules were examined."""
+    def is_unvalidated(self) -> bool:
+        """Whether an earlier process of this visit ended before its rules were validated."""
         return self._validation.is_left
 
     def try_more(self) -> bool:

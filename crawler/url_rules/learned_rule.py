@@ -40,7 +40,7 @@ A proof counts the pages on which that value was tried.
 """
 
 NOT_EXAMINED, PROVEN, ALL_TRIED, OF_IDS, UNDECIDED = "no", "proven", "all", "ids", "undecided"
-"""States of the examination of a rule at the end of a crawl.
+"""States of the validation of a rule at the end of a crawl.
 
 NOT_EXAMINED: not at all, or not to the end. PROVEN: on enough pages. ALL_TRIED: on each page that
 it skips, which are fewer. OF_IDS: never, since it drops ids. UNDECIDED: as often as is
@@ -110,7 +110,7 @@ class LearnedRule:
         origin: "learned", or the file that it came from.
         tried: Number of pages on which each value was tried since the rule holds.
         asked: Number of requests made at the end of the crawl to try each value.
-        examined: State of its examination at the end of the crawl.
+        examined: State of its validation at the end of the crawl.
     """
 
     id: int

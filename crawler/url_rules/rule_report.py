@@ -78,7 +78,7 @@ class StoredRule:
         saved: Number of requests that were not made, in all visits.
         explored: Number of requests that were made all the same, to try it.
         origin: "learned", or the file that it came from.
-        examined: State of its examination: "proven", "all" (tried on all of too few pages), "ids"
+        examined: State of its validation: "proven", "all" (tried on all of too few pages), "ids"
             (not tried), "undecided" (too many pages cannot be compared), "no" (not to the end).
         tried: Number of pages on which it was tried since it holds, for each of its values.
     """

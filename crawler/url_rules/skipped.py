@@ -1,4 +1,4 @@
-"""Store the requests that are not made because another one stands for their page."""
+"""Store the requests that are not made: another one stands for their page, or a trap is closed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from array import array
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crawler.frontier.order import Skip
-from crawler.storage.states import LEASED, SKIPPED, TODO
+from crawler.storage.states import LEASED, SKIPPED, TODO, RequestState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.frontier.queue import RequestQueue
     from crawler.storage.database import Database
-from crawler.storage.states import RequestState
 
 TRY: Final = "try"
 """The decision to queue a request that tries a rule or replaces one, and that no rule may skip."""
@@ -24,7 +23,7 @@ class StandingRequest(NamedTuple):
 
     Attributes:
         is_fixed: Whether no rule may skip it.
-        rule: The rule that skipped it.
+        rule: The rule that skipped it; negative: the closed cluster.
         group: Digest of its address after the rules that held then.
     """
 

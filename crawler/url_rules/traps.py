@@ -106,7 +106,7 @@ class UrlCluster:
         few = _FEW if self.state == OPEN else _MANY
         is_known = self.state != OPEN or self.fetched >= _LOOKED_AT
         if is_known and self.recent.bit_count() <= few:
-            return SLOW, f"of its last {_LOOKED_AT} pages {_FEW} or fewer were new"
+            return SLOW, f"of its last {_LOOKED_AT} pages {few} or fewer were new"
         return OPEN, None
 
     def is_tried(self, number: int, budget: int = 0) -> bool:

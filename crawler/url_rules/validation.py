@@ -1,4 +1,4 @@
-"""Try rules at the end of a crawl on further pages, since a part may matter on a few pages only."""
+"""Validate rules at the end of a crawl on further pages: a part of a URL may matter on few."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Validation:
     A request is a trial of each rule by which it differs from the URLs of its page that were
     fetched; a form in which the page was fetched is not tried again. Evidence from the time before
     a rule held does not count: had one of those pages contradicted it, it would not hold. Rules
-    that drop ids are not examined: no site has a page for each of those.
+    that drop ids are not validated: no site has a page for each of those.
     """
 
     def __init__(self, state: RuleState) -> None:

@@ -1,1 +1,1 @@
-"""Comparison of two texts: containment, edits, and a diff for people to read."""
+"""Compare two texts: align their words, and show what was removed and added."""

@@ -1,1 +1,1 @@
-"""Evaluation of verdicts: labelled pairs, and errors counted in crawl order."""
+"""Judge a corpus under many parameters by near lists, and score verdicts by labelled pairs."""

@@ -1,1 +1,1 @@
-"""Fingerprints: a text in 64 bits, near for near texts, and in 128, for equality."""
+"""Compute what stands for a text: a SimHash, a MinHash signature or a digest."""

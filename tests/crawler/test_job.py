@@ -73,7 +73,7 @@ def test_it_is_not_over_where_links_that_were_put_aside_may_be_pages(
         assert job.is_finished
 
 
-def test_it_is_not_over_where_rules_were_not_examined(tmp_path: Path) -> None:
+def test_it_is_not_over_where_rules_were_not_validated(tmp_path: Path) -> None:
     job = ended_with_an_empty_queue(tmp_path)
     job.url_rules.take([(Context("h.org"), DropArguments(("id",)))], "a file")
     job.url_rules.regroup_all()

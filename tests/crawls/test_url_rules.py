@@ -146,7 +146,7 @@ class TestTwins:
             crawl(site.url, tmp_path, "-a", "max_pages=90", "-s", "CONCURRENT_REQUESTS=1")
         if held(tmp_path):
             assert report(tmp_path)["unexamined_rules"] == len(held(tmp_path))
-            assert "NOT examined to the end" in scrapy("rules", str(tmp_path)).stdout
+            assert "NOT validated to the end" in scrapy("rules", str(tmp_path)).stdout
 
 
 class TestKills:

@@ -53,7 +53,7 @@ class Door:
         return f"lab-{self.port}"
 
     def is_ours(self, host: str) -> bool:
-        """Whether a Host header names us: a name that a stranger's DNS points here does not."""
+        """Return whether a Host header names us, unlike a name that a stranger points here."""
         host = host.lower()
         name, _, port = host.rpartition(":")
         if not name or port.endswith("]"):
@@ -63,7 +63,7 @@ class Door:
         return name in self.hosts or (self.is_any_address and _is_number(name))
 
     def knows(self, given: str | None) -> bool:
-        """Whether this is the token, told in a time that says nothing about it."""
+        """Return whether this is the token, in a time that says nothing about it."""
         if self.token is None:
             return True
         return given is not None and hmac.compare_digest(given.encode(), self.token.encode())

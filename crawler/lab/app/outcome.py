@@ -1,4 +1,4 @@
-"""Shows the outcome of a choice: kept and dropped pages, by layer, and what changes."""
+"""Show the outcome of a choice: kept and dropped pages, by layer, and what changes."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class LostOriginals:
         orphans = self.orphans()
         if self.fleet is not None and orphans:
             self.fleet.fetch(watch)
-        watch.begin("duplicates of what nobody holds", len(orphans))
+        watch.begin("duplicates of originals whose text is stored nowhere", len(orphans))
         lost = []
         for (page_id,) in orphans:
             row = self.store.get(page_id)

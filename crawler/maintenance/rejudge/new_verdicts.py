@@ -36,7 +36,7 @@ CREATE TEMP TABLE judged (
     text_digest BLOB,
     payload     BLOB,
     fingerprint INTEGER,
-    source      INTEGER,              -- where its text stands; NULL: nobody holds it
+    source      INTEGER,              -- where its text is stored; NULL: nowhere
     is_near     INTEGER NOT NULL,
     is_awaited  INTEGER NOT NULL      -- 1: only when it is fetched again can it be judged
 );

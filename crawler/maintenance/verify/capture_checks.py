@@ -259,7 +259,7 @@ ONCE = Rule(
 )
 ORIGINAL = Rule(
     "original-held",
-    "duplicates of an original that nobody holds",
+    "duplicates of an original whose text is stored nowhere",
     "names another page that says the same, keeps the page, or queues the URL again",
     find_originals,
     Stage.DUPLICATES,

@@ -190,7 +190,7 @@ def test_who_never_lets_go_is_complained_of(
     monkeypatch.setattr(room, "PATIENCE_SECS", 0.1)
     database = Database(tmp_path)
     database.set_meta("held", "1")
-    with pytest.raises(JobError, match="somebody has been writing"), beside(tmp_path):
+    with pytest.raises(JobError, match="another process has been writing"), beside(tmp_path):
         pass
     database.close()
     with beside(tmp_path) as connection:

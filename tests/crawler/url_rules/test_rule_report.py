@@ -67,7 +67,7 @@ def test_slow_and_closed_ones_are_told_the_most_skipped_first(
         StoredCluster("h.org/many?a=", 312, 2, "closed", "none of its last 300 pages was new", 7),
         StoredCluster("h.org/few?a=", 300, 0, "closed", "none of its last 300 pages was new", 3),
         StoredCluster(
-            "h.org/slow?a=", 60, 0, "slow", "of its last 40 pages 2 or fewer were new", 0
+            "h.org/slow?a=", 60, 0, "slow", "of its last 40 pages 8 or fewer were new", 0
         ),
     )
 

@@ -24,7 +24,7 @@ from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.low_priority import MAX_PASSED
-from crawler.url_rules.traps import CLOSED, OPEN, SLOW, SLOW_PRIORITY, UrlTraps
+from crawler.url_rules.traps import CLOSED, OPEN, SLOW, SLOW_PRIORITY, UrlCluster, UrlTraps
 from crawler.urls.canonical import Canonicalizer
 
 if TYPE_CHECKING:
@@ -79,6 +79,18 @@ class TestStates:
         assert 0.03 < tried(traps) < 0.08
         assert traps.note(address("x"), NEW) == CLOSED
         assert tried(traps) == 1
+
+    def test_the_reason_names_the_number_that_decided(self) -> None:
+        cluster = UrlCluster(1, "h.org/calendar?month=")
+        for _ in range(40):
+            cluster.note(is_new=False)
+        assert cluster.reason == "of its last 40 pages 2 or fewer were new"
+        for _ in range(5):
+            cluster.note(is_new=True)
+        assert (cluster.state, cluster.reason) == (
+            SLOW,
+            "of its last 40 pages 8 or fewer were new",
+        )
 
     @pytest.mark.parametrize("verdict", VERDICTS)
     def test_only_what_was_read_and_compared_counts(self, database: Database, verdict: str) -> None:

@@ -170,7 +170,7 @@ def test_a_kind_of_page_that_is_taken_out_of_a_rule_is_fetched_and_others_are_no
 
 
 class TestForms:
-    """Names in paths, hosts and forms of spelling are examined as values of arguments are."""
+    """Names in paths, hosts and forms of spelling are validated as values of arguments are."""
 
     @pytest.mark.parametrize("form", FORMS)
     def test_as_many_pages_are_tried_as_prove_it(self, form: str, tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_it_says_that_it_goes_on_until_nothing_is_left_to_try(tmp_path: Path) ->
     crawl = formed(tmp_path, "a name in the path", 300, frozenset(range(250, 300)))
     crawl.drain()
     crawl.rules.try_more()
-    while crawl.rules.is_examining:
+    while crawl.rules.is_validating:
         crawl.drain()
         crawl.rules.try_more()
     assert not crawl.rules.try_more()
