@@ -59,7 +59,7 @@ def test_after_a_crawl_its_pages_are_judged_anew(site: dict[str, bytes], tmp_pat
     with ManyPages(site) as served:
         again = crawl(served.url, tmp_path / "job", "-a", "revisit=yes")
     assert "as it was tuned: min_similarity 0.8 -> 1.0" in again.stderr
-    assert "made anew" not in again.stderr
+    assert "made again" not in again.stderr
 
 
 def test_json_is_one_object(site: dict[str, bytes], tmp_path: Path) -> None:
