@@ -1,6 +1,7 @@
 """The parts of an index, and the order in which they change."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,9 +18,10 @@ from neardup.indexes.segment import Segment
 RATIO = 4
 """A segment is left alone while it is at least this many times larger than all that follow it."""
 
-MAX_MERGED = 1 << 23
-"""The largest number of entries that adding merges: the call that does it takes 0.6 seconds and
-80 bytes an entry. A hundred million entries are 12 to 24 segments.
+MAX_MERGED = 1 << 20
+"""The largest number of rows that adding merges into one segment, in 0.1 to 0.2 seconds.
+
+A query takes 1 microsecond a segment: 24 of a million entries 23, and 3 of eight million entries 7.
 """
 
 
@@ -36,29 +38,59 @@ class MergeSegment(NamedTuple):
     dead: int = 0
     removed: int = 0
 
+    @property
+    def size(self) -> int:
+        """Rows that a merge writes again: a segment of removals alone is merged as well."""
+        return self.live + self.removed
 
-def first_to_merge(parts: Sequence[MergeSegment], fresh: int) -> int:
-    """Return the first of the segments that become one with new rows; len(parts): none does.
 
-    Afterwards each segment has at least RATIO times the rows of its successors, or is too large to
-    be merged: a query looks at O(log n) segments up to MAX_MERGED entries, and a row is written
-    again O(log n) times. A segment that is mostly deleted is rewritten too.
+def next_merge(parts: Sequence[MergeSegment]) -> range:
+    """Return which neighbours become one segment next; those with the new rows come last.
+
+    When these are merged, a segment has at least RATIO times the rows of its successors, or is too
+    large to be merged with the next: n rows are in 2 * n / MAX_MERGED + O(log n) segments, and a
+    row is written again O(log n) times. No segment is mostly deleted, and removals are no more than
+    live entries: all segments together store at most three times the entries that count.
 
     Args:
-        parts: The segments, the oldest first.
-        fresh: New rows.
+        parts: The segments, the oldest first, and the new rows as the newest of them.
     """
-    first, live, newer = len(parts), fresh, fresh
-    for place, part in reversed(list(enumerate(parts))):
-        live += part.live
-        if live > MAX_MERGED:
+    first = first_to_merge(parts)
+    older = range(first)
+    for place in older:
+        if parts[place].dead > parts[place].live:
+            return range(place, place + 1)
+    for place in older[:-1]:
+        last = _end_of_merge(parts[:first], place)
+        newer = sum(part.size for part in parts[place + 1 :])
+        if last > place + 1 and parts[place].size < RATIO * newer:
+            return range(place, last)
+    if sum(part.removed for part in parts) > sum(part.live for part in parts):
+        for place in older:
+            # No older segment has a dead entry, so that these removals are superfluous.
+            if parts[place].dead or parts[place].removed:
+                return range(place, place + 1)
+    return range(first, len(parts))
+
+
+def first_to_merge(parts: Sequence[MergeSegment]) -> int:
+    """Return the first of the neighbours that become one with the newest; its place: none does."""
+    first = len(parts) - 1
+    newer = parts[first].size
+    for place in reversed(range(first)):
+        size = parts[place].size
+        if newer + size > MAX_MERGED:
             break
-        # A segment of removals alone is a segment to look after as well.
-        size = part.live + part.removed
-        if size < RATIO * newer or part.dead > part.live:
+        if size < RATIO * newer:
             first = place
         newer += size
     return first
+
+
+def _end_of_merge(parts: Sequence[MergeSegment], first: int) -> int:
+    """Return the end of the longest range from a place on that may be merged."""
+    sizes = accumulate(part.size for part in parts[first:])
+    return first + max(1, sum(1 for size in sizes if size <= MAX_MERGED))
 
 
 class Engine:
@@ -147,9 +179,9 @@ class Engine:
         while first and live + self._segments[first - 1].live <= MAX_ENTRIES:
             first -= 1
             live += self._segments[first].live
-        parts = self._parts()[first:]
-        if len(parts) > 1 or self._buffer.count or any(part.dead for part in parts):
-            self._become_one(first, no_rows())
+        parts = self._parts()
+        if self._buffer.count or len(parts) > first + 1 or self._superfluous(parts, first):
+            self._become_one(range(first, len(parts) + 1), no_rows())
 
     def close(self) -> None:
         """Let go of everything, without a flush."""
@@ -165,28 +197,52 @@ class Engine:
             for segment in self._segments
         ]
 
-    def _seal(self, more: Rows) -> None:
-        """Turn the buffer and more rows into a segment, with what is worth merging with them."""
-        fresh = self._buffer.count + len(more.ids) + sum(len(rows.ids) for rows in self._carried)
-        self._become_one(first_to_merge(self._parts(), fresh), more)
+    @staticmethod
+    def _superfluous(parts: Sequence[MergeSegment], first: int) -> bool:
+        """Whether merging the segments from ``first`` on would leave something out."""
+        needed = any(part.dead for part in parts[:first])
+        return any(part.dead or (part.removed and not needed) for part in parts[first:])
 
-    def _become_one(self, first: int, more: Rows) -> None:
-        """Make a segment of those from ``first`` on, the buffer and more rows.
+    def _seal(self, more: Rows) -> None:
+        """Turn the buffer and more rows into a segment, and merge what is worth it."""
+        removed = sum(len(rows.ids) for rows in self._carried)
+        fresh = MergeSegment(self._buffer.count + len(more.ids), removed=removed)
+        # The new rows come last, so that an OSError has held none of them.
+        while (chosen := next_merge([*self._parts(), fresh])).stop <= len(self._segments):
+            if self._unflushed:
+                # Its deleted entries are gone for good: what came before that must be durable too.
+                self.flush()
+            self._become_one(chosen, no_rows())
+        self._become_one(chosen, more)
+
+    def _become_one(self, chosen: range, more: Rows) -> None:
+        """Make a segment of neighbours, and of the buffer and more rows if it is the newest.
 
         An OSError has changed nothing, so that the call can be repeated after a full disk.
+
+        Args:
+            chosen: The places of the segments; the buffer's is that after the last of them.
+            more: More rows.
         """
-        inputs = self._segments[first:]
-        rows = joined_rows([self._buffer.rows(), more])
-        # No segment is older than the first: what it would remove is nowhere.
-        removed = [segment.tables.removed for segment in inputs] + self._carried if first else []
+        inputs = self._segments[chosen.start : chosen.stop]
+        newest = chosen.stop > len(self._segments)
+        removed = [segment.tables.removed for segment in inputs]
+        rows = more
+        if newest:
+            rows = joined_rows([self._buffer.rows(), more])
+            removed += self._carried
+        if not any(segment.dead for segment in self._segments[: chosen.start]):
+            # What they would remove is stored nowhere.
+            removed = []
         tables = built(rows, joined_rows(removed), inputs)
         if self._directory is not None:
-            staged = self._directory.stage(first, tables)
+            staged = self._directory.stage(chosen, tables)
             self.half_way = True
             tables = self._directory.switch(staged)
-        self._segments[first:] = [Segment(tables)]
-        self._buffer.clear()
-        self._unflushed, self._carried = [], []
+        self._segments[chosen.start : chosen.stop] = [Segment(tables)]
+        if newest:
+            self._buffer.clear()
+            self._unflushed, self._carried = [], []
         self.search.look_into(self._segments)
         self.half_way = False
         if self._directory is not None:

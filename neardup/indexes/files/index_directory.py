@@ -42,20 +42,20 @@ class Content(NamedTuple):
 
 
 class StagedSegment(NamedTuple):
-    """A durable segment and the log that shall follow it: nothing but their names is missing.
+    """A durable segment: nothing but its name is missing, and that of the log that follows it.
 
     Attributes:
-        first: The place of the oldest segment that it replaces.
+        replaced: The places of the segments that it replaces.
         span: The logs whose entries it holds.
         segment: The temporary name of its file.
-        log: The temporary name of the next log.
+        log: The temporary name of the next log; None: the log is not replaced.
         tables: Its content.
     """
 
-    first: int
+    replaced: range
     span: Span
     segment: Path
-    log: Path
+    log: Path | None
     tables: Tables
 
 
@@ -123,30 +123,35 @@ class IndexDirectory:
         """
         batch.append_to(self._log)
 
-    def stage(self, first: int, tables: Tables) -> StagedSegment:
-        """Write a segment that shall replace the log and the segments from a place on.
+    def stage(self, replaced: range, tables: Tables) -> StagedSegment:
+        """Write a segment that shall replace neighbours.
 
         Args:
-            first: The place of the oldest segment to replace; the number of segments: none.
+            replaced: The places of the segments; the log's is that after the last of them.
             tables: The content of the segment.
 
         Raises:
             OSError: The disk is full, or the like; nothing has changed.
             StorageError: There are no numbers left, and nothing has changed.
         """
-        if self._number >= LAST_LOG:
+        with_log = replaced.stop > len(self._spans)
+        if with_log and self._number >= LAST_LOG:
             raise StorageError(f"{self.path}: its last log is full; add the rest to another index")
-        replaced = self._spans[first:]
-        span = Span(replaced[0].first if replaced else self._number, self._number)
+        spans = [*self._spans, Span(self._number, self._number)]
+        span = Span(spans[replaced.start].first, spans[replaced.stop - 1].last)
         segment = stage_segment(self.path / span.name, SegmentLabel(self._identity, span), tables)
-        number = self._number + 1
         try:
-            empty = LogHeader(self._identity, number).empty_log()
-            log = write_temporary(self.path / log_name(number), [empty])
+            log = self._stage_log() if with_log else None
         except BaseException:
             segment.unlink(missing_ok=True)
             raise
-        return StagedSegment(first, span, segment, log, tables)
+        return StagedSegment(replaced, span, segment, log, tables)
+
+    def _stage_log(self) -> Path:
+        """Write the next log under a temporary name."""
+        number = self._number + 1
+        empty = LogHeader(self._identity, number).empty_log()
+        return write_temporary(self.path / log_name(number), [empty])
 
     def switch(self, staged: StagedSegment) -> Tables:
         """Let a segment replace its sources, and return it, mapped.
@@ -155,15 +160,18 @@ class IndexDirectory:
             StorageError: The directory must be opened again, which mends it.
         """
         path = self.path / staged.span.name
+        places = slice(staged.replaced.start, staged.replaced.stop)
         try:
             put_in_place(staged.segment, path)
-            self._obsolete = [span.name for span in self._spans[staged.first :]]
-            self._obsolete.append(self._log_path.name)
-            self._spans[staged.first :] = [staged.span]
-            self._log.close()
-            self._number += 1
-            put_in_place(staged.log, self._log_path)
-            self._log = open_log(self._log_path, EMPTY)
+            # A single segment that was written again has kept its name.
+            self._obsolete = [old.name for old in self._spans[places] if old != staged.span]
+            self._spans[places] = [staged.span]
+            if staged.log is not None:
+                self._obsolete.append(self._log_path.name)
+                self._log.close()
+                self._number += 1
+                put_in_place(staged.log, self._log_path)
+                self._log = open_log(self._log_path, EMPTY)
             return map_tables(path, staged.tables)
         except OSError as error:
             raise StorageError(f"{self.path}: {error}; {HALF_WAY}") from error

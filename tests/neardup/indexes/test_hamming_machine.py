@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from neardup import HammingIndex
+from neardup.indexes import index_engine
 from tests.neardup.indexes.generated import fingerprints, ids, radii
 from tests.neardup.indexes.scan import ScanIndex
 
@@ -25,6 +26,9 @@ class HammingMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
+        self.patch = pytest.MonkeyPatch()
+        # So small that many segments are too large to be merged.
+        self.patch.setattr(index_engine, "MAX_MERGED", 10)
         self.folder = Path(tempfile.mkdtemp())
         self.homes = 0
         self.held: list[tuple[int, int]] = []
@@ -134,6 +138,7 @@ class HammingMachine(RuleBasedStateMachine):
         if hasattr(self, "index"):
             self.index.close()
         shutil.rmtree(self.folder)
+        self.patch.undo()
 
 
 TestHammingMachine = HammingMachine.TestCase
