@@ -55,7 +55,6 @@ SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' A
        coalesce(sum(state <> 'own'), 0)
 FROM files
 """
-_ON_DISK = "SELECT sum(size) FROM (SELECT size FROM files WHERE state = 'own' GROUP BY digest)"
 
 DONE, INCOMPLETE = 0, 1
 INTERRUPTED = 130
@@ -279,8 +278,7 @@ def _mirror_lines(
     connection: sqlite3.Connection, report: Report, finished: FinishedMirror, folder: Path
 ) -> Iterator[str]:
     pages, others, without = connection.execute(_COUNTS).fetchone()
-    size = connection.execute(_ON_DISK).fetchone()[0] or 0
-    yield f"{many(pages, 'page')} and {many(others, 'other file')}, {decimal(size)}"
+    yield f"{many(pages, 'page')} and {many(others, 'other file')}, {decimal(finished.size)}"
     if without:
         yield (
             f"{without:,} fetched without a file of their own, since they repeat others: "

@@ -115,7 +115,9 @@ class MirrorFolder:
         except OSError as error:
             if error.errno != errno.EMLINK:  # this one file has as many names as it may have
                 _tell_of_copies(self.root, error.strerror)
-            self.write(path, self.read(existing))
+            data = self.read(existing)
+            if not self.exists(path) or self.read(path) != data:
+                self.write(path, data)
         finally:
             os.close(source)
 

@@ -1,9 +1,11 @@
-"""Finish a mirror: rewrite links as relative, share files of duplicates, write entry pages."""
+"""Finish a mirror: rewrite links as relative, store the same bytes once, write entry pages."""
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from crawler.mirror.documents.linked_document import DEAD, absolute_address, read_document
@@ -82,10 +84,12 @@ class FinishedMirror:
         rewritten: Number of documents that were written again.
         damaged: Paths of files that were changed by another program, left as they are.
         parts: Paths of files that came only in part.
+        size: Bytes of the files on the disk; those of hard links count once.
     """
 
     documents: int = 0
     rewritten: int = 0
+    size: int = 0
     damaged: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
 
@@ -134,16 +138,19 @@ class Finisher:
             and self._database.meta(meta_names.MIRROR_FINISHED) == wanted
         ):
             self._write_entries()  # one may have been removed
-            return FinishedMirror(parts=self._parts())
+            return FinishedMirror(size=self._size(), parts=self._parts())
         self._database.set_meta(meta_names.MIRROR_STALE, "1")
         self._note_redirects()
         leave_one_file(self._database, self._table, self._folder, self._by_rules())
         documents, rewritten = self._rewrite_all()
+        self._share()
         self._write_entries()
         self._database.set_meta(meta_names.MIRROR_STALE, "0")
         self._database.set_meta(meta_names.MIRROR_FINISHED, self._standing())
         self._database.commit()
-        return FinishedMirror(documents, rewritten, tuple(self._damaged), self._parts())
+        return FinishedMirror(
+            documents, rewritten, self._size(), tuple(self._damaged), self._parts()
+        )
 
     def _by_rules(self) -> Callable[[str], Address | str]:
         """Return what gives a page's URL after the learned rules."""
@@ -227,15 +234,51 @@ class Finisher:
             self._table.put(row)
         self._database.commit()
         for row, body in waiting:
-            same = self._table.with_content(row.digest, len(body), row.id)
-            # A later one is not written yet; one that was changed is not the same.
-            if same is not None and same.id < row.id and holds(self._folder, same.path, body):
-                self._folder.link(row.path, same.path)
-            else:
-                self._folder.write(row.path, body)
+            self._folder.write(row.path, body)
             row.old_digest = row.old_patch = None
             self._table.put(row)
         waiting.clear()
+
+    def _share(self) -> None:
+        """Make files with the same bytes names of one file; leave those that were changed."""
+        for digest, group in groupby(self._table.repeated(), itemgetter(0)):
+            paths = [path for _, path in group]
+            if len(set(map(self._inode, paths))) > 1:
+                self._link(digest, paths)
+
+    def _link(self, digest: bytes, paths: list[str]) -> None:
+        kept: str | None = None
+        for path in paths:
+            try:
+                body = self._folder.read(path)
+            except MirrorError:
+                continue
+            if payload_digest(body) != digest:
+                continue
+            if kept is None:
+                kept = path
+            elif holds(self._folder, kept, body):
+                self._folder.link(path, kept)
+
+    def _inode(self, path: str) -> tuple[int, int] | None:
+        try:
+            status = self._folder.stat(path)
+        except MirrorError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _size(self) -> int:
+        """Return the bytes of the files on the disk. Complexity: O(files)."""
+        size, linked = 0, set()
+        for row in self._table.rows("state = 'own'"):
+            with suppress(MirrorError):
+                status = self._folder.stat(row.path)
+                inode = (status.st_dev, status.st_ino)
+                if inode not in linked:
+                    size += status.st_size
+                if status.st_nlink > 1:
+                    linked.add(inode)
+        return size
 
     def _note_linked(self, is_linked: bytearray) -> None:
         for row in self._table.rows():
@@ -250,7 +293,7 @@ def finish(
     canonicalizer: Canonicalizer,
     watch: Callable[[int, int], None],
 ) -> FinishedMirror:
-    """Rewrite links, share the files of duplicates, write index.html and the reports.
+    """Rewrite links, store the same bytes once, write index.html and the reports.
 
     Args:
         root: Folder of the mirror; no other process may write to it.

@@ -63,6 +63,11 @@ _PUT = (
     f"INSERT INTO files VALUES ({', '.join('?' * len(_COLUMNS))})"
     f" ON CONFLICT (id) DO UPDATE SET {_CHANGED}"
 )
+_REPEATED = """
+SELECT digest, path FROM files WHERE state = 'own' AND digest IN
+  (SELECT digest FROM files WHERE state = 'own' GROUP BY digest HAVING count(*) > 1)
+ORDER BY digest, id
+"""
 
 
 class FileTable:
@@ -122,6 +127,10 @@ class FileTable:
         while batch := self._read(sql, (last,)).fetchall():
             yield from (FileRow(*row) for row in batch)
             last = batch[-1][0]
+
+    def repeated(self) -> Iterator[tuple[bytes, str]]:
+        """Yield digest and path of files with the same digest as others; not beside writes."""
+        yield from self._read(_REPEATED, ())
 
     def highest_id(self) -> int:
         return self._next_id - 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,24 @@ if TYPE_CHECKING:
 SITE = "http://host.example/"
 FRONT = b'<a href="/a">a</a> <a href="b#x">b</a> <a href="http://other.example/">o</a>'
 
+SAME = b'<meta charset="utf-8">same'
+
 
 @pytest.fixture
 def made(tmp_path: Path) -> Iterator[MadeMirror]:
     mirror = MadeMirror(tmp_path / "m")
     yield mirror
     mirror.close()
+
+
+def inodes(mirror: MadeMirror, names: str) -> int:
+    return len({mirror.folder.stat(f"host.example/{name}.html").st_ino for name in names})
+
+
+def serve_same(mirror: MadeMirror, names: str) -> None:
+    """Serve pages of the same bytes, in which nothing is edited."""
+    for name in names:
+        mirror.serve(SITE + name, SAME, is_seed=True)
 
 
 def serve_three(mirror: MadeMirror) -> None:
@@ -98,8 +111,46 @@ class TestSharing:
         made.serve(SITE + "x", b'<a href="http://o.example/">o</a>')
         made.serve(SITE + "y", b'<a href="//o.example/">o</a>')
         made.finish()
-        inodes = {made.folder.stat(f"host.example/{name}.html").st_ino for name in "xy"}
-        assert len(inodes) == 1, "their links were spelt otherwise"
+        assert inodes(made, "xy") == 1, "their links were spelt otherwise"
+
+    def test_equal_documents_that_need_no_edit_are_one_file(self, made: MadeMirror) -> None:
+        serve_same(made, "xy")
+        found = made.finish()
+        assert inodes(made, "xy") == 1
+        assert found.size == len(SAME)
+
+    def test_a_document_that_edits_make_equal_to_a_later_one_is_one_file_with_it(
+        self, made: MadeMirror
+    ) -> None:
+        made.serve(SITE + "x.css", b'@import "/z.css";', "text/css", is_seed=True)
+        made.serve(SITE + "y.css", b'@import "z.css";', "text/css", is_seed=True)
+        made.serve(SITE + "z.css", b"", "text/css")
+        made.finish()
+        assert made.read(SITE + "x.css") == b'@import "z.css";'
+        stats = [made.folder.stat(f"host.example/{name}.css") for name in "xy"]
+        assert len({stat.st_ino for stat in stats}) == 1
+
+    def test_copies_are_counted_and_made_once_where_there_are_no_hard_links(
+        self, made: MadeMirror, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object, **__: object) -> None:
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM))  # as FAT and exFAT do
+
+        monkeypatch.setattr(os, "link", refuse)
+        serve_same(made, "xy")
+        assert made.finish().size == 2 * len(SAME)
+        before = made.folder.stat("host.example/y.html")
+        made.serve(SITE + "z.png", b"\x89PNG", "image/png", is_seed=True)
+        assert made.finish().size == 2 * len(SAME) + 4
+        assert made.folder.stat("host.example/y.html").st_ino == before.st_ino
+
+    def test_a_document_that_somebody_changed_is_linked_to_by_none(self, made: MadeMirror) -> None:
+        serve_same(made, "xyz")
+        (made.root / "host.example" / "x.html").write_bytes(b"mine")
+        assert made.finish().damaged == ("host.example/x.html",)
+        assert made.read(SITE + "x") == b"mine"
+        assert made.read(SITE + "y") == SAME
+        assert inodes(made, "yz") == 1
 
     def test_a_change_of_one_leaves_the_other(self, made: MadeMirror) -> None:
         for name in "xy":
