@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 _SPIDER_OPTIONS = (
     ("--scope", "KIND", "prefix (the folder of the URL, default), host or domain"),
-    ("--allow", "REGEX", "only pages whose URL matches somewhere"),
-    ("--deny", "REGEX", "no pages whose URL matches somewhere"),
+    ("--allow", "REGEX", "only pages whose URL contains a match"),
+    ("--deny", "REGEX", "no pages whose URL contains a match"),
     ("--accept", "NAMES", "files other than pages: only these, such as css,js,png or '*.min.*'"),
     ("--reject", "NAMES", "files and pages that are not fetched, such as zip,iso"),
+    ("--sitemaps", "yes|no", "take pages from the sitemaps that robots.txt names (default yes)"),
     ("--max-pages", "N", "stop after so many pages; the same command goes on"),
     ("--max-depth", "N", "links away from the URL, at most"),
     ("--max-bytes", "SIZE", "stop when the mirror has so many bytes, such as 500M"),
@@ -47,11 +48,15 @@ class MirrorCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = True
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._options: list[str] = []
+
     def syntax(self) -> str:
         return "[options] URL [DIR]  |  mirror [options] DIR  |  mirror --check DIR"
 
     def short_desc(self) -> str:
-        return "Mirror a site: browsable offline, each page stored once"
+        return "Mirror a site: browsable offline, the same bytes stored once"
 
     def long_desc(self) -> str:
         return (
@@ -76,14 +81,20 @@ class MirrorCommand(ScrapyCommand):
         for option, metavar, meaning in _SPIDER_OPTIONS:
             group.add_argument(option, metavar=metavar, help=meaning)
         group.add_argument(
-            "--max-file-bytes", metavar="SIZE", help="larger files are not fetched (default 32M)"
+            "--max-file-bytes", metavar="SIZE", help="larger files are not fetched (default 32MiB)"
         )
-        group.add_argument("--no-sitemaps", action="store_true", help="ask for no sitemaps")
-        group.add_argument("--rules", metavar="FILE", help="learned URL rules of another crawl")
+        group.add_argument(
+            "--rules",
+            metavar="FILE",
+            help="learned URL rules of another crawl, from scrapy rules DIR --export FILE",
+        )
         group.add_argument(
             "--warc", action="store_true", help="record everything in WARC files below DIR/warc"
         )
-        group.add_argument("--wacz", action="store_true", help="and pack them as a WACZ file")
+        group.add_argument(
+            "--wacz", action="store_true", help="as --warc, and pack them as a WACZ file"
+        )
+        self._options = [name for action in parser._actions for name in action.option_strings]
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
@@ -96,7 +107,7 @@ class MirrorCommand(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         signal.signal(signal.SIGHUP, _as_for_termination())
         try:
-            refuse_options(args)
+            refuse_options(args, self._options)
             self.exitcode = check(_one_folder(args)) if opts.check else self._mirror(args, opts)
             sys.stdout.flush()
         except (CommandError, ValueError, JobError, MirrorError) as error:
@@ -168,7 +179,4 @@ def _one_folder(args: Sequence[str]) -> Path:
 def _arguments(url: str, opts: argparse.Namespace) -> dict[str, str]:
     names = [option.removeprefix("--").replace("-", "_") for option, *_ in _SPIDER_OPTIONS]
     found = {name: getattr(opts, name) for name in [*names, "requisites", "rules"]}
-    given = {name: value for name, value in found.items() if value is not None}
-    if opts.no_sitemaps:
-        given["sitemaps"] = "no"
-    return {"url": url, **given}
+    return {"url": url} | {name: value for name, value in found.items() if value is not None}

@@ -1,4 +1,4 @@
-"""``scrapy mirror``: complete, browsable from the disk, each page stored once."""
+"""``scrapy mirror``: complete, browsable from the disk, the same bytes stored once."""
 
 from __future__ import annotations
 
@@ -361,6 +361,8 @@ class TestWrongArguments:
             (("--check",), "takes one directory"),
             (("--check", "nowhere"), "no mirror in it"),
             (("http://127.0.0.1:1/", "d", "--typo"), "unknown option --typo"),
+            (("http://127.0.0.1:1/", "d", "--no-sitemaps"), "did you mean --sitemaps"),
+            (("http://127.0.0.1:1/", "d", "--sitemaps", "x"), "--sitemaps must be yes or no"),
             (("http://127.0.0.1:1/", "d", "--share", "rewrite"), "unknown option --share"),
             (("http://127.0.0.1:1/", "d", "-s", "MIRROR_SHARE=x"), "unknown setting MIRROR_SHARE"),
             (("http://127.0.0.1:1/", "d", "-s", "MIRROR_DIR=x"), "did you mean MIRROR_DIRECTORY"),

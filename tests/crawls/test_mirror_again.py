@@ -186,6 +186,22 @@ class TestWhereRequisitesComeFrom:
         assert_whole(found.folder)
 
 
+def test_sitemaps_are_left_out_until_they_are_wanted_again(
+    site: NeedingSite, tmp_path: Path
+) -> None:
+    site.robots_txt = f"User-agent: *\nAllow: /\nSitemap: {site.at('/pages.txt')}\n"
+    site.file("/pages.txt", site.at("/lonely.html").encode(), "text/plain")
+    site.file("/lonely.html", body("lonely", ""))
+    lonely = f"{host(site)}/lonely.html"
+    assert lonely not in mirror(site.url, tmp_path / "m", "--sitemaps", "no").files
+    again = mirror(site.url, tmp_path / "m")
+    assert "as before: --sitemaps no" in again.done.stdout
+    assert lonely not in again.files
+    assert lonely in mirror(site.url, tmp_path / "m", "--sitemaps", "yes").files
+    assert lonely in mirror(site.url, tmp_path / "m").files
+    assert_whole(tmp_path / "m")
+
+
 def test_frames_in_frames_without_an_end_are_bounded_as_pages_are(
     site: NeedingSite, tmp_path: Path
 ) -> None:
