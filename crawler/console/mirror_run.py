@@ -303,7 +303,7 @@ def _mirror_lines(
         )
         yield from _first(finished.parts)
     if finished.damaged:
-        yield f"{many(len(finished.damaged), 'file')} changed by somebody else, left as they are:"
+        yield f"{many(len(finished.damaged), 'file')} changed outside the crawl, left as they are:"
         yield from _first(finished.damaged)
     if report.changes is not None:
         yield from change_lines(report.changes)

@@ -70,7 +70,7 @@ def reader_of(format_name: str) -> Reader:
             raise InputError(f"the reader of {format_name} files: {error}") from error
         return found
     raise InputError(
-        f"nobody here reads {format_name} files: pip install crawl-once brings the reader of them "
+        f"{format_name} files need their reader: pip install crawl-once installs it "
         f"(entry points {GROUP})"
     )
 

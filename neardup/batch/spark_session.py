@@ -69,7 +69,7 @@ def in_one_line(message: str) -> str:
     if raised:
         name, words = raised[-1]
         return f"Spark gave up: {name}: {words}"
-    return f"Spark gave up: {message.splitlines()[0] if message else 'nobody says why'}"
+    return f"Spark gave up: {message.splitlines()[0] if message else 'without a reason'}"
 
 
 @contextmanager

@@ -79,7 +79,7 @@ def test_a_missing_java_is_one_line(tmp_path: Path) -> None:
             "nobody here reads warc files",
         ),
         ("Traceback:\n  File\nValueError: odd\n", "Spark gave up: ValueError: odd"),
-        ("", "Spark gave up: nobody says why"),
+        ("", "Spark gave up: without a reason"),
     ],
 )
 def test_errors_of_two_languages_become_one_line(message: str, line: str) -> None:
