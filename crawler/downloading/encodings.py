@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import zlib
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ class HeadTooLargeError(AnswerError):
     """The status line and headers together are larger than allowed."""
 
 
-class CompressedStream:
+class CompressedStream(ABC):
     """One compressed stream, from its start to its end.
 
     Attributes:
@@ -70,9 +71,9 @@ class CompressedStream:
         """Number of bytes of the last piece after the end of the stream."""
         return len(self._stream.unused_data)
 
+    @abstractmethod
     def feed(self, piece: bytes, room: int) -> bytes:
         """Decompress a piece to little more than ``room`` bytes; output beyond that is lost."""
-        raise NotImplementedError
 
 
 class ZlibStream(CompressedStream):
