@@ -236,7 +236,9 @@ class MirrorFolder:
 
 @cache  # each process tells it once
 def _tell_of_copies(root: Path, reason: str) -> None:
-    logger.warning("%s: no hard links there (%s), so the same bytes are copied", root, reason)
+    logger.warning(
+        "%s: a file cannot be linked there (%s), so the same bytes are copied", root, reason
+    )
 
 
 def _last(path: str) -> str:

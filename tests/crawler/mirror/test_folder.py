@@ -4,7 +4,6 @@ import errno
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,21 +16,7 @@ from crawler.mirror.errors import (
 )
 from crawler.mirror.folder import MirrorFolder
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 _ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "sites" / "mirror"
-
-
-@pytest.fixture
-def mirror(root: Path) -> Iterator[MirrorFolder]:
-    with MirrorFolder(root) as folder:
-        yield folder
 
 
 def _partial(root: Path) -> list[str]:
@@ -171,8 +156,8 @@ class TestLinks:
                 assert mirror.read(path) == b"text"
                 assert mirror.stat(path).st_nlink == 1
         assert [record.getMessage() for record in caplog.records] == [
-            f"{mirror.root}: no hard links there (Operation not permitted), so the same bytes are "
-            "copied"
+            f"{mirror.root}: a file cannot be linked there (Operation not permitted), so the same "
+            "bytes are copied"
         ]
         assert _partial(mirror.root) == []
 

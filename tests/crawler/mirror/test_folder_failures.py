@@ -25,17 +25,6 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "sites" / "mirror"
-
-
-@pytest.fixture
-def mirror(root: Path) -> Iterator[MirrorFolder]:
-    with MirrorFolder(root) as folder:
-        yield folder
-
-
 def _partial(root: Path) -> list[str]:
     return os.listdir(root / ".mirror" / "partial")
 
