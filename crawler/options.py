@@ -82,14 +82,14 @@ class Options:
 
     def integer(self, name: str) -> int:
         value = self._read(name, "a whole number", lambda: int(self.raw(name)))
-        return self._bound(name, value, int(_MIN_COUNT.get(name, 0)))
+        return _bound(name, value, int(_MIN_COUNT.get(name, 0)))
 
     def number(self, name: str, *, at_least: float = 0.0) -> float:
         """Return a number, neither nan nor infinite."""
         value = self._read(name, "a number", lambda: float(self.raw(name)))
         if not math.isfinite(value):
             raise ValueError(f"{name} must be a finite number, got {value}")
-        return self._bound(name, value, max(at_least, _MIN_COUNT.get(name, 0.0)))
+        return _bound(name, value, max(at_least, _MIN_COUNT.get(name, 0.0)))
 
     def names(self, name: str) -> tuple[str, ...]:
         """Return a list of strings; on the command line they are separated by commas."""
@@ -106,11 +106,11 @@ class Options:
         except (TypeError, ValueError):
             raise ValueError(f"{name} must be {kind}, got {value!r}") from None
 
-    @staticmethod
-    def _bound(name: str, value: N, at_least: N) -> N:
-        if not value >= at_least:
-            raise ValueError(f"{name} must be at least {at_least}, got {value}")
-        return value
+
+def _bound(name: str, value: N, at_least: N) -> N:
+    if not value >= at_least:
+        raise ValueError(f"{name} must be at least {at_least}, got {value}")
+    return value
 
 
 def job_options(settings: BaseSettings) -> JobOptions:
@@ -136,7 +136,7 @@ def job_options(settings: BaseSettings) -> JobOptions:
             timeout_secs=options.number("READING_TIMEOUT_SECS"),
             memory_limit_mb=options.integer("READING_MEMORY_LIMIT_MB"),
             max_links=options.integer("READING_MAX_LINKS"),
-            max_url_length=Options._bound("URLLENGTH_LIMIT", settings.getint("URLLENGTH_LIMIT"), 0)
+            max_url_length=_bound("URLLENGTH_LIMIT", settings.getint("URLLENGTH_LIMIT"), 0)
             or 65_536,
             keep_html=options.boolean("PAGES_KEEP_HTML"),
             disabled_url_rules=disabled,
