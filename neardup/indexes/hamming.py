@@ -172,10 +172,10 @@ class HammingIndex:
             self._engine.extend(rows)
 
     def delete(self, id: SupportsIndex) -> int:  # noqa: A002  (the index's word)
-        """Hold no entry of an id any more; durable after the next :meth:`flush`.
+        """Remove all entries of an id; durable after the next :meth:`flush`.
 
-        The id may be added again at once. When the buffer becomes a segment, each segment of which
-        more than half is deleted is written again without that, however large it is: the index
+        The id may be added again at once. When the buffer becomes a segment, each segment that is
+        more than half deleted is written again without that, however large it is: the index
         then stores at most three rows for each entry that counts, those that name deleted entries
         included. The call that does so takes about 0.1 seconds for a million rows that it writes.
         Deletions alone fill the buffer too.
