@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from crawler.frontier.order import NewRequest, QueuedRequest
 from crawler.frontier.request_records import Leased, record_of, unpack
-from crawler.storage.states import SKIPPED, TODO
+from crawler.storage.states import SKIPPED, WAITING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -22,13 +22,13 @@ T = TypeVar("T")
 _LAST = "SELECT max(id) FROM requests"
 _OF_KEY = "DELETE FROM requests WHERE key = ?"
 _ROW_OF_KEY = "SELECT id, host, url, priority, request, depth, state FROM requests WHERE key = ?"
-_TAKE_OUT = f"DELETE FROM requests WHERE id = ? AND state = {TODO}"  # noqa: S608
+_TAKE_OUT = f"DELETE FROM requests WHERE id = ? AND state = {WAITING}"  # noqa: S608
 _PARKED = (
     "SELECT id, host, url, priority, request, depth FROM requests"  # noqa: S608
     f" WHERE id > ? AND state = {SKIPPED}"
     " ORDER BY id LIMIT 500"
 )
-_WAITING = f"SELECT id, host, url, priority, request, depth FROM requests WHERE state = {TODO}"  # noqa: S608
+_WAITING = f"SELECT id, host, url, priority, request, depth FROM requests WHERE state = {WAITING}"  # noqa: S608
 
 
 def _lease_of(queued: QueuedRequest) -> Leased:
@@ -204,7 +204,7 @@ class Buffer:
     def has_parked(self, host: int) -> bool:
         """Return whether a rule skips requests of a host."""
         sql = (
-            f"SELECT 1 FROM requests WHERE host = ? AND state > {TODO} AND state = {SKIPPED}"  # noqa: S608
+            f"SELECT 1 FROM requests WHERE host = ? AND state > {WAITING} AND state = {SKIPPED}"  # noqa: S608
             " LIMIT 1"
         )
         return self._database.read(sql, (host,)).fetchone() is not None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.order import QueuedRequest, next_in_turn
 from crawler.frontier.read_ahead import MAX_OF_A_HOST, Heads, HostLine
-from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, TODO, UNFINISHED
+from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, UNFINISHED, WAITING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -26,7 +26,7 @@ _READ_AHEAD = 8_192
 
 _PUSH = (
     "INSERT INTO requests (state, tries, priority, depth, host, url, key, fixed, request)"  # noqa: S608
-    f" VALUES ({TODO}, 0, ?, ?, ?, ?, ?, ?, ?)"
+    f" VALUES ({WAITING}, 0, ?, ?, ?, ?, ?, ?, ?)"
 )
 _PUSH_SKIPPED = (
     "INSERT INTO requests"  # noqa: S608
@@ -36,16 +36,18 @@ _PUSH_SKIPPED = (
 _LEASED = f"UPDATE requests SET state = {LEASED} WHERE id = ?"  # noqa: S608
 _DONE = f"UPDATE requests SET state = {DONE}, request = x'' WHERE id = ?"  # noqa: S608
 _FAILED = f"UPDATE requests SET state = {FAILED}, tries = tries + 1 WHERE id = ?"  # noqa: S608
-_BACK = f"UPDATE requests SET state = {TODO} WHERE id = ?"  # noqa: S608
-_BACK_CHANGED = f"UPDATE requests SET state = {TODO}, priority = ?, request = ? WHERE id = ?"  # noqa: S608
+_BACK = f"UPDATE requests SET state = {WAITING} WHERE id = ?"  # noqa: S608
+_BACK_CHANGED = f"UPDATE requests SET state = {WAITING}, priority = ?, request = ? WHERE id = ?"  # noqa: S608
 _OF_KEY = "SELECT id, host, state FROM requests WHERE key = ? AND depth > ?"
 _NEARER = "UPDATE requests SET depth = ? WHERE id = ?"
 _FOLLOW_AGAIN = (
-    f"UPDATE requests SET state = {TODO}, depth = ?, host = ?, url = ?, request = ? WHERE id = ?"  # noqa: S608
+    f"UPDATE requests SET state = {WAITING}, depth = ?, host = ?, url = ?, request = ? WHERE id = ?"  # noqa: S608
 )
-_WAIT_AGAIN = f"UPDATE requests SET state = {TODO}, request = ? WHERE id = ? AND state = {LEASED}"  # noqa: S608
+_WAIT_AGAIN = (
+    f"UPDATE requests SET state = {WAITING}, request = ? WHERE id = ? AND state = {LEASED}"  # noqa: S608
+)
 
-_FIRST = f"SELECT max(priority) FROM requests WHERE state = {TODO} AND host = ?"  # noqa: S608
+_FIRST = f"SELECT max(priority) FROM requests WHERE state = {WAITING} AND host = ?"  # noqa: S608
 
 _UNFINISHED = f"state IN ({UNFINISHED}) AND tries < ?"
 
@@ -80,7 +82,7 @@ class RequestQueue:
         self._heads = Heads(database, self._gone)
         database.before_commit.append(self.write)
         self._restore()
-        self._todo = self._number(f"SELECT count(*) FROM requests WHERE state = {TODO}")  # noqa: S608
+        self._todo = self._number(f"SELECT count(*) FROM requests WHERE state = {WAITING}")  # noqa: S608
 
     def _number(self, sql: str) -> int:
         return int(self._database.read(sql).fetchone()[0])
@@ -94,7 +96,7 @@ class RequestQueue:
         )
         for host, priority in hosts:
             self._line.stand(host, priority)
-        sql = f"UPDATE requests SET state = {TODO} WHERE {_UNFINISHED}"  # noqa: S608
+        sql = f"UPDATE requests SET state = {WAITING} WHERE {_UNFINISHED}"  # noqa: S608
         self._database.write(sql, (MAX_TRIES,))
 
     @property
@@ -176,7 +178,7 @@ class RequestQueue:
         if state == DONE and way.again is not None:
             values = (way.depth, way.host, way.url, way.again, number)
             self.count(self.change(way.host, _FOLLOW_AGAIN, [values]))
-        elif state == TODO:
+        elif state == WAITING:
             self.change(host, _NEARER, [(way.depth, number)])
         else:
             self._database.write(_NEARER, (way.depth, number))
@@ -249,7 +251,7 @@ class RequestQueue:
         self._database.write("DELETE FROM hosts")
         self._database.write(
             "INSERT INTO hosts SELECT host, max(priority), min(id) FROM requests"  # noqa: S608
-            f" WHERE state = {TODO} GROUP BY host"
+            f" WHERE state = {WAITING} GROUP BY host"
         )
         self._line = HostLine(self._database)
 

@@ -6,7 +6,7 @@ from bisect import bisect_left, insort
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.storage.states import TODO
+from crawler.storage.states import WAITING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,7 +160,7 @@ _ROW_BYTES = 250
 """Bytes of a row beside the characters of its URL and the bytes of its request."""
 
 _NEXT = (
-    f"SELECT -priority, depth, id, url, request FROM requests WHERE state = {TODO} AND host = ?"  # noqa: S608
+    f"SELECT -priority, depth, id, url, request FROM requests WHERE state = {WAITING} AND host = ?"  # noqa: S608
     " ORDER BY priority DESC, depth, id"
 )
 

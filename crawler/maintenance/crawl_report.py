@@ -23,7 +23,7 @@ from crawler.pages.verdicts import (
     listed,
 )
 from crawler.storage import meta_names
-from crawler.storage.states import HOLDS, SKIPPED, TODO, UNFINISHED
+from crawler.storage.states import HOLDS, SKIPPED, UNFINISHED, WAITING
 from crawler.url_rules.rule_report import UNEXAMINED, StoredCluster, trap_report
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Each part has an index of its own, which the sum of both would not use.
 _QUEUED = f"""
-SELECT (SELECT count(*) FROM requests WHERE state = {TODO})
+SELECT (SELECT count(*) FROM requests WHERE state = {WAITING})
      + (SELECT count(*) FROM requests WHERE state IN ({UNFINISHED}) AND tries < ?)
 """
 _SKIPPED = f"SELECT count(*) FROM requests WHERE state = {SKIPPED} AND rule > 0"

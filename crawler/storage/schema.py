@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from crawler.storage.states import SKIPPED, TODO, UNFINISHED
+from crawler.storage.states import SKIPPED, UNFINISHED, WAITING
 
 SCHEMA_VERSION = 11
 
@@ -30,10 +30,10 @@ CREATE TABLE requests (
     request  BLOB NOT NULL          -- the rest of the request, JSON; empty when done
 );
 CREATE UNIQUE INDEX requests_key ON requests (key) WHERE key IS NOT NULL;
-CREATE INDEX requests_todo ON requests (host, priority DESC, depth, id) WHERE state = {TODO};
+CREATE INDEX requests_todo ON requests (host, priority DESC, depth, id) WHERE state = {WAITING};
 CREATE INDEX requests_unfinished ON requests (id) WHERE state IN ({UNFINISHED});
 CREATE INDEX requests_skipped ON requests (group_digest) WHERE state = {SKIPPED};
-CREATE INDEX requests_of_host ON requests (host, state) WHERE state > {TODO};
+CREATE INDEX requests_of_host ON requests (host, state) WHERE state > {WAITING};
 
 CREATE TABLE hosts (
     host     INTEGER PRIMARY KEY,   -- one that has requests to do

@@ -13,7 +13,7 @@ class RequestState(IntEnum):
     """The states of a request in the queue's table.
 
     Attributes:
-        TODO: It waits.
+        WAITING: It waits.
         LEASED: It is under way.
         DONE: It is through.
         FAILED: Its callback broke.
@@ -21,19 +21,19 @@ class RequestState(IntEnum):
             cluster is a closed trap.
     """
 
-    TODO = 0
+    WAITING = 0
     LEASED = 1
     DONE = 2
     FAILED = 3
     SKIPPED = 4
 
 
-TODO, LEASED, DONE, FAILED, SKIPPED = RequestState
+WAITING, LEASED, DONE, FAILED, SKIPPED = RequestState
 
 UNFINISHED = f"{LEASED}, {FAILED}"
 """States, as SQL lists them, of requests that the next process returns to the queue."""
 
-QUEUED = f"{TODO}, {LEASED}, {SKIPPED}"
+QUEUED = f"{WAITING}, {LEASED}, {SKIPPED}"
 """States, as SQL lists them, of requests that are stored whole: they wait, or a rule skips them."""
 
 

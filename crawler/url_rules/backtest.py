@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier.order import host_number
 from crawler.pages.verdicts import NOT_HTML
-from crawler.storage.states import DONE, LEASED, TODO
+from crawler.storage.states import DONE, LEASED, WAITING
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.evidence import CounterExample, PageContent, agreement
@@ -33,7 +33,7 @@ SELECT pages.canonical_url, coalesce(iif(words, words_digest, pages.text_digest)
        duplicate_of, elsewhere.url, similarity, pages.id, links
 FROM requests JOIN pages ON pages.key = requests.key AND latest = 1
 LEFT JOIN elsewhere ON elsewhere.page = pages.id
-WHERE host = ? AND state > {TODO} AND state = ? AND max(visit, seen_visit) = ?
+WHERE host = ? AND state > {WAITING} AND state = ? AND max(visit, seen_visit) = ?
   AND (text IS NOT NULL OR duplicate_of IS NOT NULL OR elsewhere.page IS NOT NULL
        OR (verdict = '{NOT_HTML}' AND body_bytes))
 ORDER BY requests.id DESC LIMIT ?

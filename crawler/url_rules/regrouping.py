@@ -10,7 +10,7 @@ from crawler.frontier.order import Skip, host_number
 from crawler.pages.page_store import PageStore
 from crawler.pages.shared_verdicts import Elsewhere
 from crawler.storage import meta_names
-from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, TODO, RequestState
+from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, WAITING, RequestState
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.skipped import TRY
 from crawler.url_rules.url_groups import content_of
@@ -123,7 +123,7 @@ class Regrouping:
                     self._claim(host, row, is_through=state != LEASED)
                 yield
         for host in hosts:
-            for rows in self._slices(host, TODO):
+            for rows in self._slices(host, WAITING):
                 found = self._look_again(host, rows)
                 self._skipped.set_aside(host, found.skips)
                 yield

@@ -6,7 +6,7 @@ from array import array
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crawler.frontier.order import Skip
-from crawler.storage.states import LEASED, SKIPPED, TODO, RequestState
+from crawler.storage.states import LEASED, SKIPPED, WAITING, RequestState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,12 +92,12 @@ _DEEPER = (
 )
 
 _SKIP = f"UPDATE requests SET state = {SKIPPED}, rule = ?, group_digest = ? WHERE id = ?"  # noqa: S608
-_SET_ASIDE = f"{_SKIP} AND state = {TODO}"
+_SET_ASIDE = f"{_SKIP} AND state = {WAITING}"
 _GIVE_UP = f"{_SKIP} AND state = {LEASED}"
 _EXPLAIN = f"UPDATE requests SET rule = ?, group_digest = ? WHERE id = ? AND state = {SKIPPED}"  # noqa: S608
-_POSTPONE = f"UPDATE requests SET state = {TODO}, priority = ? WHERE id = ? AND state = {LEASED}"  # noqa: S608
+_POSTPONE = f"UPDATE requests SET state = {WAITING}, priority = ? WHERE id = ? AND state = {LEASED}"  # noqa: S608
 _PUT_BACK = (
-    f"UPDATE requests SET state = {TODO}, rule = NULL, group_digest = NULL"  # noqa: S608
+    f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL"  # noqa: S608
     f" WHERE id = ? AND state = {SKIPPED}"
 )
 _OF_RULE = f"SELECT host, id FROM requests WHERE state = {SKIPPED} AND rule = ? ORDER BY host"  # noqa: S608
@@ -116,7 +116,9 @@ class SkippedRequests:
         """Return the numbers of a host's requests in a state, eight bytes each."""
         self._queue.write()
         # A partial index is used only if the query has the very words of its condition.
-        which = f"state = {TODO}" if state == TODO else f"state > {TODO} AND state = {state}"
+        which = (
+            f"state = {WAITING}" if state == WAITING else f"state > {WAITING} AND state = {state}"
+        )
         rows = self._database.read(
             f"SELECT id FROM requests WHERE host = ? AND {which}",  # noqa: S608
             (host,),

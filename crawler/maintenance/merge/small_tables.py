@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crawler.frontier.queue import RequestQueue
 from crawler.pages.page_links import LinkPacker
 from crawler.storage import meta_names
-from crawler.storage.states import DONE, SKIPPED, TODO
+from crawler.storage.states import DONE, SKIPPED, WAITING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,7 +52,7 @@ WHERE state NOT IN ({DONE}, {SKIPPED}) ORDER BY id
 """
 _PUSH = f"""
 INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, fixed, request)
-VALUES ({TODO}, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES ({WAITING}, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _REDIRECTS = "SELECT key, url, target FROM redirects"
 

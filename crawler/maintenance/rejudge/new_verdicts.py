@@ -16,7 +16,7 @@ from crawler.pages.verdicts import (
     listed,
 )
 from crawler.reading.reading import extract_of
-from crawler.storage.states import TODO
+from crawler.storage.states import WAITING
 from neardup import Deduplicator, HammingIndex, Verdict
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ SELECT id, verdict, duplicate_of, distance, similarity, words, is_main, text_dig
 FROM pages"""
 _PAGES = f"{_COLUMNS} WHERE {JUDGED} AND id > ? ORDER BY id LIMIT 1000"
 _PAGE = f"{_COLUMNS} WHERE id = ?"
-_WAITS = f"SELECT 1 FROM requests WHERE key = ? AND state = {TODO}"
+_WAITS = f"SELECT 1 FROM requests WHERE key = ? AND state = {WAITING}"
 
 
 class JudgedRow(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.maintenance.verify.finding import Rule, Stage
 from crawler.pages.verdicts import OUTCOMES, listed
 from crawler.storage import meta_names
-from crawler.storage.states import QUEUED, SKIPPED, TODO
+from crawler.storage.states import QUEUED, SKIPPED, WAITING
 
 if TYPE_CHECKING:
     import sqlite3
@@ -130,7 +130,7 @@ _COLUMNS = (
     ColumnCheck("known", _number("due_at", 0), "due_at = 0"),
     ColumnCheck("known", _digest("key", may_be_null=False), None),
     ColumnCheck(
-        "requests", f"state NOT BETWEEN {TODO} AND {SKIPPED}", f"state = {TODO}, tries = 0"
+        "requests", f"state NOT BETWEEN {WAITING} AND {SKIPPED}", f"state = {WAITING}, tries = 0"
     ),
     *_counts("requests", "tries", "depth"),
     *_flags("requests", "fixed"),

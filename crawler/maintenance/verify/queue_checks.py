@@ -10,7 +10,7 @@ from crawler.frontier.request_records import MalformedRequestError, decode_parts
 from crawler.maintenance.verify.finding import NoWatch, Rule, Stage
 from crawler.maintenance.verify.repairer import encoded_request
 from crawler.storage import meta_names
-from crawler.storage.states import FAILED, HOLDS, LEASED, QUEUED, SKIPPED, TODO, RuleStatus
+from crawler.storage.states import FAILED, HOLDS, LEASED, QUEUED, SKIPPED, WAITING, RuleStatus
 from crawler.url_rules.regrouping import note_pending
 from crawler.url_rules.rule_files import restored
 from crawler.url_rules.rule_store import RuleStore
@@ -46,10 +46,11 @@ _UNFINISHED = (
 )
 _WRONG_LINES = f"""
 SELECT count(*) FROM (
-    SELECT host, max(priority) AS priority FROM requests WHERE state = {TODO} GROUP BY host
+    SELECT host, max(priority) AS priority FROM requests WHERE state = {WAITING} GROUP BY host
     EXCEPT SELECT host, priority FROM hosts
     UNION ALL SELECT host, 0 FROM hosts
-    WHERE NOT EXISTS (SELECT 1 FROM requests WHERE state = {TODO} AND requests.host = hosts.host))
+    WHERE NOT EXISTS (
+        SELECT 1 FROM requests WHERE state = {WAITING} AND requests.host = hosts.host))
 """
 
 
@@ -99,7 +100,7 @@ def _put_back_alone(repairer: Repairer, finding: Finding) -> str:
 def _put_back(repairer: Repairer, sql: str) -> int:
     """Put skipped requests back; the next crawl applies the rules again."""
     queue, numbers = repairer.queue, [number for number, _ in repairer.database.read(sql)]
-    sql = f"UPDATE requests SET state = {TODO}, rule = NULL, group_digest = NULL WHERE id = ?"
+    sql = f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL WHERE id = ?"
     repairer.write_each(sql, numbers)
     queue.requests.line_up()
     _regroup(repairer)
@@ -229,7 +230,7 @@ def _put_rules_right(repairer: Repairer, finding: Finding) -> str:
     queue, write = repairer.queue, repairer.database.write
     write(f"UPDATE requests SET rule = NULL, group_digest = NULL WHERE state != {SKIPPED}")
     write(
-        f"UPDATE requests SET state = {TODO}, group_digest = NULL"
+        f"UPDATE requests SET state = {WAITING}, group_digest = NULL"
         f" WHERE state = {SKIPPED} AND rule IS NULL"
     )
     queue.requests.line_up()

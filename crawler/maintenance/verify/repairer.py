@@ -10,7 +10,7 @@ from crawler.frontier.order import NewRequest, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_records import encode_parts
 from crawler.pages.page_store import PageStore
-from crawler.storage.states import TODO
+from crawler.storage.states import WAITING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,7 +40,7 @@ class QueueAgain:
 
     def push_url(self, url: str, key: bytes, depth: int) -> bool:
         """Queue a URL by its key; return False if it was waiting already."""
-        sql = f"SELECT 1 FROM requests WHERE key = ? AND state = {TODO}"
+        sql = f"SELECT 1 FROM requests WHERE key = ? AND state = {WAITING}"
         if self._database.read(sql, (key,)).fetchone() is not None:
             return False
         self._database.write("DELETE FROM requests WHERE key = ?", (key,))

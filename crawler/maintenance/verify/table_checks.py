@@ -12,7 +12,7 @@ from crawler.maintenance.verify.finding import Rule, Stage
 from crawler.pages.page_links import LinkPacker
 from crawler.pages.verdicts import MOVED, WITHOUT_PAGE, listed
 from crawler.storage import meta_names
-from crawler.storage.states import LEASED, TODO
+from crawler.storage.states import LEASED, WAITING
 from crawler.urls.canonical import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 
@@ -28,7 +28,7 @@ _KNOWN_ONLY = f"""
 SELECT key, coalesce((SELECT url FROM requests WHERE requests.key = known.key), '') FROM known
 WHERE outcome <> '{MOVED}' AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.key = known.key)
   AND NOT EXISTS (
-      SELECT 1 FROM requests WHERE requests.key = known.key AND state IN ({TODO}, {LEASED}))
+      SELECT 1 FROM requests WHERE requests.key = known.key AND state IN ({WAITING}, {LEASED}))
 """
 _PAGES_ONLY = f"""
 SELECT id, url FROM pages WHERE latest = 1 AND visit > 0

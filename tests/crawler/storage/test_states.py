@@ -62,7 +62,7 @@ def test_a_bare_number_would_be_found(statement: str) -> None:
 def test_stored_numbers_stay() -> None:
     """A crawl directory holds these numbers."""
     assert {state.name: int(state) for state in RequestState} == {
-        "TODO": 0,
+        "WAITING": 0,
         "LEASED": 1,
         "DONE": 2,
         "FAILED": 3,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.storage import meta_names
-from crawler.storage.states import DONE, SKIPPED, TODO
+from crawler.storage.states import DONE, SKIPPED, WAITING
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.evidence import CounterExample
 from crawler.url_rules.learning.transforms import DropArguments, ReplaceSegments
@@ -42,7 +42,7 @@ def test_of_what_waits_one_an_address_goes_on_waiting(tmp_path: Path) -> None:
     crawl.admit_all(urls(range(20), range(3)))
     crawl.take(SID)
     crawl.rules.regrouping.finish()
-    assert (count(crawl, TODO), count(crawl, SKIPPED), len(crawl.queue)) == (20, 40, 20)
+    assert (count(crawl, WAITING), count(crawl, SKIPPED), len(crawl.queue)) == (20, 40, 20)
     crawl.drain()
     assert len(crawl.fetched) == 20
 
@@ -84,7 +84,7 @@ def test_a_kill_in_the_middle_begins_anew(tmp_path: Path) -> None:
             crawl.database.commit()
         crawl.kill()
     crawl.rules.regrouping.finish()
-    assert (count(crawl, TODO), count(crawl, SKIPPED)) == (20, 40)
+    assert (count(crawl, WAITING), count(crawl, SKIPPED)) == (20, 40)
     assert crawl.database.meta(meta_names.REGROUPING) == "[]"
 
 
@@ -124,7 +124,7 @@ def test_without_its_rule_everything_waits_again(tmp_path: Path) -> None:
         crawl.rules.rules.remove(rule)
     crawl.rules.regrouping.begin(NAME)
     crawl.rules.regrouping.finish()
-    assert (count(crawl, TODO), count(crawl, SKIPPED), len(crawl.queue)) == (27, 0, 27)
+    assert (count(crawl, WAITING), count(crawl, SKIPPED), len(crawl.queue)) == (27, 0, 27)
 
 
 def test_a_copy_of_the_directory_is_regrouped_in_the_same_way(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_urls_of_other_hosts_and_fixed_ones_are_left_alone(tmp_path: Path) -> No
     crawl.admit_all(other)
     crawl.take(SID)
     crawl.rules.regrouping.finish()
-    waiting = {url for url, state in crawl.states().items() if state == TODO}
+    waiting = {url for url, state in crawl.states().items() if state == WAITING}
     assert waiting >= {*other, *urls(range(3), range(2, 4))}
     assert all(url.startswith((SOMEWHERE, "http://other.test")) for url in waiting)
     assert len(waiting) == 3 + 6 + 5

@@ -9,7 +9,7 @@ import pytest
 from crawler.frontier.order import NewRequest, Skip
 from crawler.frontier.queue import RequestQueue
 from crawler.storage.database import Database
-from crawler.storage.states import SKIPPED, TODO
+from crawler.storage.states import SKIPPED, WAITING
 from crawler.url_rules.skipped import SkippedRequests, StandingRequest
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def test_what_is_set_aside_is_not_handed_out(line: Line) -> None:
     line.skipped.set_aside(HOST, [(2, Skip(1, GROUP)), (4, Skip(2, OTHER_GROUP))])
     assert len(line.queue) == 3
     assert list(line.skipped.ids(HOST, SKIPPED)) == [2, 4]
-    assert list(line.skipped.ids(HOST, TODO)) == [1, 3]
+    assert list(line.skipped.ids(HOST, WAITING)) == [1, 3]
     assert line.urls() == ["http://a/1", "http://a/3", "http://b/5"]
 
 
@@ -75,7 +75,7 @@ def test_the_whole_request_comes_back(line: Line) -> None:
     assert row == StandingRequest(2, b"%016d" % 2, "http://a/2", 0, 1, GROUP)
     assert row.skip == Skip(1, GROUP)
     line.skipped.put_back(HOST, [2])
-    (row,) = line.skipped.requests([2], TODO)
+    (row,) = line.skipped.requests([2], WAITING)
     assert row.skip is None
     leased = {}
     while (request := line.queue.lease(lambda _: 0)) is not None:
@@ -105,7 +105,7 @@ def test_the_reason_can_change(line: Line) -> None:
     line.skipped.set_aside(HOST, [(1, Skip(1, GROUP))])
     line.skipped.explain([(1, Skip(2, OTHER_GROUP)), (2, Skip(2, OTHER_GROUP))])
     assert [row.skip for row in line.skipped.requests([1], SKIPPED)] == [Skip(2, OTHER_GROUP)]
-    assert list(line.skipped.ids(HOST, TODO)) == [2, 3, 4]
+    assert list(line.skipped.ids(HOST, WAITING)) == [2, 3, 4]
 
 
 def test_a_skipped_request_survives_the_process(line: Line, tmp_path: Path) -> None:
